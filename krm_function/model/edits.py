@@ -1,0 +1,43 @@
+"""An edit is data: where, what stood there, what stands there now, under which rule and why.
+
+Rule of this file: every stage answers with edits and findings and changes nothing itself. `plan`, `explain`, `diff`,
+`uninject` and the KRM results all read these records.
+"""
+
+from typing import Any, NamedTuple
+
+from krm_function.findings import Finding, Path
+from krm_function.yamltext import Change, Op
+
+
+class Absent:
+    """The type of ABSENT: no value, which is not the same as null."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT = Absent()
+
+
+class Edit(NamedTuple):
+    """One change to one object. `path` starts at the root of the document the object stands in."""
+
+    op: Op
+    path: Path
+    before: Any
+    after: Any
+    code: str
+    reason: str
+
+    @property
+    def change(self) -> Change:
+        """The part of the edit that the text needs."""
+        return Change(self.path, self.op, None if self.op == "remove" else self.after)
+
+
+class Outcome(NamedTuple):
+    """What a stage says about one workload."""
+
+    edits: tuple[Edit, ...] = ()
+    findings: tuple[Finding, ...] = ()
