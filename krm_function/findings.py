@@ -104,10 +104,10 @@ KINDS: dict[str, Kind] = {
     # --- CC01: the input as text
     "CC0101": Kind("error", "not valid YAML: {problem}", "fix the syntax at this place"),
     "CC0102": Kind("error", "the input is not UTF-8: {problem}", "save the file as UTF-8"),
-    "CC0103": Kind("error", "the input has {size} bytes, the limit is {limit}", "split the input"),
-    "CC0104": Kind("error", "nested deeper than {limit} levels", "no Kubernetes object needs that; remove the nesting"),
+    "CC0103": Kind("error", "the input is too large: {problem}", "split the input"),
+    "CC0104": Kind("error", "nested too deeply: {problem}", "no Kubernetes object needs that; remove the nesting"),
     "CC0105": Kind("error", "{problem}", "write the repeated part out instead of using aliases"),
-    "CC0106": Kind("error", "duplicate key {key}", "keep one of the two; Kubernetes tools disagree about which one wins"),
+    "CC0106": Kind("error", "{problem}", "keep one of the two; Kubernetes tools disagree about which one wins"),
     "CC0107": Kind("error", "{problem}", "write the value without a tag"),
     "CC0108": Kind("error", "{problem}", "see docs/hosts.md for the accepted inputs"),
     "CC0109": Kind(
@@ -120,10 +120,10 @@ KINDS: dict[str, Kind] = {
     "CC0201": Kind("info", "skipped: {reason}"),
     "CC0202": Kind(
         "error",
-        "annotation {key} has no effect on the object itself, only on the pod template",
+        "{what} {key} has no effect on {place}",
         "move it to {where}",
     ),
-    "CC0203": Kind("error", "unknown annotation {key}", "did you mean {suggestion}?"),
+    "CC0203": Kind("error", "unknown {what} {key}", "{remedy}"),
     "CC0204": Kind("error", "annotation {key}: {problem}", "{remedy}"),
     "CC0205": Kind("error", "the egress annotation is empty", "name at least one egress, or remove the annotation"),
     "CC0206": Kind(
@@ -134,6 +134,7 @@ KINDS: dict[str, Kind] = {
     "CC0207": Kind(
         "error", "{key} must be a {expected}, not a {actual}", "correct the type; Kubernetes would reject it as well"
     ),
+    "CC0208": Kind("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
     # --- CC03: scheduling
     "CC0301": Kind("info", "pods will run on nodes with {selector}"),
     "CC0302": Kind("error", "runtime class {name} is not in the input and not named by the release", "add the RuntimeClass or set runtimeClasses: emit"),
@@ -155,8 +156,8 @@ KINDS: dict[str, Kind] = {
         "RuntimeClass {name} says {field}={found}, the configuration says {wanted}",
         "make the two agree",
     ),
-    "CC0309": Kind("warning", "node label {label} is deprecated by Kubernetes", "use its successor"),
-    "CC0310": Kind("error", "nodeName pins the pod to {node} and bypasses the runtime class's scheduling", "remove nodeName"),
+    "CC0309": Kind("warning", "node label {label} is deprecated by Kubernetes", "use {successor}"),
+    "CC0310": Kind("warning", "nodeName pins the pod to {node} and bypasses the runtime class's scheduling", "remove nodeName"),
     # --- CC04: runtime class placeholders
     "CC0401": Kind("error", "unknown runtime class {name}", "use one of {known}{suggestion}"),
     "CC0402": Kind(
@@ -173,9 +174,9 @@ KINDS: dict[str, Kind] = {
     "CC0407": Kind("error", "the pod's VM would have {vcpus} vCPUs; between 1 and 220 are possible", "lower the cpu limits"),
     "CC0408": Kind("error", "{key}: {problem}", "write a Kubernetes quantity such as 500m or 2"),
     "CC0409": Kind(
-        "error",
-        "the pod asks for a GPU but platform {platform} has none",
-        "use contrast-cc-{platform}-gpu",
+        "warning",
+        "the pod asks for a GPU but platform {platform} has none; an explicit platform is never changed",
+        "use contrast-cc-{platform}-gpu, or the bare placeholder contrast-cc",
     ),
     # --- CC05: images
     "CC0501": Kind("error", "container {container} has no image", "name an image with its digest"),
@@ -214,18 +215,27 @@ KINDS: dict[str, Kind] = {
     "CC0707": Kind("error", "workload owner key: {problem}", "give the public key as PEM"),
     "CC0708": Kind("error", "spec.manifest.policies names {name}, which is no workload of this render", "did you mean {suggestion}?"),
     "CC0709": Kind("error", "the manifest has no reference values for {platform}", "add them to the ContrastRelease or to manifest.base"),
+    "CC0711": Kind(
+        "error",
+        "{name} has no initdata to take its digest from, and policy.engine is none",
+        "set policy.engine: native, set manifest.emit: none, or seal the pod first",
+    ),
+    "CC0712": Kind("error", "a workload without metadata.name cannot be in a manifest", "give it a name"),
     "CC0710": Kind("error", "the object {name} of the input would be overwritten by the manifest", "set manifest.name to another name"),
     # --- CC08: injection
     "CC0801": Kind("info", "initializer injected"),
     "CC0802": Kind("info", "service mesh injected"),
     "CC0803": Kind("info", "image store injected"),
     "CC0804": Kind("info", "secrets mounted into {container}"),
-    "CC0805": Kind("error", "volume {volume} must be {expected}, it is {actual}", "rename the volume"),
+    "CC0805": Kind("error", "volume {volume} must be {expected}, it is {actual}", "rename the volume or change its source"),
     "CC0806": Kind("error", "secure-pv {value}: {problem}", "{remedy}"),
     "CC0807": Kind("error", "container {container} mounts {volume}, a {source} that the host controls", "use a block device with the secure-pv annotation, or an emptyDir"),
     "CC0808": Kind("error", "volumeClaimTemplate {name} is not of volumeMode Block", "set volumeMode: Block"),
     "CC0809": Kind("info", "replaces {container}, which the input already had"),
     "CC0810": Kind("error", "container {container} mounts {volume}, which the pod does not have", "add the volume or correct the name"),
+    "CC0812": Kind(
+        "error", "container {container} mounts {volume} at /contrast, where the secrets belong", "mount it elsewhere"
+    ),
     "CC0811": Kind("info", "original values kept for uninject"),
     # --- CC09: configuration
     "CC0901": Kind("error", "{kind} {name}: {field}: {problem}", "{remedy}"),
@@ -237,6 +247,7 @@ KINDS: dict[str, Kind] = {
     "CC0907": Kind("error", "apiVersion {found} is not supported", "use contrast-krm.dev/v1alpha1"),
     "CC0908": Kind("error", "functionConfig of kind {kind} is not understood", "use a ContrastGenerate or a ConfigMap"),
     "CC0909": Kind("error", "{option}: {problem}", "{remedy}"),
+    "CC0910": Kind("error", "configuration is not valid YAML: {problem}", "fix the file"),
     # --- CC10: environment
     "CC1001": Kind("error", "cannot read {file}: {problem}", "check the path and its permissions"),
     "CC1002": Kind("error", "cannot write {file}: {problem}", "check the path and its permissions"),

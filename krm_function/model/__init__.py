@@ -1,0 +1,1 @@
+"""What Contrast and Kubernetes mean by their terms: workload, platform, runtime class, image, mesh, quantity, edit."""

@@ -1,0 +1,61 @@
+# A fresh machine needs Python 3.11 or newer, pip and make; `make tools` brings its own Go where there is none.
+PYTHON  ?= python3
+WORKERS ?= 2
+
+BIN      := .venv/bin
+QUICK    := examples/quickstart
+DEMO     := out/quickstart
+PIP      := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint tools bench clean
+
+help:
+	@echo "make demo   render $(QUICK) and show the plan"
+	@echo "make test   everything CI checks: linters, types, the real tools, all tests"
+	@echo "make lint   linters and types only"
+	@echo "make tools  build the pinned kustomize and Helm into the cache, find kpt"
+	@echo "make bench  measure speed and memory"
+	@echo "make clean  remove what was made here, the virtual environment excepted"
+
+demo: .venv/installed
+	@mkdir -p $(DEMO)
+	$(BIN)/contrast-krm plan $(QUICK)/resources --config $(QUICK)/config
+	$(BIN)/contrast-krm generate $(QUICK)/resources --config $(QUICK)/config -o $(DEMO)/rendered.yaml
+	$(BIN)/contrast-krm manifest $(DEMO)/rendered.yaml > $(DEMO)/manifest.json
+	@echo "rendered resources: $(DEMO)/rendered.yaml"
+	@echo "manifest:           $(DEMO)/manifest.json"
+
+test: lint tools
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+tools: | $(BIN)/python
+	@$(BIN)/python -m tools
+
+bench: .venv/installed-dev tools
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find krm_function helm_plugin tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/installed: pyproject.toml | $(BIN)/python
+	$(PIP) -e .
+	@touch $@
+
+.venv/installed-dev: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[dev]'
+	@touch $@ .venv/installed
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: $(PYTHON) is not Python 3.11 or newer; name one: make PYTHON=python3.12 ..." >&2; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "error: $(PYTHON) cannot make virtual environments; on Debian: apt-get install python3-venv" >&2; exit 2; }
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; exit 2; }

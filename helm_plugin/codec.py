@@ -1,0 +1,50 @@
+"""Helm's stream: documents as Helm 3 and Helm 4 hand them over (krm.md 4).
+
+Rule of this file: what Helm uses to find its documents again survives. Helm 3 marks each with a `# Source:` line, Helm 4
+with an annotation; new objects get the same mark, beside the templates of the chart. Helm 4 can leave aliases whose
+anchor is in another document: they are written out, since Helm itself cannot read them back.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from krm_function.hosts.stream import Stream, decode_stream, encode_stream
+from krm_function.yamltext import decode, encode, resolve_foreign_aliases
+
+FILENAME = "postrenderer.helm.sh/postrender-filename"
+SOURCE = "# Source: "
+
+
+def decode_helm(data: bytes) -> Stream:
+    """Split Helm's stream. Raises YamlError."""
+    source = decode(data)
+    if "*" in source.text:
+        data = encode(resolve_foreign_aliases(source.text), source.bom)
+    return decode_stream(data)
+
+
+def encode_helm(stream: Stream, texts: Sequence[str | None], added: Iterable[Any]) -> bytes:
+    """The stream with new texts; added objects are marked as templates of the chart, in the way of the calling Helm."""
+    chart = _chart(stream, SOURCE)
+    if chart:
+        return encode_stream(stream, texts, added, source=f"{chart}/templates")
+    chart = _chart(stream, f"{FILENAME}: ")
+    return encode_stream(stream, texts, [_filed(value, chart) for value in added] if chart else added)
+
+
+def _chart(stream: Stream, mark: str) -> str:
+    """The chart's name in the first document that carries a mark."""
+    for resource in stream.resources:
+        for line in resource.text.splitlines():
+            _, found, rest = line.partition(mark)
+            if found:
+                return rest.strip().strip("'\"").partition("/")[0]
+    return ""
+
+
+def _filed(value: Mapping[str, Any], chart: str) -> dict[str, Any]:
+    """The object with Helm 4's file name annotation."""
+    metadata = value["metadata"]
+    file = f"{chart}/templates/{metadata['name']}.yaml"
+    annotations = {**metadata.get("annotations", {}), FILENAME: file}
+    return {**value, "metadata": {**metadata, "annotations": annotations}}

@@ -1,0 +1,91 @@
+"""A configuration document, and what is common to the three kinds: apiVersion, kind, metadata, spec.
+
+Rule of this file: here faults become findings, with the object, the field and, where the host knows it, the place.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, get_args
+
+from krm_function.api.fields import Choice, Field, MapOf, Record, Text
+from krm_function.api.kinds import API_VERSION, GROUP
+from krm_function.api.read import Fault, read
+from krm_function.findings import Finding, Path, Ref, dotted, finding
+from krm_function.model.labels import DNS_SUBDOMAIN, LONGEST_SUBDOMAIN
+from krm_function.model.workload import mapping
+
+ConfigKind = Literal["ContrastGenerate", "ContrastRelease", "ImageLock"]
+CONFIG_KINDS: tuple[ConfigKind, ...] = get_args(ConfigKind)
+LONGEST_SHOWN = 64  # characters of a field's name in a message
+
+
+class ConfigDocument(NamedTuple):
+    """One document that may be configuration. locate: path -> line and column from 1, where the host can tell."""
+
+    value: Any
+    file: str = ""
+    line: int = 0
+    locate: Callable[[Path], tuple[int, int]] | None = None
+
+
+class Body(NamedTuple):
+    """The name and the clean spec of a document."""
+
+    name: str
+    spec: dict[str, Any]
+    findings: tuple[Finding, ...] = ()
+
+
+NAME = Field(Text("a DNS subdomain", DNS_SUBDOMAIN, LONGEST_SUBDOMAIN), "the object's name", required=True)
+
+
+def is_config(api_version: str) -> bool:
+    """Whether an apiVersion means to be ours; a wrong version, or a slip in the group's ending, is found by `collect`."""
+    return api_version.partition("/")[0].lower().split(".")[0] == GROUP.split(".", maxsplit=1)[0]
+
+
+def document_spec(kind: ConfigKind, spec: Record, *, required: bool) -> Record:
+    """The whole document of a kind. Of the metadata only the name matters, and the rest is nobody's business."""
+    return Record(
+        {
+            "apiVersion": Field(Choice((API_VERSION,)), required=True),
+            "kind": Field(Choice((kind,)), required=True),
+            "metadata": Field(MapOf(Text(), Text()), "name, and any labels and annotations", required=True),
+            "spec": Field(spec, required=required),
+        }
+    )
+
+
+def reference(document: ConfigDocument) -> Ref:
+    """The object's identity as far as it has one."""
+    root = mapping(document.value)
+    metadata = mapping(root.get("metadata"))
+    parts = (root.get("apiVersion"), root.get("kind"), metadata.get("namespace"), metadata.get("name"))
+    return Ref(*(part[:LONGEST_SUBDOMAIN] if isinstance(part, str) else "" for part in parts))
+
+
+def read_body(document: ConfigDocument, kind: ConfigKind, spec: Record, *, required: bool = True) -> Body:
+    """Read the parts that all kinds share. The clean spec lacks what was faulty; every fault is a finding."""
+    root = mapping(document.value)
+    metadata = mapping(root.get("metadata"))
+    whole = document_spec(kind, spec, required=required)
+    name = read(Record({"name": NAME}), {"name": metadata.get("name")}, ("metadata",))
+    rest = read(whole._replace(fields={**whole.fields, "metadata": Field(MapOf(Text(), Text()))}), {**root, "metadata": {}})
+    faults = [*name.faults, *rest.faults]
+    findings = tuple(fault_finding(document, kind, fault) for fault in faults)
+    return Body((name.value or {}).get("name", ""), (rest.value or {}).get("spec", {}), findings)
+
+
+def fault_finding(document: ConfigDocument, kind: str, fault: Fault) -> Finding:
+    """The finding of one fault: CC0902 for an unknown field, CC0901 for anything else."""
+    ref = reference(document)
+    code, values = "CC0901", {"problem": fault.problem, "remedy": fault.remedy}
+    if not fault.problem:
+        code, values = "CC0902", {"suggestion": fault.remedy}
+    field = dotted(tuple(part[:LONGEST_SHOWN] if isinstance(part, str) else part for part in fault.path))
+    return place(finding(code, ref, fault.path, kind=kind, name=ref.name or "(unnamed)", field=field, **values), document)
+
+
+def place(found: Finding, document: ConfigDocument) -> Finding:
+    """The finding with its place in the file."""
+    line, column = document.locate(found.path) if document.locate else (document.line, 0)
+    return found._replace(line=line, column=column, file=document.file)

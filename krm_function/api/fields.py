@@ -1,0 +1,97 @@
+"""What a field of a configuration document may hold: the handful of specs that the tables of the three kinds are made of.
+
+Rule of this file: shapes only. `read` reads documents by them, `schema` prints them as JSON Schema, so the two cannot
+disagree on names, types, patterns and ranges. Only a `check` may refuse what the schema accepts.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Union
+
+from krm_function.findings import Path
+
+Checked = tuple[tuple[Path, str], ...]
+"""Problems: a path inside the value, and what is wrong there (lower case, no full stop, without the value)."""
+
+
+class Text(NamedTuple):
+    """A string. what: for "must be {what}". pattern: matched whole, in the common part of Python's and ECMA's syntax."""
+
+    what: str = "a string"
+    pattern: str = ""
+    longest: int = 0  # characters, 0 for no limit
+    example: str = ""
+    check: Callable[[str], str] | None = None  # the problem, or ""
+
+
+class Choice(NamedTuple):
+    """One of a few strings; with `fold` in any letter case, read as the spelling given here."""
+
+    values: tuple[str, ...]
+    fold: bool = False
+
+
+class Flag(NamedTuple):
+    """A boolean; `danger`, if set, says why it must not be true."""
+
+    danger: str = ""
+
+
+class Number(NamedTuple):
+    """An integer within bounds, both inclusive."""
+
+    least: int = 0
+    most: int = 2**63 - 1
+
+
+class Amount(NamedTuple):
+    """A Kubernetes quantity, not negative: a string or a number. Kept as written."""
+
+
+class Tree(NamedTuple):
+    """A map of any shape, or its JSON as a string. load: reads that string, raises ValueError."""
+
+    what: str
+    load: Callable[[str], dict[str, Any]]
+
+
+class MapOf(NamedTuple):
+    """A map with free keys."""
+
+    keys: Text
+    values: "Spec"
+    check: Callable[[dict[str, Any]], Checked] | None = None
+
+
+class ListOf(NamedTuple):
+    """A list; length: exactly that many, None for any number."""
+
+    items: "Spec"
+    length: int | None = None
+    check: Callable[[list[Any]], Checked] | None = None
+
+
+class OneOrMany(NamedTuple):
+    """One entry, or a list of them; read as a list."""
+
+    items: "Spec"
+
+
+class Field(NamedTuple):
+    """One field of a record. A null is the same as leaving the field out. about: for the schema's readers."""
+
+    spec: "Spec"
+    about: str = ""
+    required: bool = False
+    default: Any = None  # for the schema's readers; the records in kinds.py hold the same
+
+
+class Record(NamedTuple):
+    """A map of known fields. check: what no single field can tell."""
+
+    fields: Mapping[str, Field]
+    check: Callable[[dict[str, Any]], Checked] | None = None
+
+
+Spec = Union[  # noqa: UP007 (forward references)
+    Text, Choice, Flag, Number, Amount, Tree, MapOf, ListOf, OneOrMany, Record
+]

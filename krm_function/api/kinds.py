@@ -1,0 +1,101 @@
+"""The three kinds of contrast-krm.dev/v1alpha1 as immutable records.
+
+Rule of this file: shapes and defaults only. How documents become these records, and every complaint about them, is
+in the parsing modules beside this one; nothing downstream looks at the raw documents again.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+GROUP = "contrast-krm.dev"
+API_VERSION = GROUP + "/v1alpha1"
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+class Scheduling(NamedTuple):
+    """What the RuntimeClass of one platform says about nodes."""
+
+    node_selector: Mapping[str, str] = EMPTY
+    tolerations: tuple[Mapping[str, Any], ...] = ()
+
+
+class PolicyOptions(NamedTuple):
+    """How execution policies are made. rules: Rego text, None for the project's own. settings: see policy.settings."""
+
+    engine: Literal["native", "none"] = "native"
+    profile: Literal["kata-4.1"] = "kata-4.1"
+    rules: str | None = None
+    settings: Mapping[str, Any] | None = None
+
+
+class WorkloadPolicy(NamedTuple):
+    """What the operator adds to one workload's manifest entry."""
+
+    sans: tuple[str, ...] = ()
+
+
+class ManifestOptions(NamedTuple):
+    """What goes into the manifest beside the policies, and how it is emitted."""
+
+    emit: Literal["ConfigMap", "LocalConfig", "none"] = "ConfigMap"
+    name: str = "contrast-manifest"
+    base: Mapping[str, Any] | None = None  # a decoded manifest
+    workload_owner_keys: tuple[str, ...] = ()  # PEM
+    seedshare_owner_keys: tuple[str, ...] = ()  # PEM
+    disable_updates: bool = False
+    # Operator's values by platform, e.g. {"metal-qemu-snp": {"MinimumTCB": {...}}}; the manifest's own field names.
+    # "snp" and "tdx" stand for every entry of that kind.
+    reference_values: Mapping[str, Mapping[str, Any]] = EMPTY
+    policies: Mapping[str, WorkloadPolicy] = EMPTY  # by workload name
+
+
+class Generate(NamedTuple):
+    """ContrastGenerate: the options of a render."""
+
+    name: str = "contrast"
+    platform: str = ""  # lower case, for bare placeholders
+    initializer: bool = True
+    service_mesh: bool = True
+    image_store: bool = False
+    scheduling: Mapping[str, Scheduling] = EMPTY  # by platform
+    runtime_classes: Literal["check", "emit", "off"] = "check"
+    policy: PolicyOptions = PolicyOptions()
+    manifest: ManifestOptions = ManifestOptions()
+
+
+class PlatformRelease(NamedTuple):
+    """One platform of one Contrast release."""
+
+    handler: str
+    overhead: Mapping[str, Any] = EMPTY  # resource name -> quantity
+    snp: tuple[Mapping[str, Any], ...] = ()  # reference values in the manifest's own field names
+    tdx: tuple[Mapping[str, Any], ...] = ()
+    rtmr0_by_vcpu: Mapping[str, str] = EMPTY
+
+
+class Release(NamedTuple):
+    """ContrastRelease: the facts of one Contrast release."""
+
+    name: str
+    version: str
+    platforms: Mapping[str, PlatformRelease] = EMPTY  # by lower-case platform name
+    images: Mapping[str, str] = EMPTY  # image as a pod names it -> pinned image
+    policy_settings: Mapping[str, Any] | None = None
+
+
+class ImageFacts(NamedTuple):
+    """What is known of one image: its digest and its OCI image config, passwd/group as file text or None."""
+
+    digest: str
+    config: Mapping[str, Any]
+    passwd: str | None = None
+    group: str | None = None
+
+
+class Config(NamedTuple):
+    """Everything a render is told. images is None when no ImageLock was given."""
+
+    generate: Generate
+    release: Release
+    images: Mapping[str, ImageFacts] | None = None

@@ -1,0 +1,49 @@
+"""Where configuration comes from: the functionConfig, items of our group in the input, and files named by the operator.
+
+Rule of this file: only files that the operator named on the command line are read; a configuration can name none.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from krm_function.api import ConfigDocument, is_config
+from krm_function.findings import Finding
+from krm_function.hosts.files import find, read_file
+from krm_function.hosts.stream import decode_stream
+from krm_function.model.located import yaml_finding
+from krm_function.model.resource import Resource
+from krm_function.yamltext import YamlError, parse
+
+
+def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
+    """Documents of our group in the files; other kinds in them are left for the render. Raises FileProblem."""
+    documents: list[ConfigDocument] = []
+    findings: list[Finding] = []
+    for path in find(paths):
+        try:
+            made, problems = from_resources(decode_stream(read_file(path), path).resources)
+        except YamlError as problem:
+            made, problems = [], (as_configuration(yaml_finding(problem, path)),)
+        documents += made
+        findings += problems
+    return documents, tuple(findings)
+
+
+def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
+    """The resources of our group, parsed."""
+    documents: list[ConfigDocument] = []
+    findings: list[Finding] = []
+    for resource in resources:
+        if not is_config(resource.api_version):
+            continue
+        try:
+            document = parse(resource.text, line=resource.line)
+        except YamlError as problem:
+            findings.append(as_configuration(yaml_finding(problem, resource.file)))
+            continue
+        documents.append(ConfigDocument(document.value, resource.file, resource.line))
+    return documents, tuple(findings)
+
+
+def as_configuration(found: Finding) -> Finding:
+    """A YAML problem in a configuration file is a configuration error: exit code 2, same words."""
+    return found._replace(code="CC0910")

@@ -1,0 +1,125 @@
+"""Flags of `contrast generate` on top of the configuration: the command line wins, and may name files.
+
+Rule of this file: a flag changes the same record that the configuration file would; there is no second way through.
+"""
+
+from argparse import Namespace
+from collections.abc import Sequence
+
+from krm_function.api.kinds import Config, Generate
+from krm_function.findings import Finding, finding
+from krm_function.hosts.files import read_file
+from krm_function.manifest import ManifestError, decode
+from krm_function.model.image import parse as parse_image
+from krm_function.model.nearest import nearest
+from krm_function.model.platforms import PLATFORMS, find_platform
+
+
+def apply_flags(config: Config, options: Namespace) -> tuple[Config, tuple[Finding, ...]]:
+    """The configuration with the flags of one call. Raises FileProblem for a file that cannot be read."""
+    findings: list[Finding] = []
+    generate = config.generate
+    if options.reference_values:
+        platform = find_platform(options.reference_values)
+        if platform is None:
+            close = nearest(options.reference_values, PLATFORMS) or ", ".join(PLATFORMS)
+            findings.append(_wrong("--reference-values", "unknown platform", f"use {close}"))
+        else:
+            generate = generate._replace(platform=platform.name)
+    generate = generate._replace(
+        initializer=generate.initializer and not options.skip_initializer,
+        service_mesh=generate.service_mesh and not options.skip_service_mesh,
+        image_store=generate.image_store or options.inject_image_store,
+    )
+    generate, problems = _policy(generate, options)
+    findings += problems
+    generate, problems = _manifest(generate, options)
+    findings += problems
+    release = config.release
+    if options.image_replacements:
+        images, problems = _replacements(options.image_replacements)
+        findings += problems
+        release = release._replace(images=images)
+    return config._replace(generate=generate, release=release), tuple(findings)
+
+
+def _wrong(option: str, problem: str, remedy: str, *, line: int = 0, file: str = "") -> Finding:
+    return finding("CC0909", option=option, problem=problem, remedy=remedy, line=line, file=file)
+
+
+def _policy(generate: Generate, options: Namespace) -> tuple[Generate, list[Finding]]:
+    policy = generate.policy
+    if options.policy:
+        policy = policy._replace(rules=_text(options.policy))
+    if options.settings:
+        import json
+
+        try:
+            settings = json.loads(_text(options.settings))
+        except ValueError as problem:
+            return generate, [_wrong("--settings", f"not JSON: {problem}", "name a genpolicy-settings.json", file=options.settings)]
+        policy = policy._replace(settings=settings)
+    return generate._replace(policy=policy), []
+
+
+def _manifest(generate: Generate, options: Namespace) -> tuple[Generate, list[Finding]]:
+    manifest, findings = generate.manifest, []
+    owners = (*manifest.workload_owner_keys, *map(public_key, options.add_workload_owner_key))
+    seedshare = (*manifest.seedshare_owner_keys, *map(public_key, options.add_seedshare_owner_key))
+    manifest = manifest._replace(
+        workload_owner_keys=owners,
+        seedshare_owner_keys=seedshare,
+        disable_updates=manifest.disable_updates or options.disable_updates,
+    )
+    if options.disable_updates and options.add_workload_owner_key:
+        findings.append(_wrong("--disable-updates", "contradicts --add-workload-owner-key", "use one of the two"))
+    if options.manifest:
+        import os
+
+        if os.path.exists(options.manifest):
+            try:
+                manifest = manifest._replace(base=decode(read_file(options.manifest)))
+            except ManifestError as problem:
+                place = {"line": problem.line, "file": options.manifest}
+                findings.append(_wrong("--manifest", str(problem), "name a manifest.json", **place))
+    return generate._replace(manifest=manifest), findings
+
+
+def public_key(path: str) -> str:
+    """The public half, as PEM, of the key in a file; Contrast's own commands pass the private key's file here.
+
+    The file is the operator's, named on the command line; nothing of a private key leaves this function.
+    """
+    text = _text(path)
+    if "PRIVATE KEY" not in text:
+        return text
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+
+    try:
+        key = load_pem_private_key(text.encode("utf-8"), None)
+    except (ValueError, TypeError):
+        return "unreadable"  # becomes CC0707, without a byte of the file
+    public = key.public_key()
+    return public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode("ascii")
+
+
+def _text(path: str) -> str:
+    return read_file(path).decode("utf-8", "replace")
+
+
+def _replacements(path: str) -> tuple[dict[str, str], list[Finding]]:
+    """`image = replacement` lines (contrast.md 5.6); every replacement must be pinned."""
+    images: dict[str, str] = {}
+    findings: list[Finding] = []
+    for number, line in enumerate(_text(path).splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        image, _, replacement = line.partition("=")
+        words: Sequence[str] = (image.strip(), replacement.strip())
+        parsed = parse_image(words[1])
+        if not all(words) or " " in words[0] or isinstance(parsed, str) or not parsed.digest:
+            problem = "not `image = replacement@sha256:<digest>`"
+            findings.append(_wrong("--image-replacements", problem, "correct the line", line=number, file=path))
+            continue
+        images[words[0]] = words[1]
+    return images, findings

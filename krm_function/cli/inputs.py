@@ -1,0 +1,59 @@
+"""Files or standard input of the verbs that work on documents.
+
+Rule of this file: a ResourceList is understood wherever a stream is, because people pipe what they have.
+"""
+
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from krm_function.findings import Finding, finding
+from krm_function.hosts.files import find, read_file
+from krm_function.hosts.resource_list import DecodedList, NotAResourceList, decode_list
+from krm_function.hosts.stream import Stream, decode_stream
+from krm_function.krm import is_resource_list
+from krm_function.model.located import yaml_finding
+from krm_function.model.resource import Resource
+from krm_function.yamltext import YamlError
+
+
+class Source(NamedTuple):
+    """One file or standard input (""), decoded; resources are positions start..end of the whole input."""
+
+    file: str
+    data: bytes
+    decoded: Stream | DecodedList
+    start: int
+    end: int
+
+
+class Inputs(NamedTuple):
+    """Everything that was read."""
+
+    sources: tuple[Source, ...]
+    resources: tuple[Resource, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+def read_inputs(paths: Sequence[str]) -> Inputs:
+    """Read files and directories, or standard input for none or `-`. Raises FileProblem."""
+    named = [path for path in paths if path != "-"]
+    raw = [(path, read_file(path)) for path in find(named)] if named else []
+    if not named or "-" in paths:
+        raw.append(("", sys.stdin.buffer.read()))
+    sources: list[Source] = []
+    resources: list[Resource] = []
+    findings: list[Finding] = []
+    for file, data in raw:
+        try:
+            decoded = decode_list(data) if is_resource_list(data) else decode_stream(data, file)
+        except NotAResourceList as problem:
+            findings.append(finding("CC0108", file=file, problem=str(problem)))
+            continue
+        except YamlError as problem:
+            findings.append(yaml_finding(problem, file))
+            continue
+        start = len(resources)
+        resources += [resource._replace(file=file) for resource in decoded.resources]
+        sources.append(Source(file, data, decoded, start, len(resources)))
+    return Inputs(tuple(sources), tuple(resources), tuple(findings))

@@ -1,0 +1,33 @@
+"""The legacy kustomize plugin: the only way to run an executable through kubectl (krm.md 2.9).
+
+Rule of this file: argument one is the configuration, standard input a stream of documents, standard output the same;
+further arguments (`argsOneLiner`, `argsFromFile`) are `--config FILE`.
+"""
+
+import sys
+from collections.abc import Sequence
+
+from krm_function.api import collect
+from krm_function.cli.configuration import from_files, from_resources
+from krm_function.cli.say import complain, write_out
+from krm_function.hosts.stream import decode_stream, encode_stream
+from krm_function.model.located import yaml_finding
+from krm_function.pipeline import render
+from krm_function.yamltext import YamlError
+
+
+def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
+    """Standard input to standard output as a legacy transformer."""
+    from krm_function.cli.arguments import parse_config_only
+
+    documents, findings = from_files([config_file, *parse_config_only(arguments)])
+    try:
+        stream = decode_stream(sys.stdin.buffer.read())
+    except YamlError as problem:
+        return complain([yaml_finding(problem, "")])
+    more, problems = from_resources(stream.resources)
+    config, unmet = collect(documents + more)
+    rendered = render(stream.resources, config, findings + problems + unmet)
+    if not rendered.failed:
+        write_out(encode_stream(stream, rendered.texts, rendered.added))
+    return complain(rendered.findings)

@@ -1,0 +1,78 @@
+"""`contrast-krm`: one executable, several hosts.
+
+Rule of this file: which host is calling is decided by the arguments and kustomize's own environment, never by a guess
+about the input; an unexpected exception ends here, in one line and exit code 70.
+
+    arguments                      environment               is
+    none, or `fn`                  any                       the KRM function
+    a file (and kustomize's args)  KUSTOMIZE_PLUGIN_CONFIG_* the legacy kustomize plugin
+    a verb                         any                       that verb
+"""
+
+import os
+import sys
+
+from krm_function.cli.exits import BUG, ENVIRONMENT, Exit
+from krm_function.hosts.files import FileProblem
+
+LEGACY_ENVIRONMENT = ("KUSTOMIZE_PLUGIN_CONFIG_STRING", "KUSTOMIZE_PLUGIN_CONFIG_ROOT")
+
+
+def main() -> int:
+    """Run the command line; the return value is the exit code."""
+    import gc
+
+    gc.disable()  # a render is short and allocates trees: collecting them would cost more than the work (libs.md 0)
+    try:
+        return _dispatch(sys.argv[1:])
+    except Exit as done:
+        return done.code
+    except FileProblem as problem:
+        return _file_problem(problem)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone; nothing left to say
+        return ENVIRONMENT
+    except KeyboardInterrupt:
+        return 130
+    except Exception as bug:  # noqa: BLE001 (no traceback may reach a user; this is the one place that sees all)
+        return _bug(bug)
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if not arguments or arguments == ["fn"]:
+        from krm_function.cli.fn import run_function
+
+        return run_function()
+    if any(name in os.environ for name in LEGACY_ENVIRONMENT) and os.path.isfile(arguments[0]):
+        from krm_function.cli.legacy import run_legacy
+
+        return run_legacy(arguments[0], arguments[1:])
+    from krm_function.cli.arguments import parse
+
+    options = parse(arguments)
+    code: int = options.run(options)
+    return code
+
+
+def _file_problem(problem: FileProblem) -> int:
+    from krm_function.cli.say import complain
+    from krm_function.findings import finding
+
+    code = "CC1002" if problem.writing else "CC1001"
+    return complain([finding(code, file=problem.path, problem=problem.problem)])
+
+
+def _bug(bug: Exception) -> int:
+    if os.environ.get("CONTRAST_KRM_DEBUG"):
+        import traceback
+
+        traceback.print_exception(bug)
+    frame = bug.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    where = f"{os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}" if frame else "?"
+    sys.stderr.write(
+        f"contrast-krm: internal error: {type(bug).__name__} at {where}; nothing was written\n"
+        "  hint: this is a bug of ours; report it with the output of CONTRAST_KRM_DEBUG=1\n"
+    )
+    return BUG

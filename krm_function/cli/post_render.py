@@ -1,0 +1,37 @@
+"""`contrast-krm post-render`: Helm 3 and Helm 4.
+
+Rule of this file: an empty input is an error, because `helm template --output-dir` of Helm 3 sends nothing and would
+leave every pod unsealed (krm.md 0.7); on any error nothing is printed, so that Helm stops.
+"""
+
+import sys
+from collections.abc import Sequence
+
+from krm_function.api import collect
+from krm_function.cli.configuration import from_files, from_resources
+from krm_function.cli.say import complain, write_out
+from krm_function.findings import finding
+from krm_function.model.located import yaml_finding
+from krm_function.pipeline import render
+from krm_function.yamltext import YamlError
+
+
+def run_post_render(config_files: Sequence[str], form: str, report: str) -> int:
+    """Standard input to standard output as a Helm post-renderer."""
+    from helm_plugin.codec import decode_helm, encode_helm
+
+    data = sys.stdin.buffer.read()
+    if not data:
+        return complain([finding("CC0109")], form, report)
+    documents, findings = from_files(config_files) if config_files else ([], ())
+    try:
+        stream = decode_helm(data)
+    except YamlError as problem:
+        return complain([*findings, yaml_finding(problem, "")], form, report)
+    more, problems = from_resources(stream.resources)
+    config, unmet = collect(documents + more)
+    rendered = render(stream.resources, config, findings + problems + unmet)
+    code = complain(rendered.findings, form, report)
+    if not rendered.failed:
+        write_out(encode_helm(stream, rendered.texts, rendered.added))
+    return code

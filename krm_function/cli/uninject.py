@@ -1,0 +1,46 @@
+"""`contrast-krm uninject`: rendered output back to its input.
+
+Rule of this file: everything needed is in the output itself (`contrast-krm.dev/original`), so no configuration is read.
+"""
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from krm_function.cli.inputs import Source, read_inputs
+from krm_function.cli.say import complain, write_out
+from krm_function.findings import has_errors
+from krm_function.hosts.resource_list import DecodedList, encode_list
+from krm_function.hosts.stream import encode_stream, without_emitted
+from krm_function.model.resource import Resource
+from krm_function.stages.read import read
+from krm_function.yamltext import parse
+
+
+def run_uninject(options: Namespace) -> int:
+    """Print the input of an earlier render."""
+    inputs = read_inputs(options.paths)
+    restored = read(inputs.resources, ())
+    findings = inputs.findings + restored.findings
+    if has_errors(findings):
+        return complain(findings, options.format, options.report)
+    texts: list[str | None] = [resource.text for resource in inputs.resources]
+    for index, document in restored.documents.items():
+        texts[index] = document.text
+    for index in restored.emitted:
+        texts[index] = None
+    output = b"".join(_encode(source, inputs.resources, texts) for source in inputs.sources)
+    write_out(output)
+    return complain(findings, options.format, options.report)
+
+
+def _encode(source: Source, resources: Sequence[Resource], texts: Sequence[str | None]) -> bytes:
+    mine = texts[source.start : source.end]
+    if isinstance(source.decoded, DecodedList):
+        return encode_list(source.decoded, mine, (), ())
+    values: Mapping[int, Any] = {
+        index: parse(resource.text).value
+        for index, resource in enumerate(resources[source.start : source.end])
+        if mine[index] is None
+    }
+    return encode_stream(source.decoded, without_emitted(mine, values))

@@ -1,0 +1,53 @@
+"""ResourceList: what kustomize and kpt hand over, on top of our own KRM helpers.
+
+Rule of this file: items keep their text, their order and every annotation that is not ours; results are appended to
+those that are already there.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from krm_function.api import ConfigDocument
+from krm_function.krm import NotAResourceList, ResourceList, Result
+from krm_function.model.resource import Resource
+
+__all__ = ["DecodedList", "NotAResourceList", "decode_list", "encode_failure", "encode_list"]
+
+
+class DecodedList(NamedTuple):
+    """A ResourceList, its items as resources, and its functionConfig."""
+
+    source: ResourceList
+    resources: tuple[Resource, ...]
+    function_config: ConfigDocument | None
+
+
+def decode_list(data: bytes) -> DecodedList:
+    """Read a ResourceList. Raises NotAResourceList and YamlError."""
+    source = ResourceList.parse(data)
+    resources = tuple(
+        Resource(item.text, item.line, "", item.api_version, item.kind, item.name) for item in source.items
+    )
+    config = source.function_config
+    return DecodedList(source, resources, ConfigDocument(config.value, "", config.line) if config else None)
+
+
+def encode_list(
+    decoded: DecodedList, texts: Sequence[str | None], added: Iterable[Any], results: Iterable[Result]
+) -> bytes:
+    """The same list with new texts (None: without the item), added objects and results."""
+    source = decoded.source
+    for item, text in zip(list(source.items), texts, strict=True):
+        if text is None:
+            source.remove(item)
+        elif text != item.text:
+            item.replace(text)
+    for value in added:
+        source.add(value)
+    source.results.extend(results)
+    return source.to_bytes()
+
+
+def encode_failure(decoded: DecodedList, results: Iterable[Result]) -> bytes:
+    """The items as they came, with results."""
+    return decoded.source.failed_bytes(results)

@@ -1,0 +1,73 @@
+"""A stream of YAML documents: Helm's and the legacy plugin's form, and that of every file.
+
+Rule of this file: texts go out as they came in; a new object is appended as a document of its own. A RuntimeClass goes
+first where that leaves the rest untouched, because Helm 3 creates objects in the order of the stream (krm.md 4.1).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from krm_function.model.resource import Resource
+from krm_function.model.workload import EMITTED, mapping
+from krm_function.yamltext import decode, dump, encode, split_stream
+
+AFTER_NEWLINE = "after-newline"  # value of EMITTED when the text before had no final newline and was given one
+
+
+class Stream(NamedTuple):
+    """A decoded stream: its documents in order, and whether it began with a byte order mark."""
+
+    resources: tuple[Resource, ...]
+    bom: bool = False
+
+
+def decode_stream(data: bytes, file: str = "") -> Stream:
+    """Split a stream into resources. Raises YamlError with the line in the stream."""
+    source = decode(data)
+    chunks = split_stream(source.text)
+    resources = tuple(
+        Resource(source.text[chunk.start : chunk.end], chunk.line, file, chunk.api_version, chunk.kind, chunk.name)
+        for chunk in chunks
+    )
+    return Stream(resources, source.bom)
+
+
+def encode_stream(stream: Stream, texts: Sequence[str | None], added: Iterable[Any] = (), source: str = "") -> bytes:
+    """The stream with `texts` in place of the resources' own, and the added objects.
+
+    texts: None leaves the resource out. source: Helm 3's template directory, for the `# Source:` line by which
+    `helm template --show-only` finds a document; "" elsewhere.
+    """
+    body = ""
+    for text in texts:
+        if text is not None:
+            body += text
+    newline = "\r\n" if "\r\n" in body[:4096] else "\n"
+    first: list[str] = []
+    last: list[str] = []
+    for value in added:
+        ahead = mapping(value).get("kind") == "RuntimeClass" and body.startswith("---")
+        (first if ahead else last).append(_document(value, source, newline))
+    if last and body and not body.endswith("\n"):
+        body += newline
+        last[0] = last[0].replace(f'{EMITTED}: "true"', f"{EMITTED}: {AFTER_NEWLINE}", 1)
+    return encode("".join(first) + body + "".join(last), stream.bom)
+
+
+def _document(value: Any, source: str, newline: str) -> str:
+    """A new document with its separator line."""
+    comment = f"# Source: {source}/{value['metadata']['name']}.yaml\n" if source else ""
+    return f"---\n{comment}{dump(value)}".replace("\n", newline)
+
+
+def without_emitted(texts: Sequence[str | None], values: Mapping[int, Any]) -> list[str]:
+    """The texts that stay, without a newline that was only added for an emitted object. values: what was emitted."""
+    kept: list[str] = []
+    for index, text in enumerate(texts):
+        if text is not None:
+            kept.append(text)
+            continue
+        mark = mapping(mapping(mapping(values.get(index)).get("metadata")).get("annotations")).get(EMITTED)
+        if mark == AFTER_NEWLINE and kept:
+            kept[-1] = kept[-1].removesuffix("\n").removesuffix("\r")
+    return kept

@@ -1,0 +1,53 @@
+"""The functionConfig in the form that needs no kind of its own: a ConfigMap's string map (`kpt fn eval -- key=value`).
+
+Rule of this file: a value is the text the user wrote. `version: 1.10` is "1.10", as Go reads it into a string map.
+"""
+
+from typing import Any
+
+from krm_function.krm.errors import FunctionError
+from krm_function.krm.kube_object import KubeObject
+
+
+def config_map_data(function_config: KubeObject | None) -> dict[str, str] | None:
+    """The `data` of a ConfigMap as strings; {} when it has none (kpt without arguments); None without a config.
+
+    Raises FunctionError for another kind, and for data that is no map of scalars.
+    """
+    if function_config is None:
+        return None
+    if function_config.kind != "ConfigMap" or function_config.api_version != "v1":
+        raise FunctionError(f"functionConfig is a {function_config.kind or 'nameless kind'}, a v1 ConfigMap is expected")
+    data = function_config.nested(("data",))
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise FunctionError("functionConfig: data is not a map")
+    written = {} if function_config.changed else _written(function_config)
+    return {key: _text(key, value, written) for key, value in data.items()}
+
+
+def _text(key: str, value: Any, written: dict[str, str]) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if key not in written:
+        raise FunctionError(f"functionConfig: data.{key} is not a string")
+    return written[key]
+
+
+def _written(config: KubeObject) -> dict[str, str]:
+    """The unquoted scalars of `data` as they stand in the text."""
+    document = config.document
+    node = document.node
+    data = next((value for _, value, name in node.parts if name == "data"), None) if node else None
+    if data is not None and data.kind == "alias":
+        data = data.parts[0]
+    if data is None or data.kind != "map":
+        return {}
+    return {
+        name: document.text[value.start : value.end]
+        for _, value, name in data.parts
+        if name is not None and value.kind == "scalar" and not value.style and not value.properties
+    }

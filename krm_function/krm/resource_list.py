@@ -1,0 +1,158 @@
+"""A ResourceList: what an orchestrator sends on stdin and expects back on stdout.
+
+Rule of this file: the answer is the input with the changes. Version, style, comments, line ends and a byte order mark
+stay; a list of which nothing changed is the very same bytes. JSON is answered with JSON.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from krm_function.krm.errors import NotAResourceListError
+from krm_function.krm.kube_object import FUNCTION, KubeObject
+from krm_function.krm.result import Results
+from krm_function.yamltext import (
+    Chunk,
+    ItemList,
+    Source,
+    YamlError,
+    decode,
+    encode,
+    parse,
+    replace_items,
+    resolve_item_aliases,
+    split_items,
+)
+
+GROUP = "config.kubernetes.io/"
+KIND = "ResourceList"
+_HEAD = f"apiVersion: {GROUP}"  # what kustomize and kpt begin with
+
+
+class ResourceList:
+    """The items, the functionConfig and the results of one run. Make it with `ResourceList.parse`."""
+
+    def __init__(self, source: Source, split: ItemList) -> None:
+        """Wrap a text that was split already. Aliases between items are written out in the text we work on."""
+        self._source = self._input = source
+        self._split = self._input_split = split
+        if split.shared_anchors:
+            self._source = source._replace(text=resolve_item_aliases(source.text))
+            self._split = split = _split(self._source.text)
+        self._read = tuple(self._object(chunk) for chunk in split.items)
+        self._items = list(self._read)
+        config = split.function_config
+        self.function_config = self._object(config) if config and not config.empty else None
+        self.results = Results()
+        self.earlier_results = self._earlier(split.results)
+
+    @classmethod
+    def parse(cls, data: bytes) -> "ResourceList":
+        """Read the bytes of one ResourceList of any version.
+
+        Raises NotAResourceListError for anything else, and YamlError for bytes that cannot be read.
+        """
+        source = decode(data)
+        if not source.text.strip():
+            raise NotAResourceListError("the input is empty, a ResourceList is expected")
+        split = _split(source.text)
+        if split.kind != KIND or not split.api_version.startswith(GROUP):
+            shown = "/".join(part for part in (split.api_version, split.kind) if part) or "nothing"
+            raise NotAResourceListError(f"the input is no {GROUP}v1 ResourceList but {shown}")
+        return cls(source, split)
+
+    @property
+    def api_version(self) -> str:
+        """The version received, which is also the one answered."""
+        return self._split.api_version
+
+    @property
+    def items(self) -> tuple[KubeObject, ...]:
+        """The objects in their order, new ones last."""
+        return tuple(self._items)
+
+    @property
+    def changed(self) -> bool:
+        """Whether `to_bytes` differs from the input."""
+        return bool(self._items != list(self._read) or len(self.results) or any(item.changed for item in self._read))
+
+    def add(self, value: Mapping[str, Any] | KubeObject) -> KubeObject:
+        """Append an object, of plain data or made with `KubeObject.from_value`; it takes the style of the list."""
+        item = value if isinstance(value, KubeObject) else KubeObject.from_value(value)
+        if item.line or item in self._items:
+            raise ValueError("the object is part of a list already")
+        self._items.append(item)
+        return item
+
+    def remove(self, item: KubeObject) -> None:
+        """Take an object out. Raises ValueError when it is not in the list."""
+        self._items.remove(item)
+
+    def is_function_config(self, item: KubeObject) -> bool:
+        """Whether an item is the functionConfig itself, as kustomize passes it to a function without resources.
+
+        Leave such an item as it is: kustomize drops it later.
+        """
+        config = self.function_config
+        return (
+            config is not None
+            and (item.kind, item.api_version, item.name) == (config.kind, config.api_version, config.name)
+            and FUNCTION in item.annotations
+            and item.annotations[FUNCTION] == config.annotations.get(FUNCTION)
+        )
+
+    def to_bytes(self) -> bytes:
+        """The list with everything that was changed. Raises YamlError when an edit cannot be made."""
+        if not self.changed:
+            return encode(self._input.text, self._input.bom)
+        kept = {id(item) for item in self._items}
+        texts = [item.text if id(item) in kept else None for item in self._read]
+        read = {id(item) for item in self._read}
+        added = [item.value for item in self._items if id(item) not in read]
+        said = self._said(self.results)
+        return encode(replace_items(self._source.text, self._split, texts, added, said), self._source.bom)
+
+    def failed_bytes(self, results: Results) -> bytes:
+        """The items as they came, with `results`: what a function that failed answers."""
+        text = self._input.text
+        texts = [chunk.of(text) for chunk in self._input_split.items]
+        said = self._said(results)
+        return encode(replace_items(text, self._input_split, texts, [], said), self._input.bom)
+
+    def _said(self, results: Results) -> list[Any] | None:
+        return self.earlier_results + results.to_data() if len(results) else None
+
+    def _object(self, chunk: Chunk) -> KubeObject:
+        return KubeObject(chunk.of(self._source.text), chunk.line, (chunk.api_version, chunk.kind, chunk.name))
+
+    def _earlier(self, chunk: Chunk | None) -> list[Any]:
+        """The results that functions before this one gave, as they are; also of the old form `{name, items}`."""
+        if chunk is None:
+            return []
+        found = parse(chunk.of(self._source.text), line=chunk.line).value
+        if isinstance(found, dict):
+            found = found.get("items")
+        if found is not None and not isinstance(found, list):
+            raise NotAResourceListError("the results of the input are not a list")
+        return found or []
+
+
+def _split(text: str) -> ItemList:
+    split = split_items(text)
+    if split is None:
+        raise NotAResourceListError("the input is no ResourceList: it is not one document with items")
+    return split
+
+
+def is_resource_list(data: str | bytes) -> bool:
+    """Whether an input is a ResourceList. Looks at the first two lines, and splits the text only when in doubt."""
+    try:
+        text = decode(data).text if isinstance(data, bytes) else data.removeprefix("\ufeff")
+        if KIND not in text:
+            return False
+        first, second = (text.split("\n", 2) + [""])[:2]
+        if first.startswith(_HEAD) and second.rstrip("\r") == f"kind: {KIND}":
+            return True
+        split = split_items(text)
+    except YamlError:
+        return False
+    return split is not None and split.kind == KIND and split.api_version.startswith(GROUP)

@@ -1,0 +1,55 @@
+"""Choose objects of a list: `where(items, is_kind("Deployment"), not_(is_name("web")))`.
+
+Rule of this file: a predicate is a function from an object to a bool, so any lambda fits in.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from krm_function.krm.kube_object import KubeObject
+
+Predicate = Callable[[KubeObject], bool]
+
+
+def where(items: Iterable[KubeObject], *predicates: Predicate) -> tuple[KubeObject, ...]:
+    """The objects for which all predicates hold, in order."""
+    return tuple(item for item in items if all(predicate(item) for predicate in predicates))
+
+
+def where_not(items: Iterable[KubeObject], *predicates: Predicate) -> tuple[KubeObject, ...]:
+    """The objects for which none of the predicates holds, in order."""
+    return tuple(item for item in items if not any(predicate(item) for predicate in predicates))
+
+
+def not_(predicate: Predicate) -> Predicate:
+    """Whether `predicate` does not hold."""
+    return lambda item: not predicate(item)
+
+
+def is_gvk(group: str, version: str, kind: str) -> Predicate:
+    """Whether it is exactly that group (core: ""), version and kind."""
+    return lambda item: item.is_gvk(group, version, kind)
+
+
+def is_kind(*kinds: str) -> Predicate:
+    """Whether the kind is one of `kinds`, of any group; does not parse the object."""
+    return lambda item: item.kind in kinds
+
+
+def is_name(*names: str) -> Predicate:
+    """Whether the name is one of `names`."""
+    return lambda item: item.name in names
+
+
+def is_namespace(*namespaces: str) -> Predicate:
+    """Whether the namespace is one of `namespaces`; "" stands for none."""
+    return lambda item: item.namespace in namespaces
+
+
+def has_labels(labels: Mapping[str, str]) -> Predicate:
+    """Whether the object has all of `labels`."""
+    return lambda item: labels.items() <= item.labels.items()
+
+
+def has_annotations(annotations: Mapping[str, str]) -> Predicate:
+    """Whether the object has all of `annotations`."""
+    return lambda item: annotations.items() <= item.annotations.items()

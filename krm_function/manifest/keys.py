@@ -1,0 +1,136 @@
+"""Owner keys: from the PEM that people have to the hex digits that a manifest lists.
+
+Rule of this file: public keys only, and no message ever quotes a byte of a key file. Sources: contrast.md 7.6; RFC
+7468 (PEM), RFC 5280 (SubjectPublicKeyInfo, "PKIX"), RFC 8017 (RSAPublicKey, "PKCS#1").
+"""
+
+import re
+
+from krm_function.measurement import is_hex
+
+_BLOCK = r"-----BEGIN ([A-Z0-9 ]+)-----[ \t]*\r?\n([A-Za-z0-9+/=\s]*)-----END \1-----"
+_BEGIN = r"-----BEGIN ([A-Z0-9 ]+)-----"
+_PRIVATE = r"BEGIN[A-Z0-9 ]*PRIVATE"
+_KNOWN_TYPES = (
+    "CERTIFICATE",
+    "CERTIFICATE REQUEST",
+    "PUBLIC KEY",
+    "RSA PUBLIC KEY",
+    "SSH2 PUBLIC KEY",
+    "EC PARAMETERS",
+)
+_CURVES = frozenset({"secp224r1", "secp256r1", "secp384r1", "secp521r1"})  # all that Go's crypto/x509 reads
+_LEAST_RSA_BITS = 2048
+_LONGEST_PEM = 64 * 1024
+
+
+class KeyProblem(ValueError):  # noqa: N818 (a sentence for the user, not a fault)
+    """Why a key cannot be used, as a sentence without a full stop. Never holds a byte of the key."""
+
+
+def workload_owner(pem: str) -> str:
+    """Turn an ECDSA public key (PEM `PUBLIC KEY`) into an entry of WorkloadOwnerPubKeys: hex of its PKIX DER.
+
+    Raises KeyProblem for a private key, anything but exactly one block, another type of key, or a curve that Contrast
+    cannot read.
+    """
+    return _ecdsa(_one_block(pem, ("PUBLIC KEY",))).hex()
+
+
+def seedshare_owner(pem: str) -> str:
+    """Turn an RSA public key into an entry of SeedshareOwnerPubKeys: hex of its PKCS#1 DER.
+
+    Takes PEM `RSA PUBLIC KEY` (PKCS#1) and `PUBLIC KEY`, whether that holds PKIX, as everywhere else, or PKCS#1, as
+    Contrast's own CLI wants it. Raises KeyProblem like `workload_owner`, and for keys of less than 2048 bits.
+    """
+    der, bits = _rsa(_one_block(pem, ("RSA PUBLIC KEY", "PUBLIC KEY")))
+    if bits < _LEAST_RSA_BITS:
+        raise KeyProblem(f"an RSA key of less than {_LEAST_RSA_BITS} bits is too weak")
+    return der.hex()
+
+
+def workload_problem(digits: str) -> str:
+    """Say what is wrong with an entry of WorkloadOwnerPubKeys, or nothing."""
+    try:
+        der = _from_hex(digits)
+        plain = _ecdsa(der)
+    except KeyProblem as problem:
+        return str(problem)
+    return "" if plain == der else "must be in plain PKIX DER, without compressed points or further bytes"
+
+
+def seedshare_problem(digits: str) -> str:
+    """Say what is wrong with an entry of SeedshareOwnerPubKeys, or nothing."""
+    try:
+        der = _from_hex(digits)
+        plain, _ = _rsa(der)
+    except KeyProblem as problem:
+        return str(problem)
+    return "" if plain == der else "must be in PKCS#1 DER, this is another encoding"
+
+
+def _one_block(pem: str, accepted: tuple[str, ...]) -> bytes:
+    """Read the bytes inside the only PEM block."""
+    import binascii
+
+    if len(pem) > _LONGEST_PEM:
+        raise KeyProblem("too long for a key in PEM")
+    if re.search(_PRIVATE, pem):
+        raise KeyProblem("this is a private key; give the public key only, private keys do not belong in configuration")
+    types = re.findall(_BEGIN, pem)
+    if not types:
+        raise KeyProblem("no PEM block found")
+    if len(types) > 1:
+        raise KeyProblem(f"{len(types)} PEM blocks found, give one key at a time")
+    if types[0] not in accepted:
+        shown = types[0] if types[0] in _KNOWN_TYPES else "of an unknown kind"
+        raise KeyProblem(f"unsupported PEM block type: {shown}; {' or '.join(accepted)} is needed")
+    block = re.search(_BLOCK, pem)
+    if block is None:
+        raise KeyProblem("the PEM block is damaged")
+    try:
+        return binascii.a2b_base64("".join(block[2].split()), strict_mode=True)
+    except binascii.Error as error:
+        raise KeyProblem("the PEM block holds no valid base64") from error
+
+
+def _from_hex(digits: str) -> bytes:
+    """Read hex digits strictly."""
+    if not digits or not is_hex(digits):
+        raise KeyProblem("must be a public key in DER, as hex digits")
+    return bytes.fromhex(digits)
+
+
+def _ecdsa(der: bytes) -> bytes:
+    """Check an ECDSA public key and write it as plain PKIX DER, the point uncompressed."""
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    key = _load(der)
+    if not isinstance(key, EllipticCurvePublicKey):
+        raise KeyProblem("must be an ECDSA public key, this is another kind")
+    if key.curve.name not in _CURVES:
+        raise KeyProblem("must be on one of the curves P-224, P-256, P-384 and P-521")
+    return key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+
+
+def _rsa(der: bytes) -> tuple[bytes, int]:
+    """Check an RSA public key and write it as PKCS#1 DER; also its size in bits."""
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    key = _load(der)
+    if not isinstance(key, RSAPublicKey):
+        raise KeyProblem("must be an RSA public key, this is another kind")
+    return key.public_bytes(Encoding.DER, PublicFormat.PKCS1), key.key_size
+
+
+def _load(der: bytes) -> object:
+    """Load a public key of any type, PKIX or PKCS#1."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization import load_der_public_key
+
+    try:
+        return load_der_public_key(der)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise KeyProblem("no public key can be read from it") from None

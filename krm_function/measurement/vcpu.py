@@ -1,0 +1,24 @@
+"""How many virtual CPUs the VM of a pod gets.
+
+Rule of this file: whole milli-CPU in, a count out; only limits count, requests never do (contrast.md 5.9).
+"""
+
+from collections.abc import Iterable
+
+MAX_VCPUS = 220  # the most that Contrast tries when it verifies a launch digest, and the end of its RTMR0 table
+
+
+def vcpu_count(containers: Iterable[int], sidecars: Iterable[int], init: Iterable[int], pod: int) -> int:
+    """Count the vCPUs of a pod from its CPU limits, all in milli-CPU.
+
+    `containers`: one limit for each regular container (0 when absent); `sidecars`: for each init container with
+    restartPolicy Always; `init`: for every init container, the sidecars among them; `pod`: the pod-level limit.
+    The result is at least 1 (no limits) and is not capped: comparing it with MAX_VCPUS is the caller's part.
+    Raises ValueError for a negative limit, which Kubernetes would refuse.
+    """
+    limits = [list(containers), list(sidecars), list(init), [pod]]
+    if any(limit < 0 for group in limits for limit in group):
+        raise ValueError("a CPU limit is negative")
+    regular, side, first, whole = (sum(group) for group in limits)
+    milli = max(regular + side, first, whole)
+    return -(-milli // 1000) + 1

@@ -1,0 +1,100 @@
+"""The annotation and label keys that Contrast reads, and where.
+
+Rule of this file: contrast.md 5.1 as data. A key of Contrast's domain that is not here means nothing to anyone, so it
+is a typo; one in another place than here means nothing either.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+from krm_function.model.nearest import nearest
+from krm_function.model.workload import PREFIX
+
+Place = Literal["pod annotation", "pod label", "Service annotation", "namespace label"]
+
+
+class Known(NamedTuple):
+    """One key. places: where it has an effect. value: what it may hold, in words."""
+
+    key: str
+    places: tuple[Place, ...]
+    value: str
+
+
+KNOWN: Mapping[str, Known] = MappingProxyType(
+    {
+        known.key: known
+        for known in (
+            Known(PREFIX + "skip-initializer", ("pod annotation",), '"true", and nothing else'),
+            Known(
+                PREFIX + "servicemesh-ingress",
+                ("pod annotation",),
+                "empty, DISABLED, or name#port#disableTLS joined by ##",
+            ),
+            Known(PREFIX + "servicemesh-egress", ("pod annotation",), "name#listenIP:port#host:port joined by ##"),
+            Known(PREFIX + "servicemesh-admin-interface-port", ("pod annotation",), "a port"),
+            Known(PREFIX + "secure-pv", ("pod annotation",), "device-name:mount-name"),
+            Known(PREFIX + "workload-secret-id", ("pod annotation",), "the workload secret's ID"),
+            Known(PREFIX + "image-store-size", ("pod annotation",), "a quantity, 0 for none"),
+            # A label since July 2026; releases before read it as an annotation of the pod template, and the node
+            # installer still carries it there.
+            Known(PREFIX + "pod-role", ("pod label", "pod annotation"), "coordinator"),
+            Known(PREFIX + "platform", ("pod annotation",), "informational, on the node installer"),
+            Known(PREFIX + "expose-service", ("Service annotation",), '"true"'),
+            Known(PREFIX + "sync-ticket", ("namespace label",), "Contrast's own CI"),
+        )
+    }
+)
+
+# Spellings seen in the wild: Contrast's own documentation has some of them (contrast.md 12.12).
+MISSPELT: Mapping[str, str] = MappingProxyType(
+    {
+        PREFIX + wrong: PREFIX + right
+        for wrong, right in (
+            ("service-mesh-ingress", "servicemesh-ingress"),
+            ("service-mesh-egress", "servicemesh-egress"),
+            ("service-mesh-admin-interface-port", "servicemesh-admin-interface-port"),
+            ("service-mesh-admin-port", "servicemesh-admin-interface-port"),
+            ("servicemesh-admin-port", "servicemesh-admin-interface-port"),
+            ("mesh-ingress", "servicemesh-ingress"),
+            ("mesh-egress", "servicemesh-egress"),
+            ("ingress", "servicemesh-ingress"),
+            ("egress", "servicemesh-egress"),
+            ("skip-init", "skip-initializer"),
+            ("secure-volume", "secure-pv"),
+            ("secret-id", "workload-secret-id"),
+            ("imagestore-size", "image-store-size"),
+            ("role", "pod-role"),
+        )
+    }
+)
+
+
+def is_ours(key: str) -> bool:
+    """Whether a key claims Contrast's domain; letter case is ignored, so that a misspelling does not slip through."""
+    return key.lower().startswith(PREFIX)
+
+
+def is_known(key: str, place: Place) -> bool:
+    """Whether the key has an effect in this place."""
+    return key in KNOWN and place in KNOWN[key].places
+
+
+def where(key: str) -> str:
+    """Where a known key belongs, as the end of "move it to ...". Raises KeyError for an unknown key."""
+    match KNOWN[key].places[0]:
+        case "pod annotation":
+            return "the annotations of the pod template"
+        case "pod label":
+            return "the labels of the pod template"
+        case "Service annotation":
+            return "the annotations of the Service"
+        case "namespace label":
+            return "the labels of the Namespace"
+
+
+def suggest(key: str) -> str:
+    """The known key that an unknown one is a misspelling of, or ""."""
+    folded = key.lower().replace("_", "-")
+    return MISSPELT.get(folded) or nearest(folded, KNOWN)

@@ -1,0 +1,43 @@
+"""A workload under edit.
+
+Rule of this file: every edit is made on the workload as the edits before it left it, so that the list can be replayed.
+"""
+
+from typing import Any
+
+from krm_function.findings import Path
+from krm_function.model.edits import ABSENT, Edit
+from krm_function.model.pods import named
+from krm_function.model.workload import Workload, dig
+from krm_function.yamltext import Op
+
+
+class Draft:
+    """The edits so far, and the workload as they leave it. All paths start at the document."""
+
+    def __init__(self, workload: Workload) -> None:
+        """Start without edits."""
+        self.workload = workload
+        self.edits: list[Edit] = []
+
+    def edit(self, op: Op, path: Path, after: Any, code: str, reason: str) -> None:
+        """Make one edit; the parent of `path` must exist."""
+        before = ABSENT
+        if op != "insert":
+            parent, last = dig(self.workload.document, path[:-1]), path[-1]
+            before = parent[last] if isinstance(last, int) or last in parent else ABSENT
+        made = Edit(op, path, before, after, code, reason)
+        self.edits.append(made)
+        self.workload = self.workload.after((made,))
+
+    def put(self, path: Path, index: int, entry: Any, code: str, reason: str) -> None:
+        """Insert an entry into a list, which is made if it is absent or null."""
+        if dig(self.workload.document, path) is None:
+            self.edit("set", path, [entry], code, reason)
+        else:
+            self.edit("insert", (*path, index), entry, code, reason)
+
+    def drop(self, path: Path, name: str, code: str, reason: str) -> None:
+        """Remove all entries of this name from a list, the last one first."""
+        for index in reversed(named(dig(self.workload.document, path), name)):
+            self.edit("remove", (*path, index), ABSENT, code, reason)

@@ -1,0 +1,64 @@
+"""How many NVIDIA GPUs a pod asks for.
+
+Rule of this file: a GPU counts when a container's resource *limits* name an `nvidia.com/` resource (contrast.md 5.7);
+the original's exact key list is not public, so every key of that domain counts. All container lists are looked at.
+"""
+
+from typing import Any, NamedTuple
+
+from krm_function.findings import Path
+from krm_function.model.quantity import units
+from krm_function.model.workload import mapping, maps
+
+DOMAIN = "nvidia.com/"
+
+
+class GpuProblem(NamedTuple):
+    """A GPU limit that is no quantity; `path` starts at the pod spec."""
+
+    path: Path
+    problem: str
+
+
+def gpu_count(pod_spec: dict[str, Any]) -> int:
+    """GPUs of the pod's VM, in the manner of its vCPUs (contrast.md 5.9).
+
+    The larger of containers plus sidecars and of all init containers. A limit that is no quantity counts as one GPU:
+    the pod wants one, and `gpu_problems` says what is wrong with it.
+    """
+    init = maps(pod_spec.get("initContainers"))
+    sidecars = [container for container in init if container.get("restartPolicy") == "Always"]
+    regular = maps(pod_spec.get("containers")) + sidecars
+    return max(sum(map(_limits, regular)), sum(map(_limits, init)))
+
+
+def _limits(container: dict[str, Any]) -> int:
+    limits = mapping(mapping(container.get("resources")).get("limits"))
+    return sum(_count(value) for key, value in limits.items() if str(key).startswith(DOMAIN))
+
+
+def _count(value: Any) -> int:
+    try:
+        return max(0, units(value))
+    except ValueError:
+        return 1
+
+
+def gpu_problems(pod_spec: dict[str, Any]) -> tuple[GpuProblem, ...]:
+    """The GPU limits that cannot be counted."""
+    problems: list[GpuProblem] = []
+    for field in ("initContainers", "containers"):
+        for index, container in enumerate(maps(pod_spec.get(field))):
+            limits = mapping(mapping(container.get("resources")).get("limits"))
+            for key in limits:
+                problem = _problem(limits[key]) if str(key).startswith(DOMAIN) else ""
+                if problem:
+                    problems.append(GpuProblem((field, index, "resources", "limits", key), problem))
+    return tuple(problems)
+
+
+def _problem(value: Any) -> str:
+    try:
+        return "must not be negative" if units(value) < 0 else ""
+    except ValueError as error:
+        return str(error)

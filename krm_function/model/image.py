@@ -1,0 +1,96 @@
+"""Image references: `registry/repository:tag@sha256:<hex>`.
+
+Rule of this file: the grammar is the OCI distribution reference grammar with sha256 as the only digest. Every pattern
+is linear and every text is capped before it is matched.
+"""
+
+import re
+from typing import NamedTuple
+
+CONTRAST = "ghcr.io/edgelesssys/contrast"
+LONGEST = 512  # characters of a reference
+LONGEST_NAME = 255  # characters of registry/repository
+
+# The grammar in parts; api/ builds its JSON Schemas from the same ones.
+COMPONENT = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+LABEL = r"[a-zA-Z0-9]+(?:-+[a-zA-Z0-9]+)*"
+HOST = rf"(?:{LABEL}(?:\.{LABEL})*|\[[0-9a-fA-F:]{{2,45}}\])"
+# A part before a slash is a registry when it has a dot, a port or a capital, or is localhost, and a path component
+# otherwise: as Docker and containerd read it.
+IS_REGISTRY = r"localhost/|[^/]*[.:A-Z\[][^/]*/"
+REGISTRY = rf"{HOST}(?::[0-9]{{1,5}})?"
+NAME = rf"(?:(?={IS_REGISTRY})({REGISTRY})/|(?!{IS_REGISTRY}))({COMPONENT}(?:/{COMPONENT})*)"
+TAG = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
+DIGEST = r"sha256:[0-9a-f]{64}"
+REFERENCE = rf"{NAME}(?::({TAG}))?(?:@({DIGEST}))?"
+PINNED = rf"{NAME}(?::({TAG}))?@({DIGEST})"
+
+
+class Image(NamedTuple):
+    """A reference in parts, as written: registry, tag and digest are "" when absent. digest: `sha256:<64 hex>`."""
+
+    registry: str
+    repository: str
+    tag: str
+    digest: str
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the reference can only ever mean one image."""
+        return bool(self.digest)
+
+    @property
+    def name(self) -> str:
+        """`registry/repository` with Docker's defaults filled in: nginx is docker.io/library/nginx."""
+        if self.registry not in {"", "docker.io", "index.docker.io"}:
+            return f"{self.registry}/{self.repository}"
+        return f"docker.io/{self.repository if '/' in self.repository else 'library/' + self.repository}"
+
+    def __str__(self) -> str:
+        """The reference as it was written."""
+        text = f"{self.registry}/{self.repository}" if self.registry else self.repository
+        return text + (f":{self.tag}" if self.tag else "") + (f"@{self.digest}" if self.digest else "")
+
+
+def parse(text: str) -> Image | str:
+    """Read a reference; a problem text (lower case, no full stop) when it is none."""
+    if not text:
+        return "it is empty"
+    if len(text) > LONGEST:
+        return f"it is longer than {LONGEST} characters"
+    matched = re.fullmatch(REFERENCE, text)
+    if matched is None:
+        return _problem(text)
+    registry, repository, tag, digest = matched[1] or "", matched[2], matched[3] or "", matched[4] or ""
+    if len(registry) + len(repository) + bool(registry) > LONGEST_NAME:
+        return f"its name is longer than {LONGEST_NAME} characters"
+    if not registry and re.fullmatch("[0-9a-f]{64}", repository):
+        return "64 hex digits are an image ID, not a name"
+    return Image(registry, repository, tag, digest)
+
+
+def _problem(text: str) -> str:
+    """Why a text is no reference."""
+    name, at, digest = text.partition("@")
+    if at and not re.fullmatch(DIGEST, digest):
+        if not digest.startswith("sha256:"):
+            return "its digest must start with sha256:"
+        return "its digest must be sha256: and 64 lower-case hex digits"
+    if "://" in name:
+        return "a reference has no scheme such as https://"
+    path, colon, tag = name.rpartition(":")
+    if not colon or "/" in tag:
+        path, colon, tag = name, "", ""
+    if colon and not re.fullmatch(TAG, tag):
+        return "its tag is not valid"
+    if path != path.lower() and "/" not in path:
+        return "its name must be lower case"
+    return "its name is not valid"
+
+
+def is_contrast_image(text: str) -> bool:
+    """Whether the reference names one of Contrast's own images, which a render replaces by pinned ones.
+
+    The original tests the bare prefix (contrast.md 4); here it must end at a `/`, `:` or `@`, or the text itself.
+    """
+    return text.startswith(CONTRAST) and text[len(CONTRAST) : len(CONTRAST) + 1] in {"", "/", ":", "@"}

@@ -1,0 +1,53 @@
+"""Objects of a document: identity, and the members of a `kind: List`.
+
+Rule of this file: it reads documents of which no shape is promised, so nothing here raises.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from krm_function.findings import Path, Ref
+from krm_function.model.workload import dig, mapping
+
+LIST_DEPTH = 4  # a List in a List is legal and pointless; deeper than this is left alone
+
+
+def _text(source: dict[str, Any], key: str) -> str:
+    found = source.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def reference(value: Any) -> Ref:
+    """The object's identity as far as it has one; generateName stands in for a missing name."""
+    root = mapping(value)
+    metadata = mapping(root.get("metadata"))
+    name = _text(metadata, "name") or _text(metadata, "generateName")
+    return Ref(_text(root, "apiVersion"), _text(root, "kind"), _text(metadata, "namespace"), name)
+
+
+def objects(document: Any, root: Path = (), depth: int = 0) -> Iterator[tuple[Path, Any]]:
+    """Every object of a document with its path: the document itself, or the members of a `kind: List`, recursively."""
+    value = dig(document, root)
+    members = mapping(value).get("items")
+    if mapping(value).get("kind") == "List" and isinstance(members, list) and depth < LIST_DEPTH:
+        for index in range(len(members)):
+            yield from objects(document, (*root, "items", index), depth + 1)
+    else:
+        yield root, value
+
+
+def type_name(value: Any) -> str:
+    """The JSON name of a value's type."""
+    match value:
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "list"
+        case dict():
+            return "map"
+        case _:
+            return "null"

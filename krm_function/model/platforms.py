@@ -1,0 +1,149 @@
+"""The closed set of confidential platforms, and what a runtimeClassName says about them.
+
+Rule of this file: a name is understood exactly or not at all; nothing defaults. Platforms: contrast.md 8.1; the grammar
+of the placeholders: contrast.md 5.7 and 8.1, narrowed where the original's prefix test would accept a typo.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+from krm_function.model.nearest import nearest
+
+
+class Platform(NamedTuple):
+    """One platform. name: as in runtime class names. marker: as in the manifest's `Platform` field."""
+
+    name: str
+    marker: str
+    tee: Literal["snp", "tdx"]
+    gpu: bool
+
+
+PLATFORMS: Mapping[str, Platform] = MappingProxyType(
+    {
+        platform.name: platform
+        for platform in (
+            Platform("metal-qemu-snp", "Metal-QEMU-SNP", "snp", gpu=False),
+            Platform("metal-qemu-snp-gpu", "Metal-QEMU-SNP-GPU", "snp", gpu=True),
+            Platform("metal-qemu-tdx", "Metal-QEMU-TDX", "tdx", gpu=False),
+            Platform("metal-qemu-tdx-gpu", "Metal-QEMU-TDX-GPU", "tdx", gpu=True),
+        )
+    }
+)
+
+
+class NotContrast(NamedTuple):
+    """Somebody else's runtime class."""
+
+    name: str
+
+
+class Bare(NamedTuple):
+    """A placeholder that leaves the platform to the configuration."""
+
+    name: str
+
+
+class Insecure(NamedTuple):
+    """Contrast's runtime class without confidential computing."""
+
+    name: str
+
+
+class Unknown(NamedTuple):
+    """A name that means to be Contrast's and is none."""
+
+    name: str
+
+
+Parsed = NotContrast | Bare | Platform | Insecure | Unknown
+
+BARE = "contrast-cc"
+LEGACY_BARE = "kata-cc-isolation"
+LONGEST_HASH = 16
+HASH_ALPHABET = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
+
+
+def find_platform(name: str) -> Platform | None:
+    """The platform of this name, letter case ignored as in `contrast generate --reference-values`."""
+    return PLATFORMS.get(name.lower())
+
+
+def with_gpu(platform: Platform) -> Platform:
+    """The variant of the same TEE with GPU; a GPU platform is its own."""
+    return platform if platform.gpu else PLATFORMS[platform.name + "-gpu"]
+
+
+def placeholder(platform: Platform) -> str:
+    """The runtimeClassName by which a pod asks for this platform."""
+    return f"{BARE}-{platform.name}"
+
+
+def parse_runtime_class(name: str) -> Parsed:
+    """What a runtimeClassName means. Never raises.
+
+    Truth table (first row that matches; <p> a platform, <h> 1..16 of [0-9a-z], letter case ignored unless noted):
+
+    name                                   answer       why
+    contrast-cc            (exact case)    Bare         the configured platform
+    kata-cc-isolation      (exact case)    Bare         old spelling of the same
+    contrast-cc-<p>                        Platform     ...-snp-gpu is the GPU platform, never snp with hash "gpu"
+    contrast-cc-<p>-<h>                    Platform     handler of this or an older release; rewritten either way
+    contrast-cc-<p>-gpu<any>               Unknown      the original reads the GPU platform, the grammar one without:
+                                                        two readings of one name, so none
+    contrast-insecure...                   Insecure     refused by us, in any spelling
+    contrast-...                           Unknown      a typo must not run as an unsealed pod
+    contrast, contrast_cc, contrast.cc,    Unknown      same; Kubernetes may refuse such a name, but we say it first
+      contrastcc, Contrast-CC, " contrast-cc", Kata-CC-Isolation
+    anything else, ""                      NotContrast  if no such class exists Kubernetes refuses the pod
+    """
+    if name in {BARE, LEGACY_BARE}:
+        return Bare(name)
+    folded = name.lower()
+    if folded.startswith(BARE + "-") and name.isascii():
+        return _explicit(folded.removeprefix(BARE + "-")) or Unknown(name)
+    if folded.startswith("contrast-insecure"):
+        return Insecure(name)
+    return Unknown(name) if _means_contrast(folded.strip()) else NotContrast(name)
+
+
+def _explicit(rest: str) -> Platform | None:
+    """Read `<platform>` or `<platform>-<hash>`, lower case."""
+    if rest in PLATFORMS:
+        return PLATFORMS[rest]
+    name, _, suffix = rest.rpartition("-")
+    if not 1 <= len(suffix) <= LONGEST_HASH or not HASH_ALPHABET.issuperset(suffix) or suffix.startswith("gpu"):
+        return None
+    return PLATFORMS.get(name)
+
+
+def _means_contrast(folded: str) -> bool:
+    if folded == LEGACY_BARE:
+        return True
+    if not folded.startswith("contrast"):
+        return False
+    rest = folded.removeprefix("contrast")
+    return not rest[:1].isalpha() or rest.startswith(("cc", "insecure"))
+
+
+def is_contrast_name(name: str) -> bool:
+    """Whether a pod of this runtime class is ours to handle, even if only to refuse it."""
+    return not isinstance(parse_runtime_class(name), NotContrast)
+
+
+def is_placeholder(name: str) -> bool:
+    """Whether a render must replace this name: Contrast's, and not a handler such as contrast-cc-<platform>-<hash>."""
+    match parse_runtime_class(name):
+        case NotContrast():
+            return False
+        case Platform() as platform:
+            return name.lower() == placeholder(platform)
+        case _:
+            return True
+
+
+def suggest(name: str) -> str:
+    """The closest placeholder, or ""."""
+    known = (BARE, *(placeholder(platform) for platform in PLATFORMS.values()))
+    return nearest(name.strip().replace("_", "-").replace(".", "-"), known)

@@ -1,0 +1,323 @@
+"""RuntimeClass objects, and what Kubernetes' RuntimeClass admission makes of a pod that names one.
+
+Rule of this file: it says what the API server would say, from the same rules (peers.md A10); deciding what to do about
+it is the schedule stage's part. A pod or toleration is plain data as parsed.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from krm_function.findings import Path
+from krm_function.model.labels import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
+from krm_function.model.quantity import NANO, equal, nano
+from krm_function.model.workload import mapping
+
+API_VERSION = "node.k8s.io/v1"
+KIND = "RuntimeClass"
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+# Labels that Kubernetes warns about in a RuntimeClass, and what replaced them.
+DEPRECATED_NODE_LABELS: Mapping[str, str] = MappingProxyType(
+    {
+        "beta.kubernetes.io/arch": "kubernetes.io/arch",
+        "beta.kubernetes.io/os": "kubernetes.io/os",
+        "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+        "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+        "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+        "node-role.kubernetes.io/master": "node-role.kubernetes.io/control-plane",
+    }
+)
+UNQUALIFIED_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
+TOLERATION_FIELDS = frozenset({"key", "operator", "value", "effect", "tolerationSeconds"})
+
+
+class RuntimeClass(NamedTuple):
+    """A RuntimeClass. overhead: resource name -> quantity as written. tolerations: maps as written."""
+
+    name: str
+    handler: str
+    overhead: Mapping[str, Any] = EMPTY
+    node_selector: Mapping[str, str] = EMPTY
+    tolerations: tuple[Mapping[str, Any], ...] = ()
+
+
+class Problem(NamedTuple):
+    """What is wrong where; `path` starts at the object that was asked about, the text is lower case, without value."""
+
+    path: Path
+    problem: str
+
+
+class Conflict(NamedTuple):
+    """A nodeSelector key to which pod and class give different values."""
+
+    key: str
+    pod: str
+    wanted: str
+
+
+class Read(NamedTuple):
+    """A parsed RuntimeClass; parts that are not valid are left out of it and named in `problems`."""
+
+    runtime_class: RuntimeClass
+    problems: tuple[Problem, ...] = ()
+
+
+class MergedSelector(NamedTuple):
+    """A pod's nodeSelector after admission, and every conflict (the API server names one of them at random)."""
+
+    node_selector: dict[str, str]
+    conflicts: tuple[Conflict, ...] = ()
+
+
+def parse(value: Any) -> Read:
+    """Read a RuntimeClass object and validate it as the API server would. Never raises."""
+    root = mapping(value)
+    problems: list[Problem] = []
+    name = mapping(root.get("metadata")).get("name")
+    if not isinstance(name, str) or not is_dns_subdomain(name):
+        problems.append(Problem(("metadata", "name"), "must be a DNS subdomain"))
+        name = ""
+    handler = root.get("handler")
+    if not isinstance(handler, str) or not is_dns_label(handler):
+        problems.append(Problem(("handler",), "must be a DNS label of at most 63 characters"))
+        handler = ""
+    overhead = _map(root, ("overhead", "podFixed"), problems)
+    node_selector = _map(root, ("scheduling", "nodeSelector"), problems)
+    tolerations = _tolerations(root, problems)
+    wrong_overhead = overhead_problems(overhead)
+    wrong_selector = selector_problems(node_selector)
+    wrong_tolerations = toleration_problems(tolerations)
+    problems += [Problem(("overhead", "podFixed", *path), text) for path, text in wrong_overhead]
+    problems += [Problem(("scheduling", "nodeSelector", *path), text) for path, text in wrong_selector]
+    problems += [Problem(("scheduling", "tolerations", *path), text) for path, text in wrong_tolerations]
+    return Read(
+        RuntimeClass(
+            name,
+            handler,
+            _without(overhead, wrong_overhead),
+            _without(node_selector, wrong_selector),
+            tuple(_without(dict(enumerate(tolerations)), wrong_tolerations).values()),
+        ),
+        tuple(problems),
+    )
+
+
+def _without(entries: dict[Any, Any], problems: tuple[Problem, ...]) -> dict[Any, Any]:
+    """The entries that have no problem."""
+    wrong = {problem.path[0] for problem in problems}
+    return {key: value for key, value in entries.items() if key not in wrong}
+
+
+def _map(root: dict[str, Any], path: tuple[str, str], problems: list[Problem]) -> dict[str, Any]:
+    """The map at `path`; a problem when something else stands there."""
+    value: Any = root
+    for depth, part in enumerate(path, 1):
+        value = value.get(part)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            problems.append(Problem(path[:depth], "must be a map"))
+            return {}
+    return mapping(value)
+
+
+def _tolerations(root: dict[str, Any], problems: list[Problem]) -> list[dict[str, Any]]:
+    value = mapping(root.get("scheduling")).get("tolerations")
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        problems.append(Problem(("scheduling", "tolerations"), "must be a list"))
+        return []
+    return [entry if isinstance(entry, dict) else {"": entry} for entry in value]
+
+
+def overhead_problems(overhead: Mapping[Any, Any]) -> tuple[Problem, ...]:
+    """What Kubernetes would refuse in `overhead.podFixed`: names and quantities follow the rules of resource limits."""
+    problems: list[Problem] = []
+    for key, value in overhead.items():
+        if not isinstance(key, str) or not is_label_key(key):
+            problems.append(Problem((key,), "is not a resource name"))
+            continue
+        if "/" not in key and key not in UNQUALIFIED_RESOURCES and not key.startswith("hugepages-"):
+            problems.append(Problem((key,), "must be cpu, memory, ephemeral-storage or a name with a domain"))
+            continue
+        try:
+            amount = nano(value)
+        except ValueError as error:
+            problems.append(Problem((key,), str(error)))
+            continue
+        if amount < 0:
+            problems.append(Problem((key,), "must not be negative"))
+        elif "/" in key and amount % NANO:
+            problems.append(Problem((key,), "must be a whole number"))
+    return tuple(problems)
+
+
+def selector_problems(node_selector: Mapping[Any, Any]) -> tuple[Problem, ...]:
+    """What Kubernetes would refuse in a nodeSelector: keys and values must be labels."""
+    problems: list[Problem] = []
+    for key, value in node_selector.items():
+        if not isinstance(key, str) or not is_label_key(key):
+            problems.append(Problem((key,), "is not a label key"))
+        elif not isinstance(value, str):
+            problems.append(Problem((key,), "must be a string"))
+        elif not is_label_value(value):
+            problems.append(Problem((key,), "is not a label value"))
+    return tuple(problems)
+
+
+def toleration_problems(tolerations: "list[dict[str, Any]] | tuple[Mapping[str, Any], ...]") -> tuple[Problem, ...]:
+    """What Kubernetes would refuse in a class's tolerations, each at its first fault.
+
+    Unique on key, operator, value and effect, as RuntimeClass validation wants it. The operators Lt and Gt stand behind
+    a feature gate and count as refused.
+    """
+    problems: list[Problem] = []
+    seen: set[tuple[str, str, str, str]] = set()
+    for index, toleration in enumerate(tolerations):
+        found = _toleration_problem(toleration)
+        identity = _parts(toleration)[:4]
+        if found is None and identity in seen:
+            found = Problem((), "is there twice")
+        if found is not None:
+            problems.append(Problem((index, *found.path), found.problem))
+        seen.add(identity)
+    return tuple(problems)
+
+
+def _toleration_problem(toleration: Mapping[str, Any]) -> Problem | None:
+    for field, value in toleration.items():
+        if field not in TOLERATION_FIELDS:
+            return Problem((field,), "is not a field of a toleration") if field else Problem((), "must be a map")
+        if value is None:
+            continue
+        if field == "tolerationSeconds":
+            if isinstance(value, bool) or not isinstance(value, int):
+                return Problem((field,), "must be an integer")
+        elif not isinstance(value, str):
+            return Problem((field,), "must be a string")
+    key, operator, value, effect, seconds = _parts(toleration)
+    if key and not is_label_key(key):
+        return Problem(("key",), "is not a label key")
+    if not key and operator != "Exists":
+        return Problem(("operator",), "must be Exists when key is empty, which means all keys")
+    if seconds is not None and effect != "NoExecute":
+        return Problem(("effect",), "must be NoExecute when tolerationSeconds is set")
+    if operator not in {"", "Equal", "Exists"}:
+        return Problem(("operator",), "must be Equal or Exists")
+    if operator == "Exists" and value:
+        return Problem(("value",), "must be empty when operator is Exists")
+    if not is_label_value(value):
+        return Problem(("value",), "is not a label value")
+    if effect not in {"", "NoSchedule", "PreferNoSchedule", "NoExecute"}:
+        return Problem(("effect",), "must be NoSchedule, PreferNoSchedule or NoExecute")
+    return None
+
+
+def _parts(toleration: Mapping[str, Any]) -> tuple[str, str, str, str, int | None]:
+    """Key, operator, value, effect, tolerationSeconds; what is absent or of another type is "" or None."""
+
+    def text(field: str) -> str:
+        value = toleration.get(field)
+        return value if isinstance(value, str) else ""
+
+    seconds = toleration.get("tolerationSeconds")
+    return text("key"), text("operator"), text("value"), text("effect"), seconds if isinstance(seconds, int) else None
+
+
+def merge_node_selector(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> MergedSelector:
+    """The pod's nodeSelector after admission.
+
+    Truth table, per key of the class:
+
+    pod has the key    value            merged              conflict
+    no                                  the class's value   no
+    yes                the same         that value          no
+    yes                another          the pod's value     yes: the API server refuses the pod
+
+    The pod's keys come first, in its order; conflicts are sorted by key. Nothing else of the pod is consulted:
+    affinity, nodeName and topology spread may contradict the class and leave the pod Pending.
+    """
+    merged = {str(key): str(value) for key, value in mapping(pod_spec.get("nodeSelector")).items()}
+    conflicts = [
+        Conflict(key, merged[key], wanted)
+        for key, wanted in cls.node_selector.items()
+        if merged.setdefault(key, wanted) != wanted
+    ]
+    return MergedSelector(merged, tuple(sorted(conflicts)))
+
+
+def merge_tolerations(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> tuple[Mapping[str, Any], ...]:
+    """The pod's tolerations after admission: the pod's, then the class's, without those that another one covers.
+
+    Dropped is a toleration that one already kept covers (an equal one included), or that a later, different one covers.
+    So of equals the first stays; otherwise the order stays.
+    """
+    own = pod_spec.get("tolerations")
+    every: list[Mapping[str, Any]] = (
+        [entry for entry in own if isinstance(entry, dict)] if isinstance(own, list) else []
+    )
+    every += cls.tolerations
+    kept: list[Mapping[str, Any]] = []
+    for index, toleration in enumerate(every):
+        later = every[index + 1 :]
+        if any(covers(other, toleration) for other in kept) or any(
+            _parts(other) != _parts(toleration) and covers(other, toleration) for other in later
+        ):
+            continue
+        kept.append(toleration)
+    return tuple(kept)
+
+
+def covers(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    """Whether `first` tolerates all that `second` does (Kubernetes' isSuperset, pkg/util/tolerations).
+
+    Truth table; equal tolerations cover each other, otherwise all three columns must hold:
+
+    key                                effect                             operator of first
+    equal                              equal                              Equal or "": second says Equal in so many
+    or first's is "" with Exists       or first's is ""                     words, and the values are equal
+                                       and, if first's is NoExecute with  Exists: always
+                                       seconds: second has seconds,       any other, such as Lt and Gt: never
+                                       and not more
+
+    An empty operator means Equal, but as `second` it is not recognised as such: that is Kubernetes' own oddity.
+    """
+    key, operator, value, effect, seconds = _parts(first)
+    other_key, other_operator, other_value, other_effect, other_seconds = _parts(second)
+    if _parts(first) == _parts(second):
+        return True
+    if key != other_key and (key or operator != "Exists"):
+        return False
+    if effect not in {"", other_effect}:
+        return False
+    if effect == "NoExecute" and seconds is not None and (other_seconds is None or other_seconds > seconds):
+        return False
+    match operator:
+        case "Equal" | "":
+            return other_operator == "Equal" and other_value == value
+        case "Exists":
+            return True
+        case _:
+            return False
+
+
+def overhead_agrees(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> bool:
+    """Whether admission accepts the pod's `overhead`.
+
+    pod's overhead     class's overhead    answer
+    absent or empty    any                 yes: admission fills it in
+    set                absent or empty     no
+    set                set                 when both name the same resources with equal values (250m is 0.25)
+    """
+    own = pod_spec.get("overhead")
+    if own is None or own == {}:
+        return True
+    if not isinstance(own, dict) or own.keys() != cls.overhead.keys():
+        return False
+    try:
+        return all(equal(own[key], cls.overhead[key]) for key in own)
+    except ValueError:
+        return False

@@ -1,0 +1,227 @@
+"""The line, readable aloud: read -> select -> resolve -> inject -> schedule -> policy -> manifest -> write.
+
+Rule of this file: it only calls stages in order and hands each what the one before it said. A finding of severity
+error anywhere means that nothing is written: the caller keeps the input.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from krm_function.api.kinds import Config
+from krm_function.findings import Finding, Ref, finding, has_errors
+from krm_function.model.edits import Edit
+from krm_function.model.objects import objects, reference
+from krm_function.model.platforms import PLATFORMS
+from krm_function.model.resource import Resource
+from krm_function.model.vcpus import vcpus
+from krm_function.model.workload import Workload
+from krm_function.policy import References, load_rules, settings
+from krm_function.stages.inject import inject
+from krm_function.stages.manifest import Made, ReferenceValues, SealedWorkload, emit, gather_reference_values, make_manifest
+from krm_function.stages.policy import existing_digest, measure, seal_policy
+from krm_function.stages.read import read
+from krm_function.stages.resolve import Resolved, resolve
+from krm_function.stages.schedule import RuntimeClassObject, RuntimeClasses, runtime_classes, schedule
+from krm_function.stages.select import coordinator_namespace, select
+from krm_function.stages.verify import after, before
+from krm_function.stages.write import ObjectEdits, write
+from krm_function.yamltext import Document
+
+NO_LABELS: Mapping[str, str] = {}
+NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contrast workloads may have
+
+
+class Planned(NamedTuple):
+    """One line of the plan: a workload, what becomes of it and why; skipped says why nothing does."""
+
+    ref: Ref
+    placeholder: str = ""
+    platform: str = ""
+    runtime_class: str = ""
+    vcpus: int = 0
+    node_selector: Mapping[str, str] = NO_LABELS
+    edits: tuple[Edit, ...] = ()
+    digest: str = ""
+    skipped: str = ""
+
+
+class Rendered(NamedTuple):
+    """What a render says: a text for every input resource (None: dropped), new objects, and everything about them."""
+
+    texts: tuple[str | None, ...]
+    added: tuple[Any, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    plan: tuple[Planned, ...] = ()
+    manifest: bytes = b""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the caller must keep its input."""
+        return has_errors(self.findings)
+
+
+class Subject(NamedTuple):
+    """A workload on its way down the line: as it stands now, and what was said and done so far."""
+
+    resource: int
+    workload: Workload
+    placeholder: str
+    resolved: Resolved
+    vcpus: int
+    edits: tuple[Edit, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    node_selector: Mapping[str, str] = NO_LABELS
+    digest: str = ""
+
+    def plus(self, edits: tuple[Edit, ...], findings: tuple[Finding, ...] = ()) -> "Subject":
+        """The subject after one more stage."""
+        return self._replace(
+            workload=self.workload.after(edits), edits=self.edits + edits, findings=self.findings + findings
+        )
+
+    @property
+    def failed(self) -> bool:
+        """Whether a stage found an error: later stages would only repeat it."""
+        return has_errors(self.findings)
+
+
+def render(
+    resources: Sequence[Resource], config: Config | None, config_findings: tuple[Finding, ...] = ()
+) -> Rendered:
+    """Render the resources of one deployment.
+
+    config: None when it could not be made; config_findings then says why. That is an error only if there is anything to
+    render: a stream of which nothing is Contrast's passes through as it is.
+    """
+    unchanged = tuple(resource.text for resource in resources)
+    if has_errors([found for found in config_findings if found.code != NO_RELEASE]):
+        return Rendered(unchanged, findings=config_findings)
+    source = read(resources)
+    selections = [(index, select(document.value)) for index, document in source.documents.items()]
+    findings = source.findings + tuple(found for _, chosen in selections for found in chosen.findings)
+    skipped = tuple(Planned(one.ref, skipped=one.reason) for _, chosen in selections for one in chosen.skipped)
+    workloads = [(index, workload) for index, chosen in selections for workload in chosen.workloads]
+    classes = _runtime_class_objects(source.documents, config)
+    if has_errors(findings) or not (workloads or classes):
+        return Rendered(unchanged, findings=findings, plan=skipped)
+    if config is None:
+        return Rendered(unchanged, findings=findings + config_findings, plan=skipped)
+
+    namespace = coordinator_namespace([workload for _, workload in workloads])
+    subjects = [_prepared(index, workload, config, namespace) for index, workload in workloads]
+    used = {platform for subject in subjects for platform in subject.resolved.reference_platforms}
+    used |= {PLATFORMS[config.generate.platform]} if config.generate.platform and workloads else set()
+    classified = runtime_classes(config.generate, config.release, used, classes)
+    subjects = [_scheduled(subject, classified) for subject in subjects]
+    findings += config_findings + classified.findings
+
+    counts = {p.name: [s.vcpus for s in subjects if s.resolved.platform == p] for p in used}
+    reference_values = gather_reference_values(config, used, counts)
+    findings += reference_values.findings
+    if not has_errors(reference_values.findings):
+        subjects, problems = _sealed(subjects, config, resources, reference_values)
+        findings += problems
+    findings += tuple(found for subject in subjects for found in subject.findings)
+    plan = tuple(_planned(subject) for subject in subjects) + skipped
+    if has_errors(findings):
+        return Rendered(unchanged, findings=findings, plan=plan)
+
+    sealed = [SealedWorkload(subject.workload, subject.digest) for subject in subjects]
+    made = make_manifest(config, sealed, reference_values) if workloads else Made()
+    emitted = (*classified.added, *emit(config.generate.manifest, made.data, sealed))
+    edits = [ObjectEdits(s.resource, s.workload.root, s.workload.ref, s.edits) for s in subjects] + classified.edits
+    written = write(resources, source.documents, source.emitted, edits, emitted)
+    findings += made.findings + written.findings
+    if has_errors(findings):
+        return Rendered(unchanged, findings=findings, plan=plan)
+    return Rendered(written.texts, written.added, findings, plan, made.data)
+
+
+def _prepared(resource: int, workload: Workload, config: Config, namespace: str) -> Subject:
+    """Verify, resolve and inject one workload."""
+    resolved = resolve(workload, config.release, config.generate.platform)
+    count = vcpus(workload)
+    findings = before(workload, config.release.images) + resolved.findings
+    subject = Subject(
+        resource, workload, workload.runtime_class, resolved, count if isinstance(count, int) else 0, findings=findings
+    )
+    if subject.failed:
+        return subject
+    subject = subject.plus(resolved.edits)
+    subject = subject.plus(*inject(subject.workload, config.generate, config.release.images, namespace))
+    return subject if subject.failed else subject.plus((), after(subject.workload, config.release.version))
+
+
+def _scheduled(subject: Subject, classified: RuntimeClasses) -> Subject:
+    """Check one pod against the RuntimeClass it will get."""
+    runtime_class = classified.classes.get(subject.workload.runtime_class)
+    if subject.resolved.platform is None:
+        return subject
+    checked = schedule(subject.workload, runtime_class)
+    selector = runtime_class.node_selector if runtime_class else NO_LABELS
+    return subject.plus(checked.edits, checked.findings)._replace(node_selector=selector)
+
+
+def _sealed(
+    subjects: list[Subject], config: Config, resources: Sequence[Resource], reference_values: ReferenceValues
+) -> tuple[list[Subject], tuple[Finding, ...]]:
+    """Give every workload without errors its ID block and its policy."""
+    options = config.generate.policy
+    if options.engine == "none":
+        return [_measured(subject, reference_values, existing=True) for subject in subjects], ()
+    if config.images is None:
+        return subjects, (finding("CC0906"),)
+    chosen, problems = settings(options.settings or config.release.policy_settings)
+    if has_errors(problems):
+        return subjects, problems
+    source = read(resources, ("ConfigMap", "Secret", "List"))
+    references = References(
+        [value for document in source.documents.values() for _, value in objects(document.value)]
+    )
+    rules = options.rules or load_rules()
+    done: list[Subject] = []
+    for subject in subjects:
+        measured = _measured(subject, reference_values)
+        if not measured.failed:
+            sealing = seal_policy(measured.workload, config.images, references, chosen, rules)
+            measured = measured.plus(sealing.edits, sealing.findings)._replace(digest=sealing.digest)
+        done.append(measured)
+    return done, source.findings
+
+
+def _measured(subject: Subject, reference_values: ReferenceValues, *, existing: bool = False) -> Subject:
+    """Give one workload its ID block; existing: take the digest of initdata that stands there already."""
+    platform = subject.resolved.platform
+    if subject.failed or platform is None:
+        return subject
+    subject = subject.plus(*measure(subject.workload, platform, subject.vcpus, reference_values.merged.get("snp", ())))
+    if existing and not subject.failed:
+        found = existing_digest(subject.workload)
+        return subject.plus((), found.findings)._replace(digest=found.digest)
+    return subject
+
+
+def _runtime_class_objects(documents: Mapping[int, Document], config: Config | None) -> list[RuntimeClassObject]:
+    """The RuntimeClass objects of the input that belong to the release."""
+    handlers = {platform.handler for platform in config.release.platforms.values()} if config else set()
+    return [
+        RuntimeClassObject(index, root, reference(value), value)
+        for index, document in documents.items()
+        for root, value in objects(document.value)
+        if reference(value).kind == "RuntimeClass" and isinstance(value, dict)
+        and (value.get("handler") in handlers or reference(value).name in handlers)
+    ]
+
+
+def _planned(subject: Subject) -> Planned:
+    platform = subject.resolved.platform
+    return Planned(
+        subject.workload.ref,
+        subject.placeholder,
+        platform.name if platform else "",
+        subject.workload.runtime_class,
+        subject.vcpus,
+        subject.node_selector,
+        subject.edits,
+        subject.digest,
+    )

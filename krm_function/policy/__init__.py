@@ -1,0 +1,43 @@
+"""Execution policies: a workload and the facts of its images in, sealed initdata out.
+
+Rule of this room: no network, no clock, no randomness. What the generator does not understand is a located finding,
+never a policy that allows more.
+
+    settings -> subject -> process, identity, capabilities, mounts, devices -> containers -> document -> initdata
+"""
+
+from krm_function.policy.document import describe, rego_document
+from krm_function.policy.initdata import (
+    Initdata,
+    annotation,
+    decode_toml,
+    digest,
+    encode,
+    from_annotation,
+    host_data,
+)
+from krm_function.policy.references import References
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import Sealed, seal
+from krm_function.policy.settings import Settings, default_settings, settings
+from krm_function.policy.subject import is_bookkeeping
+
+__all__ = [
+    "Initdata",
+    "References",
+    "Sealed",
+    "Settings",
+    "annotation",
+    "decode_toml",
+    "default_settings",
+    "describe",
+    "digest",
+    "encode",
+    "from_annotation",
+    "host_data",
+    "is_bookkeeping",
+    "load_rules",
+    "rego_document",
+    "seal",
+    "settings",
+]

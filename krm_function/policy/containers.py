@@ -1,0 +1,215 @@
+"""policy_data.containers: pause, init containers from last to first, containers (genpolicy.md 3.1, 4.1).
+
+Rule of this file: it only assembles. An empty Args, Env, Cwd, Annotations or Sysctl is left out, never written empty:
+the rules read the two differently.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from krm_function.api.kinds import ImageFacts
+from krm_function.findings import Finding, Path, dotted, finding
+from krm_function.policy.capabilities import capabilities, no_new_privileges
+from krm_function.policy.devices import devices
+from krm_function.policy.identity import Identity, identity, refusal
+from krm_function.policy.mounts import Mounts, mounts
+from krm_function.policy.process import Process, pause_process, process
+from krm_function.policy.references import References
+from krm_function.policy.settings import Settings
+from krm_function.policy.subject import Subject
+
+Json = dict[str, Any]
+
+PAUSE_SECURITY: Json = {"readOnlyRootFilesystem": True, "allowPrivilegeEscalation": False}
+
+_MASKED = [
+    "/proc/acpi",
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/latency_stats",
+    "/proc/timer_list",
+    "/proc/timer_stats",
+    "/proc/sched_debug",
+    "/proc/scsi",
+    "/sys/firmware",
+]
+_READONLY = ["/proc/asound", "/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"]
+_RUNTIME_ANNOTATIONS = {
+    r"^io\.kubernetes\.container\.terminationMessagePath$": "^/.*$",
+    r"^io\.kubernetes\.container\.terminationMessagePolicy$": "^(File|FallbackToLogsOnError)$",
+}
+_UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+
+
+def containers(
+    pod: Subject, images: Mapping[str, ImageFacts], pause: ImageFacts, references: References, settings: Settings
+) -> tuple[list[Json], list[Finding]]:
+    """All containers of a pod, pause first. Every image of the pod must be in `images`."""
+    findings: list[Finding] = []
+    wanted: list[tuple[Json, Path]] = []
+    for key in ("initContainers", "containers"):
+        entries = [(entry, (key, index)) for index, entry in enumerate(pod.spec.get(key) or ())]
+        wanted += reversed(entries) if key == "initContainers" else entries
+    out = [_pause(pod, pause, [entry for entry, _ in wanted], settings, findings)]
+    out += [
+        _workload(entry, at, pod, images[entry["image"]], references, settings, findings) for entry, at in wanted
+    ]
+    return out, findings
+
+
+def _pause(pod: Subject, image: ImageFacts, others: list[Json], settings: Settings, findings: list[Finding]) -> Json:
+    """The sandbox's own container, which no pod spec names."""
+    template = settings.pause_container
+    context = pod.spec.get("securityContext") or {}
+    privileged = any((entry.get("securityContext") or {}).get("privileged") for entry in others)
+    made, problems = mounts({}, image.config, pod, settings, (), pause=True, privileged=privileged)
+    findings += problems
+    host_network = bool(pod.spec.get("hostNetwork"))
+    annotations = _annotations(pod, template["Annotations"])
+    network = f"^/var/run/netns/cni{'test' if host_network else ''}-{_UUID}$"
+    annotations.setdefault("nerdctl/network-namespace", network)
+    return _assembled(
+        process=pause_process(image.config, template["Process"]),
+        terminal=bool(image.config.get("Tty")),
+        who=identity(image, {}, context, pause=True),
+        security=PAUSE_SECURITY,
+        annotations=annotations,
+        namespaces=["ipc", "mount"] if host_network else ["ipc", "uts", "mount"],
+        made=made,
+        template=template,
+        pod=pod,
+        settings=settings,
+    )
+
+
+def _workload(
+    container: Json,
+    at: Path,
+    pod: Subject,
+    image: ImageFacts,
+    references: References,
+    settings: Settings,
+    findings: list[Finding],
+) -> Json:
+    template = settings.other_container
+    security = container.get("securityContext") or {}
+    context = pod.spec.get("securityContext") or {}
+    run, problems = process(container, image.config, pod, references, at, template["Process"])
+    findings += problems
+    made, problems = mounts(container, image.config, pod, settings, at, privileged=bool(security.get("privileged")))
+    findings += problems
+    paths, gpus, problems = devices(container, pod, settings, at)
+    findings += problems
+    who = identity(image, security, context)
+    refused = refusal(who, security, context) if settings.cluster_config["guest_pull"] else None
+    if refused:
+        here = (*at, "securityContext") if container.get("securityContext") else at
+        values = {"field": dotted(at), "problem": refused[0], "remedy": refused[1]}
+        findings.append(finding("CC0604", pod.ref, pod.spec_path + here, **values))
+    annotations = _annotations(pod, template["Annotations"])
+    reference = container["image"]
+    name = reference if ":" in reference else f"{reference}:latest"
+    annotations.setdefault("io.kubernetes.cri.image-name", name)
+    annotations["io.kubernetes.cri.sandbox-namespace"] = pod.namespace
+    annotations.setdefault("io.kubernetes.cri.container-name", container["name"])
+    terminal = container.get("tty")
+    out = _assembled(
+        process=run,
+        terminal=bool(image.config.get("Tty")) if terminal is None else terminal,
+        who=who,
+        security=security,
+        annotations=annotations,
+        namespaces=["ipc", "uts", "mount"],
+        made=made,
+        template=template,
+        pod=pod,
+        settings=settings,
+        device_paths=paths,
+    )
+    vfio = settings.devices["vfio"]
+    out["devices"] += [_device(vfio["device_path"], vfio["nvidia"]["gpu_gk_device_type"]) for _ in range(gpus)]
+    out["sandbox_pidns"] = bool(pod.spec.get("shareProcessNamespace"))
+    out["exec_commands"] = _exec_commands(container)
+    patterns = {vfio["anno_key_regex"]: vfio["nvidia"]["gpu_anno_value_regex"]} if gpus else {}
+    out["runtime_anno_patterns"] = patterns | _RUNTIME_ANNOTATIONS
+    return out
+
+
+def _assembled(
+    *,
+    process: Process,
+    terminal: bool,
+    who: Identity,
+    security: Json,
+    annotations: dict[str, str],
+    namespaces: list[str],
+    made: Mounts,
+    template: Json,
+    pod: Subject,
+    settings: Settings,
+    device_paths: list[str] | None = None,
+) -> Json:
+    """One element of policy_data.containers, members in genpolicy's order."""
+    paths = device_paths or []
+    run: Json = {"Terminal": terminal, "User": who.data}
+    if process.args:
+        run["Args"] = process.args
+    if process.env:
+        run["Env"] = process.env
+    if process.cwd:
+        run["Cwd"] = process.cwd
+    run["Capabilities"] = capabilities(security, settings.shared["common"])
+    run["NoNewPrivileges"] = no_new_privileges(security)
+    root = {"Path": template["Root"]["Path"], "Readonly": bool(security.get("readOnlyRootFilesystem"))}
+    oci: Json = {"Version": settings.kata_config["oci_version"], "Process": run, "Root": root, "Mounts": made.mounts}
+    if annotations:
+        oci["Annotations"] = annotations
+    oci["Linux"] = _linux(template["Linux"], namespaces, paths, pod, privileged=bool(security.get("privileged")))
+    return {
+        "OCI": oci,
+        "storages": made.storages,
+        "devices": [_device(path, "") for path in paths],
+        "sandbox_pidns": False,
+        "exec_commands": [],
+        "runtime_anno_patterns": {},
+    }
+
+
+def _annotations(pod: Subject, defaults: Mapping[str, str]) -> dict[str, str]:
+    """The pod's annotations, then the settings', then the pattern of the pod's name."""
+    out = {**pod.annotations}
+    for key, value in defaults.items():
+        out.setdefault(key, value)
+    if pod.name_pattern:
+        out.setdefault("io.kubernetes.cri.sandbox-name", f"^{pod.name_pattern}$")
+    if "io.kubernetes.cri.sandbox-namespace" in out:
+        out["io.kubernetes.cri.sandbox-namespace"] = pod.namespace
+    return out
+
+
+def _linux(template: Json, namespaces: list[str], paths: list[str], pod: Subject, *, privileged: bool) -> Json:
+    out: Json = {
+        "Namespaces": [{"Type": name, "Path": ""} for name in namespaces],
+        "MaskedPaths": template["MaskedPaths"] or ([] if privileged else _MASKED),
+        "ReadonlyPaths": template["ReadonlyPaths"] or ([] if privileged else _READONLY),
+        "Devices": [{"Type": "", "Path": path} for path in paths]
+        + [{"Type": "", "Path": device["Path"]} for device in template["Devices"]],
+    }
+    sysctls = (pod.spec.get("securityContext") or {}).get("sysctls") or ()
+    sysctl = template["Sysctl"] | {entry["name"]: entry["value"] for entry in sysctls}
+    if sysctl:
+        out["Sysctl"] = sysctl
+    return out
+
+
+def _device(path: str, kind: str) -> Json:
+    return {"id": "", "type_": kind, "vm_path": "", "container_path": path, "options": []}
+
+
+def _exec_commands(container: Json) -> list[list[str]]:
+    """What the kubelet may run in the container: exec probes and hooks. The kubelet does not expand variables here."""
+    handlers = [container.get(key) for key in ("livenessProbe", "readinessProbe", "startupProbe")]
+    lifecycle = container.get("lifecycle") or {}
+    handlers += [lifecycle.get("postStart"), lifecycle.get("preStop")]
+    commands = [((handler or {}).get("exec") or {}).get("command") for handler in handlers]
+    return [list(command) for command in commands if command]

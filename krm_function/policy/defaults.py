@@ -1,0 +1,241 @@
+"""Our own policy settings: kata 4.1.0's values (genpolicy.md Appendix A) as Contrast runs them (contrast.md 6.1).
+
+Rule of this file: one literal in the shape of a genpolicy-settings.json document, so that a user's file and ours take
+the same way through settings.py. Contrast's differences are marked.
+"""
+
+from typing import Any
+
+_SHM = "/run/kata-containers/sandbox/shm"
+_BUNDLE = "/run/containerd/io.containerd.runtime.v2.task/k8s.io/$(bundle-id)"
+_UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_OCTET = "([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])"
+_SERVICE, _PORT, _ADDRESS = "$(svc_name_downward_env)", "$(ip_p)", "$(ipv4_a)"
+_SYSCTL = {"net.ipv4.ip_unprivileged_port_start": "0", "net.ipv4.ping_group_range": "0 2147483647"}
+_LOOPBACK_V4 = r"^127\.(?:[0-9]{1,3}\.){2}[0-9]{1,3}$"
+
+
+def _caps(names: str) -> list[str]:
+    return [f"CAP_{name}" for name in names.split()]
+
+
+def _bind(destination: str, options: str, source: str = "") -> dict[str, Any]:
+    return {"destination": destination, "source": source, "type_": "bind", "options": options.split(",")}
+
+
+DEFAULTS: dict[str, Any] = {
+    "pause_container": {
+        "Root": {"Path": "$(root_path)"},
+        "Mounts": [
+            _bind("/dev/shm", "rbind", _SHM),
+            _bind("/etc/resolv.conf", "rbind,ro,nosuid,nodev,noexec"),
+        ],
+        "Annotations": {
+            "io.katacontainers.pkg.oci.bundle_path": _BUNDLE,
+            "io.katacontainers.pkg.oci.container_type": "pod_sandbox",
+            "io.kubernetes.cri.container-type": "sandbox",
+            "io.kubernetes.cri.sandbox-id": "^[a-z0-9]{64}$",
+            "io.kubernetes.cri.sandbox-log-directory": (
+                f"^/var/log/pods/$(sandbox-namespace)_$(sandbox-name)_{_UUID}$"
+            ),
+            "io.kubernetes.cri.sandbox-namespace": "default",
+        },
+        "Process": {"Args": ["/pause"]},
+        "Linux": {
+            "Sysctl": _SYSCTL,
+            "MaskedPaths": [
+                "/proc/acpi",
+                "/proc/asound",
+                "/proc/kcore",
+                "/proc/keys",
+                "/proc/latency_stats",
+                "/proc/timer_list",
+                "/proc/timer_stats",
+                "/proc/sched_debug",
+                "/sys/firmware",
+                "/proc/scsi",
+            ],
+            "ReadonlyPaths": ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"],
+        },
+    },
+    "other_container": {
+        "Root": {"Path": "$(root_path)"},
+        "Mounts": [
+            _bind("/etc/hosts", "rbind,rprivate,rw"),
+            _bind("/dev/termination-log", "rbind,rprivate,rw"),
+            _bind("/etc/hostname", "rbind,rprivate"),
+            _bind("/etc/resolv.conf", "rbind,rprivate"),
+            _bind("/dev/shm", "rbind", _SHM),
+            _bind("/var/run/secrets/kubernetes.io/serviceaccount", "rbind,rprivate,ro"),
+            _bind("/var/run/secrets/azure/tokens", "rbind,rprivate,ro", "$(sfprefix)tokens$"),
+        ],
+        "Annotations": {
+            "io.katacontainers.pkg.oci.bundle_path": _BUNDLE,
+            "io.katacontainers.pkg.oci.container_type": "pod_container",
+            "io.kubernetes.cri.container-type": "container",
+            "io.kubernetes.cri.sandbox-id": "^[a-z0-9]{64}$",
+        },
+        "Linux": {"Sysctl": _SYSCTL},
+    },
+    "mount_destinations": [
+        "/sys/fs/cgroup",
+        "/etc/hosts",
+        "/dev/termination-log",
+        "/etc/hostname",
+        "/etc/resolv.conf",
+        "/dev/shm",
+        "/var/run/secrets/kubernetes.io/serviceaccount",
+        "/var/run/secrets/azure/tokens",
+    ],
+    "volumes": {
+        "emptyDir_encrypted": {
+            "mount_type": "bind",
+            "mount_source": "",
+            "mount_point": "$(spath)/$(b64_device_id)",
+            "driver": "",
+            "driver_options": ["encryption_key=ephemeral", "create_filesystem"],
+            "source": "",
+            "fstype": "ext4",
+            "options": [],
+            "shared": True,
+        },
+        "emptyDir_plain": {
+            "mount_type": "bind",
+            "mount_source": "",
+            "mount_point": "$(spath)/$(b64_device_id)",
+            "driver": "",
+            "driver_options": ["create_filesystem"],
+            "source": "",
+            "fstype": "ext4",
+            "options": ["discard"],
+            "shared": True,
+        },
+        "emptyDir_memory": {
+            "mount_type": "bind",
+            "mount_source": "^/run/kata-containers/sandbox/ephemeral/",
+            "mount_point": "^/run/kata-containers/sandbox/ephemeral/",
+            "driver": "ephemeral",
+            "source": "tmpfs",
+            "fstype": "tmpfs",
+            "options": [],
+            "shared": False,
+        },
+        "configMap": {
+            "mount_type": "bind",
+            "mount_source": "$(sfprefix)",
+            "mount_point": "$(sfprefix)",
+            "driver": "local",
+            "fstype": "bind",
+            "options": ["rbind", "rprivate", "ro"],
+        },
+        "image_volume": {
+            "mount_type": "bind",
+            "mount_source": "$(sfprefix)",
+            "mount_point": "$(sfprefix)",
+            "driver": "local",
+            "source": "local",
+            "fstype": "bind",
+            "options": ["rbind", "rprivate", "rw"],
+        },
+    },
+    "devices": {
+        "vfio": {
+            "device_path": "/dev/vfio/devices/vfio",
+            "anno_key_regex": r"^cdi\.k8s\.io/vfio[0-9]+$",
+            "nvidia": {
+                "gpu_anno_value_regex": r"^nvidia\.com/gpu=[0-9]+$",
+                "gpu_gk_device_type": "vfio-pci-gk",
+                "pgpu_resource_keys": [  # Contrast's; kata has only the first
+                    "nvidia.com/pgpu",
+                    "nvidia.com/GB100_B200",
+                    "nvidia.com/GB110_B300_SXM6_AC",
+                    "nvidia.com/GH100_H100_PCIE",
+                ],
+            },
+        }
+    },
+    "sandbox": {
+        "storages": [
+            {
+                "driver": "ephemeral",
+                "driver_options": [],
+                "source": "shm",
+                "fstype": "tmpfs",
+                "options": ["noexec", "nosuid", "nodev", "mode=1777", "size=67108864"],
+                "mount_point": _SHM,
+                "fs_group": None,
+                "shared": False,
+            }
+        ]
+    },
+    "common": {
+        "cpath": "/run/kata-containers/shared/containers(?:/passthrough)?",
+        "root_path": "/run/kata-containers/$(bundle-id)/rootfs",
+        "sfprefix": "^$(cpath)/(watchable/)?$(bundle-id)-[a-z0-9]{16}-",
+        "spath": "/run/kata-containers/sandbox/storage",
+        "ipv4_a": r"\.".join([_OCTET] * 4),
+        "ip_p": "[0-9]{1,5}",
+        "svc_name_downward_env": "[A-Z](?:[A-Z0-9_]{0,61}[A-Z0-9])?",
+        "dns_label": r"[a-zA-Z0-9_\.\-]+",
+        "default_caps": _caps(
+            "CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE SYS_CHROOT "
+            "KILL AUDIT_WRITE"
+        ),
+        "privileged_caps": _caps(
+            "CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE "
+            "NET_BIND_SERVICE NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT "
+            "SYS_PTRACE SYS_PACCT SYS_ADMIN SYS_BOOT SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE "
+            "AUDIT_WRITE AUDIT_CONTROL SETFCAP MAC_OVERRIDE MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ "
+            "PERFMON BPF CHECKPOINT_RESTORE"
+        ),
+    },
+    "kata_config": {"oci_version": "1.1.0", "enable_configmap_secret_storages": False},
+    "cluster_config": {
+        "pause_container_image": "ghcr.io/edgelesssys/kubernetes/pause:3.6",  # Contrast's
+        "guest_pull": True,
+        "emptydir_type": "block-encrypted",
+        "cgroup_mount_extras_allowed": ["nsdelegate", "memory_recursiveprot"],
+    },
+    "request_defaults": {
+        "CreateContainerRequest": {
+            "allow_env_regex": [
+                "^HOSTNAME=$(dns_label)$",
+                f"^{_SERVICE}_PORT_{_PORT}_(TCP|UDP)=(tcp|udp)://{_ADDRESS}:{_PORT}$",
+                f"^{_SERVICE}_PORT_{_PORT}_(TCP|UDP)_PROTO=(tcp|udp)$",
+                f"^{_SERVICE}_PORT_{_PORT}_(TCP|UDP)_PORT={_PORT}$",
+                f"^{_SERVICE}_PORT_{_PORT}_(TCP|UDP)_ADDR={_ADDRESS}$",
+                f"^{_SERVICE}_SERVICE_HOST={_ADDRESS}$",
+                f"^{_SERVICE}_SERVICE_PORT={_PORT}$",
+                f"^{_SERVICE}_SERVICE_PORT_$(dns_label)={_PORT}$",
+                f"^{_SERVICE}_PORT=(tcp|udp)://{_ADDRESS}:{_PORT}$",
+                "^JOB_COMPLETION_INDEX=[0-9]+$",
+                "^AZURE_CLIENT_ID=[A-Fa-f0-9-]*$",
+                "^AZURE_TENANT_ID=[A-Fa-f0-9-]*$",
+                "^AZURE_FEDERATED_TOKEN_FILE=/var/run/secrets/azure/tokens/azure-identity-token$",
+                r"^AZURE_AUTHORITY_HOST=https://login\.microsoftonline\.com/$",
+                "^TERM=xterm$",
+            ]
+        },
+        "CopyFileRequest": ["$(sfprefix)"],
+        "ExecProcessRequest": {"allowed_commands": [], "regex": []},
+        "UpdateInterfaceRequest": {
+            "allow_raw_flags": 128,
+            "forbidden_names": ["lo"],
+            "forbidden_hw_addrs": ["00:00:00:00:00:00"],
+        },
+        "UpdateRoutesRequest": {
+            "forbidden_device_names": ["lo"],
+            "forbidden_source_regex": ["^(?:0{0,4}:){0,7}0{0,3}1$", _LOOPBACK_V4],
+        },
+        "AddARPNeighborsRequest": {
+            "forbidden_device_names": ["lo"],
+            "forbidden_cidrs_regex": [_LOOPBACK_V4],
+            "allowed_states": [2, 128],
+        },
+        "CloseStdinRequest": False,
+        "ReadStreamRequest": True,  # Contrast's: logs may be read
+        "UpdateEphemeralMountsRequest": False,
+        "WriteStreamRequest": False,
+        "GetDiagnosticDataRequest": False,
+    },
+}

@@ -1,0 +1,59 @@
+"""Devices of a container: block volumes and passed-through GPUs (genpolicy.md 4.11, 4.12)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from krm_function.findings import Finding, Path, dotted, finding
+from krm_function.policy.settings import Settings
+from krm_function.policy.subject import Subject
+
+_BLOCK = ("persistentVolumeClaim", "ephemeral", "iscsi")
+
+
+def devices(
+    container: Mapping[str, Any], pod: Subject, settings: Settings, at: Path
+) -> tuple[list[str], int, list[Finding]]:
+    """The device paths of block volumes and the number of GPUs that a container asks for."""
+    findings: list[Finding] = []
+    prefix = settings.devices["vfio"]["device_path"]
+    volumes = {volume["name"]: volume for volume in pod.spec.get("volumes") or ()}
+    paths = []
+    for index, entry in enumerate(container.get("volumeDevices") or ()):
+        here = (*at, "volumeDevices", index)
+        path, name = entry["devicePath"], entry["name"]
+        problem = None
+        if path.startswith(prefix):
+            problem = ("devicePath", f"begins with {prefix}, where GPUs are", "use another path")
+        elif not path.startswith("/"):
+            problem = ("devicePath", "is no absolute path", "use an absolute path")
+        elif name not in volumes and name not in pod.claim_templates:
+            problem = ("name", "names no volume of the pod", "correct the name")
+        elif name in volumes and not any(volumes[name].get(source) is not None for source in _BLOCK):
+            problem = ("name", "names a volume that is no block device", "use a persistentVolumeClaim of mode Block")
+        if problem:
+            where = (*here, problem[0])
+            values = {"field": dotted(where), "problem": problem[1], "remedy": problem[2]}
+            findings.append(finding("CC0604", pod.ref, pod.spec_path + where, **values))
+        paths.append(path)
+    return paths, _gpus(container, pod, settings, at, findings), findings
+
+
+def _gpus(
+    container: Mapping[str, Any], pod: Subject, settings: Settings, at: Path, findings: list[Finding]
+) -> int:
+    """GPUs are counted in limits only, as whole numbers."""
+    limits = (container.get("resources") or {}).get("limits") or {}
+    count = 0
+    for key in settings.devices["vfio"]["nvidia"]["pgpu_resource_keys"]:
+        value = limits.get(key)
+        if value is None:
+            continue
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            count += value
+        elif isinstance(value, str) and value.isascii() and value.isdecimal():
+            count += int(value)
+        else:
+            here = (*at, "resources", "limits", key)
+            values = {"field": dotted(here), "problem": "is no whole number of GPUs", "remedy": "write it as in 1"}
+            findings.append(finding("CC0604", pod.ref, pod.spec_path + here, **values))
+    return count

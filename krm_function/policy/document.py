@@ -1,0 +1,37 @@
+"""The policy document: the rules, then policy_data (genpolicy.md 0 and 2).
+
+Rule of this file: what is written can be read back by `describe`, exactly.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from krm_function.policy.pretty import pretty
+
+HEAD = "policy_data := "
+
+
+def rego_document(rules: str, data: Mapping[str, Any]) -> str:
+    """The rules with their data."""
+    return f"{rules}\n{HEAD}{pretty(dict(data))}"
+
+
+def rego_text(rules: str, containers: list[dict[str, Any]], shared_text: str) -> str:
+    """The same document from the containers and the settings' text: what all pods share is written once a render."""
+    return f'{rules}\n{HEAD}{{\n  "containers": {pretty(containers, 1)},\n{shared_text}\n}}'
+
+
+def describe(rego: str) -> dict[str, Any]:
+    """The policy_data of a policy document, whoever generated it. Raises ValueError if there is none."""
+    import json
+
+    start = rego.find("\n" + HEAD)
+    if start < 0:
+        raise ValueError("the policy has no policy_data")
+    try:
+        data, _ = json.JSONDecoder().raw_decode(rego, start + 1 + len(HEAD))
+    except json.JSONDecodeError as problem:
+        raise ValueError(f"policy_data is no JSON: {problem.msg}") from None
+    if not isinstance(data, dict) or not isinstance(data.get("containers"), list):
+        raise ValueError("policy_data has no containers")  # noqa: TRY004 - input, not a bug
+    return data

@@ -1,0 +1,140 @@
+"""User, group and supplementary groups of a container (genpolicy.md 4.5, as kata 4.1 computes them).
+
+Rule of this file: with guest pull the host does not know the image's passwd, so an identity other than root that is not
+spelled out in the pod is refused, as genpolicy does since 4.0. The refusal names the securityContext that would do.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from krm_function.api.kinds import ImageFacts
+
+
+class Identity(NamedTuple):
+    """The User block of a process."""
+
+    uid: int
+    gid: int
+    groups: tuple[int, ...]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """As it stands in policy_data."""
+        return {"UID": self.uid, "GID": self.gid, "AdditionalGids": list(self.groups), "Username": ""}
+
+
+class Accounts:
+    """The passwd and group files of an image. A file with one odd line counts as missing, as in genpolicy."""
+
+    __slots__ = ("groups", "usable", "users")
+
+    def __init__(self, image: ImageFacts) -> None:
+        self.users = _table(image.passwd, 7, (2, 3))
+        self.groups = _table(image.group, 4, (2,))
+        self.usable = bool(self.users and self.groups)
+
+    def uid_of(self, name: str) -> int | None:
+        """The uid of a user name."""
+        return next((int(row[2]) for row in self.users if row[0] == name), None)
+
+    def gid_of(self, uid: int) -> int | None:
+        """The primary group of a uid."""
+        return next((int(row[3]) for row in self.users if int(row[2]) == uid), None)
+
+    def gid_named(self, name: str) -> int | None:
+        """The gid of a group name."""
+        return next((int(row[2]) for row in self.groups if row[0] == name), None)
+
+    def groups_of(self, uid: int) -> set[int]:
+        """The groups that list the first user of this uid as a member."""
+        if not self.usable:
+            return set()
+        name = next((row[0] for row in self.users if int(row[2]) == uid), None)
+        return {int(row[2]) for row in self.groups if name in row[3].split(",") and row[0] != name} if name else set()
+
+
+def identity(
+    image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any], *, pause: bool = False
+) -> Identity:
+    """Who a container runs as. container and pod: their securityContext."""
+    accounts = Accounts(image)
+    user = image.config.get("User") or ""
+    uid, gid, groups = _of_image(user, accounts, pause=pause)
+    if not pause:
+        groups = groups | {gid}
+    pod_user, pod_group = pod.get("runAsUser"), pod.get("runAsGroup")
+    if pod_user is not None:
+        uid = pod_user
+    if pod_group is not None:
+        gid, groups = pod_group, {pod_group}
+    elif pod_user is not None:
+        gid = accounts.gid_of(uid) or 0
+        groups = {gid}
+    if not pause or (not user and pod_user is None and pod_group is None):
+        groups = groups | explicit_groups(pod)
+    if container.get("runAsUser") is not None:
+        uid = container["runAsUser"]
+        found = accounts.gid_of(uid)
+        gid = gid if found is None else found
+        groups = groups | {gid}
+    if container.get("runAsGroup") is not None:
+        gid = container["runAsGroup"]
+        groups = groups | {gid}
+    return Identity(uid, gid, tuple(sorted(groups | accounts.groups_of(uid))))
+
+
+def explicit_groups(pod: Mapping[str, Any]) -> set[int]:
+    """The groups that a pod's securityContext names."""
+    groups = set(pod.get("supplementalGroups") or ())
+    return groups if pod.get("fsGroup") is None else groups | {pod["fsGroup"]}
+
+
+def refusal(found: Identity, container: Mapping[str, Any], pod: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Why guest pull cannot run a workload container as this identity, and the remedy; None if it can."""
+    user = pod.get("runAsUser") if container.get("runAsUser") is None else container["runAsUser"]
+    group = pod.get("runAsGroup") if container.get("runAsGroup") is None else container["runAsGroup"]
+    unnamed = [gid for gid in found.groups if gid != found.gid and gid not in explicit_groups(pod)]
+    problems, own, shared = [], [], []
+    if found.uid != 0 and user != found.uid:
+        problems.append(f"user {found.uid}")
+        own.append(f"runAsUser: {found.uid}")
+    if found.gid != 0 and group != found.gid:
+        problems.append(f"group {found.gid}")
+        own.append(f"runAsGroup: {found.gid}")
+    if unnamed:
+        problems.append(f"supplementary groups {', '.join(map(str, unnamed))}")
+        groups = sorted({*(pod.get("supplementalGroups") or ()), *unnamed})
+        shared.append(f"supplementalGroups: [{', '.join(map(str, groups))}]")
+    if not problems:
+        return None
+    remedies = []
+    if own:
+        remedies.append(f"set {{{', '.join(own)}}} in the container's securityContext")
+    if shared:
+        remedies.append(f"set {{{shared[0]}}} in the pod's securityContext")
+    problem = f"runs with {' and '.join(problems)}, which the image implies and the pod does not name"
+    return problem, " and ".join(remedies)
+
+
+def _of_image(user: str, accounts: Accounts, *, pause: bool) -> tuple[int, int, set[int]]:
+    """What the image config's User says: uid, gid, groups."""
+    if not user:
+        return 0, 0, set()
+    parts = user.split(":")
+    uid = _uid(parts[0], accounts) if len(parts) <= 2 else 0
+    gid = None
+    if pause and len(parts) == 2:
+        gid = int(parts[1]) if parts[1].isdecimal() else accounts.gid_named(parts[1])
+    gid = accounts.gid_of(uid) if gid is None else gid
+    return (uid, 0, set()) if gid is None else (uid, gid, {gid})
+
+
+def _uid(name: str, accounts: Accounts) -> int:
+    return int(name) if name.isdecimal() else (accounts.uid_of(name) or 0)
+
+
+def _table(text: str | None, fields: int, numbers: tuple[int, ...]) -> list[list[str]]:
+    """The rows of a colon-separated file; [] if any row has another number of fields or no number where one belongs."""
+    rows = [line.split(":") for line in (text or "").splitlines()]
+    good = all(len(row) == fields and all(row[index].isdecimal() for index in numbers) for row in rows)
+    return rows if good else []

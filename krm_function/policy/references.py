@@ -1,0 +1,87 @@
+"""ConfigMaps and Secrets of the same render, by name: where env values come from.
+
+Rule of this file: a value that was found is handed to the generator and nowhere else; no finding ever holds one.
+"""
+
+from binascii import Error, a2b_base64
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+PREVIOUS_NAMES = "internal.config.kubernetes.io/previousNames"
+
+
+class Undecodable(ValueError):
+    """A Secret's data that is no base64 of UTF-8. The message names the key, never the value."""
+
+
+class References:
+    """The ConfigMaps and Secrets among some objects. Other objects may be given and are left out.
+
+    A name is looked up in the workload's namespace first. Only when one of the two sides has no namespace (kustomize
+    sets it later, kubectl from its context) a name is enough, and then it must be unique.
+    """
+
+    __slots__ = ("_aliases", "_names")
+
+    def __init__(self, objects: Iterable[Any] = ()) -> None:
+        self._names: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
+        self._aliases: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
+        for value in objects:
+            if not isinstance(value, Mapping) or value.get("kind") not in {"ConfigMap", "Secret"}:
+                continue
+            kind = value["kind"]
+            metadata = value.get("metadata")
+            if value.get("apiVersion") != "v1" or not isinstance(metadata, Mapping):
+                continue
+            entry = (str(metadata.get("namespace") or ""), value)
+            self._names.setdefault((kind, str(metadata.get("name"))), []).append(entry)
+            annotations = metadata.get("annotations")
+            previous = annotations.get(PREVIOUS_NAMES) if isinstance(annotations, Mapping) else None
+            for name in dict.fromkeys(previous.split(",")) if isinstance(previous, str) else ():
+                self._aliases.setdefault((kind, name), []).append(entry)
+
+    def find(self, kind: str, namespace: str, name: str) -> dict[str, str] | None:
+        """The pairs of a ConfigMap or Secret, sorted by key; None if there is none or it is not clear which.
+
+        Raises Undecodable.
+        """
+        for table in (self._names, self._aliases):
+            entries = table.get((kind, name), [])
+            exact = [value for where, value in entries if where == namespace]
+            if exact:
+                return _pairs(exact[0])
+            if namespace:
+                entries = [entry for entry in entries if not entry[0]]
+            if len(entries) == 1:
+                return _pairs(entries[0][1])
+        return None
+
+
+def _pairs(value: Mapping[str, Any]) -> dict[str, str]:
+    """Data as text. A ConfigMap's binaryData has no place in an environment."""
+    data = value.get("data")
+    pairs = {str(key): entry for key, entry in data.items()} if isinstance(data, Mapping) else {}
+    if value["kind"] == "Secret":
+        pairs = {key: _decoded(key, entry) for key, entry in pairs.items()}
+        plain = value.get("stringData")
+        if isinstance(plain, Mapping):
+            pairs.update({str(key): entry for key, entry in plain.items()})
+    for key, entry in pairs.items():
+        if entry is None:
+            pairs[key] = ""
+        elif not isinstance(entry, str):
+            raise Undecodable(f"key {key} is no string")
+    return dict(sorted(pairs.items()))
+
+
+def _decoded(key: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise Undecodable(f"key {key} is no string")
+    try:
+        # Go's decoder skips line breaks and nothing else
+        return a2b_base64(value.replace("\n", "").replace("\r", ""), strict_mode=True).decode() if value else ""
+    except (Error, UnicodeError):
+        pass
+    raise Undecodable(f"key {key} is no base64 of UTF-8 text")

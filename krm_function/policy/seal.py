@@ -1,0 +1,124 @@
+"""From a workload to its sealed policy: the one entry point of this room.
+
+Rule of this file: a workload is sealed whole or not at all. Any finding of severity error means no Sealed.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from krm_function.api.kinds import ImageFacts
+from krm_function.findings import Finding, dotted, finding
+from krm_function.model.workload import INITDATA, Workload
+from krm_function.policy.containers import containers
+from krm_function.policy.document import rego_text
+from krm_function.policy.fields import check
+from krm_function.policy.initdata import (
+    POLICY,
+    VERSION,
+    Initdata,
+    annotation,
+    decode_toml,
+    digest,
+    encode,
+    from_annotation,
+)
+from krm_function.policy.process import DEFAULT_PATH
+from krm_function.policy.references import References
+from krm_function.policy.settings import Settings
+from krm_function.policy.subject import Subject, subject
+
+# the pause image of every Kubernetes release, as its config blob says (genpolicy.md 5.3)
+PAUSE = ImageFacts(
+    "", {"User": "65535:65535", "Env": [DEFAULT_PATH], "Entrypoint": ["/pause"], "WorkingDir": "/"}
+)
+
+LINE_LIMIT = 64 * 1024  # columns, of the agent's Rego engine (genpolicy.md 3)
+
+
+class Sealed(NamedTuple):
+    """A workload's policy in all its forms."""
+
+    data: dict[str, Any]  # policy_data; shares parts with the settings: do not change it
+    rego: str
+    toml: bytes
+    annotation: str
+    digest: str  # sha256 of toml, hex
+
+
+def seal(
+    workload: Workload, images: Mapping[str, ImageFacts], references: References, settings: Settings, rules: str
+) -> tuple[Sealed | None, tuple[Finding, ...]]:
+    """Generate the policy of one workload as it stands, after every other edit.
+
+    images: by the reference exactly as the pod names it. rules: Rego text of package agent_policy.
+    Returns None and the errors, or the policy and what else there is to say.
+    """
+    findings = check(workload.pod_spec, workload.spec_path, workload.ref)
+    if findings:
+        return None, tuple(findings)
+    pod, findings = subject(workload)
+    base, problems = _base(workload)
+    findings += problems + _names(pod) + _missing(pod, images)
+    if findings or base is None:
+        return None, tuple(findings)
+    pause = images.get(settings.cluster_config["pause_container_image"], PAUSE)
+    made, findings = containers(pod, images, pause, references, settings)
+    if findings:
+        return None, tuple(findings)
+    rego = rego_text(rules, made, settings.shared_text)
+    problem = _unwritable(rego)
+    if problem:
+        values = {"field": dotted(pod.spec_path), "problem": problem, "remedy": "shorten the value"}
+        return None, (finding("CC0604", pod.ref, pod.spec_path, **values),)
+    toml = encode(base._replace(data={**base.data, POLICY: rego}))
+    sealed = Sealed({"containers": made, **settings.shared}, rego, toml, annotation(toml), digest(toml))
+    return sealed, (finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest),)
+
+
+def _base(workload: Workload) -> tuple[Initdata | None, list[Finding]]:
+    """The initdata that the user gave the pod, to which the policy is added."""
+    value = workload.annotations.get(INITDATA)
+    if value is None:
+        return Initdata(VERSION, "sha256", {}), []
+    try:
+        base = decode_toml(from_annotation(value if isinstance(value, str) else ""))
+        if base.algorithm != "sha256":
+            # a manifest names policies by 64 hex digits
+            raise ValueError(f"its algorithm is {base.algorithm}, Contrast needs sha256")  # noqa: TRY301
+    except ValueError as problem:
+        path = (*workload.metadata_path, "annotations", INITDATA)
+        return None, [finding("CC0610", workload.ref, path, key=INITDATA, problem=str(problem))]
+    return base, []
+
+
+def _names(pod: Subject) -> list[Finding]:
+    """Two containers of one name: the rules could not tell them apart and would deny both."""
+    seen: set[str] = set()
+    findings = []
+    for key in ("initContainers", "containers"):
+        for index, container in enumerate(pod.spec.get(key) or ()):
+            name = container["name"]
+            if not name or name in seen:
+                at = (key, index, "name")
+                problem = f"is {name}, as that of another container" if name else "is empty"
+                values = {"field": dotted(at), "problem": problem, "remedy": "give each container its own name"}
+                findings.append(finding("CC0604", pod.ref, pod.spec_path + at, **values))
+            seen.add(name)
+    return findings
+
+
+def _missing(pod: Subject, images: Mapping[str, ImageFacts]) -> list[Finding]:
+    """Every image that the lock does not have."""
+    return [
+        finding("CC0504", pod.ref, (*pod.spec_path, key, index, "image"), image=container["image"])
+        for key in ("initContainers", "containers")
+        for index, container in enumerate(pod.spec.get(key) or ())
+        if container["image"] not in images
+    ]
+
+
+def _unwritable(rego: str) -> str:
+    """Why the agent's Rego engine could not load a document, "" if it can."""
+    if len(rego) > LINE_LIMIT and max(map(len, rego.split("\n"))) > LINE_LIMIT:
+        return f"some value is longer than {LINE_LIMIT} characters, which the guest's policy engine refuses"
+    return ""

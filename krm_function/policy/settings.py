@@ -1,0 +1,225 @@
+"""Policy settings: what is the same for every pod of a Kata version, as one checked, immutable record.
+
+Rule of this file: shapes are checked here once, so that the generator can trust them. A user's settings are a
+genpolicy-settings.json document as a whole; unknown keys are ignored as genpolicy ignores them, a missing or ill-typed
+one is CC0612. Drop-ins are not read. The values of our own settings are in defaults.py.
+"""
+
+import functools
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from krm_function.findings import Finding, finding
+from krm_function.policy.defaults import DEFAULTS
+from krm_function.policy.pretty import pretty
+
+Json = dict[str, Any]
+
+EMPTYDIR_TYPES = ("block-encrypted", "block-plain", "shared-fs")
+
+
+class Settings(NamedTuple):
+    """The settings as the generator reads them. Maps and lists are shared by all pods: never change one."""
+
+    pause_container: Json
+    other_container: Json
+    mount_destinations: frozenset[str]
+    volumes: Json
+    devices: Json
+    kata_config: Json
+    cluster_config: Json
+    shared: Json  # everything in policy_data beside `containers`, in genpolicy's order (genpolicy.md 3)
+    shared_text: str  # the members of `shared` as they stand in the document
+
+
+def settings(override: Mapping[str, Any] | None) -> tuple[Settings, tuple[Finding, ...]]:
+    """The settings of a render: the defaults, or a genpolicy-settings.json document in their place.
+
+    With an error among the findings the settings returned are the defaults and must not be used.
+    """
+    if override is None:
+        return default_settings(), ()
+    problems: list[str] = []
+    document = _shaped(override, _DOCUMENT, "", problems)
+    if not problems:
+        if document["request_defaults"]["ExecProcessRequest"].pop("commands"):
+            problems.append("request_defaults.ExecProcessRequest.commands is not understood, use allowed_commands")
+        if document["cluster_config"]["emptydir_type"] not in EMPTYDIR_TYPES:
+            problems.append(f"cluster_config.emptydir_type must be one of {', '.join(EMPTYDIR_TYPES)}")
+    if problems:
+        return default_settings(), tuple(finding("CC0612", problem=problem) for problem in problems)
+    return _settings(document), ()
+
+
+@functools.cache
+def default_settings() -> Settings:
+    """The defaults: kata 4.1.0 as Contrast runs it."""
+    found, problems = settings(DEFAULTS)
+    if problems:
+        raise AssertionError(problems)
+    return found
+
+
+def _settings(document: Json) -> Settings:
+    shared = {
+        "common": document["common"],
+        "sandbox": document["sandbox"],
+        "request_defaults": document["request_defaults"],
+        # the other vfio settings are the generator's own (genpolicy.md 3.5)
+        "devices": {"vfio": {"device_path": document["devices"]["vfio"]["device_path"], "nvidia": {}}},
+        "cluster_config": document["cluster_config"],
+    }
+    text = ",\n".join(f'  "{key}": {pretty(value, 1)}' for key, value in shared.items())
+    return Settings(
+        document["pause_container"],
+        document["other_container"],
+        frozenset(document["mount_destinations"]),
+        document["volumes"],
+        document["devices"],
+        document["kata_config"],
+        document["cluster_config"],
+        shared,
+        text,
+    )
+
+
+class _Optional(NamedTuple):
+    """A member that may be missing or null, and what it is then."""
+
+    shape: Any
+    default: Any
+
+
+class _MapOf(NamedTuple):
+    """A map with keys of the user's choice."""
+
+    shape: Any
+
+
+# A shape: str, int, bool; [shape] for a list; {name: shape} for a record, whose other members are dropped.
+_STORAGE: Json = {
+    "driver": str,
+    "driver_options": [str],
+    "source": str,
+    "fstype": str,
+    "options": [str],
+    "mount_point": str,
+    "fs_group": _Optional({"group_id": int, "group_change_policy": int}, None),
+    "shared": _Optional(bool, default=False),
+}
+_VOLUME: Json = {
+    "mount_type": str,
+    "mount_source": str,
+    "mount_point": str,
+    "driver": str,
+    "driver_options": _Optional([str], []),
+    "source": _Optional(str, ""),
+    "fstype": str,
+    "options": [str],
+    "shared": _Optional(bool, default=False),
+}
+_MOUNT: Json = {"destination": str, "source": _Optional(str, ""), "type_": str, "options": [str]}
+_CONTAINER: Json = {
+    "Root": {"Path": str},
+    "Mounts": [_MOUNT],
+    "Annotations": _MapOf(str),
+    "Process": _Optional({"Args": _Optional([str], []), "Env": _Optional([str], [])}, {"Args": [], "Env": []}),
+    "Linux": _Optional(
+        {
+            "Sysctl": _Optional(_MapOf(str), {}),
+            "MaskedPaths": _Optional([str], []),
+            "ReadonlyPaths": _Optional([str], []),
+            "Devices": _Optional([{"Path": str}], []),
+        },
+        {"Sysctl": {}, "MaskedPaths": [], "ReadonlyPaths": [], "Devices": []},
+    ),
+}
+_DOCUMENT: Json = {
+    "pause_container": _CONTAINER,
+    "other_container": _CONTAINER,
+    "mount_destinations": [str],
+    "volumes": {
+        "emptyDir_encrypted": _VOLUME,
+        "emptyDir_plain": _VOLUME,
+        "emptyDir_memory": _VOLUME,
+        "configMap": _VOLUME,
+        "image_volume": _VOLUME,
+    },
+    "devices": {
+        "vfio": {
+            "device_path": str,
+            "anno_key_regex": str,
+            "nvidia": {"gpu_anno_value_regex": str, "gpu_gk_device_type": str, "pgpu_resource_keys": [str]},
+        }
+    },
+    "sandbox": {"storages": [_STORAGE]},
+    "common": {
+        "cpath": str,
+        "root_path": str,
+        "sfprefix": str,
+        "spath": str,
+        "ipv4_a": str,
+        "ip_p": str,
+        "svc_name_downward_env": str,
+        "dns_label": str,
+        "default_caps": [str],
+        "privileged_caps": [str],
+    },
+    "kata_config": {"oci_version": str, "enable_configmap_secret_storages": _Optional(bool, default=False)},
+    "cluster_config": {
+        "pause_container_image": str,
+        "guest_pull": bool,
+        "emptydir_type": str,
+        "cgroup_mount_extras_allowed": [str],
+    },
+    "request_defaults": {
+        "CreateContainerRequest": {"allow_env_regex": [str]},
+        "CopyFileRequest": [str],
+        "ExecProcessRequest": {"commands": _Optional([str], []), "allowed_commands": [[str]], "regex": [str]},
+        "UpdateRoutesRequest": {"forbidden_device_names": [str], "forbidden_source_regex": [str]},
+        "UpdateInterfaceRequest": {"allow_raw_flags": int, "forbidden_names": [str], "forbidden_hw_addrs": [str]},
+        "AddARPNeighborsRequest": {
+            "forbidden_device_names": [str],
+            "forbidden_cidrs_regex": [str],
+            "allowed_states": [int],
+        },
+        "CloseStdinRequest": bool,
+        "ReadStreamRequest": bool,
+        "UpdateEphemeralMountsRequest": bool,
+        "WriteStreamRequest": bool,
+        "GetDiagnosticDataRequest": bool,
+    },
+}
+_NAMES = {str: "a string", int: "an integer", bool: "a boolean"}
+
+
+def _shaped(value: Any, shape: Any, where: str, problems: list[str]) -> Any:
+    """A copy of `value` with exactly the members of `shape`; what does not fit is told in `problems`."""
+    if isinstance(shape, dict):
+        if not isinstance(value, Mapping):
+            problems.append(f"{where or 'the document'} must be a map")
+            return {}
+        out = {}
+        for key, member in shape.items():
+            at = f"{where}.{key}" if where else key
+            entry = value.get(key)
+            if entry is None and isinstance(member, _Optional):
+                out[key] = member.default.copy() if isinstance(member.default, (dict, list)) else member.default
+            elif entry is None:
+                problems.append(f"{at} is missing")
+            else:
+                out[key] = _shaped(entry, member.shape if isinstance(member, _Optional) else member, at, problems)
+        return out
+    if isinstance(shape, _MapOf):
+        if not isinstance(value, Mapping):
+            problems.append(f"{where} must be a map")
+            return {}
+        return {str(key): _shaped(entry, shape.shape, f"{where}.{key}", problems) for key, entry in value.items()}
+    if isinstance(shape, list):
+        if not isinstance(value, (list, tuple)):
+            problems.append(f"{where} must be a list")
+            return []
+        return [_shaped(entry, shape[0], f"{where}[{index}]", problems) for index, entry in enumerate(value)]
+    if not isinstance(value, shape) or (shape is int and isinstance(value, bool)):
+        problems.append(f"{where} must be {_NAMES[shape]}")
+    return value

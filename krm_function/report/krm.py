@@ -1,0 +1,29 @@
+"""Findings as KRM results: what kpt prints and writes to its results file.
+
+Rule of this file: a finding becomes one result with its code as a tag and its remedy in the message, because a result
+has no other place for it (krm.md 1.3). Infos are left out: kpt cuts after four lines, and only what needs a reader may
+take one.
+"""
+
+from collections.abc import Iterable
+
+from krm_function.findings import Finding, dotted
+from krm_function.krm import Field, File, ResourceRef, Result
+from krm_function.report.order import escape, ordered
+
+
+def krm_results(findings: Iterable[Finding]) -> list[Result]:
+    """The results of a run, errors first."""
+    return [_result(found) for found in ordered(findings) if found.severity != "info"]
+
+
+def _result(found: Finding) -> Result:
+    message = escape(f"{found.code} {found.message}" + (f" (hint: {found.hint})" if found.hint else ""))
+    ref = None
+    if found.ref is not None and found.ref.kind and found.ref.name:
+        ref = ResourceRef(found.ref.api_version, found.ref.kind, found.ref.name, found.ref.namespace)
+    elif found.ref is not None:
+        message = escape(f"{found.ref} ") + message
+    field = Field(dotted(found.path)) if ref is not None and found.path else None
+    file = File(found.file) if found.file and not found.file.startswith(("/", "..")) else None
+    return Result(message, found.severity, ref, field, file, {"code": found.code})

@@ -1,0 +1,54 @@
+"""Findings for machines: JSON (versioned) and GitHub workflow commands.
+
+Rule of this file: same findings, same order as the text; a consumer may rely on field names of version 1.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from krm_function.findings import Finding, dotted
+from krm_function.report.order import escape, ordered
+
+GITHUB_LEVEL = {"error": "error", "warning": "warning", "info": "notice"}
+
+
+def finding_data(found: Finding) -> dict[str, Any]:
+    """One finding as plain data; absent parts are left out."""
+    data: dict[str, Any] = {"code": found.code, "severity": found.severity, "message": escape(found.message)}
+    if found.hint:
+        data["hint"] = escape(found.hint)
+    if found.ref is not None:
+        names = ("apiVersion", "kind", "namespace", "name")
+        data["resource"] = {name: value for name, value in zip(names, found.ref, strict=True) if value}
+    if found.path:
+        data["field"] = dotted(found.path)
+    position = {"file": found.file, "line": found.line, "column": found.column}
+    data.update({name: value for name, value in position.items() if value})
+    data["documentation"] = found.anchor
+    return data
+
+
+def render_json(findings: Iterable[Finding]) -> str:
+    """`{"version": 1, "findings": [...]}` with a final newline."""
+    import json
+
+    return json.dumps({"version": 1, "findings": [finding_data(found) for found in ordered(findings)]}, indent=2) + "\n"
+
+
+def render_github(findings: Iterable[Finding]) -> str:
+    """One workflow command a finding; infos become notices."""
+    lines = []
+    for found in ordered(findings):
+        where = f"{found.ref} {dotted(found.path)}".strip() if found.ref else ""
+        fields = {"file": found.file, "line": str(found.line or ""), "title": f"{found.code} {where}".strip()}
+        joined = ",".join(f"{key}={_property(value)}" for key, value in fields.items() if value)
+        lines.append(f"::{GITHUB_LEVEL[found.severity]} {joined}::{_data(found.message)}\n")
+    return "".join(lines)
+
+
+def _data(text: str) -> str:
+    return escape(text).replace("%", "%25")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

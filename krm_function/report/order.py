@@ -1,0 +1,29 @@
+"""The order of findings: errors first, then by code and place; the same in every format.
+
+kpt shows the first four lines of a report and cuts the rest (krm.md 1.3), so the decisive one must be the first.
+"""
+
+from collections.abc import Iterable
+
+from krm_function.findings import Finding, dotted
+
+RANK = {"error": 0, "warning": 1, "info": 2}
+
+
+def ordered(findings: Iterable[Finding]) -> list[Finding]:
+    """Sorted and without repetitions."""
+    return sorted(set(findings), key=_key)
+
+
+def _key(found: Finding) -> tuple[int, str, int, str, str, str, str]:
+    ref = f"{found.ref.kind}/{found.ref}" if found.ref else ""
+    return (RANK[found.severity], found.file, found.line, found.code, ref, dotted(found.path), found.message)
+
+
+def escape(text: str) -> str:
+    """`text` on one line, with every control, format and separator character made visible: names come from the input."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text.replace("\n", " ")
+    )

@@ -1,0 +1,275 @@
+"""Inject: the initializer, the service mesh and the image store, in the order of contrast.md 5; then pinned images.
+
+Rule of this file: all or nothing for each pod, and only what is missing is added. A container of ours that stands where
+it belongs and is what we would write is no edit; one that differs is taken out and put in anew. The coordinator gets
+the image store and pinned images, never the initializer or the mesh.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from krm_function.api.kinds import Generate
+from krm_function.findings import Finding, finding
+from krm_function.model import injected
+from krm_function.model.draft import Draft
+from krm_function.model.edits import ABSENT, Outcome
+from krm_function.model.injected import INITIALIZER, PVC_HOLDER, SECRETS, SERVICE_MESH, MeshConfig, SecurePv
+from krm_function.model.mesh import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
+from krm_function.model.pods import claims, named, places, sources
+from krm_function.model.quantity import nano
+from krm_function.model.shapes import faults
+from krm_function.model.workload import PREFIX, Workload, dig, maps
+
+SKIP_INITIALIZER = PREFIX + "skip-initializer"
+SECURE_PV = PREFIX + "secure-pv"
+STORE_SIZE = PREFIX + "image-store-size"
+DEVICES = ("persistentVolumeClaim", "iscsi")
+
+
+class Wanted(NamedTuple):
+    """What one pod is to get, decided before anything is edited."""
+
+    initializer: bool
+    mesh: bool
+    mesh_annotated: bool
+    store: bool
+    store_size: str
+
+    @property
+    def own(self) -> frozenset[str]:
+        """Names of the init containers that are ours in this pod."""
+        chosen = {INITIALIZER: self.initializer, SERVICE_MESH: self.mesh, PVC_HOLDER: self.store}
+        return frozenset(name for name, wanted in chosen.items() if wanted)
+
+
+def inject(workload: Workload, options: Generate, images: Mapping[str, str], coordinator_namespace: str) -> Outcome:
+    """Inject what one workload asks for.
+
+    images: what a pod names -> what it becomes, applied once by whole string (contrast.md 5.6). Any finding means that
+    nothing at all is edited.
+    """
+    wanted = _wanted(workload, options)
+    findings = tuple(_problems(workload, wanted))
+    if findings:
+        return Outcome(findings=findings)
+    draft = Draft(workload)
+    pinned: set[str] = set()  # init containers that are written with the image of the release
+    if wanted.initializer:
+        _add_initializer(draft, wanted, images, f"coordinator-ready.{coordinator_namespace or 'default'}")
+        pinned.add(INITIALIZER)
+    if wanted.mesh:
+        _add_mesh(draft, images)
+        pinned.add(SERVICE_MESH)
+    if wanted.store and _add_image_store(draft, wanted, images):
+        pinned.add(PVC_HOLDER)
+    _replace_images(draft, images, pinned)
+    return Outcome(tuple(draft.edits))
+
+
+def _wanted(workload: Workload, options: Generate) -> Wanted:
+    notes = workload.annotations
+    ordinary = not workload.is_coordinator
+    annotated = any(key in notes for key in KEYS)
+    size = str(notes.get(STORE_SIZE, injected.IMAGE_STORE_SIZE))
+    return Wanted(
+        initializer=ordinary and options.initializer and notes.get(SKIP_INITIALIZER) != "true",
+        mesh=ordinary and options.service_mesh and annotated,
+        mesh_annotated=annotated,
+        store=options.image_store and size != "0",
+        store_size=size,
+    )
+
+
+# --- what stands in the way
+
+
+def _problems(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
+    """Everything that forbids an injection, found before the first edit so that no pod is ever half injected."""
+    shape = faults(workload)
+    for fault in shape:
+        yield finding("CC0207", workload.ref, fault.path, key=fault.key, expected=fault.expected, actual=fault.actual)
+    if shape:
+        return  # the readers below trust the types
+    for place in places(workload):
+        if not place.is_init and place.name in wanted.own:
+            yield finding("CC0208", workload.ref, (*place.path, "name"), what="container", name=place.name)
+    if wanted.initializer or wanted.mesh:
+        yield from _not_empty_dir(workload, SECRETS)
+    if wanted.initializer:
+        yield from _taken_mount_paths(workload, wanted)
+        if workload.annotations.get(SECURE_PV):
+            yield from _secure_pv_problems(workload)
+    if wanted.mesh:
+        for key, problem in read_mesh(workload.annotations).problems:
+            if key == ADMIN_PORT:
+                yield _annotation_problem(workload, key, problem, "write a free port")
+    if wanted.store and not _is_positive(wanted.store_size):
+        remedy = 'write a positive quantity such as 10Gi, or "0" for no image store'
+        yield _annotation_problem(workload, STORE_SIZE, "is not a size", remedy)
+
+
+def _annotation_problem(workload: Workload, key: str, problem: str, remedy: str) -> Finding:
+    path = (*workload.metadata_path, "annotations", key)
+    return finding("CC0204", workload.ref, path, key=key, problem=problem, remedy=remedy)
+
+
+def _is_positive(quantity: str) -> bool:
+    try:
+        return nano(quantity) > 0
+    except ValueError:
+        return False
+
+
+def _wrong_source(workload: Workload, name: str, allowed: tuple[str, ...]) -> Iterator[Finding]:
+    """Volumes of this name whose source is not one of `allowed`."""
+    volumes = maps(workload.pod_spec.get("volumes"))
+    for index in named(volumes, name):
+        found = sources(volumes[index])
+        if len(found) != 1 or found[0] not in allowed:
+            path = (*workload.spec_path, "volumes", index)
+            actual = " and ".join(found) or "without a source"
+            yield finding("CC0805", workload.ref, path, volume=name, expected=" or ".join(allowed), actual=actual)
+
+
+def _not_empty_dir(workload: Workload, name: str) -> Iterator[Finding]:
+    """Why a volume of this name cannot be used: another source, or a claim template that will take its place."""
+    yield from _wrong_source(workload, name, ("emptyDir",))
+    if name in claims(workload):
+        path = (*workload.root, "spec", "volumeClaimTemplates", claims(workload).index(name))
+        actual = "a volumeClaimTemplate"
+        yield finding("CC0805", workload.ref, path, volume=name, expected="emptyDir", actual=actual)
+
+
+def _taken_mount_paths(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
+    """Mounts of other volumes where the secrets belong; Kubernetes refuses two at one path."""
+    for place in places(workload):
+        if place.is_init and place.name in wanted.own:
+            continue
+        for index, mount in enumerate(place.mounts):
+            if mount["name"] != SECRETS and str(mount.get("mountPath")).rstrip("/") == injected.SECRETS_PATH:
+                path = (*place.path, "volumeMounts", index, "mountPath")
+                yield finding("CC0812", workload.ref, path, container=place.name, volume=mount["name"])
+
+
+def _secure_pv(workload: Workload) -> SecurePv | None:
+    """Read the secure-pv annotation: two parts, neither empty; None for anything else."""
+    parts = str(workload.annotations.get(SECURE_PV)).split(":")
+    return SecurePv(*parts) if len(parts) == 2 and all(parts) else None
+
+
+def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
+    """Step 1 of contrast.md 5.2."""
+    value = workload.annotations[SECURE_PV]
+
+    def problem(text: str, remedy: str) -> Finding:
+        path = (*workload.metadata_path, "annotations", SECURE_PV)
+        return finding("CC0806", workload.ref, path, value=value, problem=text, remedy=remedy)
+
+    parsed = _secure_pv(workload)
+    if parsed is None:
+        yield problem("must have the form device-name:mount-name", "name a volume and an emptyDir, joined by one colon")
+        return
+    if named(workload.pod_spec.get("volumes"), parsed.device):
+        yield from _wrong_source(workload, parsed.device, DEVICES)
+    elif parsed.device not in claims(workload):
+        remedy = "add a persistentVolumeClaim or iscsi volume, or a StatefulSet's volumeClaimTemplate, of this name"
+        yield problem(f"device {parsed.device} not found", remedy)
+    if parsed.mount in {parsed.device, SECRETS}:
+        yield problem(f"the mount cannot be {parsed.mount}", "name an emptyDir of its own")
+    else:
+        yield from _not_empty_dir(workload, parsed.mount)
+
+
+# --- the steps
+
+
+def _ensure_volume(draft: Draft, volume: dict[str, Any], code: str, reason: str) -> None:
+    """Append a volume unless the pod has one of its name."""
+    path = (*draft.workload.spec_path, "volumes")
+    present = maps(dig(draft.workload.document, path))
+    if not named(present, volume["name"]):
+        draft.put(path, len(present), volume, code, reason)
+
+
+def _place(draft: Draft, container: dict[str, Any], index: int, code: str, reason: str) -> None:
+    """Make `container` the only one of its name in initContainers, at this index among the others; -1 is the end."""
+    path = (*draft.workload.spec_path, "initContainers")
+    name = container["name"]
+    present = dig(draft.workload.document, path) or []
+    others = [entry for entry in present if entry["name"] != name]
+    index = len(others) if index < 0 else index
+    if present != [*others[:index], container, *others[index:]]:
+        draft.drop(path, name, "CC0809", f"the {name} of the input makes room for the one of this release")
+        draft.put(path, index, container, code, reason)
+
+
+def _add_initializer(draft: Draft, wanted: Wanted, images: Mapping[str, str], host: str) -> None:
+    """Take steps 1 to 6 of contrast.md 5.2."""
+    pod = draft.workload
+    secure_pv = _secure_pv(pod) if pod.annotations.get(SECURE_PV) else None
+    if secure_pv:
+        volume = injected.memory_volume(secure_pv.mount)
+        _ensure_volume(draft, volume, "CC0801", f"secure-pv shares the volume {secure_pv.device} through it")
+    _ensure_volume(draft, injected.memory_volume(SECRETS), "CC0801", "the initializer leaves the pod's secrets here")
+    _mount_secrets(draft, wanted)
+    image = images.get(injected.INITIALIZER_IMAGE, injected.INITIALIZER_IMAGE)
+    container = injected.initializer(image, host, secure_pv, mesh_disabled=not wanted.mesh_annotated)
+    reason = "attests the pod to the coordinator before anything else starts"
+    if secure_pv:
+        reason = f"{reason}, and opens the encrypted volume {secure_pv.device}"
+    # The image store must be there before the first image is pulled, so its holder stays ahead of us in every run.
+    others = [entry["name"] for entry in pod.init_containers if entry["name"] != INITIALIZER]
+    first = 1 if wanted.store and others[:1] == [PVC_HOLDER] else 0
+    _place(draft, container, first, "CC0801", reason)
+
+
+def _mount_secrets(draft: Draft, wanted: Wanted) -> None:
+    """Every container that is not ours gets the mount as its last one, in place of any other mount of that volume."""
+    mount = injected.secrets_mount()
+    for place in places(draft.workload):
+        if place.is_init and place.name in wanted.own:
+            continue
+        path = (*place.path, "volumeMounts")
+        present = place.mounts
+        kept = [entry for entry in present if entry["name"] != SECRETS]
+        if present == [*kept, mount]:
+            continue
+        reason = f"container {place.name} reads its certificates and secrets here"
+        draft.put(path, len(present), mount, "CC0804", reason)
+        for index in reversed(named(present, SECRETS)):
+            draft.edit("remove", (*path, index), ABSENT, "CC0804", "the secrets are mounted once, at /contrast")
+
+
+def _add_mesh(draft: Draft, images: Mapping[str, str]) -> None:
+    """Take the steps of contrast.md 5.3."""
+    notes = draft.workload.annotations
+    admin, ingress, egress = (str(notes.get(key, "")) for key in (ADMIN_PORT, INGRESS, EGRESS))
+    port = read_mesh(notes).mesh.admin_port or 0
+    _ensure_volume(draft, injected.memory_volume(SECRETS), "CC0802", "the service mesh reads its certificate here")
+    image = images.get(injected.SERVICE_MESH_IMAGE, injected.SERVICE_MESH_IMAGE)
+    container = injected.service_mesh(image, MeshConfig(admin, ingress, egress, port))
+    _place(draft, container, -1, "CC0802", "a service mesh annotation asks for the proxy")
+
+
+def _add_image_store(draft: Draft, wanted: Wanted, images: Mapping[str, str]) -> bool:
+    """Take the steps of contrast.md 5.5, and say whether the holder is ours; one that the pod brings along stays."""
+    path = (*draft.workload.spec_path, "initContainers")
+    missing = not named(dig(draft.workload.document, path), PVC_HOLDER)
+    if missing:
+        image = images.get(injected.INITIALIZER_IMAGE, injected.INITIALIZER_IMAGE)
+        reason = "holds the device of the image store before the first image is pulled"
+        draft.put(path, 0, injected.pvc_holder(image), "CC0803", reason)
+    volume = injected.image_store_volume(wanted.store_size)
+    _ensure_volume(draft, volume, "CC0803", f"images are stored on an encrypted device of {wanted.store_size}")
+    return missing
+
+
+def _replace_images(draft: Draft, images: Mapping[str, str], pinned: set[str]) -> None:
+    """Take the step of contrast.md 5.6: whole strings, once; the containers in `pinned` have their images already."""
+    for place in places(draft.workload):
+        image = place.container.get("image")
+        if not isinstance(image, str) or (place.is_init and place.name in pinned):
+            continue
+        after = images.get(image, image)
+        if after != image:
+            draft.edit("set", (*place.path, "image"), after, "CC0506", f"the release pins {image}")

@@ -1,0 +1,110 @@
+"""Policy: ID-block annotations, then the execution policy over everything injected so far.
+
+Rule of this file: the policy is the last edit of a pod template, because every byte before it can enter the digest
+(contrast.md 6.1). It is sealed whole or not at all: a field that is not understood is a finding, never left out.
+"""
+
+from binascii import b2a_base64
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from krm_function.api.kinds import ImageFacts
+from krm_function.findings import Finding, finding
+from krm_function.measurement import SIGNATURES, ap_eip_of, as_u64, extend, guest_policy, id_auth, id_block, seed_of
+from krm_function.model.edits import ABSENT, Edit, Outcome
+from krm_function.model.platforms import Platform
+from krm_function.model.workload import INITDATA, Workload
+from krm_function.policy import References, Settings, digest, from_annotation, seal
+
+KATA = "io.katacontainers.config.hypervisor."
+ID_BLOCK_KEYS = ("snp_id_block", "snp_id_auth", "snp_guest_policy")
+PRODUCTS = ("Genoa", "Milan")  # the order in which Contrast writes them (contrast.md 5.10)
+
+
+class Sealing(NamedTuple):
+    """The edits of one workload and its initdata digest ("" after an error)."""
+
+    edits: tuple[Edit, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    digest: str = ""
+
+
+def measure(
+    workload: Workload, platform: Platform, vcpus: int, reference_values: Sequence[Mapping[str, Any]]
+) -> Outcome:
+    """The SNP ID-block annotations of one pod; stale ones of another render are removed (contrast.md 5.10).
+
+    reference_values: the manifest's `snp` entries. One product may fail (its entry may have been deleted), not both.
+    """
+    edits: list[Edit] = []
+    problems: list[str] = []
+    written: set[str] = set()
+    current = workload
+    if platform.tee == "snp":
+        for product in PRODUCTS:
+            found = _entry(reference_values, platform, product)
+            if isinstance(found, str):
+                problems.append(found)
+                continue
+            for key, value in _annotations(found, product, vcpus).items():
+                reason = f"launch digest of a {product} VM with {vcpus} vCPUs"
+                made = current.annotate(key, value, "CC0607", reason)
+                current = current.after(made)
+                edits += made
+                written.add(key)
+        if not written:
+            values = {"platform": platform.name, "problem": "; ".join(problems)}
+            return Outcome(findings=(finding("CC0608", workload.ref, workload.metadata_path, **values),))
+    for key, before in workload.annotations.items():
+        if key.startswith(tuple(KATA + name for name in ID_BLOCK_KEYS)) and key not in written:
+            path = (*workload.metadata_path, "annotations", key)
+            edits.append(Edit("remove", path, before, ABSENT, "CC0607", "belongs to another platform or product"))
+    return Outcome(tuple(edits))
+
+
+def _entry(
+    reference_values: Sequence[Mapping[str, Any]], platform: Platform, product: str
+) -> Mapping[str, Any] | str:
+    """The first reference value of a product, or why there is none to use."""
+    for entry in reference_values:
+        if entry.get("Platform") == platform.marker and entry.get("ProductName") == product:
+            missing = [key for key in ("TrustedMeasurement", "APEIP") if not entry.get(key)]
+            return f"{product} has no {missing[0]}" if missing else entry
+    return f"no entry for {product}"
+
+
+def _annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str, str]:
+    """The three annotations of one product."""
+    seed, ap_eip = seed_of(entry["TrustedMeasurement"]), ap_eip_of(entry["APEIP"])
+    launch_digest = extend(seed, vcpus, ap_eip, SIGNATURES[product])
+    policy = as_u64(guest_policy(entry.get("GuestPolicy") or {}))
+    block = id_block(launch_digest, policy)
+    values = (_base64(block), _base64(id_auth(block)), str(policy))
+    return {f"{KATA}{key}_{product}": value for key, value in zip(ID_BLOCK_KEYS, values, strict=True)}
+
+
+def _base64(data: bytes) -> str:
+    return b2a_base64(data, newline=False).decode("ascii")
+
+
+def seal_policy(
+    workload: Workload, images: Mapping[str, ImageFacts], references: References, settings: Settings, rules: str
+) -> Sealing:
+    """Generate the policy of one workload and put its initdata into the pod template."""
+    sealed, findings = seal(workload, images, references, settings, rules)
+    if sealed is None:
+        return Sealing(findings=findings)
+    reason = f"policy {sealed.digest[:16]}… over the pod as it stands here"
+    return Sealing(workload.annotate(INITDATA, sealed.annotation, "CC0606", reason), findings, sealed.digest)
+
+
+def existing_digest(workload: Workload) -> Sealing:
+    """The digest of initdata that someone else put there, for policy.engine none; "" when there is none."""
+    value = workload.annotations.get(INITDATA)
+    if value is None:
+        return Sealing()
+    try:
+        return Sealing(digest=digest(from_annotation(str(value))))
+    except ValueError as problem:
+        path = (*workload.metadata_path, "annotations", INITDATA)
+        return Sealing(findings=(finding("CC0610", workload.ref, path, key=INITDATA, problem=str(problem)),))

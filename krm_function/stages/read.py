@@ -1,0 +1,63 @@
+"""Read: parse what can matter, and take back what an earlier render did.
+
+Rule of this file: render = restore + render, so a second render starts where the first one did. What a render did to an
+object is in the object's own annotation `contrast-krm.dev/original` as inverse changes; objects that a render added
+carry `contrast-krm.dev/emitted`.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from krm_function.findings import Finding, Path
+from krm_function.model.located import yaml_finding
+from krm_function.model.objects import objects, reference
+from krm_function.model.resource import Resource
+from krm_function.model.workload import EMITTED, KINDS, ORIGINAL, dig
+from krm_function.yamltext import Document, YamlError, parse, read_undo, restore
+
+POD_KINDS = frozenset((*KINDS, "List", "RuntimeClass"))
+
+
+class Read(NamedTuple):
+    """By position of their resource: documents, restored, and those that an earlier render added (emitted)."""
+
+    documents: dict[int, Document]
+    emitted: dict[int, Document]
+    findings: tuple[Finding, ...] = ()
+
+
+def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS) -> Read:
+    """Parse the resources of some kinds, and every resource that carries a mark of ours."""
+    wanted = frozenset(kinds)
+    documents: dict[int, Document] = {}
+    emitted: dict[int, Document] = {}
+    findings: list[Finding] = []
+    for index, resource in enumerate(resources):
+        if resource.kind not in wanted and EMITTED not in resource.text and ORIGINAL not in resource.text:
+            continue
+        try:
+            document = parse(resource.text, line=resource.line)
+        except YamlError as problem:
+            findings.append(yaml_finding(problem, resource.file))
+            continue
+        if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:
+            emitted[index] = document
+        else:
+            documents[index], problems = _restored(resource, document)
+            findings += problems
+    return Read(documents, emitted, tuple(findings))
+
+
+def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[Finding, ...]]:
+    """The document before any render: every object of it undone, the last one first."""
+    for root, value in reversed(list(objects(document.value))):
+        path: Path = (*root, "metadata", "annotations", ORIGINAL)
+        if dig(document.value, path) is None:
+            continue
+        try:
+            undo = read_undo(document, path)
+            if undo is not None:
+                document = parse(restore(document, undo, root), line=document.line)
+        except YamlError as problem:
+            return document, (yaml_finding(problem, resource.file, reference(value), path),)
+    return document, ()

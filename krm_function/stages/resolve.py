@@ -1,0 +1,85 @@
+"""Resolve: the runtime class placeholder becomes the handler of the release.
+
+Rule of this file: the platform set is closed and comes from the name alone; a name that is not understood is an error and
+never a default (contrast.md 5.7). What a name means is `model.platforms`; which handler it gets is decided here:
+
+    the pod says                         GPU asked   default set   handler of
+    contrast-cc, kata-cc-isolation       no          yes           the default platform
+    contrast-cc, kata-cc-isolation       yes         yes           the default platform's GPU variant
+    contrast-cc, kata-cc-isolation       any         no            CC0402
+    contrast-cc-<platform>[-<hash>]      any         any           that platform (never promoted; CC0409 warns)
+    contrast-insecure*                   any         any           CC0405
+    contrast-<anything else>             any         any           CC0401
+"""
+
+from typing import NamedTuple
+
+from krm_function.api.kinds import Release
+from krm_function.findings import Finding, finding
+from krm_function.model.edits import Edit
+from krm_function.model.gpu import gpu_count
+from krm_function.model.platforms import (
+    PLATFORMS,
+    Bare,
+    Insecure,
+    Platform,
+    parse_runtime_class,
+    placeholder,
+    suggest,
+    with_gpu,
+)
+from krm_function.model.workload import Workload
+
+
+class Resolved(NamedTuple):
+    """A workload's platform (None after an error), and the edit of its runtime class.
+
+    reference_platforms: every platform whose reference values the manifest needs for this pod; more than one only for
+    a GPU pod on an explicit platform without GPU (contrast.md 5.7, last rule).
+    """
+
+    platform: Platform | None
+    reference_platforms: tuple[Platform, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def resolve(workload: Workload, release: Release, default: str) -> Resolved:
+    """Decide the platform of one workload. `default` is a platform name or ""."""
+    name = workload.runtime_class
+    path = (*workload.spec_path, "runtimeClassName")
+    gpus = gpu_count(workload.pod_spec) > 0
+
+    def failed(code: str, **values: str) -> Resolved:
+        return Resolved(None, findings=(finding(code, workload.ref, path, **values),))
+
+    warnings: tuple[Finding, ...] = ()
+    parsed = parse_runtime_class(name)
+    match parsed:
+        case Bare():
+            if not default:
+                return failed("CC0402", name=name)
+            platform = with_gpu(PLATFORMS[default]) if gpus else PLATFORMS[default]
+            needed = (platform,)
+        case Platform():
+            platform = parsed
+            needed = (platform,)
+            if gpus and not platform.gpu:
+                needed = (platform, with_gpu(platform)) if with_gpu(platform).name in release.platforms else needed
+                warnings = (finding("CC0409", workload.ref, path, platform=platform.name),)
+        case Insecure():
+            return failed("CC0405", platform=name)
+        case _:
+            close = suggest(name)
+            known = ", ".join(placeholder(entry) for entry in PLATFORMS.values())
+            return failed("CC0401", name=name, known=known, suggestion=f"; did you mean {close}?" if close else "")
+    facts = release.platforms.get(platform.name)
+    if facts is None:
+        return failed(
+            "CC0403", platform=platform.name, release=release.version, known=", ".join(sorted(release.platforms)) or "none"
+        )
+    edits: tuple[Edit, ...] = ()
+    if name != facts.handler:
+        reason = f"{placeholder(platform)} is {facts.handler} in release {release.version}"
+        edits = (Edit("set", path, name, facts.handler, "CC0404", reason),)
+    return Resolved(platform, needed, edits, warnings)

@@ -1,0 +1,80 @@
+"""Select: which objects are Contrast workloads, which are not, and why.
+
+Rule of this file: a pod is Contrast's by its runtimeClassName alone (contrast.md 3); nothing is ever guessed from text.
+Every object with a pod template gets an answer, and every answer that is not "selected" has a reason.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.objects import objects, reference, type_name
+from krm_function.model.platforms import is_contrast_name
+from krm_function.model.workload import KINDS, Workload, dig
+
+
+class Skipped(NamedTuple):
+    """An object with a pod template that is left alone."""
+
+    ref: Ref
+    reason: str
+
+
+class Selection(NamedTuple):
+    """The answer for one document."""
+
+    workloads: tuple[Workload, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def select(document: Any) -> Selection:
+    """Find the workloads of one document (plain data)."""
+    workloads: list[Workload] = []
+    skipped: list[Skipped] = []
+    findings: list[Finding] = []
+    for root, value in objects(document):
+        ref = reference(value)
+        if ref.kind not in KINDS:
+            continue
+        version, template = KINDS[ref.kind]
+        if ref.api_version != version:
+            skipped.append(Skipped(ref, f"apiVersion {ref.api_version or 'missing'} is not {version}"))
+            continue
+        wrong = _wrong_shape(document, root + template)
+        if wrong is not None:
+            path, actual = wrong
+            findings.append(
+                finding("CC0207", ref, path, key=str(path[-1]), expected="map", actual=actual),
+            )
+            continue
+        workload = Workload(document, root, ref)
+        name = workload.pod_spec.get("runtimeClassName")
+        if name is None:
+            skipped.append(Skipped(ref, "no runtimeClassName"))
+        elif not isinstance(name, str):
+            path = (*workload.spec_path, "runtimeClassName")
+            findings.append(finding("CC0207", ref, path, key=path[-1], expected="string", actual=type_name(name)))
+        elif is_contrast_name(name):
+            workloads.append(workload)
+        else:
+            skipped.append(Skipped(ref, f"runtime class {name or '(empty)'} is not Contrast's"))
+    return Selection(tuple(workloads), tuple(skipped), tuple(findings))
+
+
+def _wrong_shape(document: Any, template: Path) -> tuple[Path, str] | None:
+    """The first step on the way to the pod spec that is something else than a map or absent."""
+    path: Path = ()
+    for part in (*template, "spec"):
+        path = (*path, part)
+        value = dig(document, path)
+        if value is not None and not isinstance(value, dict | list):
+            return path, type_name(value)
+    value = dig(document, path)
+    return None if value is None or isinstance(value, dict) else (path, type_name(value))
+
+
+def coordinator_namespace(workloads: Sequence[Workload]) -> str:
+    """Namespace of the last coordinator, `default` when there is none or it has none (contrast.md 3)."""
+    found = [workload.ref.namespace for workload in workloads if workload.is_coordinator]
+    return (found[-1] if found else "") or "default"

@@ -1,0 +1,100 @@
+"""Write: splice the edits of every object into its text and keep the way back.
+
+Rule of this file: text that no edit touches leaves byte for byte as it came; the way back is stored in the object
+itself, on its own metadata, so that `uninject` needs no configuration. An object that an earlier render added is
+updated where it stands, or dropped if this render does not add it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.edits import Edit
+from krm_function.model.located import yaml_finding
+from krm_function.model.objects import reference
+from krm_function.model.resource import Resource
+from krm_function.model.workload import ORIGINAL
+from krm_function.yamltext import Change, Document, YamlError, parse, splice
+
+EMITTED_FIELDS = ("handler", "overhead", "scheduling", "data")
+
+
+class ObjectEdits(NamedTuple):
+    """All edits of one object: resource says which document, root where in it the object stands."""
+
+    resource: int
+    root: Path
+    ref: Ref
+    edits: tuple[Edit, ...]
+
+
+class Written(NamedTuple):
+    """A text for every resource, None for a dropped one, and the objects that are new."""
+
+    texts: tuple[str | None, ...]
+    added: tuple[Any, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def write(
+    resources: Sequence[Resource],
+    documents: Mapping[int, Document],
+    emitted: Mapping[int, Document],
+    edits: Iterable[ObjectEdits],
+    additions: Iterable[Mapping[str, Any]],
+) -> Written:
+    """The text of every resource after its edits. documents, emitted: as `read` gives them."""
+    texts: list[str | None] = [resource.text for resource in resources]
+    findings: list[Finding] = []
+    current = dict(documents)
+    for index, document in documents.items():
+        texts[index] = document.text
+    for change in edits:
+        if not change.edits:
+            continue
+        document = current[change.resource]
+        keep = (*change.root, "metadata", "annotations", ORIGINAL)
+        try:
+            spliced = splice(document, [edit.change for edit in change.edits], keep_undo_at=keep, root=change.root)
+            current[change.resource] = parse(spliced.text, line=document.line)
+        except YamlError as problem:
+            findings.append(yaml_finding(problem, resources[change.resource].file, change.ref))
+            continue
+        texts[change.resource] = spliced.text
+    added, collisions = _add(resources, emitted, texts, additions)
+    return Written(tuple(texts), added, (*findings, *collisions))
+
+
+def _add(
+    resources: Sequence[Resource],
+    emitted: Mapping[int, Document],
+    texts: list[str | None],
+    additions: Iterable[Mapping[str, Any]],
+) -> tuple[tuple[Any, ...], tuple[Finding, ...]]:
+    """Put every addition where its predecessor stands; the rest is new. Predecessors without successor are dropped."""
+    predecessors = {reference(document.value): index for index, document in emitted.items()}
+    names = {(resource.kind, resource.name) for index, resource in enumerate(resources) if index not in emitted}
+    for index in emitted:
+        texts[index] = None
+    new: list[Any] = []
+    findings: list[Finding] = []
+    for value in additions:
+        ref = reference(value)
+        index = predecessors.get(ref)
+        if index is not None:
+            texts[index] = _updated(emitted[index], value)
+        elif (ref.kind, ref.name) in names:
+            findings.append(finding("CC0710", ref, name=f"{ref.kind}/{ref}"))
+        else:
+            new.append(value)
+    return tuple(new), tuple(findings)
+
+
+def _updated(document: Document, value: Mapping[str, Any]) -> str:
+    """The text of an emitted object with the fields of its successor."""
+    changes = [
+        Change((key,), "set", value[key]) if key in value else Change((key,), "remove")
+        for key in EMITTED_FIELDS
+        if document.value.get(key) != value.get(key)
+    ]
+    return splice(document, changes).text if changes else document.text

@@ -1,0 +1,42 @@
+"""Text in, positions and splices out: the room that reads and edits YAML and JSON without re-serialising it.
+
+Rule of this room: untouched bytes stay untouched, and no edit leaves it that has not been parsed back and compared with
+what `apply` says it means. It knows nothing of Contrast, and of Kubernetes only its scalar typing.
+"""
+
+from krm_function.yamltext.aliases import resolve_foreign_aliases
+from krm_function.yamltext.changes import Change, ChangeError, Op, Path, apply, same
+from krm_function.yamltext.document import Document, locate, parse
+from krm_function.yamltext.writer import dump, scalar
+from krm_function.yamltext.encoding import Source, decode, encode
+from krm_function.yamltext.errors import LIMITS, Limits, YamlError
+from krm_function.yamltext.items import ItemList, resolve_item_aliases, split_items
+from krm_function.yamltext.listing import replace_items
+from krm_function.yamltext.stream import Chunk, split_stream
+
+__all__ = [
+    "LIMITS",
+    "Change",
+    "ChangeError",
+    "Chunk",
+    "Document",
+    "ItemList",
+    "Limits",
+    "Op",
+    "Path",
+    "Source",
+    "YamlError",
+    "apply",
+    "decode",
+    "dump",
+    "encode",
+    "locate",
+    "parse",
+    "replace_items",
+    "resolve_foreign_aliases",
+    "resolve_item_aliases",
+    "same",
+    "scalar",
+    "split_items",
+    "split_stream",
+]

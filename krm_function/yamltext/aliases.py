@@ -1,0 +1,99 @@
+"""Write out the aliases whose anchor stands in another region of the text.
+
+Rule of this file: a region (a document of a stream, an item of a list) must be readable alone. An alias that leaves its
+region becomes the JSON of what it stands for; every other byte stays. Helm 4 sends streams with such aliases: it splits
+a List into documents and leaves anchors and aliases as they were.
+"""
+
+from bisect import bisect_right
+from typing import Any
+
+from yaml.events import AliasEvent, DocumentStartEvent, StreamEndEvent
+
+from krm_function.yamltext.writer import flow, flow_key
+from krm_function.yamltext.errors import LIMITS, Limits, YamlError
+from krm_function.yamltext.events import Event, open_events
+from krm_function.yamltext.nodes import Builder, Node
+
+
+class _Recorder(Builder):
+    """A builder that remembers the aliases."""
+
+    found: list[Node]
+
+    def alias(self, event: Event, depth: int) -> Node:
+        node = super().alias(event, depth)
+        self.found.append(node)
+        return node
+
+
+def resolve_foreign_aliases(text: str, limits: Limits = LIMITS) -> str:
+    """Write out each alias of a stream whose anchor stands in an earlier document, as one line of JSON.
+
+    The last definition before the alias wins. Raises YamlError for an alias without any anchor, and beyond the limits.
+    """
+    if "*" not in text:
+        return text
+    pull = open_events(text, limits)
+    starts = []
+    while type(event := pull()) is not StreamEndEvent:
+        if type(event) is DocumentStartEvent:
+            starts.append(event.start_mark.index)
+    return inline(text, limits, starts)
+
+
+def crosses(text: str, limits: Limits, starts: list[int]) -> bool:
+    """Whether an alias stands in another region than its anchor. `starts`: the sorted offsets at which regions begin."""
+    pull = open_events(text, limits)
+    anchors: dict[str, int] = {}
+    while type(event := pull()) is not StreamEndEvent:
+        name = getattr(event, "anchor", None)
+        if name is None:
+            continue
+        region = bisect_right(starts, event.start_mark.index)
+        if type(event) is not AliasEvent:
+            anchors[name] = region
+        elif anchors.get(name, -1) != region:
+            return True
+    return False
+
+
+def inline(text: str, limits: Limits, starts: list[int]) -> str:
+    """Write out each alias that stands in another region than its anchor."""
+    if not crosses(text, limits, starts):
+        return text
+    pull = open_events(text, limits)
+    builder = _Recorder(pull, limits)
+    builder.found = []
+    while type(event := pull()) is not StreamEndEvent:
+        if type(event) is DocumentStartEvent:
+            builder.expansions = 0
+            builder.node(pull(), 0)
+    out: list[str] = []
+    at = 0
+    size = len(text)
+    for node in builder.found:
+        target: Any = node.parts[0]
+        if bisect_right(starts, node.start) == bisect_right(starts, target.start):
+            continue
+        token = written(text, target)
+        size += len(token)
+        if size > limits.bytes:
+            mark = node.mark
+            raise YamlError(f"aliases expand to more than {limits.bytes} bytes", mark.line + 1, mark.column + 1, "size")
+        out += (text[at : node.start], token)
+        at = node.end
+    return "".join(out) + text[at:]
+
+
+def written(text: str, node: Node) -> str:
+    """A node on one line, to stand in for its alias. Numbers, booleans and nulls keep their spelling (`0o17`, `on`)."""
+    if node.kind == "alias":
+        return written(text, node.parts[0])
+    if node.kind == "seq":
+        return "[" + ", ".join(written(text, item) for item in node.parts) + "]"
+    if node.kind == "map" and all(name is not None for _, _, name in node.parts):
+        return "{" + ", ".join(f"{flow_key(name)}: {written(text, value)}" for _, value, name in node.parts) + "}"
+    if node.kind == "scalar" and not node.properties and not isinstance(node.data, str):
+        return text[node.start : node.end] or "null"
+    return flow(node.data)

@@ -1,0 +1,36 @@
+"""What can be wrong with a text, and the bounds within which a text is read at all.
+
+Rule of this file: a message is lower case, one line, and never quotes the document beyond a mapping key. Documents hold
+Secrets; an error message ends up in a CI log.
+"""
+
+from typing import Literal, NamedTuple
+
+Code = Literal["syntax", "encoding", "size", "depth", "alias", "duplicate", "tag", "shape", "splice"]
+
+
+class YamlError(ValueError):
+    """A text that cannot be read or edited. Lines and columns count from 1; 0 means unknown."""
+
+    def __init__(self, message: str, line: int = 0, column: int = 0, code: Code = "syntax") -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+        self.code: Code = code
+
+    def __str__(self) -> str:
+        """`line 3, column 7: message`, or the bare message when the place is unknown."""
+        return f"line {self.line}, column {self.column}: {self.message}" if self.line else self.message
+
+
+class Limits(NamedTuple):
+    """Bounds of one input. They are checked before anything is built: libyaml's composer crashes on deep nesting."""
+
+    bytes: int = 64 * 1024 * 1024
+    depth: int = 100  # nested collections
+    aliases: int = 1000  # alias expansions of one document, those inside of expanded aliases included
+    documents: int = 100_000
+
+
+LIMITS = Limits()

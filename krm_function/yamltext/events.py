@@ -1,0 +1,69 @@
+"""The parser: libyaml's events, and its errors in our terms.
+
+Rule of this file: only events are asked of libyaml. They are pulled one by one, so that a reader can stop at a limit;
+the C composer would recurse (and crash) on deep nesting before anyone could look.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from yaml import YAMLError
+from yaml._yaml import CParser  # type: ignore[import-untyped]
+from yaml.error import MarkedYAMLError
+from yaml.reader import ReaderError
+
+from krm_function.yamltext.errors import Limits, YamlError
+
+Event = Any
+Pull = Callable[[], Event]
+
+
+def open_events(text: str, limits: Limits, line: int = 1) -> Pull:
+    """Return a function that answers the next event of `text` (None after the last).
+
+    It raises YamlError for what libyaml refuses; `line` is the line number of the start of `text`. Positions are code
+    points into `text`. A carriage return on its own is refused: libyaml takes it for a line end, editors do not.
+    """
+    if len(text) > limits.bytes:
+        raise YamlError(f"the input has {len(text)} characters, the limit is {limits.bytes}", code="size")
+    if "\r" in text:
+        _refuse_lone_return(text, line)
+    try:
+        get_event = CParser(text).get_event
+    except UnicodeEncodeError:
+        raise YamlError("the text holds half a surrogate pair", code="encoding") from None
+    except YAMLError as error:
+        raise located(error, text, line) from None
+
+    def pull() -> Event:
+        try:
+            return get_event()
+        except YAMLError as error:
+            raise located(error, text, line) from None
+
+    return pull
+
+
+def located(error: YAMLError, text: str, line: int) -> YamlError:
+    """Turn an error of libyaml into ours: its sentence (which quotes nothing), and where."""
+    if isinstance(error, ReaderError):
+        before = text.encode("utf-8")[: int(error.position)].decode("utf-8", "ignore")
+        column = len(before) - before.rfind("\n")
+        return YamlError(str(error.reason), line + before.count("\n"), column, "syntax")
+    if isinstance(error, MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        message = ", ".join(part for part in (error.context, error.problem) if part)
+        if mark is not None:
+            return YamlError(message, line + int(mark.line), int(mark.column) + 1, "syntax")
+        return YamlError(message, code="syntax")
+    return YamlError("not valid YAML", code="syntax")
+
+
+def _refuse_lone_return(text: str, line: int) -> None:
+    at = text.find("\r")
+    while at >= 0:
+        if text[at + 1 : at + 2] != "\n":
+            raise YamlError(
+                "a carriage return without a line feed", line + text.count("\n", 0, at), at - text.rfind("\n", 0, at)
+            )
+        at = text.find("\r", at + 2)

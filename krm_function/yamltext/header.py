@@ -1,0 +1,143 @@
+"""Read past one node of the event stream, keeping only what a reader needs to recognise an object.
+
+Rule of this file: nothing is built. Depth is bounded while the events are pulled, so that 100 000 open brackets cost
+what `limits.depth` of them cost.
+"""
+
+from typing import NamedTuple
+
+from yaml.events import (
+    AliasEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceStartEvent,
+)
+
+from krm_function.yamltext.errors import Limits, YamlError
+from krm_function.yamltext.events import Event, Pull
+
+_NAMES = frozenset(("apiVersion", "kind", "metadata", "name"))
+
+
+class Header(NamedTuple):
+    """What stands at the top of a node. A text is "" when it is absent, aliased, merged in or not a scalar."""
+
+    api_version: str
+    kind: str
+    name: str
+    is_map: bool
+    empty: bool
+    aliases: int  # how many aliases the node holds
+
+
+class Reader:
+    """Pulls whole nodes off a stream of events."""
+
+    def __init__(self, pull: Pull, limits: Limits, line: int) -> None:
+        self.pull = pull
+        self.limits = limits
+        self.line = line
+        self.aliases = 0
+        self.before: Event = None  # the last but one event with text of its own
+        self.last: Event = None  # the last one
+
+    def fail(self, event: Event, message: str, code: str) -> YamlError:
+        """Make the error that belongs at `event`."""
+        mark = event.start_mark
+        return YamlError(message, self.line + mark.line, mark.column + 1, code)  # type: ignore[arg-type]
+
+    def skip(self, event: Event, depth: int) -> None:
+        """Read to the end of the node that `event` begins. `depth` counts the collections around the node."""
+        pull = self.pull
+        limit = self.limits.depth
+        level = depth
+        before, last = self.before, self.last
+        while True:
+            kind = type(event)
+            if kind is ScalarEvent:
+                before, last = last, event
+            elif kind is MappingStartEvent or kind is SequenceStartEvent:
+                level += 1
+                if level > limit:
+                    raise self.fail(event, f"nested deeper than {limit} levels", "depth")
+                last = event
+            elif kind is AliasEvent:
+                self.count_alias(event)
+                before, last = last, event
+            else:
+                level -= 1
+                if event.end_mark.index > event.start_mark.index:
+                    last = event
+            if level == depth:
+                self.before, self.last = before, last
+                return
+            event = pull()
+
+    def end(self, text: str) -> int:
+        """Where the last token that was read ends. A value that is not there (`? key`) stands at the next token."""
+        if self.last is None:
+            return 0
+        at: int = self.last.end_mark.index
+        if at > self.last.start_mark.index or text[at - 1 : at] in (":", "-") or self.before is None:
+            return at
+        return int(self.before.end_mark.index)
+
+    def count_alias(self, event: Event) -> None:
+        """Count one alias of the document, and refuse it beyond the limit."""
+        self.aliases += 1
+        if self.aliases > self.limits.aliases:
+            raise self.fail(event, f"more than {self.limits.aliases} aliases", "alias")
+
+    def header(self, event: Event, depth: int) -> Header:
+        """Read the node that `event` begins to its end and answer its header."""
+        before = self.aliases
+        found: dict[str, str] = {}
+        is_map = type(event) is MappingStartEvent
+        if is_map:
+            self._fields(event, depth, found, inside="")
+        else:
+            self.skip(event, depth)
+        scalar = type(event) is ScalarEvent
+        return Header(
+            found.get("apiVersion", ""),
+            found.get("kind", ""),
+            found.get("name", ""),
+            is_map,
+            scalar and event.tag is None and event.implicit[0] and event.value in ("", "~", "null", "Null", "NULL"),
+            self.aliases - before,
+        )
+
+    def _fields(self, event: Event, depth: int, found: dict[str, str], inside: str) -> None:
+        """Read a mapping whose start was pulled; keep the texts of its interesting keys in `found`."""
+        pull = self.pull
+        if depth + 1 > self.limits.depth:
+            raise self.fail(event, f"nested deeper than {self.limits.depth} levels", "depth")
+        self.last = event
+        seen: set[str] = set()
+        while True:
+            key = pull()
+            if type(key) is MappingEndEvent:
+                if key.end_mark.index > key.start_mark.index:
+                    self.last = key
+                return
+            self.skip(key, depth + 1)
+            name = key.value if type(key) is ScalarEvent else ""
+            value = pull()
+            if name not in _NAMES or (name == "name") != bool(inside):
+                self.skip(value, depth + 1)
+                continue
+            if name in seen:
+                raise self.fail(key, f"duplicate key {name}", "duplicate")
+            seen.add(name)
+            if name == "metadata":
+                if type(value) is MappingStartEvent:
+                    self._fields(value, depth + 1, found, inside="metadata")
+                else:
+                    self.skip(value, depth + 1)
+                continue
+            if type(value) is ScalarEvent:
+                found[name] = value.value
+            self.skip(value, depth + 1)
+
+

@@ -1,0 +1,141 @@
+"""Where things stand between the nodes: colons, dashes, lines, columns.
+
+Rule of this file: look forward from the end of a token, never backward. Between two tokens there is only white space,
+comments and indicators, so a forward look is exact; a backward look can run into a comment or a quoted scalar.
+"""
+
+import re
+
+from krm_function.yamltext.nodes import Node
+
+_BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")  # libyaml takes every `#` where a token could begin for a comment
+_HEADER = re.compile(r"(?<![^ \t\r\n:-])[|>]([0-9+-]*)")
+_PROPERTY = re.compile(r"[&!][^ \t\r\n,\[\]{}]*")
+
+
+def after_blank(text: str, at: int) -> int:
+    """The first offset from `at` on that is neither white space nor comment."""
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
+
+
+def content(text: str, node: Node) -> int:
+    """Where a node begins behind its anchor and tag."""
+    return content_at(text, node.start) if node.properties else node.start
+
+
+def content_at(text: str, at: int) -> int:
+    """The first offset from `at` on that is no anchor and no tag."""
+    while match := _PROPERTY.match(text, at):
+        at = after_blank(text, match.end())
+    return at
+
+
+def leaf_end(text: str, node: Node) -> int:
+    """Where the last token of a node ends; of a block scalar, the end of its last line without the line end."""
+    while node.style == "block" and node.parts:
+        last = node.parts[-1]
+        if node.kind == "map":
+            key, node, _ = last
+            if _missing(text, key, node):
+                node = key
+        else:
+            node = last
+    if node.kind == "scalar" and node.style in ("|", ">"):
+        return block_scalar_end(text, node.start, node.end)
+    return node.end
+
+
+def pair_end(text: str, key: Node, value: Node) -> int:
+    """Where a pair ends: its value, or its key when it has none."""
+    return leaf_end(text, key if _missing(text, key, value) else value)
+
+
+def _missing(text: str, key: Node, value: Node) -> bool:
+    return value.start == value.end and not has_colon(text, key)
+
+
+def has_colon(text: str, key: Node) -> bool:
+    """Whether a `:` follows a key; a set-like `? key` has none."""
+    at = after_blank(text, leaf_end(text, key))
+    return text[at : at + 1] == ":"
+
+
+def after_colon(text: str, key: Node) -> int:
+    """The offset behind the `:` of a key."""
+    return after_blank(text, leaf_end(text, key)) + 1
+
+
+def block_scalar_end(text: str, start: int, end: int) -> int:
+    """Where the text of a block scalar ends: the parser's `end` is the start of the next line that is not blank.
+
+    Blank lines below it belong to it only when it keeps them (`|+`), or when they hold spaces, which might be content.
+    """
+    if text[end - 1 : end] != "\n":
+        return end
+    header = _HEADER.search(text, start)
+    end = _before_newline(text, end)
+    if header and "+" in header[1]:
+        return end
+    while text[end - 1 : end] == "\n" and end > start:
+        end = _before_newline(text, end)
+    return end
+
+
+def _before_newline(text: str, at: int) -> int:
+    return at - 2 if text[at - 2 : at] == "\r\n" else at - 1
+
+
+def line_start(text: str, at: int) -> int:
+    """The offset at which the line of `at` begins."""
+    return text.rfind("\n", 0, at) + 1
+
+
+def line_end(text: str, at: int) -> int:
+    """The offset behind the line of `at`: the start of the next line, or the end of the text."""
+    found = text.find("\n", at)
+    return len(text) if found < 0 else found + 1
+
+
+def column(text: str, at: int) -> int:
+    """The column of `at`, from 0."""
+    return at - line_start(text, at)
+
+
+def first_on_line(text: str, at: int) -> bool:
+    """Whether only spaces stand before `at` on its line."""
+    return not text[line_start(text, at) : at].strip(" ")
+
+
+def alone_behind(text: str, at: int) -> bool:
+    """Whether nothing but white space follows `at` on its line."""
+    return not text[at : line_end(text, at)].strip()
+
+
+def newline_at(text: str, at: int) -> str:
+    """The line ending in use around `at`."""
+    found = text.rfind("\n", 0, at)
+    if found < 0:
+        found = text.find("\n", at)
+    return "\r\n" if found > 0 and text[found - 1] == "\r" else "\n"
+
+
+def entry_starts(text: str, node: Node) -> list[int]:
+    """Where each entry of a block collection begins: the `-`, the key (its anchor included) or the `?`.
+
+    For a flow collection: where each item or key begins, its `?` included.
+    """
+    flow = node.style == "flow"
+    at = content(text, node)
+    if flow and text[at : at + 1] in ("{", "["):
+        at = after_blank(text, at + 1)
+    starts = []
+    for part in node.parts:
+        starts.append(at)
+        end = pair_end(text, part[0], part[1]) if node.kind == "map" else leaf_end(text, part)
+        if node.kind == "seq" and not flow:
+            end = max(end, at + 1)
+        at = after_blank(text, end)
+        if flow and text[at : at + 1] == ",":
+            at = after_blank(text, at + 1)
+    return starts

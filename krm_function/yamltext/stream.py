@@ -1,0 +1,66 @@
+"""Cut a stream of documents into exact slices.
+
+Rule of this file: boundaries come from the parser, never from a search for `---`. A search can be fooled from inside a
+quoted scalar and would then hide a pod. The slices concatenate to the text; a `---` belongs to the document it opens.
+"""
+
+from typing import NamedTuple
+
+from yaml.events import DocumentStartEvent, StreamEndEvent
+
+from krm_function.yamltext.errors import LIMITS, Limits, YamlError
+from krm_function.yamltext.events import open_events
+from krm_function.yamltext.header import Header, Reader
+
+
+class Chunk(NamedTuple):
+    """A slice of a text that holds one document, one list item or one value.
+
+    `api_version`, `kind` and `name` (of `metadata.name`) are the scalars as they stand; "" means absent, or unknown
+    without parsing because the scalar comes from an alias or a merge key. `empty`: no content, or null.
+    """
+
+    start: int
+    end: int
+    line: int  # of `start`, from 1
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    is_map: bool = False
+    empty: bool = False
+
+    def of(self, text: str) -> str:
+        """The slice itself."""
+        return text[self.start : self.end]
+
+
+_NOTHING = Header("", "", "", is_map=False, empty=True, aliases=0)
+
+
+def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
+    """Cut `text` into its documents; no text gives no chunks.
+
+    One pass over the events, which bounds depth, aliases of each document and the number of documents before anything
+    is built. Aliases are not resolved here, so one without an anchor passes. Raises YamlError for any text that is not
+    valid YAML throughout.
+    """
+    pull = open_events(text, limits)
+    reader = Reader(pull, limits, 1)
+    starts: list[tuple[int, int]] = []  # offset, line
+    headers: list[Header] = []
+    while type(event := pull()) is not StreamEndEvent:
+        if type(event) is not DocumentStartEvent:
+            continue
+        mark = event.start_mark
+        if len(headers) == limits.documents:
+            raise YamlError(f"more than {limits.documents} documents", mark.line + 1, 1, "size")
+        starts.append((mark.index, mark.line + 1) if headers else (0, 1))
+        reader.aliases = 0
+        headers.append(reader.header(pull(), 0))
+    if not headers:
+        starts, headers = ([(0, 1)], [_NOTHING]) if text else ([], [])
+    ends = [start for start, _ in starts[1:]] + [len(text)]
+    return tuple(
+        Chunk(start, end, line, head.api_version, head.kind, head.name, head.is_map, head.empty)
+        for (start, line), end, head in zip(starts, ends, headers, strict=False)
+    )

@@ -1,0 +1,164 @@
+"""New YAML: safe scalars, one line of JSON, block collections.
+
+Rule of this file: what we write reads the same in YAML 1.1, YAML 1.2 and Go. A string stays unquoted only when it is made
+of harmless characters and is no word of any of them; everything else is quoted as in JSON. Lines are never folded.
+"""
+
+import re
+from json.encoder import encode_basestring
+from typing import Any
+
+from krm_function.yamltext.errors import YamlError
+
+_SAFE = re.compile(r"[A-Za-z/][A-Za-z0-9/._-]*")
+_WORDS = frozenset("y n yes no on off true false null none nan inf infinity".split())
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NOT_LITERAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|[ \t]\n|\n\t|\n\n\\Z|\\A[ \t\n]")
+_KEY_LIMIT = 1000  # a simple key may have 1024 characters
+
+
+def scalar(text: str) -> str:
+    """The token for a string: plain when that is safe everywhere, else double quoted. Always one line."""
+    if _SAFE.fullmatch(text) and text.lower() not in _WORDS:
+        return text
+    return quoted(text)
+
+
+def quoted(text: str) -> str:
+    """The double-quoted token of a string, valid as JSON and as YAML. Raises YamlError for a lone surrogate."""
+    if _SURROGATE.search(text):
+        raise YamlError("a string with half a surrogate pair cannot be written", code="splice")
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", encode_basestring(text))
+
+
+def number(value: Any) -> str:
+    """The token of null, a boolean, an int or a float."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        text = repr(value)
+        return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(text, text)
+    raise TypeError(f"not plain data: {type(value).__name__}")
+
+
+def flow(value: Any) -> str:
+    """`value` on one line: JSON, save for infinities, which JSON lacks, and keys beyond the length of a simple key."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{flow_key(key)}: {flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    return number(value)
+
+
+def flow_key(key: str) -> str:
+    """A key inside of braces, with the `?` that a very long key needs."""
+    token = quoted(_text(key))
+    return f"? {token}" if len(token) > _KEY_LIMIT else token
+
+
+class Style:
+    """How new block text looks: its line ending, how far a list stands in from its key, whether literals may be used."""
+
+    __slots__ = ("dash", "literal", "newline")
+
+    def __init__(self, newline: str = "\n", dash: int = 0, *, literal: bool = True) -> None:
+        self.newline = newline
+        self.dash = dash
+        self.literal = literal
+
+
+def dump(value: Any, indent: int = 0) -> str:
+    """Block YAML for a new value, indented by `indent` columns, every line ended.
+
+    Two spaces a level, list dashes at the column of their key, keys in the order given, no aliases.
+    """
+    return " " * indent + block(value, indent, Style()) + "\n"
+
+
+def block(value: Any, column: int, style: Style) -> str:
+    """The text of a value that begins at `column`; the first line is not indented, the last not ended."""
+    lines: list[str] = []
+    _block(lines, value, column, style)
+    return "".join(lines)
+
+
+def pair(key: str, value: Any, column: int, style: Style) -> str:
+    """`key: value`, its first line not indented, its last not ended; the key stands at `column`."""
+    return block({key: value}, column, style)
+
+
+def behind(value: Any, column: int, style: Style, *, item: bool = False) -> str:
+    """The text of a value behind the `:` of a key (or the `-` of an item) at `column`, with the space before it."""
+    lines: list[str] = []
+    (_item if item else _value)(lines, value, column, style)
+    return "".join(lines)
+
+
+def _block(out: list[str], value: Any, column: int, style: Style) -> None:
+    gap = style.newline + " " * column
+    if isinstance(value, dict) and value:
+        for index, (key, item) in enumerate(value.items()):
+            if index:
+                out.append(gap)
+            token = scalar(_text(key))
+            out.append(f"? {token}{gap}:" if len(token) > _KEY_LIMIT else f"{token}:")
+            _value(out, item, column, style)
+    elif isinstance(value, list | tuple) and value:
+        for index, item in enumerate(value):
+            out.append(gap + "-" if index else "-")
+            _item(out, item, column, style)
+    else:
+        out.append(_leaf(value, max(column, 0), style))
+
+
+def _value(out: list[str], value: Any, column: int, style: Style) -> None:
+    if isinstance(value, dict) and value:
+        out.append(style.newline + " " * (column + 2))
+        _block(out, value, column + 2, style)
+    elif isinstance(value, list | tuple) and value:
+        out.append(style.newline + " " * (column + style.dash))
+        _block(out, value, column + style.dash, style)
+    else:
+        out.append(" " + _leaf(value, column, style))
+
+
+def _item(out: list[str], value: Any, column: int, style: Style) -> None:
+    out.append(" ")
+    if isinstance(value, dict | list | tuple) and value:
+        _block(out, value, column + 2, style)
+    else:
+        out.append(_leaf(value, column, style))
+
+
+def _leaf(value: Any, column: int, style: Style) -> str:
+    if isinstance(value, str):
+        if style.literal and "\n" in value and len(value) > 1:
+            literal = _literal(value, column + 2, style.newline)
+            if literal:
+                return literal
+        return scalar(value)
+    return flow(value)
+
+
+def _literal(text: str, column: int, newline: str) -> str:
+    """The literal block of `text`, its lines at `column`; "" when a literal would not be exact or not be readable."""
+    ended = text.endswith("\n")
+    body = text if ended else text + "\n"
+    if _NOT_LITERAL.search(body):
+        return ""
+    gap = newline + " " * column
+    lines = body[:-1].split("\n")
+    return ("|" if ended else "|-") + "".join(gap + line if line else newline for line in lines)
+
+
+def _text(key: Any) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"a key that is no string: {type(key).__name__}")
+    return key

@@ -1,0 +1,31 @@
+"""What these rooms may load: start-up is part of the product."""
+
+import subprocess
+import sys
+
+CODE = """
+import sys
+import krm_function.manifest, krm_function.measurement
+from krm_function.manifest import encode, merge, validate
+values = {"snp": [{"Platform": "Metal-QEMU-SNP", "ProductName": "Milan"}]}
+made = merge(None, {"ab" * 32: {"SANs": ["c"], "Role": "coordinator"}}, values)
+validate(made), encode(made)
+print(*sys.modules)
+"""
+
+
+def test_making_a_manifest_without_keys_loads_nothing_heavy() -> None:
+    run = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
+    loaded = set(run.stdout.split())
+    forbidden = {
+        "cryptography",
+        "difflib",
+        "dataclasses",
+        "pathlib",
+        "argparse",
+        "subprocess",
+        "logging",
+        "socket",
+        "yaml",
+    }
+    assert not loaded & forbidden

@@ -1,0 +1,41 @@
+"""Policy entries, contrast.md 6.3."""
+
+import pytest
+
+from krm_function.manifest import entry, secret_id, survivors
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "namespace", "name", "expected"),
+    [
+        ("apps/v1", "StatefulSet", "default", "mysql", "apps/v1/StatefulSet/default/mysql"),
+        ("v1", "Pod", "", "p", "core/v1/Pod/default/p"),
+        ("batch/v1", "CronJob", "jobs", "nightly", "batch/v1/CronJob/jobs/nightly"),
+    ],
+)
+def test_the_secret_id_names_the_workload(
+    api_version: str, kind: str, namespace: str, name: str, expected: str
+) -> None:
+    assert secret_id(api_version, kind, namespace, name) == expected
+
+
+def test_an_entry_holds_no_empty_field() -> None:
+    assert entry("web", "") == {"SANs": ["web"]}
+    assert entry("c", "id", "coordinator") == {"SANs": ["c"], "WorkloadSecretID": "id", "Role": "coordinator"}
+
+
+def test_extra_names_follow_the_workload_once() -> None:
+    assert entry("web", "id", sans=["web.example.com", "web", "10.0.0.1", "10.0.0.1"])["SANs"] == [
+        "web",
+        "web.example.com",
+        "10.0.0.1",
+    ]
+
+
+def test_survivors_are_the_policies_of_other_workloads() -> None:
+    base = {"Policies": {"d1": entry("a", "id-a"), "d2": entry("b", "id-b"), "d0": {"SANs": ["c"]}, "d3": None}}
+    assert survivors(base, {"n": entry("a", "id-a")}) == ("d0", "d2", "d3")
+    assert survivors(base, {"n": entry("c", "id-c")}) == ("d1", "d2", "d3")
+    assert survivors(base, {"d2": entry("x", "id-x")}) == ("d0", "d1", "d3")
+    assert survivors(None, {}) == ()
+    assert survivors({"Policies": None}, {}) == ()

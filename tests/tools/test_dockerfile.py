@@ -1,0 +1,112 @@
+"""What can be said of the image without an engine, and that the wheel it installs is whole."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def instructions() -> list[tuple[str, str]]:
+    text = re.sub(r"^#.*\n", "", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
+    lines = re.sub(r"\\\n\s*", " ", text).splitlines()
+    return [(line.split(maxsplit=1)[0], line.split(maxsplit=1)[1]) for line in lines if line.strip()]
+
+
+def last_stage() -> dict[str, str]:
+    found = instructions()
+    start = max(at for at, (keyword, _) in enumerate(found) if keyword == "FROM")
+    return dict(found[start:])
+
+
+def test_every_source_of_a_copy_exists_and_is_in_the_context() -> None:
+    ignore = (ROOT / ".dockerignore").read_text().splitlines()
+    assert ignore[0] == "*"
+    sources = [
+        word
+        for keyword, rest in instructions()
+        if keyword in {"COPY", "ADD"} and "--from=" not in rest
+        for word in rest.split()[:-1]
+    ]
+    assert sources
+    for source in sources:
+        assert (ROOT / source).exists(), source
+        assert f"!{source}" in ignore, source
+
+
+def test_the_context_holds_what_the_package_is_built_from() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    needed = {project["project"]["readme"], *project["project"]["license-files"], *packages, "pyproject.toml"}
+    copied = {word for keyword, rest in instructions() if keyword == "COPY" for word in rest.split()[:-1]}
+    assert needed <= copied
+
+
+def test_the_entry_point_is_in_exec_form_and_needs_no_argument() -> None:
+    stage = last_stage()
+    assert json.loads(stage["ENTRYPOINT"]) == ["contrast-krm"]
+    assert "CMD" not in stage
+
+
+def test_the_user_is_a_number_and_not_root() -> None:
+    user = re.fullmatch(r"(\d+):(\d+)", last_stage()["USER"])
+    assert user is not None
+    assert user[1] == user[2] == "65534"
+
+
+def test_the_label_has_the_version_of_the_package() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f'org.opencontainers.image.version="{version}"' in last_stage()["LABEL"]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    into = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-deps"]
+    command = [*pip, "--no-build-isolation", "--wheel-dir", str(into), str(ROOT)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return next(into.glob("contrast_krm-*.whl"))
+
+
+def test_the_wheel_holds_all_modules_and_data_files(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        held = set(archive.namelist())
+    for package in ("krm_function", "helm_plugin"):
+        files = {str(path.relative_to(ROOT)) for path in (ROOT / package).rglob("*") if path.is_file()}
+        assert {name for name in files if "__pycache__" not in name} <= held
+    assert "helm_plugin/plugin.yaml" in held
+    assert any(name.endswith("licenses/LICENSE") for name in held)
+    assert {name.split("/")[0] for name in held if ".dist-info/" not in name} == {"krm_function", "helm_plugin"}
+
+
+def test_the_wheel_installs_and_starts(wheel: Path, tmp_path: Path) -> None:
+    place = tmp_path / "venv"
+    venv.create(place, with_pip=False)
+    python = place / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(python), "install", "--quiet"]
+    subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], timeout=120, check=True)
+    paths = sysconfig.get_paths(vars={"base": str(place), "platbase": str(place)})
+    # The dependencies of this environment, without the editable install in it: a .pth file is not followed twice.
+    (Path(paths["purelib"]) / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    environment = {"HOME": "/nonexistent", "PATH": os.defpath, "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def run(*command: str) -> str:
+        done = subprocess.run(
+            command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    where = run(str(python), "-c", "import krm_function; print(krm_function.__file__)")
+    assert where.startswith(str(place))
+    assert run(str(place / "bin" / "contrast-krm"), "--help")

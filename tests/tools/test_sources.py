@@ -1,0 +1,47 @@
+"""Rules for the source tree as a whole."""
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NOT_SOURCES = {"out", "build", "dist", "__pycache__", "node_modules"}
+MODULES = sorted((ROOT / "krm_function").rglob("*.py"))
+LONGEST = 350
+
+# Written in two parts, so that this file passes its own test.
+HOSTS = [host + ".org" for host in ("pypi", "files.pythonhosted", "proxy.golang", "sum.golang", "registry.npmjs")]
+MACHINE = re.compile(r"(?<![\w./-])/(?:work|root|home/\w+)/" + r"|" + "|".join(re.escape(host) for host in HOSTS))
+
+
+def sources() -> Iterator[Path]:
+    for directory, below, names in os.walk(ROOT):
+        below[:] = [name for name in below if name not in NOT_SOURCES and (name == ".ci" or not name.startswith("."))]
+        yield from (Path(directory, name) for name in names)
+
+
+def test_no_source_names_a_package_registry_or_a_path_of_a_machine() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:100]}"
+        for path in sources()
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+        if MACHINE.search(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_no_file_is_named_after_nothing() -> None:
+    words = {"util", "utils", "helper", "helpers", "common", "manager", "misc"}
+    assert not [path for path in sources() if words & {part.split(".")[0] for part in path.relative_to(ROOT).parts}]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=[str(path.relative_to(ROOT)) for path in MODULES])
+def test_a_module_says_what_it_is_and_is_short(path: Path) -> None:
+    text = path.read_text()
+    assert ast.get_docstring(ast.parse(text)), "no docstring"
+    if path.parent.name != "cli":
+        assert len(text.splitlines()) <= LONGEST

@@ -1,0 +1,81 @@
+"""The pinned tools are there, and are what their pins say."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tools import build
+from tools.found import FOUND, locate
+from tools.real import names, pinned, tool
+
+VERSION = {
+    "kustomize": ["version"],
+    "helm3": ["version", "--template", "{{.Version}}"],
+    "helm4": ["version", "--template", "{{.Version}}"],
+}
+
+
+def test_every_pin_has_a_test() -> None:
+    directories = {entry.name for entry in os.scandir(build.HERE) if os.path.exists(os.path.join(entry.path, "go.mod"))}
+    assert set(names()) == set(VERSION) == directories
+
+
+@pytest.mark.parametrize("name", names())
+def test_answers_the_version_of_its_pin(name: str, tmp_path: Path) -> None:
+    environment = {"HOME": str(tmp_path), "PATH": os.defpath}
+    told = subprocess.run(
+        [tool(name), *VERSION[name]], env=environment, capture_output=True, text=True, timeout=30, check=True
+    )
+    assert told.stdout.strip() == pinned(name)
+
+
+def test_helm3_renders_for_the_kubernetes_of_its_release(tmp_path: Path) -> None:
+    chart = tmp_path / "chart"
+    (chart / "templates").mkdir(parents=True)
+    (chart / "Chart.yaml").write_text("apiVersion: v2\nname: chart\nversion: 0.1.0\n")
+    (chart / "templates" / "kube.yaml").write_text("kube: {{ .Capabilities.KubeVersion.Minor }}\n")
+    command = [tool("helm3"), "template", str(chart)]
+    told = subprocess.run(command, env={"HOME": str(tmp_path)}, capture_output=True, text=True, timeout=30, check=True)
+    helm3 = next(each for each in build.TOOLS if each.name == "helm3")
+    assert f"kube: {build.pin(helm3).kube}\n" in told.stdout
+
+
+def test_a_missing_tool_is_an_error_that_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTRAST_KRM_TOOLS", str(tmp_path))
+    with pytest.raises(build.ToolError, match="make tools"):
+        build.current(build.TOOLS[0])
+
+
+def test_a_build_of_another_pin_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = build.TOOLS[0].name
+    stale = tmp_path / "tools" / f"{name}-0000000000000000-go1.0.0" / name
+    stale.parent.mkdir(parents=True)
+    stale.write_text("#!/bin/sh\n")
+    stale.chmod(0o755)
+    (tmp_path / "tools" / "bin").mkdir()
+    (tmp_path / "tools" / "bin" / name).symlink_to(stale)
+    monkeypatch.setenv("CONTRAST_KRM_TOOLS", str(tmp_path))
+    with pytest.raises(build.ToolError, match="present pin"):
+        build.current(build.TOOLS[0])
+
+
+def test_an_unknown_tool_is_an_error() -> None:
+    with pytest.raises(build.ToolError, match="no such tool"):
+        tool("helm5")
+
+
+def test_kpt_is_the_version_we_know(tmp_path: Path) -> None:
+    environment = {"HOME": str(tmp_path), "PATH": os.defpath}
+    told = subprocess.run([tool("kpt"), "version"], env=environment, capture_output=True, text=True, timeout=30, check=True)
+    assert told.stdout.strip() == FOUND[0].version
+
+
+def test_another_program_of_that_name_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = tmp_path / "kpt"
+    fake.write_text("#!/bin/sh\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("CONTRAST_KRM_KPT", str(fake))
+    with pytest.raises(build.ToolError, match=r"is not version 1\.0\.0-beta\.56"):
+        locate(FOUND[0])

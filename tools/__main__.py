@@ -1,0 +1,13 @@
+"""`python -m tools`: build and find every real tool that the tests use; one line and exit 1 if any is missing."""
+
+import sys
+
+from tools.build import ToolError, build_all
+from tools.found import FOUND, locate
+
+try:
+    build_all()
+    for known in FOUND:
+        locate(known)
+except (ToolError, OSError) as error:
+    sys.exit(f"tools: error: {error}")

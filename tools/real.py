@@ -1,0 +1,33 @@
+"""The real tools as tests ask for them: `tool("helm4")` is the path of a program that exists, or an error."""
+
+import functools
+
+from tools.build import TOOLS, Tool, ToolError, current, pin
+from tools.found import FOUND, locate
+
+
+@functools.cache
+def tool(name: str) -> str:
+    """Return the path of a pinned tool; `ToolError` says what to do if it is missing."""
+    for known in FOUND:
+        if known.name == name:
+            return locate(known)
+    return current(_named(name))
+
+
+@functools.cache
+def pinned(name: str) -> str:
+    """Return the version a tool is pinned to: `v1.2.3`."""
+    return pin(_named(name)).version
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the tools that are built from a pin."""
+    return tuple(each.name for each in TOOLS)
+
+
+def _named(name: str) -> Tool:
+    for each in TOOLS:
+        if each.name == name:
+            return each
+    raise ToolError(f"{name}: no such tool; there are {', '.join(names())}")
