@@ -129,7 +129,8 @@ def render(
     sealed = [SealedWorkload(subject.workload, subject.digest) for subject in subjects]
     made = make_manifest(config, sealed, reference_values) if workloads else Made()
     emitted = (*classified.added, *emit(config.generate.manifest, made.data, sealed))
-    edits = [ObjectEdits(s.resource, s.workload.root, s.workload.ref, s.edits) for s in subjects] + classified.edits
+    edits = [ObjectEdits(s.resource, s.workload.root, s.workload.ref, s.edits) for s in subjects]
+    edits += [ObjectEdits(*filled) for filled in classified.edits]
     written = write(resources, source.documents, source.emitted, edits, emitted)
     findings += made.findings + written.findings
     if has_errors(findings):
@@ -209,7 +210,7 @@ def _runtime_class_objects(documents: Mapping[int, Document], config: Config | N
         for index, document in documents.items()
         for root, value in objects(document.value)
         if reference(value).kind == "RuntimeClass" and isinstance(value, dict)
-        and (value.get("handler") in handlers or reference(value).name in handlers)
+        and reference(value).name in handlers
     ]
 
 

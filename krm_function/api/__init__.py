@@ -1,1 +1,27 @@
-"""The kinds of contrast-krm.dev/v1alpha1: records, parsing, JSON Schemas."""
+"""The kinds of contrast-krm.dev/v1alpha1: records, parsing, JSON Schemas.
+
+Rule of this room: documents in, records and findings out. It reads no files; a configuration is either understood in
+full or refused.
+"""
+
+from krm_function.api.config import collect
+from krm_function.api.config_map import from_config_map
+from krm_function.api.document import ConfigDocument, is_config
+from krm_function.api.generate import parse_generate
+from krm_function.api.image_lock import parse_image_lock
+from krm_function.api.kinds import Config, Generate, ImageFacts, Release
+from krm_function.api.release import parse_release
+
+__all__ = [
+    "Config",
+    "ConfigDocument",
+    "Generate",
+    "ImageFacts",
+    "Release",
+    "collect",
+    "from_config_map",
+    "is_config",
+    "parse_generate",
+    "parse_image_lock",
+    "parse_release",
+]

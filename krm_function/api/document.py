@@ -6,7 +6,7 @@ Rule of this file: here faults become findings, with the object, the field and, 
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, get_args
 
-from krm_function.api.fields import Choice, Field, MapOf, Record, Text
+from krm_function.api.fields import Choice, Field, Record, Text
 from krm_function.api.kinds import API_VERSION, GROUP
 from krm_function.api.read import Fault, read
 from krm_function.findings import Finding, Path, Ref, dotted, finding
@@ -36,20 +36,24 @@ class Body(NamedTuple):
 
 
 NAME = Field(Text("a DNS subdomain", DNS_SUBDOMAIN, LONGEST_SUBDOMAIN), "the object's name", required=True)
+METADATA = Record({"name": NAME}, closed=False)
 
 
 def is_config(api_version: str) -> bool:
-    """Whether an apiVersion means to be ours; a wrong version, or a slip in the group's ending, is found by `collect`."""
-    return api_version.partition("/")[0].lower().split(".")[0] == GROUP.split(".", maxsplit=1)[0]
+    """Whether an apiVersion means to be ours.
+
+    A wrong version, or a slip in the group's letter case or ending, counts as ours, so that `collect` can refuse it.
+    """
+    return api_version.partition("/")[0].lower().partition(".")[0] == GROUP.partition(".")[0]
 
 
 def document_spec(kind: ConfigKind, spec: Record, *, required: bool) -> Record:
-    """The whole document of a kind. Of the metadata only the name matters, and the rest is nobody's business."""
+    """The whole document of a kind; required: whether it must have a spec."""
     return Record(
         {
             "apiVersion": Field(Choice((API_VERSION,)), required=True),
             "kind": Field(Choice((kind,)), required=True),
-            "metadata": Field(MapOf(Text(), Text()), "name, and any labels and annotations", required=True),
+            "metadata": Field(METADATA, required=True),
             "spec": Field(spec, required=required),
         }
     )
@@ -65,24 +69,23 @@ def reference(document: ConfigDocument) -> Ref:
 
 def read_body(document: ConfigDocument, kind: ConfigKind, spec: Record, *, required: bool = True) -> Body:
     """Read the parts that all kinds share. The clean spec lacks what was faulty; every fault is a finding."""
-    root = mapping(document.value)
-    metadata = mapping(root.get("metadata"))
-    whole = document_spec(kind, spec, required=required)
-    name = read(Record({"name": NAME}), {"name": metadata.get("name")}, ("metadata",))
-    rest = read(whole._replace(fields={**whole.fields, "metadata": Field(MapOf(Text(), Text()))}), {**root, "metadata": {}})
-    faults = [*name.faults, *rest.faults]
-    findings = tuple(fault_finding(document, kind, fault) for fault in faults)
-    return Body((name.value or {}).get("name", ""), (rest.value or {}).get("spec", {}), findings)
+    reading = read(document_spec(kind, spec, required=required), document.value)
+    root = mapping(reading.value)
+    findings = tuple(fault_finding(document, kind, fault) for fault in reading.faults)
+    return Body(mapping(root.get("metadata")).get("name", ""), mapping(root.get("spec")), findings)
 
 
 def fault_finding(document: ConfigDocument, kind: str, fault: Fault) -> Finding:
     """The finding of one fault: CC0902 for an unknown field, CC0901 for anything else."""
     ref = reference(document)
-    code, values = "CC0901", {"problem": fault.problem, "remedy": fault.remedy}
-    if not fault.problem:
-        code, values = "CC0902", {"suggestion": fault.remedy}
     field = dotted(tuple(part[:LONGEST_SHOWN] if isinstance(part, str) else part for part in fault.path))
-    return place(finding(code, ref, fault.path, kind=kind, name=ref.name or "(unnamed)", field=field, **values), document)
+    name = ref.name or "(unnamed)"
+    if fault.problem:
+        values: dict[str, Any] = {"problem": fault.problem, "remedy": fault.remedy}
+        found = finding("CC0901", ref, fault.path, kind=kind, name=name, field=field or "document", **values)
+    else:
+        found = finding("CC0902", ref, fault.path, kind=kind, name=name, field=field, suggestion=fault.remedy)
+    return place(found, document)
 
 
 def place(found: Finding, document: ConfigDocument) -> Finding:

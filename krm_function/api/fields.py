@@ -1,4 +1,4 @@
-"""What a field of a configuration document may hold: the handful of specs that the tables of the three kinds are made of.
+"""What a field of a configuration document may hold: the specs that the tables of the three kinds are made of.
 
 Rule of this file: shapes only. `read` reads documents by them, `schema` prints them as JSON Schema, so the two cannot
 disagree on names, types, patterns and ranges. Only a `check` may refuse what the schema accepts.
@@ -14,7 +14,7 @@ Checked = tuple[tuple[Path, str], ...]
 
 
 class Text(NamedTuple):
-    """A string. what: for "must be {what}". pattern: matched whole, in the common part of Python's and ECMA's syntax."""
+    """A string. what: for "must be {what}". pattern: matched whole, in syntax that Python and ECMA share."""
 
     what: str = "a string"
     pattern: str = ""
@@ -48,10 +48,11 @@ class Amount(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """A map of any shape, or its JSON as a string. load: reads that string, raises ValueError."""
+    """A map of any shape, or its JSON as a string. load: reads that string, raises ValueError. check: as in Text."""
 
     what: str
     load: Callable[[str], dict[str, Any]]
+    check: Callable[[dict[str, Any]], str] | None = None
 
 
 class MapOf(NamedTuple):
@@ -86,10 +87,11 @@ class Field(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A map of known fields. check: what no single field can tell."""
+    """A map of known fields. check: what no single field can tell. closed: other fields are faults, else ignored."""
 
     fields: Mapping[str, Field]
     check: Callable[[dict[str, Any]], Checked] | None = None
+    closed: bool = True
 
 
 Spec = Union[  # noqa: UP007 (forward references)

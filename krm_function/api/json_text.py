@@ -16,7 +16,7 @@ def load(text: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON: {error.msg.lower()} (line {error.lineno}, column {error.colno})") from error
     if not isinstance(value, dict):
-        raise ValueError("is not a JSON object")
+        raise ValueError("is not a JSON object")  # noqa: TRY004 (about the text)
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -29,6 +29,17 @@ def load_manifest(text: str) -> dict[str, Any]:
     from krm_function.manifest import decode
 
     return decode(text.encode())
+
+
+def manifest_problem(value: dict[str, Any]) -> str:
+    """What keeps a map from being a manifest at all, or ""; whether its values are right is for later."""
+    from krm_function.manifest import FieldProblem, canonical
+
+    try:
+        canonical(value)
+    except FieldProblem as found:
+        return f"is no manifest: {found}"
+    return ""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

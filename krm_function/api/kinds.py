@@ -44,9 +44,9 @@ class ManifestOptions(NamedTuple):
     workload_owner_keys: tuple[str, ...] = ()  # PEM
     seedshare_owner_keys: tuple[str, ...] = ()  # PEM
     disable_updates: bool = False
-    # Operator's values by platform, e.g. {"metal-qemu-snp": {"MinimumTCB": {...}}}; the manifest's own field names.
-    # "snp" and "tdx" stand for every entry of that kind.
-    reference_values: Mapping[str, Mapping[str, Any]] = EMPTY
+    # Operator's values by platform, e.g. {"metal-qemu-snp": ({"MinimumTCB": {...}},)}; the manifest's own field names.
+    # "snp" and "tdx" stand for every entry of that kind; a ProductName in an entry narrows it to one product.
+    reference_values: Mapping[str, tuple[Mapping[str, Any], ...]] = EMPTY
     policies: Mapping[str, WorkloadPolicy] = EMPTY  # by workload name
 
 

@@ -1,8 +1,8 @@
 """Reading a value by its spec: a clean value and everything that is wrong with it.
 
-Rule of this file: every fault is named, none raises, and no fault quotes a value: a configuration may hold keys, and env
-values of an image. What is faulty is left out of the clean value, which therefore always fits the spec but for required
-fields.
+Rule of this file: every fault is named, none raises, and no fault quotes a value: a configuration may hold keys, and
+env values of an image. What is faulty is left out of the clean value, which therefore always fits the spec but for
+required fields.
 """
 
 import re
@@ -92,8 +92,12 @@ def _leaf(spec: Text | Choice | Flag | Number | Amount | Tree, value: Any) -> Le
             return Leaf(found, problem, _choose(spec, value) if problem else "")
         case Flag():
             if not isinstance(value, bool):
-                return Leaf(None, f"must be true or false, not {_article(value)}", "write true or false, without quotes")
-            return Leaf(None, f"must be false: {spec.danger}", "set it to false") if value and spec.danger else Leaf(value)
+                return Leaf(
+                    None, f"must be true or false, not {_article(value)}", "write true or false, without quotes"
+                )
+            return (
+                Leaf(None, f"must be false: {spec.danger}", "set it to false") if value and spec.danger else Leaf(value)
+            )
         case Number():
             wanted = f"must be an integer from {spec.least} to {spec.most}"
             whole = int(value) if isinstance(value, float) and value.is_integer() else value
@@ -129,15 +133,20 @@ def _amount_problem(value: Any) -> str:
 
 def _tree(spec: Tree, value: Any) -> Leaf:
     if isinstance(value, dict):
-        return Leaf(value)
+        return _loaded(spec, value)
     if not isinstance(value, str):
         return Leaf(None, f"must be {spec.what}, not {_article(value)}", f"write {spec.what}")
     try:
-        return Leaf(spec.load(value))
+        return _loaded(spec, spec.load(value))
     except RecursionError:
         return Leaf(None, "is nested too deeply", f"write {spec.what}")
     except ValueError as error:
         return Leaf(None, str(error), f"write {spec.what}")
+
+
+def _loaded(spec: Tree, value: dict[str, Any]) -> Leaf:
+    problem = spec.check(value) if spec.check else ""
+    return Leaf(None, problem, f"correct it: {spec.what}") if problem else Leaf(value)
 
 
 def _list(spec: ListOf, value: Any, path: Path, faults: list[Fault]) -> Any:
@@ -180,9 +189,8 @@ def _record(spec: Record, value: Any, path: Path, faults: list[Fault]) -> Any:
         faults.append(Fault(path, f"must be a map, not {_article(value)}", f"write a map of {fields}"))
         return None
     before = len(faults)
-    for key in value:
-        if key not in spec.fields:
-            faults.append(Fault((*path, key if isinstance(key, str) else str(key)), "", _meant(str(key), spec)))
+    unknown = [str(key) for key in value if key not in spec.fields] if spec.closed else []
+    faults += [Fault((*path, key), "", _meant(key, spec)) for key in unknown]
     clean: dict[str, Any] = {}
     for name, field in spec.fields.items():
         item = value.get(name)
@@ -207,8 +215,9 @@ def _meant(key: str, spec: Record) -> str:
     if close:
         return close
     for name, field in spec.fields.items():
-        if isinstance(field.spec, Record) and key in field.spec.fields:
-            return f"{name}.{key}"
+        below = nearest(key, field.spec.fields) if isinstance(field.spec, Record) else ""
+        if below:
+            return f"{name}.{below}"
     names = ", ".join(spec.fields)
     return f"one of {names}" if len(spec.fields) > 1 else names
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.api.fields import Checked, Choice, Field, Flag, ListOf, MapOf, Number, Record, Spec, Text
-from krm_function.manifest import check_overrides, check_release
+from krm_function.manifest import check_overrides, check_release, shapes
 from krm_function.manifest import fields as manifest_fields
-from krm_function.manifest import shapes
 from krm_function.manifest.problem import Problem
 from krm_function.model.platforms import Platform
 
@@ -68,7 +67,7 @@ def released(platform: Platform) -> Record:
 
 
 def operated(tee: str) -> Record:
-    """What an operator sets in the entries of a platform, or of all of a kind; ProductName narrows it to one product."""
+    """What an operator sets in the entries of a platform or of a TEE; ProductName narrows it to one product."""
     fields = {name: field for name, field in ENTRIES[tee].items() if name != "Platform"}
     return Record(fields, lambda entry: _problems(check_overrides({tee: [entry]}), drop=2))
 

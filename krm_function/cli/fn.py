@@ -7,12 +7,12 @@ and exit code 1 or 2, because only the exit code fails a build (krm.md 0.2).
 import sys
 from collections.abc import Sequence
 
-from krm_function.api import ConfigDocument, collect, from_config_map, is_config
+from krm_function.api import ConfigDocument, collect, is_config
 from krm_function.cli.configuration import from_files, from_resources
 from krm_function.cli.exits import USAGE
 from krm_function.cli.say import complain, write_out
 from krm_function.findings import Finding, finding
-from krm_function.hosts.resource_list import NotAResourceList, decode_list, encode_failure, encode_list
+from krm_function.hosts.resource_list import NotAResourceListError, decode_list, encode_failure, encode_list
 from krm_function.model.located import yaml_finding
 from krm_function.pipeline import render
 from krm_function.report.krm import krm_results
@@ -33,7 +33,7 @@ def run_function(config_files: Sequence[str] = (), form: str = "text", report: s
     data = sys.stdin.buffer.read()
     try:
         decoded = decode_list(data)
-    except NotAResourceList as problem:
+    except NotAResourceListError as problem:
         write_out(data)  # a pipe without pipefail must not lose what it carries
         return complain([finding("CC0108", problem=str(problem))], form, report)
     except YamlError as problem:
@@ -43,9 +43,8 @@ def run_function(config_files: Sequence[str] = (), form: str = "text", report: s
     if config_files:
         named, problems = from_files(config_files)
         documents, findings = documents + named, findings + problems
-    if decoded.function_config is not None:
-        documents, more = _with_function_config(documents, decoded.function_config)
-        findings += more
+    options, more = _function_config(decoded.function_config)
+    documents, findings = documents + options, findings + more
     config, problems = collect(documents)
     rendered = render(decoded.resources, config, findings + problems)
     if rendered.failed:
@@ -55,25 +54,12 @@ def run_function(config_files: Sequence[str] = (), form: str = "text", report: s
     return complain(rendered.findings, form, report)
 
 
-def _with_function_config(
-    documents: list[ConfigDocument], function_config: ConfigDocument
-) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """The functionConfig is one more document, unless kustomize also handed it over as an item (krm.md 2.5)."""
-    value = function_config.value if isinstance(function_config.value, dict) else {}
-    if is_config(str(value.get("apiVersion", ""))):
-        name = (value.get("metadata") or {}).get("name")
-        others = [one for one in documents if not _same(one, value.get("kind"), name)]
-        return [*others, function_config], ()
-    if value.get("kind") == "ConfigMap":
-        made, findings = from_config_map(function_config)
-        return ([*documents, made] if made is not None else documents), findings
-    if not value.get("kind"):
-        return documents, ()
-    return documents, (finding("CC0908", kind=value.get("kind")),)
-
-
-def _same(document: ConfigDocument, kind: object, name: object) -> bool:
-    value = document.value if isinstance(document.value, dict) else {}
-    return value.get("kind") == kind and (value.get("metadata") or {}).get("name") == name
-
-
+def _function_config(document: ConfigDocument | None) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
+    """The functionConfig, if there is one that we understand; kpt sends an empty ConfigMap for none (krm.md 1.5)."""
+    value = document.value if document is not None and isinstance(document.value, dict) else {}
+    kind = value.get("kind")
+    if document is None or not kind:
+        return [], ()
+    if kind == "ConfigMap" or is_config(str(value.get("apiVersion", ""))):
+        return [document], ()
+    return [], (finding("CC0908", kind=kind),)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import find, read_file
-from krm_function.hosts.resource_list import DecodedList, NotAResourceList, decode_list
+from krm_function.hosts.resource_list import DecodedList, NotAResourceListError, decode_list
 from krm_function.hosts.stream import Stream, decode_stream
 from krm_function.krm import is_resource_list
 from krm_function.model.located import yaml_finding
@@ -47,7 +47,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     for file, data in raw:
         try:
             decoded = decode_list(data) if is_resource_list(data) else decode_stream(data, file)
-        except NotAResourceList as problem:
+        except NotAResourceListError as problem:
             findings.append(finding("CC0108", file=file, problem=str(problem)))
             continue
         except YamlError as problem:

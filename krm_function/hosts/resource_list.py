@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from krm_function.api import ConfigDocument
-from krm_function.krm import NotAResourceList, ResourceList, Result
+from krm_function.krm import NotAResourceListError, ResourceList, Result, Results
 from krm_function.model.resource import Resource
 
-__all__ = ["DecodedList", "NotAResourceList", "decode_list", "encode_failure", "encode_list"]
+__all__ = ["DecodedList", "NotAResourceListError", "decode_list", "encode_failure", "encode_list"]
 
 
 class DecodedList(NamedTuple):
@@ -23,7 +23,7 @@ class DecodedList(NamedTuple):
 
 
 def decode_list(data: bytes) -> DecodedList:
-    """Read a ResourceList. Raises NotAResourceList and YamlError."""
+    """Read a ResourceList. Raises NotAResourceListError and YamlError."""
     source = ResourceList.parse(data)
     resources = tuple(
         Resource(item.text, item.line, "", item.api_version, item.kind, item.name) for item in source.items
@@ -37,11 +37,11 @@ def encode_list(
 ) -> bytes:
     """The same list with new texts (None: without the item), added objects and results."""
     source = decoded.source
-    for item, text in zip(list(source.items), texts, strict=True):
+    for item, text in zip(source.items, texts, strict=True):
         if text is None:
             source.remove(item)
         elif text != item.text:
-            item.replace(text)
+            item.replace_text(text)
     for value in added:
         source.add(value)
     source.results.extend(results)
@@ -50,4 +50,4 @@ def encode_list(
 
 def encode_failure(decoded: DecodedList, results: Iterable[Result]) -> bytes:
     """The items as they came, with results."""
-    return decoded.source.failed_bytes(results)
+    return decoded.source.failed_bytes(Results(results))

@@ -10,14 +10,15 @@ from krm_function.krm.kube_object import KubeObject
 
 
 def config_map_data(function_config: KubeObject | None) -> dict[str, str] | None:
-    """The `data` of a ConfigMap as strings; {} when it has none (kpt without arguments); None without a config.
+    """Return the `data` of a ConfigMap as strings: {} when it has none (kpt without arguments), None without config.
 
     Raises FunctionError for another kind, and for data that is no map of scalars.
     """
     if function_config is None:
         return None
     if function_config.kind != "ConfigMap" or function_config.api_version != "v1":
-        raise FunctionError(f"functionConfig is a {function_config.kind or 'nameless kind'}, a v1 ConfigMap is expected")
+        shown = f"is a {function_config.kind}" if function_config.kind else "has no kind"
+        raise FunctionError(f"functionConfig {shown}, a v1 ConfigMap is expected")
     data = function_config.nested(("data",))
     if data is None:
         return {}
@@ -38,7 +39,7 @@ def _text(key: str, value: Any, written: dict[str, str]) -> str:
 
 
 def _written(config: KubeObject) -> dict[str, str]:
-    """The unquoted scalars of `data` as they stand in the text."""
+    """Find the unquoted scalars of `data` as they stand in the text."""
     document = config.document
     node = document.node
     data = next((value for _, value, name in node.parts if name == "data"), None) if node else None

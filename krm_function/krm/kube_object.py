@@ -9,8 +9,7 @@ from typing import Any
 
 from krm_function.krm.errors import FunctionError
 from krm_function.krm.result import Field, File, Path, ResourceRef, Result, Severity, dotted
-from krm_function.yamltext import Change, Document, Op, apply, dump, parse, splice
-from krm_function.yamltext.changes import same
+from krm_function.yamltext import Change, Document, Op, apply, dump, parse, same, splice
 
 PATH = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")  # the second is the legacy twin
 INDEX = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")
@@ -49,6 +48,7 @@ class KubeObject:
         return cls(dump(dict(value)), 0)
 
     def __repr__(self) -> str:
+        """Name the object as far as it is known without parsing."""
         return f"KubeObject({' '.join(part for part in self._header if part) or f'line {self._line}'})"
 
     # --- the whole object, as text and as data
@@ -188,7 +188,7 @@ class KubeObject:
     # --- any field
 
     def nested(self, path: Path) -> Any:
-        """The value at `path`; None when it is null, absent, or something on the way is no map or list."""
+        """Return the value at `path`; None when it is null or absent, or the way there no map or list."""
         value = self.value
         for part in _keys(path):
             value = _child(value, part)
@@ -274,7 +274,7 @@ class KubeObject:
         return annotations.get(keys[0]) or annotations.get(keys[1], "")
 
 
-def _keys(path: Path) -> Path:
+def _keys(path: Path | str) -> Path:
     """Forgive `("spec")`, which is a string and no tuple."""
     return (path,) if isinstance(path, str) else tuple(path)
 
@@ -309,7 +309,7 @@ def _wrap(path: Path, depth: int, value: Any) -> Any:
 
 
 def _as_string(value: Any) -> str | None:
-    """A scalar as text, since kyaml reads `a: 5` as "5"; None for a map or a list."""
+    """Return a scalar as text, since kyaml reads `a: 5` as "5"; None for a map or a list."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None:

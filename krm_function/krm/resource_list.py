@@ -101,7 +101,7 @@ class ResourceList:
         )
 
     def to_bytes(self) -> bytes:
-        """The list with everything that was changed. Raises YamlError when an edit cannot be made."""
+        """Return the list with everything that was changed. Raises YamlError when an edit cannot be made."""
         if not self.changed:
             return encode(self._input.text, self._input.bom)
         kept = {id(item) for item in self._items}
@@ -112,7 +112,7 @@ class ResourceList:
         return encode(replace_items(self._source.text, self._split, texts, added, said), self._source.bom)
 
     def failed_bytes(self, results: Results) -> bytes:
-        """The items as they came, with `results`: what a function that failed answers."""
+        """Return the items as they came, with `results`: what a function that failed answers."""
         text = self._input.text
         texts = [chunk.of(text) for chunk in self._input_split.items]
         said = self._said(results)
@@ -125,10 +125,11 @@ class ResourceList:
         return KubeObject(chunk.of(self._source.text), chunk.line, (chunk.api_version, chunk.kind, chunk.name))
 
     def _earlier(self, chunk: Chunk | None) -> list[Any]:
-        """The results that functions before this one gave, as they are; also of the old form `{name, items}`."""
+        """Read the results that functions before this one gave, as they are; also in the old form `{name, items}`."""
         if chunk is None:
             return []
-        found = parse(chunk.of(self._source.text), line=chunk.line).value
+        document = parse(chunk.of(self._source.text), line=chunk.line)
+        found = document.value if document.item is None else [document.value]  # a list of one reads like an item
         if isinstance(found, dict):
             found = found.get("items")
         if found is not None and not isinstance(found, list):
@@ -149,7 +150,7 @@ def is_resource_list(data: str | bytes) -> bool:
         text = decode(data).text if isinstance(data, bytes) else data.removeprefix("\ufeff")
         if KIND not in text:
             return False
-        first, second = (text.split("\n", 2) + [""])[:2]
+        first, second = [*text.split("\n", 2), ""][:2]
         if first.startswith(_HEAD) and second.rstrip("\r") == f"kind: {KIND}":
             return True
         split = split_items(text)

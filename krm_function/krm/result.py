@@ -35,10 +35,10 @@ class Field(NamedTuple):
 
 
 class File(NamedTuple):
-    """The file of the package that holds the object: slash-separated relative path, index of the document in it."""
+    """The file of the package that holds the object: slash-separated relative path, number of the document in it."""
 
     path: str
-    index: int = 0
+    position: int = 0
 
 
 class Result(NamedTuple):
@@ -61,7 +61,7 @@ class Result(NamedTuple):
         return f"{self.file.path}: " if self.file else ""
 
     def to_data(self) -> dict[str, Any]:
-        """The entry for `results` of a ResourceList; absent parts are left out."""
+        """Make the entry for `results` of a ResourceList; absent parts are left out."""
         data: dict[str, Any] = {"message": one_line(self.message), "severity": self.severity}
         if self.resource_ref is not None:
             names = ("apiVersion", "kind", "name", "namespace")
@@ -73,8 +73,8 @@ class Result(NamedTuple):
             data["field"] = {"path": one_line(self.field.path), **present}
         if self.file is not None:
             data["file"] = {"path": one_line(self.file.path)}
-            if self.file.index:
-                data["file"]["index"] = self.file.index
+            if self.file.position:
+                data["file"]["index"] = self.file.position
         if self.tags:
             data["tags"] = dict(self.tags)
         return data
@@ -87,17 +87,21 @@ class Results:
     """
 
     def __init__(self, results: Iterable[Result] = ()) -> None:
+        """Begin with `results`."""
         self.bug = False
         self._results: list[Result] = []
         self.extend(results)
 
     def __iter__(self) -> Iterator[Result]:
+        """Go through them in the order in which they were said."""
         return iter(self._results)
 
     def __len__(self) -> int:
+        """Count them."""
         return len(self._results)
 
     def __repr__(self) -> str:
+        """Show them."""
         return f"Results({self._results!r})"
 
     def append(self, result: Result) -> None:
@@ -142,7 +146,7 @@ class Results:
         return 70 if self.bug else int(self.failed)
 
     def to_data(self) -> list[dict[str, Any]]:
-        """The entries for `results` of a ResourceList, sorted."""
+        """Make the entries for `results` of a ResourceList, sorted."""
         return [result.to_data() for result in sorted(self._results, key=_order)]
 
     def lines(self, *, infos: bool = True) -> list[str]:
@@ -152,7 +156,7 @@ class Results:
 
 def _order(result: Result) -> tuple[int, str, int, str]:
     file = result.file or File("")
-    return (RANK[result.severity], file.path, file.index, str(result))
+    return (RANK[result.severity], file.path, file.position, str(result))
 
 
 def one_line(text: str) -> str:
@@ -160,9 +164,7 @@ def one_line(text: str) -> str:
     if text.isprintable():
         return text
     joined = " ".join(part for part in map(str.strip, text.splitlines()) if part)
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in joined
-    )
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in joined)
 
 
 def dotted(path: Path) -> str:

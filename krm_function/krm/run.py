@@ -1,7 +1,7 @@
 """Run a function: bytes in, bytes out, findings on stderr, an exit code that hosts believe.
 
-Rule of this file: all or nothing. An empty stdout with exit 0 makes kustomize and kpt delete everything (krm.md 0.1), so
-the whole output exists before its first byte is written, and a failure answers with the input and the results.
+Rule of this file: all or nothing. An empty stdout with exit 0 makes kustomize and kpt delete everything (krm.md 0.1).
+So the whole output exists before its first byte is written, and a failure answers with the input and the results.
 """
 
 import os
@@ -42,13 +42,14 @@ def run(fn: Function, data: bytes) -> tuple[bytes, Results]:
         results.bug = error.code == "splice"
     except FunctionError as error:
         results.errorf(str(error))
-    except (Exception, SystemExit) as error:  # noqa: BLE001: sys.exit(0) in a function would delete everything
-        results.errorf(_bug(error))
+    except (Exception, SystemExit) as error:  # noqa: BLE001
+        results.errorf(_bug(error))  # SystemExit: a sys.exit(0) with nothing printed would delete everything
         results.bug = True
     try:
         return resources.failed_bytes(results), results
-    except (YamlError, ValueError) as error:
-        results.errorf(f"the results cannot be written: {error}")
+    except Exception as error:  # noqa: BLE001
+        results.errorf(f"the results cannot be written: {type(error).__name__}")
+        results.bug = True
         return data, results
 
 

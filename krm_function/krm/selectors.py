@@ -11,12 +11,12 @@ Predicate = Callable[[KubeObject], bool]
 
 
 def where(items: Iterable[KubeObject], *predicates: Predicate) -> tuple[KubeObject, ...]:
-    """The objects for which all predicates hold, in order."""
+    """Select the objects for which all predicates hold, in order."""
     return tuple(item for item in items if all(predicate(item) for predicate in predicates))
 
 
 def where_not(items: Iterable[KubeObject], *predicates: Predicate) -> tuple[KubeObject, ...]:
-    """The objects for which none of the predicates holds, in order."""
+    """Select the objects for which none of the predicates holds, in order."""
     return tuple(item for item in items if not any(predicate(item) for predicate in predicates))
 
 

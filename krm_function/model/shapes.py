@@ -4,9 +4,10 @@ Rule of this file: it names what Kubernetes would refuse to decode, so that ever
 counts as absent, as in Kubernetes, except where something must have a name.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
-from krm_function.findings import Path, dotted
+from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.model.objects import type_name
 from krm_function.model.workload import PREFIX, Workload, dig
 
@@ -44,25 +45,14 @@ METADATA: Schema = {"annotations": {"*": "string"}, "labels": {"*": "string"}}
 CLAIMS: Schema = [{"metadata": {"name": "name"}, "spec": {"volumeMode": "string"}}]
 
 
-class Fault(NamedTuple):
-    """One field of the wrong type. path: from the document. expected, actual: JSON names of types."""
-
-    path: Path
-    expected: str
-    actual: str
-
-    @property
-    def key(self) -> str:
-        """The field's name, with the list it is in when it is an entry of one."""
-        return dotted(self.path[-2:] if isinstance(self.path[-1], int) else self.path[-1:])
-
-
-def faults(workload: Workload) -> tuple[Fault, ...]:
-    """Every field of the wrong type in the pod template and, for a StatefulSet, in its claim templates."""
-    found: list[Fault] = []
+def shape_findings(workload: Workload) -> tuple[Finding, ...]:
+    """CC0207 for every field of the wrong type in metadata, pod template and a StatefulSet's claim templates."""
+    found: list[Finding] = []
 
     def check(path: Path, schema: Schema) -> None:
-        _check(dig(workload.document, path), path, schema, found)
+        for at, expected, actual in _faults(dig(workload.document, path), path, schema):
+            key = dotted(at[-2:] if isinstance(at[-1], int) else at[-1:])
+            found.append(finding("CC0207", workload.ref, at, key=key, expected=expected, actual=actual))
 
     check((*workload.root, "metadata"), METADATA)
     if workload.metadata_path != (*workload.root, "metadata"):
@@ -73,29 +63,25 @@ def faults(workload: Workload) -> tuple[Fault, ...]:
     return tuple(found)
 
 
-def _check(value: Any, path: Path, schema: Schema, found: list[Fault]) -> None:
-    """Compare one value with its schema. A null under a key of Contrast's is a fault: it could mean "" or nothing."""
-    if value is None and schema != "name" and not (isinstance(path[-1], str) and path[-1].startswith(PREFIX)):
+def _faults(value: Any, path: Path, schema: Schema) -> Iterator[tuple[Path, str, str]]:
+    """Where a value is not what its schema says: the place, the type expected there, the type found.
+
+    A null under a key of Contrast's is a fault as well: it could mean "" or nothing.
+    """
+    if value is None and schema != "name" and not str(path[-1]).startswith(PREFIX):
         return
     match schema:
         case str():
             if not isinstance(value, str) or (schema == "name" and not value):
-                found.append(Fault(path, "string", "blank one" if value == "" else type_name(value)))
-        case list():
-            if not isinstance(value, list):
-                found.append(Fault(path, "list", type_name(value)))
-                return
-            for index, entry in enumerate(value):
-                if entry is None:
-                    found.append(Fault((*path, index), "string" if schema == ["string"] else "map", "null"))
+                yield path, "string", "blank one" if value == "" else type_name(value)
+        case [entry] if isinstance(value, list):
+            for index, item in enumerate(value):
+                if item is None:
+                    yield (*path, index), "string" if entry == "string" else "map", "null"
                 else:
-                    _check(entry, (*path, index), schema[0], found)
-        case dict():
-            if not isinstance(value, dict):
-                found.append(Fault(path, "map", type_name(value)))
-                return
-            names = value if "*" in schema else schema
-            for name in names:
-                _check(value.get(name), (*path, name), schema.get(name, schema.get("*")), found)
+                    yield from _faults(item, (*path, index), entry)
+        case dict() if isinstance(value, dict):
+            for name in value if "*" in schema else schema:
+                yield from _faults(value.get(name), (*path, name), schema.get(name, schema.get("*")))
         case _:
-            raise TypeError(schema)
+            yield path, "list" if isinstance(schema, list) else "map", type_name(value)

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.api.kinds import ImageFacts
-from krm_function.findings import Finding, Path, dotted, finding
+from krm_function.findings import Finding, Path, dotted
 from krm_function.policy.capabilities import capabilities, no_new_privileges
 from krm_function.policy.devices import devices
 from krm_function.policy.identity import Identity, identity, refusal
 from krm_function.policy.mounts import Mounts, mounts
+from krm_function.policy.problems import problem
 from krm_function.policy.process import Process, pause_process, process
 from krm_function.policy.references import References
 from krm_function.policy.settings import Settings
@@ -104,8 +105,7 @@ def _workload(
     refused = refusal(who, security, context) if settings.cluster_config["guest_pull"] else None
     if refused:
         here = (*at, "securityContext") if container.get("securityContext") else at
-        values = {"field": dotted(at), "problem": refused[0], "remedy": refused[1]}
-        findings.append(finding("CC0604", pod.ref, pod.spec_path + here, **values))
+        findings.append(problem(pod, here, *refused, of=dotted(at)))
     annotations = _annotations(pod, template["Annotations"])
     reference = container["image"]
     name = reference if ":" in reference else f"{reference}:latest"

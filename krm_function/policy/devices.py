@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.findings import Finding, Path, dotted, finding
+from krm_function.findings import Finding, Path
+from krm_function.policy.problems import problem
 from krm_function.policy.settings import Settings
 from krm_function.policy.subject import Subject
 
@@ -21,19 +22,17 @@ def devices(
     for index, entry in enumerate(container.get("volumeDevices") or ()):
         here = (*at, "volumeDevices", index)
         path, name = entry["devicePath"], entry["name"]
-        problem = None
+        wrong = None
         if path.startswith(prefix):
-            problem = ("devicePath", f"begins with {prefix}, where GPUs are", "use another path")
+            wrong = ("devicePath", f"begins with {prefix}, where GPUs are", "use another path")
         elif not path.startswith("/"):
-            problem = ("devicePath", "is no absolute path", "use an absolute path")
+            wrong = ("devicePath", "is no absolute path", "use an absolute path")
         elif name not in volumes and name not in pod.claim_templates:
-            problem = ("name", "names no volume of the pod", "correct the name")
+            wrong = ("name", "names no volume of the pod", "correct the name")
         elif name in volumes and not any(volumes[name].get(source) is not None for source in _BLOCK):
-            problem = ("name", "names a volume that is no block device", "use a persistentVolumeClaim of mode Block")
-        if problem:
-            where = (*here, problem[0])
-            values = {"field": dotted(where), "problem": problem[1], "remedy": problem[2]}
-            findings.append(finding("CC0604", pod.ref, pod.spec_path + where, **values))
+            wrong = ("name", "names a volume that is no block device", "use a persistentVolumeClaim of mode Block")
+        if wrong:
+            findings.append(problem(pod, (*here, wrong[0]), wrong[1], wrong[2]))
         paths.append(path)
     return paths, _gpus(container, pod, settings, at, findings), findings
 
@@ -54,6 +53,5 @@ def _gpus(
             count += int(value)
         else:
             here = (*at, "resources", "limits", key)
-            values = {"field": dotted(here), "problem": "is no whole number of GPUs", "remedy": "write it as in 1"}
-            findings.append(finding("CC0604", pod.ref, pod.spec_path + here, **values))
+            findings.append(problem(pod, here, "is no whole number of GPUs", "write a number such as 1"))
     return count

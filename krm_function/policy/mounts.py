@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from krm_function.findings import Finding, Path, dotted, finding
+from krm_function.findings import Finding, Path
+from krm_function.policy.problems import problem, uncovered
 from krm_function.policy.settings import Settings
 from krm_function.policy.subject import Subject, escape
 
@@ -50,8 +51,8 @@ def mounts(
         if all(mount["destination"] != destination for mount in out):
             base = _last(destination)
             if not _BASE.match(base):
-                problem = f"has a volume {path} whose name a policy cannot hold"
-                findings.append(_bad(pod, (*at, "image"), problem, "use another image"))
+                what = f"has a volume {path} whose name a policy cannot hold"
+                findings.append(problem(pod, (*at, "image"), what, "use another image"))
             source = f"{template['mount_source']}{base}$"
             out.append(_mount(destination, source, template["fstype"], template["options"]))
     return Mounts(out, storages), findings
@@ -120,21 +121,18 @@ def _volumes(
         for index, entry in wanted:
             if entry["name"] == volume["name"]:
                 here = (*at, "volumeMounts", index)
-                problem = _volume(out, storages, volume, entry, pod, settings)
-                if isinstance(problem, str):
-                    findings.append(
-                        finding("CC0601", pod.ref, pod.spec_path + here, field=f"{dotted(here)} of {problem}")
-                    )
-                elif problem:
-                    findings.append(_bad(pod, (*here, problem[0]), *problem[1:]))
+                wrong = _volume(out, storages, volume, entry, pod, settings)
+                if isinstance(wrong, str):
+                    findings.append(uncovered(pod, here, f" of {wrong}"))
+                elif wrong:
+                    findings.append(problem(pod, (*here, wrong[0]), wrong[1], wrong[2]))
     for index, entry in wanted:
         if entry["name"] not in names:
             here = (*at, "volumeMounts", index)
             if entry["name"] in pod.claim_templates:
-                what = f"{dotted(here)} of a volumeClaimTemplate"
-                findings.append(finding("CC0601", pod.ref, pod.spec_path + here, field=what))
+                findings.append(uncovered(pod, here, " of a volumeClaimTemplate"))
             else:
-                findings.append(_bad(pod, (*here, "name"), "names no volume of the pod", "correct the name"))
+                findings.append(problem(pod, (*here, "name"), "names no volume of the pod", "correct the name"))
 
 
 def _volume(
@@ -225,8 +223,3 @@ def _last(path: str) -> str:
     """The last component of a path, "" if there is none."""
     return path.rstrip("/").rpartition("/")[2]
 
-
-def _bad(pod: Subject, here: Path, problem: str, remedy: str) -> Finding:
-    return finding(
-        "CC0604", pod.ref, pod.spec_path + here, field=dotted(here), problem=problem, remedy=remedy
-    )

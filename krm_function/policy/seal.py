@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from krm_function.api.kinds import ImageFacts
-from krm_function.findings import Finding, dotted, finding
+from krm_function.findings import Finding, finding
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy.containers import containers
 from krm_function.policy.document import rego_text
@@ -22,6 +22,7 @@ from krm_function.policy.initdata import (
     encode,
     from_annotation,
 )
+from krm_function.policy.problems import problem
 from krm_function.policy.process import DEFAULT_PATH
 from krm_function.policy.references import References
 from krm_function.policy.settings import Settings
@@ -66,10 +67,9 @@ def seal(
     if findings:
         return None, tuple(findings)
     rego = rego_text(rules, made, settings.shared_text)
-    problem = _unwritable(rego)
-    if problem:
-        values = {"field": dotted(pod.spec_path), "problem": problem, "remedy": "shorten the value"}
-        return None, (finding("CC0604", pod.ref, pod.spec_path, **values),)
+    unwritable = _unwritable(rego)
+    if unwritable:
+        return None, (problem(pod, (), unwritable, "shorten the value", of="spec"),)
     toml = encode(base._replace(data={**base.data, POLICY: rego}))
     sealed = Sealed({"containers": made, **settings.shared}, rego, toml, annotation(toml), digest(toml))
     return sealed, (finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest),)
@@ -85,9 +85,9 @@ def _base(workload: Workload) -> tuple[Initdata | None, list[Finding]]:
         if base.algorithm != "sha256":
             # a manifest names policies by 64 hex digits
             raise ValueError(f"its algorithm is {base.algorithm}, Contrast needs sha256")  # noqa: TRY301
-    except ValueError as problem:
+    except ValueError as wrong:
         path = (*workload.metadata_path, "annotations", INITDATA)
-        return None, [finding("CC0610", workload.ref, path, key=INITDATA, problem=str(problem))]
+        return None, [finding("CC0610", workload.ref, path, key=INITDATA, problem=str(wrong))]
     return base, []
 
 
@@ -99,10 +99,8 @@ def _names(pod: Subject) -> list[Finding]:
         for index, container in enumerate(pod.spec.get(key) or ()):
             name = container["name"]
             if not name or name in seen:
-                at = (key, index, "name")
-                problem = f"is {name}, as that of another container" if name else "is empty"
-                values = {"field": dotted(at), "problem": problem, "remedy": "give each container its own name"}
-                findings.append(finding("CC0604", pod.ref, pod.spec_path + at, **values))
+                what = f"is {name}, as that of another container" if name else "is empty"
+                findings.append(problem(pod, (key, index, "name"), what, "give each container its own name"))
             seen.add(name)
     return findings
 

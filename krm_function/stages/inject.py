@@ -17,7 +17,7 @@ from krm_function.model.injected import INITIALIZER, PVC_HOLDER, SECRETS, SERVIC
 from krm_function.model.mesh import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
 from krm_function.model.pods import claims, named, places, sources
 from krm_function.model.quantity import nano
-from krm_function.model.shapes import faults
+from krm_function.model.shapes import shape_findings
 from krm_function.model.workload import PREFIX, Workload, dig, maps
 
 SKIP_INITIALIZER = PREFIX + "skip-initializer"
@@ -85,10 +85,9 @@ def _wanted(workload: Workload, options: Generate) -> Wanted:
 
 def _problems(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
     """Everything that forbids an injection, found before the first edit so that no pod is ever half injected."""
-    shape = faults(workload)
-    for fault in shape:
-        yield finding("CC0207", workload.ref, fault.path, key=fault.key, expected=fault.expected, actual=fault.actual)
-    if shape:
+    wrong = shape_findings(workload)
+    if wrong:
+        yield from wrong
         return  # the readers below trust the types
     for place in places(workload):
         if not place.is_init and place.name in wanted.own:

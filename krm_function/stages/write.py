@@ -55,7 +55,7 @@ def write(
         document = current[change.resource]
         keep = (*change.root, "metadata", "annotations", ORIGINAL)
         try:
-            spliced = splice(document, [edit.change for edit in change.edits], keep_undo_at=keep, root=change.root)
+            spliced = splice(document, [edit.change for edit in change.edits], keep_undo_at=keep)
             current[change.resource] = parse(spliced.text, line=document.line)
         except YamlError as problem:
             findings.append(yaml_finding(problem, resources[change.resource].file, change.ref))

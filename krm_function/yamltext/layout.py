@@ -74,15 +74,16 @@ def block_scalar_end(text: str, start: int, end: int) -> int:
     if text[end - 1 : end] != "\n":
         return end
     header = _HEADER.search(text, start)
-    end = _before_newline(text, end)
+    end = before_newline(text, end)
     if header and "+" in header[1]:
         return end
     while text[end - 1 : end] == "\n" and end > start:
-        end = _before_newline(text, end)
+        end = before_newline(text, end)
     return end
 
 
-def _before_newline(text: str, at: int) -> int:
+def before_newline(text: str, at: int) -> int:
+    """The offset in front of the line end that ends at `at`."""
     return at - 2 if text[at - 2 : at] == "\r\n" else at - 1
 
 

@@ -19,10 +19,16 @@ _KEY_LIMIT = 1000  # a simple key may have 1024 characters
 
 
 def scalar(text: str) -> str:
-    """The token for a string: plain when that is safe everywhere, else double quoted. Always one line."""
+    """The token for a string: plain when that is safe everywhere, else quoted. Always one line.
+
+    Double quotes, unless single ones are shorter, as for JSON in a string: those read the same in a diff.
+    """
     if _SAFE.fullmatch(text) and text.lower() not in _WORDS:
         return text
-    return quoted(text)
+    token = quoted(text)
+    if len(token) > len(text) + text.count("'") + 2 and text.isascii() and text.isprintable():
+        return "'" + text.replace("'", "''") + "'"
+    return token
 
 
 def quoted(text: str) -> str:

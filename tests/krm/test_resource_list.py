@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from krm_function.krm import (
 )
 from krm_function.yamltext import YamlError, decode, parse
 
-from .conftest import Payload
+Payload = Callable[[str], bytes]
 
 HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n"
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "added"}}
@@ -88,7 +89,7 @@ def test_items_in_order(payload: Payload) -> None:
     assert [item.short_string for item in items] == ["apps/v1/Deployment/web", "v1/ConfigMap/conf", "v1/Service/svc"]
     assert [item.path_annotation for item in items] == ["deploy.yaml", "sub/cm.yaml", "sub/cm.yaml"]
     assert [item.index_annotation for item in items] == [0, 0, 1]
-    assert [item.line for item in items] == [4, 48, 67]
+    assert [item.line for item in items] == [4, 48, 68]
 
 
 def test_looking_at_kinds_parses_nothing(payload: Payload, monkeypatch: pytest.MonkeyPatch) -> None:

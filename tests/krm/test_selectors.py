@@ -12,7 +12,7 @@ from krm_function.krm import (
 )
 
 POD = KubeObject("apiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: {app: web, tier: a}}\n")
-WEB = KubeObject("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: n, annotations: {a: b}}\n")
+WEB = KubeObject("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop, annotations: {a: b}}\n")
 KUSTOMIZATION = KubeObject("resources: []\n")
 ALL = (POD, WEB, KUSTOMIZATION)
 
@@ -22,7 +22,7 @@ def test_where() -> None:
     assert where(ALL, is_kind("Pod", "Deployment")) == (POD, WEB)
     assert where(ALL, is_kind("Pod", "Deployment"), is_name("web")) == (WEB,)
     assert where(ALL, not_(is_kind("Pod"))) == (WEB, KUSTOMIZATION)
-    assert where(ALL, is_namespace("n")) == (WEB,)
+    assert where(ALL, is_namespace("shop")) == (WEB,)
     assert where(ALL, is_namespace("")) == (POD, KUSTOMIZATION)
     assert where(ALL, has_labels({"app": "web"})) == (POD,)
     assert where(ALL, has_labels({"app": "web", "tier": "b"})) == ()

@@ -1,1 +1,737 @@
+# Execution policy of a confidential pod: which requests of the (untrusted) host the agent inside the VM may obey.
+#
+# Written for Kata agents of release 4.1. Everything that is not permitted below is denied. What a pod may run stands in
+# policy_data, which the generator appends to this text. The state of the VM, data.pstate, is kept by the agent: it
+# applies the patches ("ops") of every request that is allowed.
+#
+# Only what regorus (v0 with future keywords, and v1), OPA and rego-cpp agree on is used: no negation and no loop inside
+# an `every` body, no builtin the agent is built without. Helpers that are loops in disguise say so.
+
 package agent_policy
+
+import future.keywords.every
+import future.keywords.if
+import future.keywords.in
+
+# --- Requests that need no condition -------------------------------------------------------------------------------
+
+default DestroySandboxRequest := true
+
+default GetOOMEventRequest := true
+
+default GuestDetailsRequest := true
+
+default OnlineCPUMemRequest := true
+
+default RemoveStaleVirtiofsShareMountsRequest := true
+
+default SignalProcessRequest := true
+
+default StartContainerRequest := true
+
+default StatsContainerRequest := true
+
+default TtyWinResizeRequest := true
+
+default WaitProcessRequest := true
+
+# --- Requests that are never permitted ------------------------------------------------------------------------------
+
+default AddSwapPathRequest := false
+
+default AddSwapRequest := false
+
+default AllowRequestsFailingPolicy := false
+
+default GetIPTablesRequest := false
+
+default GetMetricsRequest := false
+
+default ListInterfacesRequest := false
+
+default ListRoutesRequest := false
+
+default MemAgentCompactConfig := false
+
+default MemAgentMemcgConfig := false
+
+default MemHotplugByProbeRequest := false
+
+default PauseContainerRequest := false
+
+default ReseedRandomDevRequest := false
+
+default ResizeVolumeRequest := false
+
+default ResumeContainerRequest := false
+
+default SetGuestDateTimeRequest := false
+
+default SetIPTablesRequest := false
+
+default SetPolicyRequest := false
+
+default StartTracingRequest := false
+
+default StopTracingRequest := false
+
+default UpdateContainerRequest := false
+
+default VolumeStatsRequest := false
+
+# --- Requests that the settings switch ------------------------------------------------------------------------------
+
+default CloseStdinRequest := false
+
+CloseStdinRequest if policy_data.request_defaults.CloseStdinRequest == true
+
+default GetDiagnosticDataRequest := false
+
+GetDiagnosticDataRequest if policy_data.request_defaults.GetDiagnosticDataRequest == true
+
+default ReadStreamRequest := false
+
+ReadStreamRequest if policy_data.request_defaults.ReadStreamRequest == true
+
+default UpdateEphemeralMountsRequest := false
+
+UpdateEphemeralMountsRequest if policy_data.request_defaults.UpdateEphemeralMountsRequest == true
+
+default WriteStreamRequest := false
+
+WriteStreamRequest if policy_data.request_defaults.WriteStreamRequest == true
+
+# --- State ----------------------------------------------------------------------------------------------------------
+
+# The patches that make the state say key = value. Undefined if it says something else already.
+pinned(key, value) := [] if data.pstate[key] == value
+
+pinned(key, value) := [{"op": "add", "path": state_path(key), "value": value}] if not is_pinned(key)
+
+is_pinned(key) if count([1 | data.pstate[k]; k == key]) > 0
+
+state_path(key) := concat("/", ["", "pstate", key])
+
+# A container's id becomes a key of the state, so it may be none of our own keys and no path.
+usable_id(id) if {
+	not id in {"sandbox_name", "namespace", "network_namespace"}
+	not contains(id, "/")
+	not contains(id, "~")
+}
+
+# --- CreateContainerRequest -----------------------------------------------------------------------------------------
+
+default CreateContainerRequest := false
+
+CreateContainerRequest := {"allowed": true, "ops": ops} if {
+	ordinary_container
+	usable_id(input.container_id)
+	name := input.OCI.Annotations["io.kubernetes.cri.sandbox-name"]
+	namespace := input.OCI.Annotations["io.kubernetes.cri.sandbox-namespace"]
+
+	# exactly one container of the policy: with two the state would not know which one runs
+	candidates := [index | policy_data.containers[index]; container_permitted(policy_data.containers[index], name, namespace)]
+	count(candidates) == 1
+
+	name_ops := pinned("sandbox_name", name)
+	namespace_ops := pinned("namespace", namespace)
+	network_ops := pinned("network_namespace", network_namespace)
+	id_ops := pinned(input.container_id, candidates[0])
+	ops := array.concat(array.concat(name_ops, namespace_ops), array.concat(network_ops, id_ops))
+}
+
+# Nothing that no pod of ours ever needs.
+ordinary_container if {
+	count(input.shared_mounts) == 0
+	is_null(input.string_user)
+	is_null(input.OCI.Hooks)
+	is_null(input.OCI.Solaris)
+	is_null(input.OCI.Windows)
+	count(input.OCI.Linux.GIDMappings) == 0
+	count(input.OCI.Linux.UIDMappings) == 0
+	input.OCI.Linux.MountLabel == ""
+	is_null(input.OCI.Linux.IntelRdt)
+	is_null(input.OCI.Linux.Seccomp)
+	count(input.OCI.Linux.Resources.Devices) == 0
+	is_null(input.OCI.Linux.Resources.BlockIO)
+	is_null(input.OCI.Linux.Resources.Network)
+	is_null(input.OCI.Linux.Resources.Pids)
+	input.OCI.Process.SelinuxLabel == ""
+	input.OCI.Process.User.Username == ""
+}
+
+container_permitted(p, name, namespace) if {
+	p.sandbox_pidns == input.sandbox_pidns
+	p.OCI.Version == input.OCI.Version
+	p.OCI.Root.Readonly == input.OCI.Root.Readonly
+	p.OCI.Process.Terminal == input.OCI.Process.Terminal
+	role_permitted(p, name, namespace)
+	namespace_permitted(p.OCI.Annotations["io.kubernetes.cri.sandbox-namespace"], namespace)
+	name_permitted(p, name)
+	annotations_permitted(p)
+	process_permitted(p.OCI.Process, input.OCI.Process, name, namespace)
+	arguments_permitted(p.OCI.Process.Args, input.OCI.Process.Args, name)
+	capabilities_permitted(p.OCI.Process.Capabilities, input.OCI.Process.Capabilities)
+	linux_permitted(p)
+	propagation_permitted(p, input.OCI.Linux.RootfsPropagation)
+	devices_permitted(p)
+
+	sandbox_id := input.OCI.Annotations["io.kubernetes.cri.sandbox-id"]
+	regex.match(p.OCI.Annotations["io.kubernetes.cri.sandbox-id"], sandbox_id)
+	bundle_id := bundle(p)
+	mounts_permitted(p, bundle_id, sandbox_id)
+	storages_permitted(p, bundle_id, sandbox_id)
+}
+
+# The empty namespace of a policy is any namespace; the state keeps all containers in the same one.
+namespace_permitted(wanted, given) if wanted == given
+
+namespace_permitted(wanted, _) if wanted == ""
+
+name_permitted(p, name) if regex.match(p.OCI.Annotations["io.kubernetes.cri.sandbox-name"], name)
+
+name_permitted(p, _) if not has_key(p.OCI.Annotations, "io.kubernetes.cri.sandbox-name")
+
+has_key(object, key) if count([1 | object[k]; k == key]) > 0
+
+# The sandbox's own container, and the containers of the pod, are told apart by what the runtime says of them.
+role_permitted(p, name, namespace) if {
+	p.OCI.Annotations["io.kubernetes.cri.container-type"] == "sandbox"
+	input.OCI.Annotations["io.kubernetes.cri.container-type"] == "sandbox"
+	input.OCI.Annotations["io.katacontainers.pkg.oci.container_type"] == "pod_sandbox"
+	not has_key(p.OCI.Annotations, "io.kubernetes.cri.container-name")
+	not has_key(input.OCI.Annotations, "io.kubernetes.cri.container-name")
+	regex.match(p.OCI.Annotations["nerdctl/network-namespace"], input.OCI.Annotations["nerdctl/network-namespace"])
+	named := replace(p.OCI.Annotations["io.kubernetes.cri.sandbox-log-directory"], "$(sandbox-name)", name)
+	directory := replace(named, "$(sandbox-namespace)", namespace)
+	regex.match(directory, input.OCI.Annotations["io.kubernetes.cri.sandbox-log-directory"])
+}
+
+role_permitted(p, _, _) if {
+	p.OCI.Annotations["io.kubernetes.cri.container-type"] == "container"
+	input.OCI.Annotations["io.kubernetes.cri.container-type"] == "container"
+	input.OCI.Annotations["io.katacontainers.pkg.oci.container_type"] == "pod_container"
+	p.OCI.Annotations["io.kubernetes.cri.container-name"] == input.OCI.Annotations["io.kubernetes.cri.container-name"]
+	not has_key(p.OCI.Annotations, "nerdctl/network-namespace")
+	not has_key(input.OCI.Annotations, "nerdctl/network-namespace")
+	not has_key(p.OCI.Annotations, "io.kubernetes.cri.sandbox-log-directory")
+	not has_key(input.OCI.Annotations, "io.kubernetes.cri.sandbox-log-directory")
+}
+
+annotations_permitted(p) if {
+	every key, value in input.OCI.Annotations {
+		annotation_permitted(p, key, value)
+	}
+}
+
+annotation_permitted(_, key, _) if startswith(key, "io.kubernetes.cri.")
+
+annotation_permitted(p, key, _) if has_key(p.OCI.Annotations, key)
+
+annotation_permitted(p, key, value) if {
+	some key_pattern, value_pattern in p.runtime_anno_patterns
+	regex.match(key_pattern, key)
+	regex.match(value_pattern, value)
+}
+
+# The container's own directory in the VM, read from the path of its root file system.
+bundle(p) := id if {
+	path := replace(p.OCI.Root.Path, "$(root_path)", policy_data.common.root_path)
+	pattern := replace(path, "$(bundle-id)", "([0-9a-f]{64}|[a-z0-9][a-z0-9.-]*)")
+	found := regex.find_all_string_submatch_n(concat("", ["^", pattern, "$"]), input.OCI.Root.Path, 1)
+	id := found[0][1]
+}
+
+# A host that honours mountPropagation says so for the root file system too.
+propagation_permitted(_, given) if given == ""
+
+propagation_permitted(p, given) if {
+	given in {"rshared", "rslave"}
+	some mount in p.OCI.Mounts
+	given in mount.options
+}
+
+# --- Patterns of paths ----------------------------------------------------------------------------------------------
+
+expanded(text) := replace(replace(text, "$(sfprefix)", policy_data.common.sfprefix), "$(cpath)", policy_data.common.cpath)
+
+# A pattern says where it begins. Any other text is no pattern, and only equal to itself.
+path_matches(pattern, path, bundle_id, _) if anchored_match(replace(expanded(pattern), "$(bundle-id)", bundle_id), path)
+
+path_matches(pattern, path, _, sandbox_id) if {
+	contains(pattern, "$(sandbox-id)")
+	anchored_match(replace(expanded(pattern), "$(sandbox-id)", sandbox_id), path)
+}
+
+anchored_match(pattern, path) if {
+	startswith(pattern, "^")
+	regex.match(pattern, path)
+}
+
+# --- Mounts ---------------------------------------------------------------------------------------------------------
+
+# Every mount is one of the policy, and no two are the same one.
+mounts_permitted(p, bundle_id, sandbox_id) if {
+	every mount in input.OCI.Mounts {
+		count(mount_choices(p, mount, bundle_id, sandbox_id)) == 1
+	}
+	used := {index | mount := input.OCI.Mounts[_]; index := mount_choices(p, mount, bundle_id, sandbox_id)[_]}
+	count(used) == count(input.OCI.Mounts)
+}
+
+# loop: over the mounts of the policy
+mount_choices(p, mount, bundle_id, sandbox_id) := [index |
+	p.OCI.Mounts[index]
+	mount_matches(p.OCI.Mounts[index], mount, bundle_id, sandbox_id)
+]
+
+mount_matches(p, mount, _, _) if {
+	p.source != ""
+	same_place(p, mount)
+	p.source == mount.source
+	p.options == mount.options
+}
+
+mount_matches(p, mount, bundle_id, sandbox_id) if {
+	p.source != ""
+	same_place(p, mount)
+	p.options == mount.options
+	path_matches(p.source, mount.source, bundle_id, sandbox_id)
+}
+
+# sysfs of a privileged container may be read-only all the same
+mount_matches(p, mount, _, _) if {
+	p.type_ == "sysfs"
+	same_place(p, mount)
+	p.source == mount.source
+	{option | option := mount.options[_]} | {"rw"} == {option | option := p.options[_]} | {"ro"}
+}
+
+# a host's cgroup mount may have options that depend on its kernel
+mount_matches(p, mount, _, _) if {
+	p.type_ == "cgroup"
+	same_place(p, mount)
+	p.source == mount.source
+	wanted := {option | option := p.options[_]}
+	given := {option | option := mount.options[_]}
+	count(wanted - given) == 0
+	extras := {option | option := policy_data.cluster_config.cgroup_mount_extras_allowed[_]}
+	count((given - wanted) - extras) == 0
+}
+
+# an emptyDir on a block device: mounted from where one of the request's own block storages is
+mount_matches(p, mount, _, _) if {
+	p.source == ""
+	same_place(p, mount)
+	p.options == mount.options
+	some storage in input.storages
+	storage.driver in {"blk", "scsi"}
+	storage.mount_point == mount.source
+}
+
+same_place(p, mount) if {
+	p.destination == mount.destination
+	p.type_ == mount.type_
+}
+
+# --- Storages -------------------------------------------------------------------------------------------------------
+
+# The image that the VM pulls itself is the one storage a policy does not list.
+storages_permitted(p, bundle_id, sandbox_id) if {
+	pulled := count([1 | input.storages[_].driver == "image_guest_pull"])
+	pulled <= 1
+	count(p.storages) == count(input.storages) - pulled
+	every storage in input.storages {
+		storage_permitted(p, storage, bundle_id, sandbox_id)
+	}
+}
+
+storage_permitted(_, storage, bundle_id, _) if {
+	storage.driver == "image_guest_pull"
+	storage.fstype == "overlay"
+	is_null(storage.fs_group)
+	storage.shared == false
+	count(storage.options) == 0
+	storage.mount_point == replace(policy_data.common.root_path, "$(bundle-id)", bundle_id)
+}
+
+storage_permitted(p, storage, bundle_id, sandbox_id) if {
+	some wanted in p.storages
+	wanted.driver == storage.driver
+	storage_source_permitted(wanted, storage, bundle_id)
+	same_storage(wanted, storage, bundle_id, sandbox_id)
+}
+
+storage_permitted(p, storage, bundle_id, sandbox_id) if {
+	storage.driver == "scsi"
+	regex.match("^[0-9]+:[0-9]+$", storage.source)
+	some wanted in p.storages
+	same_storage(wanted, storage, bundle_id, sandbox_id)
+}
+
+storage_permitted(p, storage, bundle_id, sandbox_id) if {
+	storage.driver == "blk"
+	regex.match("^[0-9a-f]{2}(/[0-9a-f]{2})?$", storage.source)
+	some wanted in p.storages
+	same_storage(wanted, storage, bundle_id, sandbox_id)
+}
+
+storage_source_permitted(wanted, storage, _) if wanted.source == storage.source
+
+storage_source_permitted(wanted, storage, bundle_id) if {
+	anchored_match(replace(expanded(wanted.source), "$(bundle-id)", bundle_id), storage.source)
+}
+
+same_storage(wanted, storage, bundle_id, sandbox_id) if {
+	not wanted.driver in {"blk", "overlayfs"}
+	wanted.driver_options == storage.driver_options
+	wanted.fs_group == storage.fs_group
+	wanted.fstype == storage.fstype
+	wanted.options == storage.options
+	wanted.shared == storage.shared
+	mount_point_permitted(wanted, storage, bundle_id, sandbox_id)
+}
+
+mount_point_permitted(wanted, storage, _, sandbox_id) if {
+	wanted.fstype == "local"
+	point := replace(wanted.mount_point, "$(cpath)", policy_data.common.cpath)
+	anchored_match(replace(point, "$(sandbox-id)", sandbox_id), storage.mount_point)
+}
+
+mount_point_permitted(wanted, storage, bundle_id, _) if {
+	wanted.fstype == "bind"
+	anchored_match(replace(expanded(wanted.mount_point), "$(bundle-id)", bundle_id), storage.mount_point)
+}
+
+mount_point_permitted(wanted, storage, _, _) if {
+	wanted.fstype == "tmpfs"
+	anchored_match(wanted.mount_point, storage.mount_point)
+}
+
+mount_point_permitted(wanted, storage, _, _) if {
+	storage.driver in {"blk", "scsi"}
+	place := replace(wanted.mount_point, "$(spath)", policy_data.common.spath)
+	storage.mount_point == replace(place, "$(b64_device_id)", base64url.encode(storage.source))
+}
+
+# --- Devices --------------------------------------------------------------------------------------------------------
+
+gpu_prefix := policy_data.devices.vfio.device_path
+
+devices_permitted(p) if {
+	every device in input.devices {
+		device_permitted(p, device)
+	}
+	gpus_permitted(count([1 | p.devices[_].container_path == gpu_prefix]))
+}
+
+device_permitted(p, device) if {
+	not startswith(device.container_path, gpu_prefix)
+	some wanted in p.devices
+	wanted.container_path != gpu_prefix
+	wanted.container_path == device.container_path
+}
+
+device_permitted(p, device) if {
+	startswith(device.container_path, gpu_prefix)
+	suffix := trim_prefix(device.container_path, gpu_prefix)
+	regex.match("^[0-9]+$", suffix)
+	device.id == concat("", ["vfio", suffix])
+	some wanted in p.devices
+	wanted.container_path == gpu_prefix
+	wanted.type_ == device.type_
+	wanted.vm_path == device.vm_path
+	count(device.options) > 0
+	every option in device.options {
+		pci_address(option)
+	}
+}
+
+pci_address(option) if {
+	regex.match(`^[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[01][0-9a-fA-F]\.[0-7]=[0-9a-fA-F]{2}/[0-9a-fA-F]{2}$`, option)
+}
+
+gpu_numbers := [trim_prefix(input.devices[i].container_path, gpu_prefix) |
+	startswith(input.devices[i].container_path, gpu_prefix)
+]
+
+announced_gpus := {trim_prefix(key, "cdi.k8s.io/vfio") |
+	input.OCI.Annotations[key]
+	regex.match(`^cdi\.k8s\.io/vfio[0-9]+$`, key)
+}
+
+# none at all; plugged in with the container, each of them announced; or there from the start and announced
+gpus_permitted(wanted) if {
+	wanted == 0
+	count(gpu_numbers) == 0
+}
+
+gpus_permitted(wanted) if {
+	wanted > 0
+	count(gpu_numbers) == wanted
+	numbers := {number | number := gpu_numbers[_]}
+	count(numbers) == wanted
+	numbers == announced_gpus
+}
+
+gpus_permitted(wanted) if {
+	wanted > 0
+	count(gpu_numbers) == 0
+	count(announced_gpus) == wanted
+}
+
+# --- Linux ----------------------------------------------------------------------------------------------------------
+
+linux_permitted(p) if {
+	given := [namespace_entry(entry) | entry := input.OCI.Linux.Namespaces[_]; own_namespace(entry.Type)]
+	wanted := [namespace_entry(entry) | entry := p.OCI.Linux.Namespaces[_]]
+	given == wanted
+
+	masked := {path | path := input.OCI.Linux.MaskedPaths[_]}
+	readonly := {path | path := input.OCI.Linux.ReadonlyPaths[_]}
+	count({path | path := p.OCI.Linux.MaskedPaths[_]} - masked) == 0
+	count({path | path := p.OCI.Linux.ReadonlyPaths[_]} - (readonly | masked)) == 0
+
+	count({path | path := input.OCI.Linux.Devices[_].Path} - {path | path := p.OCI.Linux.Devices[_].Path}) == 0
+
+	every key, value in input.OCI.Linux.Sysctl {
+		p.OCI.Linux.Sysctl[key] == value
+	}
+}
+
+own_namespace(kind) if not kind in {"network", "cgroup"}
+
+# two runtimes spell the mount namespace in two ways
+namespace_entry(entry) := {"Path": entry.Path, "Type": "mnt"} if lower(entry.Type) == "mount"
+
+namespace_entry(entry) := {"Path": entry.Path, "Type": entry.Type} if lower(entry.Type) != "mount"
+
+network_paths := [entry.Path | entry := input.OCI.Linux.Namespaces[_]; entry.Type == "network"]
+
+network_namespace := "" if count(network_paths) == 0
+
+network_namespace := network_paths[0] if count(network_paths) == 1
+
+# --- Processes ------------------------------------------------------------------------------------------------------
+
+process_permitted(p, process, name, namespace) if {
+	p.Cwd == process.Cwd
+	p.NoNewPrivileges == process.NoNewPrivileges
+	p.User.UID == process.User.UID
+	p.User.GID == process.User.GID
+	{gid | gid := p.User.AdditionalGids[_]} == {gid | gid := process.User.AdditionalGids[_]}
+	every variable in process.Env {
+		variable_permitted(p, variable, name, namespace)
+	}
+}
+
+arguments_permitted(wanted, given, name) if {
+	count(wanted) == count(given)
+	every index, argument in given {
+		argument_permitted(wanted[index], argument, name)
+	}
+}
+
+argument_permitted(wanted, given, _) if replace(wanted, "$$", "$") == given
+
+argument_permitted(wanted, _, _) if wanted == "$(node-name)"
+
+argument_permitted(wanted, given, name) if replace(replace(wanted, "$$", "$"), "$(sandbox-name)", name) == given
+
+variable_permitted(p, variable, _, _) if variable in p.Env
+
+variable_permitted(p, variable, _, namespace) if {
+	some wanted in p.Env
+	replace(wanted, "$(sandbox-namespace)", namespace) == variable
+}
+
+variable_permitted(_, variable, _, _) if {
+	some pattern in policy_data.request_defaults.CreateContainerRequest.allow_env_regex
+	anchored_match(variable_pattern(pattern), variable)
+}
+
+# a variable of which the policy knows the name and the kind of value only
+variable_permitted(p, variable, name, _) if {
+	given := split(variable, "=")
+	count(given) == 2
+	some wanted in p.Env
+	parts := split(wanted, "=")
+	count(parts) == 2
+	parts[0] == given[0]
+	value_permitted(parts[1], given[1], name)
+}
+
+value_permitted(wanted, given, name) if {
+	wanted == "$(sandbox-name)"
+	given == name
+}
+
+value_permitted(wanted, given, _) if {
+	wanted in {"$(pod-ip)", "$(host-ip)"}
+	ipv4(given)
+}
+
+value_permitted(wanted, _, _) if {
+	wanted in {"$(host-name)", "$(node-name)", "$(pod-uid)", "$(resource-field)", "$(todo-annotation)"}
+}
+
+ipv4(text) if {
+	regex.match(`^([1-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])(\.([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])){3}$`, text)
+}
+
+variable_pattern(pattern) := d if {
+	common := policy_data.common
+	a := replace(pattern, "$(ipv4_a)", common.ipv4_a)
+	b := replace(a, "$(ip_p)", common.ip_p)
+	c := replace(b, "$(svc_name_downward_env)", common.svc_name_downward_env)
+	d := replace(c, "$(dns_label)", common.dns_label)
+}
+
+capabilities_permitted(wanted, given) if {
+	capability_set_permitted(wanted.Ambient, given.Ambient)
+	capability_set_permitted(wanted.Bounding, given.Bounding)
+	capability_set_permitted(wanted.Effective, given.Effective)
+	capability_set_permitted(wanted.Inheritable, given.Inheritable)
+	capability_set_permitted(wanted.Permitted, given.Permitted)
+}
+
+capability_set_permitted(wanted, given) if capability_names(wanted) == capability_names(given)
+
+capability_set_permitted(wanted, given) if {
+	wanted == ["$(default_caps)"]
+	capability_names(policy_data.common.default_caps) == capability_names(given)
+}
+
+capability_set_permitted(wanted, given) if {
+	wanted == ["$(privileged_caps)"]
+	capability_names(policy_data.common.privileged_caps) == capability_names(given)
+}
+
+capability_names(list) := {trim_prefix(name, "CAP_") | name := list[_]}
+
+# --- RemoveContainerRequest, ExecProcessRequest ----------------------------------------------------------------------
+
+default RemoveContainerRequest := false
+
+RemoveContainerRequest := {"allowed": true, "ops": ops} if {
+	usable_id(input.container_id)
+	ops := [{"op": "remove", "path": state_path(input.container_id)}]
+}
+
+default ExecProcessRequest := false
+
+ExecProcessRequest if {
+	is_null(input.string_user)
+	input.process.SelinuxLabel == ""
+	input.process.ApparmorProfile == ""
+	is_null(input.process.Capabilities)
+	usable_id(input.container_id)
+	p := policy_data.containers[data.pstate[input.container_id]]
+	process_permitted(p.OCI.Process, input.process, data.pstate.sandbox_name, data.pstate.namespace)
+	command_permitted(p)
+}
+
+command_permitted(_) if input.process.Args in policy_data.request_defaults.ExecProcessRequest.allowed_commands
+
+command_permitted(p) if {
+	input.process.Args in p.exec_commands
+	input.process.Terminal == p.OCI.Process.Terminal
+}
+
+command_permitted(_) if {
+	some pattern in policy_data.request_defaults.ExecProcessRequest.regex
+	regex.match(pattern, concat(" ", input.process.Args))
+}
+
+# --- CopyFileRequest ------------------------------------------------------------------------------------------------
+
+default CopyFileRequest := false
+
+CopyFileRequest if {
+	input.file_type in {"Regular", "Directory"}
+	not climbs(input.path)
+	some pattern in policy_data.request_defaults.CopyFileRequest
+	anchored_match(shared_path(pattern), input.path)
+}
+
+# a link may stand below a directory of the shared ones only, and point to nothing above itself
+CopyFileRequest if {
+	input.file_type == "Symlink"
+	not climbs(input.path)
+	some pattern in policy_data.request_defaults.CopyFileRequest
+	anchored_match(concat("", [shared_path(pattern), ".*/.+"]), input.path)
+	is_string(input.symlink_target)
+	not climbs(input.symlink_target)
+	not startswith(input.symlink_target, "/")
+}
+
+shared_path(pattern) := replace(expanded(pattern), "$(bundle-id)", "[a-z0-9]{64}")
+
+climbs(path) if regex.match(`(^|/)\.\.($|/)`, path)
+
+# --- CreateSandboxRequest and the network ----------------------------------------------------------------------------
+
+default CreateSandboxRequest := false
+
+CreateSandboxRequest if {
+	input.guest_hook_path == ""
+	count(input.kernel_modules) == 0
+	input.sandbox_pidns == false
+	every storage in input.storages {
+		storage in policy_data.sandbox.storages
+	}
+}
+
+default UpdateInterfaceRequest := false
+
+UpdateInterfaceRequest if {
+	limits := policy_data.request_defaults.UpdateInterfaceRequest
+	bits.and(input.interface.raw_flags, bits.negate(limits.allow_raw_flags)) == 0
+	name := input.interface.name
+	not name in limits.forbidden_names
+	address := input.interface.hwAddr
+	not address in limits.forbidden_hw_addrs
+}
+
+default UpdateRoutesRequest := false
+
+UpdateRoutesRequest if {
+	every route in input.routes.Routes {
+		route_permitted(route)
+	}
+}
+
+route_permitted(route) if {
+	limits := policy_data.request_defaults.UpdateRoutesRequest
+	source := route.source
+	device := route.device
+	not device in limits.forbidden_device_names
+	not matches_any(limits.forbidden_source_regex, source)
+}
+
+default AddARPNeighborsRequest := false
+
+AddARPNeighborsRequest if {
+	every neighbor in input.neighbors.ARPNeighbors {
+		neighbor_permitted(neighbor)
+	}
+}
+
+neighbor_permitted(neighbor) if {
+	limits := policy_data.request_defaults.AddARPNeighborsRequest
+	device := neighbor.device
+	address := neighbor.toIPAddress.address
+	not device in limits.forbidden_device_names
+	neighbor.toIPAddress.mask == ""
+	not matches_any(limits.forbidden_cidrs_regex, address)
+	neighbor.state in limits.allowed_states
+
+	# no flag but these two bits
+	bits.or(neighbor.flags, 136) == 136
+}
+
+# loop: over the patterns
+matches_any(patterns, text) if {
+	some pattern in patterns
+	regex.match(pattern, text)
+}

@@ -1,0 +1,101 @@
+"""From all documents that may be configuration to one Config.
+
+Rule of this file: nothing of ours is ignored. A document of the group that is not understood is an error, since a
+render without it would be another render.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from krm_function.api.config_map import from_config_map
+from krm_function.api.document import CONFIG_KINDS, ConfigDocument, is_config, place, reference
+from krm_function.api.generate import parse_generate
+from krm_function.api.image_lock import parse_image_lock
+from krm_function.api.kinds import API_VERSION, Config, Generate, ImageFacts, Release
+from krm_function.api.release import parse_release
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.model.nearest import nearest
+from krm_function.model.workload import mapping
+
+
+def collect(documents: Iterable[ConfigDocument]) -> tuple[Config | None, tuple[Finding, ...]]:
+    """Make the Config of a render; None when a finding is an error.
+
+    documents: of our group, or ConfigMaps with options; objects of other groups are skipped. The same object may come
+    twice, as functionConfig and as item, and counts once. Without a ContrastGenerate its defaults hold; without a
+    ContrastRelease there is no render; several ImageLocks are one when they agree.
+    """
+    findings: list[Finding] = []
+    by_kind: dict[str, list[ConfigDocument]] = {kind: [] for kind in CONFIG_KINDS}
+    for document in documents:
+        ours, problems = _ours(document)
+        findings += problems
+        if ours is not None:
+            same = by_kind[mapping(ours.value)["kind"]]
+            if not any(_identical(ours, other) for other in same):
+                same.append(ours)
+    for kind in ("ContrastGenerate", "ContrastRelease"):
+        findings += [
+            place(finding("CC0904", reference(document), kind=kind), document) for document in by_kind[kind][1:]
+        ]
+    generate: Generate | None = Generate()
+    release: Release | None = None
+    for document in by_kind["ContrastGenerate"][:1]:
+        generate, problems = parse_generate(document)
+        findings += problems
+    for document in by_kind["ContrastRelease"][:1]:
+        release, problems = parse_release(document)
+        findings += problems
+    images, problems = _images(by_kind["ImageLock"])
+    findings += problems
+    if not by_kind["ContrastRelease"]:
+        findings.append(finding("CC0903"))
+    if generate is None or release is None or has_errors(findings):
+        return None, tuple(findings)
+    return Config(generate, release, images), tuple(findings)
+
+
+def _ours(document: ConfigDocument) -> tuple[ConfigDocument | None, tuple[Finding, ...]]:
+    """The document if it is one of the three kinds, made from a ConfigMap if need be."""
+    ref = reference(document)
+    if ref.api_version == "v1" and ref.kind == "ConfigMap":
+        return from_config_map(document)
+    if not is_config(ref.api_version) and ref.kind not in CONFIG_KINDS:
+        return None, ()
+    if ref.api_version != API_VERSION:
+        found = finding("CC0907", ref, ("apiVersion",), found=ref.api_version or "(none)")
+        return None, (place(found, document),)
+    if ref.kind not in CONFIG_KINDS:
+        suggestion = nearest(ref.kind, CONFIG_KINDS) or ", ".join(CONFIG_KINDS)
+        found = finding("CC0905", ref, ("kind",), kind=ref.kind or "(none)", suggestion=suggestion)
+        return None, (place(found, document),)
+    return document, ()
+
+
+def _identical(one: ConfigDocument, other: ConfigDocument) -> bool:
+    """Whether two documents are one object that came on two ways, each with its host's annotations."""
+    left, right = mapping(one.value), mapping(other.value)
+    return reference(one) == reference(other) and left.get("spec") == right.get("spec") and left.keys() == right.keys()
+
+
+def _images(documents: list[ConfigDocument]) -> tuple[dict[str, ImageFacts] | None, tuple[Finding, ...]]:
+    """One map of all ImageLocks, None when there is no lock."""
+    findings: list[Finding] = []
+    merged: dict[str, ImageFacts] = {}
+    for document in documents:
+        images, problems = parse_image_lock(document)
+        findings += problems
+        for name, facts in (images or {}).items():
+            if merged.setdefault(name, facts) != facts:
+                findings.append(_conflict(document, name))
+    return (merged if documents else None), tuple(findings)
+
+
+def _conflict(document: ConfigDocument, name: str) -> Finding:
+    ref = reference(document)
+    values: dict[str, Any] = {
+        "field": f"spec.images of {name}",
+        "problem": "another ImageLock says something else",
+        "remedy": "keep one of the two entries",
+    }
+    return place(finding("CC0901", ref, ("spec", "images", name), kind=ref.kind, name=ref.name, **values), document)

@@ -1,0 +1,155 @@
+"""A ConfigMap's string map as ContrastGenerate: what `kpt fn eval ... -- key=value` makes (krm.md 1.5).
+
+Rule of this file: a key is the dotted path of a field under `spec`, or one of a few short names; the text becomes what
+that field holds, and everything else is left to the reader of ContrastGenerate.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from krm_function.api.document import ConfigDocument, fault_finding
+from krm_function.api.fields import (
+    Flag,
+    ListOf,
+    MapOf,
+    Number,
+    OneOrMany,
+    Record,
+    Spec,
+    Text,
+)
+from krm_function.api.generate import GENERATE, KIND
+from krm_function.api.json_text import load
+from krm_function.api.kinds import API_VERSION
+from krm_function.api.read import Fault
+from krm_function.findings import Finding, Path
+from krm_function.model.nearest import nearest
+from krm_function.model.workload import mapping
+
+# Short names of what is set most often.
+SHORT: Mapping[str, str] = {
+    "initializer": "initializer.enabled",
+    "serviceMesh": "serviceMesh.enabled",
+    "imageStore": "imageStore.enabled",
+    "policy": "policy.engine",
+    "manifest": "manifest.emit",
+}
+FIELDS = frozenset({"apiVersion", "kind", "metadata", "data", "immutable"})
+
+
+class Place(NamedTuple):
+    """Where in the spec a key points, and what belongs there."""
+
+    path: tuple[str, ...]
+    spec: Spec
+
+
+def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tuple[Finding, ...]]:
+    """Make the ContrastGenerate document that a ConfigMap stands for.
+
+    None without data, which means no configuration: kpt sends `data: {}` when it was given nothing. Unknown keys, and
+    one field given twice, are findings about the ConfigMap; then the document is None as well.
+    """
+    root = mapping(document.value)
+    faults = [
+        Fault((str(key),), "", nearest(str(key), FIELDS) or "data") for key in root if key not in FIELDS and root[key]
+    ]
+    data = root.get("data")
+    if data is not None and not isinstance(data, dict):
+        faults.append(Fault(("data",), "must be a map", "write a map of strings"))
+    spec: dict[str, Any] = {}
+    sources: dict[Path, Path] = {}
+    for key, text in mapping(data).items():
+        source: Path = ("data", str(key))
+        found = find(SHORT.get(str(key), str(key)))
+        if found is None:
+            faults.append(
+                Fault(source, "", nearest(str(key), (*_names(GENERATE), *SHORT)) or "a field of ContrastGenerate")
+            )
+        elif not _insert(spec, found.path, coerce(found.spec, text)):
+            faults.append(Fault(source, "is given twice", "give the field once"))
+        else:
+            sources["spec", *found.path] = source
+    if faults:
+        return None, tuple(fault_finding(document, "ConfigMap", fault) for fault in faults)
+    if not spec:
+        return None, ()
+    value = {"apiVersion": API_VERSION, "kind": KIND, "metadata": root.get("metadata"), "spec": spec}
+
+    def locate(path: Path) -> tuple[int, int]:
+        """Find the place of a field in the ConfigMap that it came from."""
+        for end in range(len(path), 0, -1):
+            if path[:end] in sources and document.locate:
+                return document.locate(sources[path[:end]])
+        return document.locate(path) if document.locate else (document.line, 0)
+
+    return ConfigDocument(value, document.file, document.line, locate), ()
+
+
+def find(key: str) -> Place | None:
+    """The field that a dotted path names; the free keys of a map may hold dots themselves."""
+    spec: Spec = GENERATE
+    path: tuple[str, ...] = ()
+    parts = key.split(".")
+    while parts:
+        if isinstance(spec, OneOrMany):
+            spec = spec.items
+        if isinstance(spec, Record) and parts[0] in spec.fields:
+            spec, path, parts = spec.fields[parts[0]].spec, (*path, parts[0]), parts[1:]
+        elif isinstance(spec, MapOf):
+            last = parts[-1:] if isinstance(spec.values, Record) else []
+            name = ".".join(parts[: len(parts) - len(last)])
+            spec, path, parts = spec.values, (*path, name), last
+        else:
+            return None
+    return None if isinstance(spec, Record) else Place(path, spec)
+
+
+def coerce(spec: Spec, text: Any) -> Any:
+    """The value that a text means for this spec; the text itself where it means none, for the reader to refuse."""
+    if not isinstance(text, str):
+        return text
+    match spec:
+        case Flag():
+            return {"true": True, "false": False}.get(text.strip().lower(), text)
+        case Number():
+            digits = text.strip()
+            return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 20 else text
+        case ListOf(items=Text()):
+            return [part.strip() for part in text.split(",") if part.strip()]
+        case MapOf(values=Text()):
+            pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+            return {name.strip(): value.strip() for name, equals, value in pairs} if all(p[1] for p in pairs) else text
+        case ListOf() | MapOf() | OneOrMany():
+            return _json(text)
+        case _:
+            return text
+
+
+def _json(text: str) -> Any:
+    """The JSON that a text holds, the text if it holds none."""
+    try:
+        return load(f'{{"value": {text}}}').get("value")
+    except (ValueError, RecursionError):
+        return text
+
+
+def _insert(spec: dict[str, Any], path: tuple[str, ...], value: Any) -> bool:
+    """Put a value into the tree; False when something is there already."""
+    inner: Any = spec
+    for part in path[:-1]:
+        inner = inner.setdefault(part, {})
+        if not isinstance(inner, dict):
+            return False
+    if path[-1] in inner:
+        return False
+    inner[path[-1]] = value
+    return True
+
+
+def _names(spec: Record, prefix: str = "") -> list[str]:
+    """The dotted names of all fields that are no records themselves."""
+    names: list[str] = []
+    for name, field in spec.fields.items():
+        names += _names(field.spec, f"{prefix}{name}.") if isinstance(field.spec, Record) else [prefix + name]
+    return names

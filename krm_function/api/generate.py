@@ -1,0 +1,161 @@
+"""ContrastGenerate: the options of a render, as a table of fields, and from a document to the record.
+
+Rule of this file: the table says what may stand where; `Generate` in kinds.py says what is meant when nothing does.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from krm_function.api.document import ConfigDocument, ConfigKind, read_body
+from krm_function.api.fields import Checked, Choice, Field, Flag, ListOf, MapOf, Number, OneOrMany, Record, Text, Tree
+from krm_function.api.json_text import load, load_manifest, manifest_problem
+from krm_function.api.kinds import (
+    Generate,
+    ManifestOptions,
+    PolicyOptions,
+    Scheduling,
+    WorkloadPolicy,
+)
+from krm_function.api.reference_values import operated
+from krm_function.findings import Finding, has_errors
+from krm_function.model.labels import DNS_SUBDOMAIN, LABEL_KEY, LABEL_VALUE, LONGEST_SUBDOMAIN
+from krm_function.model.platforms import PLATFORMS
+from krm_function.model.runtime_class import toleration_problems
+
+KIND: ConfigKind = "ContrastGenerate"
+LONGEST_PEM = 16 * 1024
+
+PEM = r"\s*-----BEGIN {0}-----\s[A-Za-z0-9+/=\s]+-----END {0}-----\s*"
+LABEL_KEYS = Text("a label key", LABEL_KEY, 317)
+LABEL_VALUES = Text("a label value", LABEL_VALUE, 63)
+
+
+def _enabled(about: str, *, default: bool) -> Field:
+    return Field(Record({"enabled": Field(Flag(), default=default)}), about)
+
+
+def _key(types: str, kind: str) -> Text:
+    return Text(
+        f"a public {kind} key in PEM, never a private one",
+        PEM.format(types),
+        LONGEST_PEM,
+        "-----BEGIN PUBLIC KEY-----...",
+    )
+
+
+def _check_tolerations(tolerations: list[Any]) -> Checked:
+    return tuple((problem.path, problem.problem) for problem in toleration_problems(tolerations))
+
+
+TOLERATION = Record(
+    {
+        "key": Field(LABEL_KEYS, "empty or absent: every key; then operator must be Exists"),
+        "operator": Field(Choice(("Equal", "Exists")), default="Equal"),
+        "value": Field(LABEL_VALUES),
+        "effect": Field(Choice(("NoSchedule", "PreferNoSchedule", "NoExecute")), "absent: every effect"),
+        "tolerationSeconds": Field(Number(-(2**63)), "only with effect NoExecute"),
+    }
+)
+SCHEDULING = Record(
+    {
+        "nodeSelector": Field(MapOf(LABEL_KEYS, LABEL_VALUES), "labels of the nodes that have this platform"),
+        "tolerations": Field(ListOf(TOLERATION, check=_check_tolerations), "for taints of those nodes"),
+    }
+)
+POLICY = Record(
+    {
+        "engine": Field(Choice(("native", "none")), "none leaves the initdata annotation alone", default="native"),
+        "profile": Field(
+            Choice(("kata-4.1",)), "the guest agent whose requests the policy is about", default="kata-4.1"
+        ),
+        "rules": Field(Text("Rego rules"), "rules in place of the project's own"),
+        "settings": Field(Tree("a map or a JSON object", load), "settings in place of the release's"),
+    }
+)
+# In the order in which they apply: what is said of a platform beats what is said of its TEE.
+REFERENCE_VALUES = {tee: Field(OneOrMany(operated(tee)), f"for all {tee} entries") for tee in ("snp", "tdx")} | {
+    name: Field(OneOrMany(operated(platform.tee)), f"for entries of {platform.marker}")
+    for name, platform in PLATFORMS.items()
+}
+MANIFEST = Record(
+    {
+        "emit": Field(Choice(("ConfigMap", "LocalConfig", "none")), "how the manifest is emitted", default="ConfigMap"),
+        "name": Field(
+            Text("a DNS subdomain", DNS_SUBDOMAIN, LONGEST_SUBDOMAIN), "of that object", default="contrast-manifest"
+        ),
+        "base": Field(
+            Tree("a manifest: a map or a JSON object", load_manifest, manifest_problem),
+            "a manifest whose entries are kept",
+        ),
+        "workloadOwnerKeys": Field(ListOf(_key("PUBLIC KEY", "ECDSA")), "who may update the manifest"),
+        "seedshareOwnerKeys": Field(ListOf(_key("(?:RSA )?PUBLIC KEY", "RSA")), "who may recover the coordinator"),
+        "disableUpdates": Field(Flag(), "nobody may update the manifest", default=False),
+        "referenceValues": Field(
+            Record(REFERENCE_VALUES),
+            "what only the operator knows, such as MinimumTCB; a list tells products apart by ProductName",
+        ),
+        "policies": Field(
+            MapOf(
+                Text("a workload's name", "[!-~]+", 512),
+                Record({"sans": Field(ListOf(Text("a DNS name, IP address or URI", "[!-~]+", 2048)))}),
+            ),
+            "by workload: more subject alternative names of its certificate",
+        ),
+    }
+)
+GENERATE = Record(
+    {
+        "platform": Field(Choice(tuple(PLATFORMS), fold=True), "what the bare placeholder contrast-cc stands for"),
+        "initializer": _enabled("injects the initializer", default=True),
+        "serviceMesh": _enabled("injects the service mesh into pods with its annotations", default=True),
+        "imageStore": _enabled("injects the secure image store", default=False),
+        "scheduling": Field(
+            Record({name: Field(SCHEDULING, f"for pods on {name}") for name in PLATFORMS}),
+            "goes into the RuntimeClass objects and is checked against every pod",
+        ),
+        "runtimeClasses": Field(
+            Choice(("check", "emit", "off")), "emit adds the RuntimeClass objects to the output", default="check"
+        ),
+        "policy": Field(POLICY, "how execution policies are made"),
+        "manifest": Field(MANIFEST, "what goes into the manifest beside the policies"),
+    }
+)
+
+
+def parse_generate(document: ConfigDocument) -> tuple[Generate | None, tuple[Finding, ...]]:
+    """Read a ContrastGenerate; None when a finding is an error."""
+    body = read_body(document, KIND, GENERATE, required=False)
+    if has_errors(body.findings):
+        return None, body.findings
+    spec, default = body.spec, Generate()
+    made = Generate(
+        name=body.name,
+        platform=spec.get("platform", default.platform),
+        initializer=spec.get("initializer", {}).get("enabled", default.initializer),
+        service_mesh=spec.get("serviceMesh", {}).get("enabled", default.service_mesh),
+        image_store=spec.get("imageStore", {}).get("enabled", default.image_store),
+        scheduling={
+            name: Scheduling(part.get("nodeSelector", {}), tuple(part.get("tolerations", ())))
+            for name, part in spec.get("scheduling", {}).items()
+        },
+        runtime_classes=spec.get("runtimeClasses", default.runtime_classes),
+        policy=PolicyOptions(**spec.get("policy", {})),
+        manifest=_manifest(spec.get("manifest", {})),
+    )
+    return made, body.findings
+
+
+def _manifest(spec: Mapping[str, Any]) -> ManifestOptions:
+    default = ManifestOptions()
+    return ManifestOptions(
+        emit=spec.get("emit", default.emit),
+        name=spec.get("name", default.name),
+        base=spec.get("base"),
+        workload_owner_keys=tuple(spec.get("workloadOwnerKeys", ())),
+        seedshare_owner_keys=tuple(spec.get("seedshareOwnerKeys", ())),
+        disable_updates=spec.get("disableUpdates", default.disable_updates),
+        reference_values={name: tuple(entries) for name, entries in spec.get("referenceValues", {}).items()},
+        policies={
+            name: WorkloadPolicy(tuple(entry.get("sans", ()))) for name, entry in spec.get("policies", {}).items()
+        },
+    )

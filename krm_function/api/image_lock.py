@@ -1,0 +1,83 @@
+"""ImageLock: what is known of the images, as a table of fields, and from a document to the record.
+
+Rule of this file: `config` has the field names of the OCI image specification and no others, so that a mistyped one is
+not silently an image without that setting. Layers are for people and other tools; a render does not read them.
+"""
+
+from typing import Any
+
+from krm_function.api.document import ConfigDocument, ConfigKind, place, read_body, reference
+from krm_function.api.fields import Field, Flag, ListOf, MapOf, Number, Record, Text
+from krm_function.api.kinds import ImageFacts
+from krm_function.api.release import REFERENCE
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.model.image import DIGEST
+
+KIND: ConfigKind = "ImageLock"
+DIGESTS = Text("a digest", DIGEST, example="sha256:<64 hex digits>")
+STRINGS = ListOf(Text())
+SIGNED = Number(-(2**63))
+
+# https://github.com/opencontainers/image-spec/blob/v1.1.0/config.md, including what Docker left behind there
+CONFIG = Record(
+    {
+        "User": Field(Text()),
+        "ExposedPorts": Field(MapOf(Text(), Record({}, closed=False))),
+        "Env": Field(STRINGS),
+        "Entrypoint": Field(STRINGS),
+        "Cmd": Field(STRINGS),
+        "Volumes": Field(MapOf(Text(), Record({}, closed=False))),
+        "WorkingDir": Field(Text()),
+        "Labels": Field(MapOf(Text(), Text())),
+        "StopSignal": Field(Text()),
+        "ArgsEscaped": Field(Flag()),
+        "Memory": Field(SIGNED),
+        "MemorySwap": Field(SIGNED),
+        "CpuShares": Field(SIGNED),
+        "Healthcheck": Field(Record({}, closed=False)),
+        "OnBuild": Field(STRINGS),
+        "Shell": Field(STRINGS),
+    }
+)
+LAYER = Record(
+    {
+        "diffID": Field(DIGESTS, "digest of the uncompressed layer", required=True),
+        "compressedSize": Field(Number(), "bytes"),
+        "uncompressedSize": Field(Number(), "bytes"),
+    }
+)
+IMAGE = Record(
+    {
+        "digest": Field(DIGESTS, "digest of the image's manifest or index", required=True),
+        "config": Field(CONFIG, "the OCI image configuration's `config`", required=True),
+        "passwd": Field(Text(), "the image's /etc/passwd"),
+        "group": Field(Text(), "the image's /etc/group"),
+        "layers": Field(ListOf(LAYER), "in order, lowest first"),
+    }
+)
+IMAGE_LOCK = Record(
+    {"images": Field(MapOf(REFERENCE, IMAGE), "by reference, exactly as a pod names the image", required=True)}
+)
+
+
+def parse_image_lock(document: ConfigDocument) -> tuple[dict[str, ImageFacts] | None, tuple[Finding, ...]]:
+    """Read an ImageLock; None when a finding is an error.
+
+    An entry must have the digest that its own key is pinned to.
+    """
+    body = read_body(document, KIND, IMAGE_LOCK)
+    images: dict[str, Any] = body.spec.get("images", {})
+    findings = list(body.findings)
+    ref = reference(document)
+    for name, facts in images.items():
+        _, pinned, digest = name.partition("@")
+        if pinned and facts.get("digest", digest) != digest:
+            path = ("spec", "images", name, "digest")
+            findings.append(place(finding("CC0505", ref, path, locked=facts["digest"], image=name), document))
+    if has_errors(findings):
+        return None, tuple(findings)
+    made = {
+        name: ImageFacts(facts["digest"], facts["config"], facts.get("passwd"), facts.get("group"))
+        for name, facts in images.items()
+    }
+    return made, tuple(findings)

@@ -1,0 +1,108 @@
+"""ContrastRelease: the facts of one Contrast release, as a table of fields, and from a document to the record.
+
+Rule of this file: a release is what everything else is measured by, so each platform may only say what fits it: its own
+handler, its own kind of reference values.
+"""
+
+from typing import Any
+
+from krm_function.api.document import ConfigDocument, ConfigKind, read_body
+from krm_function.api.fields import Amount, Checked, Field, MapOf, Record, Text, Tree
+from krm_function.api.json_text import load
+from krm_function.api.kinds import PlatformRelease, Release
+from krm_function.api.reference_values import hexadecimal, released
+from krm_function.findings import Finding, has_errors
+from krm_function.model import image
+from krm_function.model.labels import LABEL_KEY
+from krm_function.model.platforms import PLATFORMS, Platform, placeholder
+from krm_function.model.runtime_class import overhead_problems
+
+KIND: ConfigKind = "ContrastRelease"
+VERSION = r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?"
+VCPUS = "[1-9]|[1-9][0-9]|1[0-9][0-9]|2[01][0-9]|220"
+HASH = "(?!gpu)[0-9a-z]{1,16}"  # see model.platforms.parse_runtime_class
+
+
+def image_problem(text: str) -> str:
+    """What is wrong with an image reference beyond its pattern, or ""."""
+    parsed = image.parse(text)
+    return "" if isinstance(parsed, image.Image) else f"is not an image reference: {parsed}"
+
+
+REFERENCE = Text("an image reference", image.REFERENCE, image.LONGEST, "ghcr.io/org/name:tag", image_problem)
+PINNED = Text(
+    "an image pinned by digest",
+    image.PINNED,
+    image.LONGEST,
+    "ghcr.io/org/name:tag@sha256:<64 hex digits>",
+    image_problem,
+)
+
+
+def _check_overhead(overhead: dict[str, Any]) -> Checked:
+    return tuple((problem.path, problem.problem) for problem in overhead_problems(overhead))
+
+
+def _platform(platform: Platform) -> Record:
+    prefix = placeholder(platform)
+    fields = {
+        "handler": Field(
+            Text(f"{prefix}-<hash>", f"{prefix}-{HASH}", example=f"{prefix}-1a2b3c4d"),
+            "the runtime class of this release, as in its runtime-<platform>.yml",
+            required=True,
+        ),
+        "overhead": Field(
+            MapOf(Text("a resource name", LABEL_KEY, 317), Amount(), _check_overhead),
+            "what a VM needs beside its containers: overhead.podFixed of the RuntimeClass",
+        ),
+        "referenceValues": Field(released(platform), "the platform's measurements"),
+    }
+    if platform.tee == "tdx":
+        fields["rtmr0ByVCPU"] = Field(
+            MapOf(Text("a number of vCPUs from 1 to 220", VCPUS, example='"2"'), hexadecimal(48)),
+            "RTMR0 by number of vCPUs",
+        )
+    return Record(fields)
+
+
+RELEASE = Record(
+    {
+        "version": Field(Text("a version", VERSION, 64, "v1.25.0"), "the release's version", required=True),
+        "platforms": Field(
+            Record({name: Field(_platform(platform)) for name, platform in PLATFORMS.items()}),
+            "the platforms that may be used",
+            required=True,
+        ),
+        "images": Field(MapOf(REFERENCE, PINNED), "image as a pod names it: the pinned image that takes its place"),
+        "policySettings": Field(Tree("a map or a JSON object", load), "default settings of the policy generator"),
+    }
+)
+
+
+def parse_release(document: ConfigDocument) -> tuple[Release | None, tuple[Finding, ...]]:
+    """Read a ContrastRelease; None when a finding is an error."""
+    body = read_body(document, KIND, RELEASE)
+    if has_errors(body.findings):
+        return None, body.findings
+    spec = body.spec
+    made = Release(
+        name=body.name,
+        version=spec["version"],
+        platforms={name: _release(PLATFORMS[name], part) for name, part in spec["platforms"].items()},
+        images=spec.get("images", {}),
+        policy_settings=spec.get("policySettings"),
+    )
+    return made, body.findings
+
+
+def _release(platform: Platform, spec: dict[str, Any]) -> PlatformRelease:
+    entries = tuple(
+        {**entry, "Platform": platform.marker} for entry in spec.get("referenceValues", {}).get(platform.tee, ())
+    )
+    return PlatformRelease(
+        handler=spec["handler"],
+        overhead=spec.get("overhead", {}),
+        snp=entries if platform.tee == "snp" else (),
+        tdx=entries if platform.tee == "tdx" else (),
+        rtmr0_by_vcpu=spec.get("rtmr0ByVCPU", {}),
+    )

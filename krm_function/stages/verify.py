@@ -1,0 +1,205 @@
+"""Verify: what the original checks before and after it patches (contrast.md 4), and what it leaves to the cluster.
+
+Rule of this file: it finds and never edits. Init containers count as containers everywhere: the host controls what they
+mount and run just as much. `before` looks at what the user wrote, `after` at what the pod has become.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from krm_function.findings import Finding, Path, finding
+from krm_function.measurement.vcpu import MAX_VCPUS
+from krm_function.model import annotations
+from krm_function.model.gpu import gpu_count, gpu_problems
+from krm_function.model.image import is_contrast_image, parse
+from krm_function.model.injected import INITIALIZER, SERVICE_MESH
+from krm_function.model.mesh import EGRESS, read_mesh
+from krm_function.model.pods import claim_templates, claims, named, places, sources
+from krm_function.model.shapes import shape_findings
+from krm_function.model.vcpus import vcpus
+from krm_function.model.workload import POD_ROLE, Workload, dig, mapping, maps
+
+# Volume sources that stay inside the VM or are checked there; all others are a file system of the host's.
+INSIDE = ("configMap", "downwardAPI", "emptyDir", "ephemeral", "projected", "secret")
+COORDINATOR = "coordinator"
+
+
+def before(workload: Workload, release_images: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Check a workload as the user wrote it. release_images: what the render will replace, and thereby pin."""
+    shape = shape_findings(workload)
+    if shape:
+        return shape  # the readers below trust the types
+    return (
+        *_containers(workload),
+        *_annotations(workload),
+        *_mesh(workload),
+        *_images(workload, release_images),
+        *_processors(workload),
+    )
+
+
+def after(workload: Workload, release_version: str) -> tuple[Finding, ...]:
+    """Check a workload after injection. release_version: the tag that Contrast's own images must have."""
+    shape = shape_findings(workload)
+    if shape:
+        return shape
+    return (*_images(workload, {}), *_versions(workload, release_version), *_mounts(workload), *_claims(workload))
+
+
+# --- before
+
+
+def _containers(workload: Workload) -> Iterator[Finding]:
+    """There must be one, and names must be unique, as Kubernetes wants it."""
+    if not workload.containers:
+        yield finding("CC0206", workload.ref, (*workload.spec_path, "containers"))
+    containers = Counter(place.name for place in places(workload))
+    volumes = Counter(str(volume["name"]) for volume in maps(workload.pod_spec.get("volumes")))
+    for what, names in (("container", containers), ("volume", volumes)):
+        for name, count in names.items():
+            if count > 1:
+                yield finding("CC0208", workload.ref, workload.spec_path, what=what, name=name)
+
+
+def _annotations(workload: Workload) -> Iterator[Finding]:
+    """Keys of Contrast's domain that nobody reads: misspelt ones, and ones in a place where they have no effect."""
+    for metadata, what, key in _keys(workload, workload.metadata_path):
+        read = annotations.is_known(key, "pod annotation" if what == "annotation" else "pod label")
+        old_role = key == POD_ROLE and what == "annotation" and workload.labels.get(key) != workload.annotations[key]
+        if old_role or not read:
+            yield _unread(workload, metadata, what, key, f"the {what}s of the pod template")
+    for metadata, place in _outer(workload):
+        for path, what, key in _keys(workload, metadata):
+            # kustomize's commonAnnotations and labels write to the object and to its template alike: no harm done
+            own = workload.annotations if what == "annotation" else workload.labels
+            if key not in own or own[key] != dig(workload.document, (*path, f"{what}s", key)):
+                yield _unread(workload, path, what, key, place)
+
+
+def _outer(workload: Workload) -> Iterator[tuple[Path, str]]:
+    """Metadata that Contrast does not read: the object's, and that of a CronJob's job template."""
+    if workload.template_path != workload.root:
+        yield (*workload.root, "metadata"), f"the {workload.ref.kind} itself, only on its pod template"
+    if workload.ref.kind == "CronJob":
+        yield (*workload.root, "spec", "jobTemplate", "metadata"), "the job template, only on its pod template"
+
+
+def _keys(workload: Workload, metadata: Path) -> Iterator[tuple[Path, str, str]]:
+    """Keys of Contrast's domain in one metadata: its path, annotation or label, the key."""
+    for what in ("annotation", "label"):
+        for key in mapping(dig(workload.document, (*metadata, f"{what}s"))):
+            if annotations.is_ours(str(key)):
+                yield metadata, what, str(key)
+
+
+def _unread(workload: Workload, metadata: Path, what: str, key: str, place: str) -> Finding:
+    path = (*metadata, f"{what}s", key)
+    if key in annotations.KNOWN:
+        where = annotations.where(key)
+        return finding("CC0202", workload.ref, path, what=what, key=key, place=place, where=where)
+    near = annotations.suggest(key)
+    remedy = f"did you mean {near}?" if near else "remove it; Contrast reads no such key"
+    return finding("CC0203", workload.ref, path, what=what, key=key, remedy=remedy)
+
+
+def _mesh(workload: Workload) -> Iterator[Finding]:
+    """The grammar of the service mesh annotations."""
+    for key, problem in read_mesh(workload.annotations).problems:
+        path = (*workload.metadata_path, "annotations", key)
+        if key == EGRESS and workload.annotations[key] == "":
+            yield finding("CC0205", workload.ref, path)
+        else:
+            remedy = f"write {annotations.KNOWN[key].value}"
+            yield finding("CC0204", workload.ref, path, key=key, problem=problem, remedy=remedy)
+
+
+def _processors(workload: Workload) -> Iterator[Finding]:
+    """The VM's vCPUs are in range and not fewer than its GPUs."""
+    count = vcpus(workload)
+    gpus = gpu_count(workload.pod_spec)
+    path = workload.spec_path
+    for at, problem in gpu_problems(workload.pod_spec):
+        yield finding("CC0408", workload.ref, path + at, key=str(at[-1]), problem=problem)
+    if isinstance(count, Finding):
+        yield count
+    elif not 1 <= count <= MAX_VCPUS:
+        yield finding("CC0407", workload.ref, path, vcpus=count)
+    elif count < gpus:
+        yield finding("CC0406", workload.ref, path, gpus=gpus, vcpus=count)
+
+
+# --- before and after
+
+
+def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding]:
+    """Every image is there, valid and pinned; Contrast's own may wait for the release to pin them."""
+    for place in places(workload):
+        image: str = place.container.get("image") or ""
+        path = (*place.path, "image")
+        if not image:
+            yield finding("CC0501", workload.ref, place.path, container=place.name)
+            continue
+        if is_contrast_image(image) and image in replaced:
+            continue
+        parsed = parse(image)
+        if isinstance(parsed, str):
+            yield finding("CC0503", workload.ref, path, image=image, problem=parsed)
+        elif not parsed.pinned:
+            yield finding("CC0502", workload.ref, path, image=image)
+
+
+# --- after
+
+
+def _versions(workload: Workload, release: str) -> Iterator[Finding]:
+    """Contrast's own containers are of this release; a development release may mix."""
+    if "dev" in release or "pre" in release:
+        return
+    names = {INITIALIZER, SERVICE_MESH} | ({COORDINATOR} if workload.is_coordinator else set())
+    for place in places(workload):
+        image = place.container.get("image")
+        parsed = parse(image) if isinstance(image, str) and place.name in names else ""
+        if not isinstance(parsed, str) and parsed.tag and parsed.tag != release:
+            path = (*place.path, "image")
+            yield finding("CC0507", workload.ref, path, image=image, tag=parsed.tag, release=release)
+
+
+def _mounts(workload: Workload) -> Iterator[Finding]:
+    """No container mounts a file system that the host controls; block devices are no mounts."""
+    volumes = maps(workload.pod_spec.get("volumes"))
+    claimed = claims(workload)
+    for place in places(workload):
+        for index, mount in enumerate(place.mounts):
+            name = mount["name"]
+            path = (*place.path, "volumeMounts", index)
+            values: dict[str, Any] = {"container": place.name, "volume": name}
+            if name in claimed:  # takes the place of a volume of this name
+                yield finding("CC0807", workload.ref, path, **values, source="volumeClaimTemplate")
+                continue
+            found = named(volumes, name)
+            if not found:
+                yield finding("CC0810", workload.ref, path, **values)
+            for at in found:
+                yield from _source(workload, place.name, path, volumes[at])
+
+
+def _source(workload: Workload, container: str, path: Path, volume: Mapping[str, Any]) -> Iterator[Finding]:
+    """Where a mounted volume comes from. Kubernetes reads no source as emptyDir, the original as an error."""
+    made_from = sources(volume)
+    if not made_from:
+        expected = "one of " + ", ".join(INSIDE)
+        actual = "without a source"
+        yield finding("CC0805", workload.ref, path, volume=volume["name"], expected=expected, actual=actual)
+    for source in made_from:
+        if source not in INSIDE:
+            yield finding("CC0807", workload.ref, path, container=container, volume=volume["name"], source=source)
+
+
+def _claims(workload: Workload) -> Iterator[Finding]:
+    """A StatefulSet's claims are block devices."""
+    for index, claim in enumerate(claim_templates(workload)):
+        if mapping(claim.get("spec")).get("volumeMode") != "Block":
+            path = (*workload.root, "spec", "volumeClaimTemplates", index)
+            name = mapping(claim.get("metadata")).get("name")
+            yield finding("CC0808", workload.ref, path, name=name)

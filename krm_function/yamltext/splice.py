@@ -1,0 +1,140 @@
+"""Edit a document in place, and prove it.
+
+Rule of this file: the new text is parsed, and its value must be `apply(value, changes)`. Where the smallest edit does not
+read back (a literal at the end of a file, an odd line end), the value around it is rewritten, then the one around that.
+"""
+
+from collections.abc import Callable, Sequence
+from json import dumps
+from typing import Any, NamedTuple
+
+from krm_function.yamltext import layout, writer
+from krm_function.yamltext.changes import Change, Path, apply, same
+from krm_function.yamltext.document import Document, parse
+from krm_function.yamltext.emit import Emitter, Undo
+from krm_function.yamltext.errors import YamlError
+from krm_function.yamltext.nodes import Node
+from krm_function.yamltext.pointer import escape
+from krm_function.yamltext.shadow import Live, Part, edit, settle, unshare
+
+_WHOLE = 1000  # deeper than any document: nothing is rewritten but what was edited
+
+
+class Spliced(NamedTuple):
+    """A new text, and the records by which `restore` makes the old one of it."""
+
+    text: str
+    undo: Undo
+
+
+def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | None = None) -> Spliced:
+    """Apply `changes` in order to the text of `document`; bytes that no change concerns stay as they are.
+
+    keep_undo_at: where to keep the records as a string of JSON, usually an annotation; maps that are missing above it are
+    created. They are undone with the rest. Without any effective change nothing is kept and the text is returned as is.
+    Raises ChangeError for a path that does not exist, YamlError (splice) should no edit read back as meant.
+    """
+    wanted = apply(document.value, list(changes))
+    if same(wanted, document.value):
+        return Spliced(document.text, [])
+    if keep_undo_at is None:
+        return rewrite(document, lambda root, _: _replay(root, changes), lambda _: wanted)
+    steps = [*changes, *_parents(wanted, keep_undo_at)]
+
+    def kept(undo: Undo) -> list[Change]:
+        return [*steps, Change(keep_undo_at, "set", to_json(undo))]
+
+    keep = "".join(f"/{escape(str(part))}" for part in keep_undo_at)
+    return rewrite(
+        document, lambda root, undo: _replay(root, kept(undo)), lambda undo: apply(document.value, kept(undo)), keep
+    )
+
+
+def to_json(undo: Undo) -> str:
+    """The records as they are kept in a document: compact, plain ASCII."""
+    return dumps(undo, separators=(",", ":"))
+
+
+def _replay(root: Part, changes: Sequence[Change]) -> Part:
+    for change in changes:
+        root = edit(root, change)
+    return root
+
+
+def _parents(value: Any, path: Path) -> list[Change]:
+    """The changes that create the maps above `path`."""
+    missing = []
+    for index, part in enumerate(path[:-1]):
+        value = value.get(part) if isinstance(value, dict) else None
+        if value is None:
+            missing.append(Change(path[: index + 1], "set", {}))
+    return missing
+
+
+def rewrite(
+    document: Document, make: Callable[[Node, Undo], Part], wanted: Callable[[Undo], Any], keep: str = ""
+) -> Spliced:
+    """Emit the tree that `make` builds, the smallest edits first, until the text reads back as `wanted`.
+
+    Both are given the undo records; with `keep`, the pointer of the place that holds them, they are called a second time
+    once the records are known.
+    """
+    root = document.node
+    if root is None:
+        return _from_nothing(document, wanted([]))
+    text = document.text
+    depth = _WHOLE
+    while depth >= 0:
+        emitter, live = _emit(document, root, make(root, []), depth, keep)
+        undo = emitter.undo
+        if keep:
+            emitter, live = _emit(document, root, make(root, undo), depth, keep)
+        new = emitter.result()
+        if _reads_as(new, wanted(undo)):
+            return Spliced(new, undo)
+        depth = min(depth, live) - 1
+    raise YamlError("no edit of the text reads back as intended", document.line, 1, "splice")
+
+
+def _emit(document: Document, root: Node, part: Part, depth: int, keep: str) -> tuple[Emitter, int]:
+    text = document.text
+    for _ in range(2):
+        part = unshare(settle(part, text, depth), root, text)
+    emitter = Emitter(text, max(0, _dash_offset(text, root)), keep)
+    emitter.root(part, root, document.item)
+    return emitter, _levels(part)
+
+
+def _levels(part: Part) -> int:
+    return 1 + max((_levels(entry.child) for entry in part.entries), default=0) if isinstance(part, Live) else 0
+
+
+def _reads_as(text: str, wanted: Any) -> bool:
+    try:
+        return same(parse(text).value, wanted)
+    except YamlError:
+        return False
+
+
+def _dash_offset(text: str, node: Node) -> int:
+    """How far lists stand in from their key in this document: that of the first block list there is."""
+    if node.style == "block" and node.parts:
+        for part in node.parts:
+            child = part[1] if node.kind == "map" else part
+            if node.kind == "map" and child.kind == "seq" and child.style == "block":
+                dash = layout.column(text, layout.entry_starts(text, child)[0])
+                return max(0, dash - layout.column(text, layout.entry_starts(text, node)[0]))
+            if child.style == "block" and (found := _dash_offset(text, child)) >= 0:
+                return found
+    return -1
+
+
+def _from_nothing(document: Document, value: Any) -> Spliced:
+    """Write a value into a text that has none."""
+    text = document.text
+    newline = layout.newline_at(text, len(text))
+    gap = "" if not text or text.endswith("\n") else newline
+    new = text + gap + writer.block(value, 0, writer.Style(newline)) + newline
+    if not _reads_as(new, value):
+        raise YamlError("no edit of the text reads back as intended", document.line, 1, "splice")
+    return Spliced(new, [["=", "", None, ""]])
