@@ -57,7 +57,8 @@ def schema_of(spec: Spec) -> Schema:
         case Text():
             return _text(spec)
         case Choice():
-            return {"type": "string", "pattern": _folded(spec.values)} if spec.fold else {"enum": list(spec.values)}
+            exact: Schema = {"enum": list(spec.values)}
+            return {"anyOf": [exact, {"type": "string", "pattern": _folded(spec.values)}]} if spec.fold else exact
         case Flag():
             return {"const": False, "description": spec.danger} if spec.danger else {"type": "boolean"}
         case Number():

@@ -1,14 +1,16 @@
 """Write a KRM function for kustomize and kpt in Python, as with the kpt functions SDK for Go.
 
     import sys
-    from krm_function.krm import ResourceList, as_main, config_map_data, is_kind, not_, where
+    from krm_function.krm import FunctionError, ResourceList, as_main, config_map_data, is_kind, where
 
     def set_namespace(resources: ResourceList) -> None:
-        "Move every object into the namespace that the functionConfig names."
-        config = config_map_data(resources.function_config) or {}
-        for item in where(resources.items, not_(is_kind("Namespace", "Kptfile"))):
-            item.set_nested(("metadata", "namespace"), config.get("namespace", "default"))
-        resources.results.infof("%d objects are in place", len(resources.items))
+        "Move workloads and what they need into a namespace: kpt fn eval -- namespace=shop"
+        namespace = (config_map_data(resources.function_config) or {}).get("namespace")
+        if not namespace:
+            raise FunctionError("functionConfig: data.namespace is missing")
+        for item in where(resources.items, is_kind("ConfigMap", "Deployment", "Service")):
+            item.set_nested(("metadata", "namespace"), namespace)
+            resources.results.append(item.result("moved", "info", ("metadata", "namespace")))
 
     if __name__ == "__main__":
         sys.exit(as_main(set_namespace))

@@ -21,10 +21,11 @@ Json = dict[str, Any]
 NAME = "io.kubernetes.cri.container-name"
 IMAGE = "io.kubernetes.cri.image-name"
 
+ENV: Path = ("OCI", "Process", "Env")  # a set: what the generator adds itself is there twice
+
 # field of the pod -> where policy_data keeps what became of it
 COMPARED: dict[str, Path] = {
     "command or args": ("OCI", "Process", "Args"),
-    "env": ("OCI", "Process", "Env"),
     "workingDir": ("OCI", "Process", "Cwd"),
     "tty": ("OCI", "Process", "Terminal"),
     "securityContext.runAsUser or runAsGroup": ("OCI", "Process", "User"),
@@ -79,6 +80,8 @@ def _claimed(container: Json, policy: Json) -> ImageFacts:
 
 def _differences(made: Json, policy: Json) -> list[str]:
     fields = [field for field, path in COMPARED.items() if _at(made, path) != _at(policy, path)]
+    if set(_at(made, ENV) or ()) != set(_at(policy, ENV) or ()):
+        fields.append("env")
     if _annotation(made, IMAGE) != _annotation(policy, IMAGE):
         fields.append("image")
     if _mounts(made) != _mounts(policy) or len(made["storages"]) != len(policy["storages"]):

@@ -8,7 +8,7 @@ import re
 import zlib
 from binascii import Error, a2b_base64, b2a_base64
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 VERSION = "0.1.0"
 ALGORITHMS = ("sha256", "sha384", "sha512")
@@ -21,7 +21,7 @@ _UNKNOWN_SYSTEM = b"\xff"
 HOST_DATA = {"snp": 32, "tdx": 48, "cca": 64}  # bytes of the field that binds the digest
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
-_NOT_LITERAL = re.compile(r"'''|[\x00-\x08\x0b-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _ESCAPED = re.compile(r'[\\"\x00-\x1f\x7f]')
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
 
@@ -108,7 +108,7 @@ def host_data(hex_digest: str, tee: str) -> bytes:
 
 def _text(value: str) -> str:
     """A file's text: a literal string if it may be one. TOML drops the first newline after the opening quotes."""
-    if _NOT_LITERAL.search(value) or value.endswith("'"):
+    if "'''" in value or value.endswith("'") or _CONTROL.search(value):
         return _basic(value)
     return f"'''\n{value}'''"
 

@@ -24,7 +24,7 @@ from krm_function.model.runtime_class import (
     overhead_agrees,
     parse,
 )
-from krm_function.model.workload import Workload, dig, mapping, maps
+from krm_function.model.workload import EMITTED, Workload, dig, mapping, maps
 from krm_function.yamltext import apply
 
 NO_CLASSES: Mapping[str, RuntimeClass] = MappingProxyType({})
@@ -117,6 +117,7 @@ def runtime_classes(
         findings += [*_problems(ref, (), value), *_deprecated(ref, read.runtime_class)]
         classes[facts.handler] = read.runtime_class
         if options.runtime_classes == "emit":
+            value["metadata"]["annotations"] = {EMITTED: "true"}
             added.append(value)
             findings.append(finding("CC0307", ref, name=facts.handler))
     return RuntimeClasses(classes, filled, tuple(added), tuple(findings))

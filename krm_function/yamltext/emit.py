@@ -23,6 +23,7 @@ class Emitter:
         self.text = text
         self.dash = dash
         self.keep = keep  # pointer of the annotation that will hold the records
+        self.ended = True  # a removal takes the line end behind it; else, at the end of the text, the one in front
         self.edits: list[tuple[int, int, str]] = []
         self.undo: Undo = []
 
@@ -53,8 +54,8 @@ class Emitter:
         else:
             newline = layout.newline_at(text, start)
             inline = part.token is not None or start > 0 and not layout.first_on_line(text, start)
-            literal = layout.alone_behind(text, end) and end < len(text)
             column = layout.column(text, start) if layout.first_on_line(text, start) else 0
+            literal = self._literal_fits(end, column)
             new = writer.flow(part.value) if inline else writer.block(part.value, column, self._style(start, literal=literal))
             if start == end:
                 new = ("" if layout.column(text, start) == 0 else newline) + new + (newline if start < len(text) else "")
@@ -108,11 +109,19 @@ class Emitter:
         gap = "" if parent.style == "flow" and parent.kind == "seq" else " "
         if fresh.token is not None or parent.style == "flow":
             return gap + (fresh.token or writer.flow(fresh.value))
-        literal = layout.alone_behind(self.text, end) and end < len(self.text)
+        literal = self._literal_fits(end, column)
         return writer.behind(fresh.value, column, self._style(start, literal=literal), item=parent.kind == "seq")
 
     def _style(self, at: int, *, literal: bool = True) -> writer.Style:
         return writer.Style(layout.newline_at(self.text, at), self.dash, literal=literal)
+
+    def _literal_fits(self, at: int, column: int) -> bool:
+        """Whether a literal may end at `at`: nothing follows on the line, and no comment below would run into it."""
+        text = self.text
+        if at >= len(text) or not layout.alone_behind(text, at):
+            return False
+        below = layout.after_space(text, layout.line_end(text, at))
+        return text[below : below + 1] != "#" or layout.column(text, below) < column + 2
 
     # --- block collections
 
@@ -151,7 +160,7 @@ class Emitter:
         if index < alive[0] and not layout.first_on_line(text, starts[0]):
             return starts[index], starts[index + 1]
         start, end = layout.line_start(text, starts[index]), layout.line_end(text, ends[index])
-        if index > alive[-1] and not text.endswith("\n") and layout.line_end(text, ends[-1]) == len(text):
+        if index > alive[-1] and not self.ended and layout.line_end(text, ends[-1]) == len(text):
             return layout.before_newline(text, start), layout.before_newline(text, end) if end < len(text) else end
         return start, end
 
@@ -206,9 +215,11 @@ class Emitter:
                     break
                 at = after
         ended = text[at - 1 : at] == "\n"
-        style = self._style(at, literal=ended)
-        if entry.raw is not None and (entry.raw[:1] in "\r\n") != ended:
+        style = self._style(at, literal=ended and self._literal_fits(at - 1, column))
+        if entry.raw:
             new = entry.raw
+            if ended and new[0] in "\r\n":
+                at = layout.before_newline(text, at)
         else:
             new = " " * column + self._entry_text(live, entry, column, style)
             new = new + style.newline if ended else style.newline + new
@@ -224,17 +235,16 @@ class Emitter:
         for index in range(len(starts)):
             if index in alive:
                 continue
-            if alive and index > alive[0]:
-                span = ends[index - 1], ends[index]
-            elif alive:
+            if alive and index < alive[0]:
                 span = starts[index], starts[index + 1]
-            elif index:
-                span = ends[index - 1], ends[index]
             else:
-                span = starts[0], ends[0]
+                span = ends[index - 1] if index else starts[0], ends[index]
+            if not live.entries and index + 1 == len(starts):
+                comma = layout.after_blank(text, ends[-1])
+                span = span[0], comma + 1 if text[comma] == "," else ends[-1]
             self.edits.append((*span, ""))
             follower = next((entry for entry in live.entries if entry.origin > index), None)
-            self._record_removed(live, path, index, "", follower, 0)
+            self._record_removed(live, path, index, text[slice(*span)], follower, 0)
         first = starts[alive[0]] if alive else ends[-1] if ends else layout.content(text, node) + 1
         at = first
         between = ", "
@@ -245,17 +255,15 @@ class Emitter:
             if entry.origin >= 0:
                 at, seen = ends[entry.origin], True
                 continue
-            if not alive:
+            if entry.raw:
+                new = entry.raw
+            elif not alive:
                 new = (", " if index else "") + self._flow_text(live, entry)
             elif seen:
                 new = between + self._flow_text(live, entry)
             else:
                 new = self._flow_text(live, entry) + between
             self.edits.append((at, at, new))
-        if starts and not live.entries:
-            comma = layout.after_blank(text, ends[-1])
-            if text[comma] == ",":
-                self.edits.append((ends[-1], comma + 1, ""))
 
     def _flow_text(self, live: Live, entry: Entry) -> str:
         value = writer.flow(value_of(entry.child))

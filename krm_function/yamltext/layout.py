@@ -9,6 +9,7 @@ import re
 from krm_function.yamltext.nodes import Node
 
 _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")  # libyaml takes every `#` where a token could begin for a comment
+_SPACE = re.compile(r"[ \t\r\n]*")
 _HEADER = re.compile(r"(?<![^ \t\r\n:-])[|>]([0-9+-]*)")
 _PROPERTY = re.compile(r"[&!][^ \t\r\n,\[\]{}]*")
 
@@ -16,6 +17,12 @@ _PROPERTY = re.compile(r"[&!][^ \t\r\n,\[\]{}]*")
 def after_blank(text: str, at: int) -> int:
     """The first offset from `at` on that is neither white space nor comment."""
     match = _BLANK.match(text, at)
+    return match.end() if match else at
+
+
+def after_space(text: str, at: int) -> int:
+    """The first offset from `at` on that is no white space."""
+    match = _SPACE.match(text, at)
     return match.end() if match else at
 
 
@@ -80,6 +87,15 @@ def block_scalar_end(text: str, start: int, end: int) -> int:
     while text[end - 1 : end] == "\n" and end > start:
         end = before_newline(text, end)
     return end
+
+
+def stripped(text: str, node: Node, start: int, end: int) -> str:
+    """`text[start:end]`, which ends with the block scalar `node`, so that a line end behind it is not its own."""
+    header = _HEADER.search(text, node.start)
+    if header is None:
+        return text[start:end]
+    digits = header[1].strip("+-")
+    return text[start : header.start() + 1] + digits + "-" + text[header.end() : end]
 
 
 def before_newline(text: str, at: int) -> int:

@@ -12,6 +12,7 @@ from krm_function.yamltext import layout, writer
 from krm_function.yamltext.changes import Change, Path, apply, same
 from krm_function.yamltext.document import Document, parse
 from krm_function.yamltext.emit import Emitter, Undo
+from krm_function.yamltext.ending import guard_end
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.pointer import escape
@@ -101,6 +102,7 @@ def _emit(document: Document, root: Node, part: Part, depth: int, keep: str) -> 
     for _ in range(2):
         part = unshare(settle(part, text, depth), root, text)
     emitter = Emitter(text, max(0, _dash_offset(text, root)), keep)
+    emitter.ended = guard_end(part, text)
     emitter.root(part, root, document.item)
     return emitter, _levels(part)
 

@@ -18,7 +18,7 @@ def test_recorded_forms(payload: Payload) -> None:
     assert data("kpt-eval-exec-args") == {"mode": "yaml", "k2": "two words"}
     assert data("kpt-render-second") == {"mode": "echo"}
     assert data("kpt-odd") == {}
-    with pytest.raises(FunctionError, match="functionConfig is a MyConf, a v1 ConfigMap is expected"):
+    with pytest.raises(FunctionError, match="functionConfig is of kind MyConf, a v1 ConfigMap is expected"):
         data("kpt-render")
 
 

@@ -95,6 +95,22 @@ def test_a_reader_that_went_away(tmp_path: Path, payload: Payload) -> None:
     assert (done.returncode, done.stderr) == (1, b"[error] Broken pipe\n")
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&-"])
+def test_closed_streams(tmp_path: Path, closed: str) -> None:
+    program = tmp_path / "set_namespace.py"
+    program.write_text(example())
+    line = f'"$0" "$1" {closed}'
+    done = subprocess.run(
+        ["/bin/sh", "-c", line, sys.executable, str(program)],
+        input=b"",
+        capture_output=True,
+        check=False,
+        env=ENVIRONMENT,
+    )
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"[error] stdin or stdout is closed\n"
+
+
 def test_start_up_is_light() -> None:
     code = "import sys, krm_function.krm; print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True, env=ENVIRONMENT)

@@ -1,0 +1,291 @@
+"""A correct host and the guest's agent: requests derived from a policy, and the verdicts of the rules on them."""
+
+import copy
+import json
+import re
+from typing import Any
+
+from regopy import Interpreter
+
+from krm_function.policy import describe
+
+Json = dict[str, Any]
+
+ENTRY_POINTS_ALLOWED = (
+    "DestroySandboxRequest GetOOMEventRequest GuestDetailsRequest OnlineCPUMemRequest "
+    "RemoveStaleVirtiofsShareMountsRequest SignalProcessRequest StartContainerRequest StatsContainerRequest "
+    "TtyWinResizeRequest WaitProcessRequest"
+).split()
+ENTRY_POINTS_DENIED = (
+    "AddSwapPathRequest AddSwapRequest GetIPTablesRequest GetMetricsRequest ListInterfacesRequest ListRoutesRequest "
+    "MemAgentCompactConfig MemAgentMemcgConfig MemHotplugByProbeRequest PauseContainerRequest ReseedRandomDevRequest "
+    "ResizeVolumeRequest ResumeContainerRequest SetGuestDateTimeRequest SetIPTablesRequest SetPolicyRequest "
+    "StartTracingRequest StopTracingRequest UpdateContainerRequest VolumeStatsRequest AllowRequestsFailingPolicy"
+).split()
+
+# genpolicy.md Appendix B, as far as the rules look at it
+PROCESS: Json = {
+    "Terminal": False,
+    "ConsoleSize": None,
+    "User": None,
+    "Args": [],
+    "Env": [],
+    "Cwd": "",
+    "Capabilities": None,
+    "Rlimits": [],
+    "NoNewPrivileges": False,
+    "ApparmorProfile": "",
+    "OOMScoreAdj": 0,
+    "SelinuxLabel": "",
+}
+RESOURCES: Json = {
+    "Devices": [],
+    "Memory": None,
+    "CPU": None,
+    "Pids": None,
+    "BlockIO": None,
+    "HugepageLimits": [],
+    "Network": None,
+}
+LINUX: Json = {
+    "UIDMappings": [],
+    "GIDMappings": [],
+    "Sysctl": {},
+    "Resources": RESOURCES,
+    "CgroupsPath": "",
+    "Namespaces": [],
+    "Devices": [],
+    "Seccomp": None,
+    "RootfsPropagation": "",
+    "MaskedPaths": [],
+    "ReadonlyPaths": [],
+    "MountLabel": "",
+    "IntelRdt": None,
+}
+SPEC: Json = {
+    "Version": "",
+    "Process": None,
+    "Root": None,
+    "Hostname": "",
+    "Mounts": [],
+    "Hooks": None,
+    "Annotations": {},
+    "Linux": None,
+    "Solaris": None,
+    "Windows": None,
+}
+CREATE: Json = {
+    "container_id": "",
+    "exec_id": "",
+    "string_user": None,
+    "devices": [],
+    "storages": [],
+    "OCI": None,
+    "sandbox_pidns": False,
+    "shared_mounts": [],
+    "stdin_port": 0,
+    "stdout_port": 0,
+    "stderr_port": 0,
+}
+
+SANDBOX_ID = "5" * 64
+NETNS = "/var/run/netns/cni-01234567-89ab-cdef-0123-456789abcdef"
+UID = "01234567-89ab-cdef-0123-456789abcdef"
+TOKENS = {
+    "sandbox-name": "web-7c5ddbdf54-x2v9k",
+    "sandbox-namespace": "shop",
+    "pod-uid": UID,
+    "pod-ip": "10.1.2.3",
+    "host-ip": "192.168.0.10",
+    "node-name": "node-1",
+    "host-name": "web-7c5ddbdf54-x2v9k",
+    "resource-field": "2",
+    "todo-annotation": "x",
+}
+
+
+class Agent:
+    """The agent of one VM: evaluates requests and keeps the state as genpolicy.md 7.1 says."""
+
+    def __init__(self, rego: str) -> None:
+        self._engine = Interpreter()
+        self._engine.add_module("policy", rego)
+        self._bundles: Json = {}
+        self.state: Json = {}
+
+    def verdict(self, entry_point: str, request: Any) -> Any:
+        """What the rules say, nothing applied."""
+        engine = self._engine
+        engine.add_data_json(json.dumps({"pstate": self.state}))
+        engine.set_input(request)
+        out = engine.query(f"x := data.agent_policy.{entry_point}")
+        text = str(out)
+        if text.startswith("<error>") or "bindings" not in text:
+            raise RuntimeError(f"{entry_point}: {text}")
+        return json.loads(text)["bindings"]["x"]
+
+    def allows(self, entry_point: str, request: Any) -> bool:
+        """Whether the agent obeys; its state changes as the rules say."""
+        result = self.verdict(entry_point, request)
+        if isinstance(result, bool):
+            return result
+        assert result["allowed"] is True
+        for op in result["ops"]:
+            _, root, key = op["path"].split("/")
+            assert root == "pstate"
+            if op["op"] == "add":
+                self.state[key] = op["value"]
+            elif key not in self.state:
+                return False
+            else:
+                del self.state[key]
+        return True
+
+
+class Host:
+    """A correct host: what containerd and the kata shim would ask for, container by container.
+
+    name and namespace are those of the running pod.
+    """
+
+    def __init__(self, rego: str, name: str = TOKENS["sandbox-name"], namespace: str = "shop") -> None:
+        self.data = describe(rego)
+        self.tokens = {**TOKENS, "sandbox-name": name, "sandbox-namespace": namespace, "host-name": name}
+
+    def index(self, container: str) -> int:
+        """Where the container of that name is in the policy; pause is 0."""
+        names = [c["OCI"]["Annotations"].get("io.kubernetes.cri.container-name", "pause") for c in self.data["containers"]]
+        return names.index(container)
+
+    def create(self, container: str) -> Json:
+        """CreateContainerRequest of a container."""
+        index = self.index(container)
+        policy = self.data["containers"][index]
+        bundle = f"{index:064x}"
+        oci = policy["OCI"]
+        storages, sources = self._storages(policy["storages"], bundle)
+        block = [s["mount_point"] for s in storages if s["driver"] == "blk"]
+        mounts = [self._mount(mount, bundle, block) for mount in oci["Mounts"]]
+        process = {**copy.deepcopy(PROCESS), **copy.deepcopy(oci["Process"])}
+        process["Args"] = [self._filled(arg.replace("$$", "$")) for arg in process.get("Args", [])]
+        process["Env"] = [self._filled(entry) for entry in process.get("Env", [])]
+        process["Capabilities"] = {key: self._capabilities(names) for key, names in process["Capabilities"].items()}
+        linux = {**copy.deepcopy(LINUX), **copy.deepcopy(oci["Linux"])}
+        linux["Namespaces"] += [{"Type": "network", "Path": NETNS}, {"Type": "cgroup", "Path": ""}]
+        linux["Devices"] = [
+            {**device, "Major": 0, "Minor": 0, "FileMode": 0, "UID": 0, "GID": 0} for device in linux["Devices"]
+        ]
+        options = {option for mount in mounts for option in mount["options"]}
+        linux["RootfsPropagation"] = next((name for name in ("rshared", "rslave") if name in options), "")
+        pull = {
+            "driver": "image_guest_pull",
+            "driver_options": ["image_guest_pull={}"],
+            "source": "image",
+            "fstype": "overlay",
+            "options": [],
+            "mount_point": f"/run/kata-containers/{bundle}/rootfs",
+            "fs_group": None,
+            "shared": False,
+        }
+        del sources
+        return {
+            **copy.deepcopy(CREATE),
+            "container_id": bundle,
+            "exec_id": bundle,
+            "devices": self._devices(policy["devices"]),
+            "storages": [pull, *storages],
+            "sandbox_pidns": policy["sandbox_pidns"],
+            "OCI": {
+                **copy.deepcopy(SPEC),
+                "Version": oci["Version"],
+                "Process": process,
+                "Root": {"Path": f"/run/kata-containers/{bundle}/rootfs", "Readonly": oci["Root"]["Readonly"]},
+                "Mounts": mounts,
+                "Annotations": self._annotations(policy),
+                "Linux": linux,
+            },
+        }
+
+    def execute(self, container: str, args: list[str]) -> Json:
+        """ExecProcessRequest of a command in a container that was created."""
+        created = self.create(container)
+        process = {**created["OCI"]["Process"], "Args": args, "Capabilities": None}
+        return {"container_id": created["container_id"], "exec_id": "e", "string_user": None, "process": process}
+
+    def _filled(self, text: str) -> str:
+        return re.sub(r"\$\(([a-z-]+)\)", lambda found: self.tokens.get(found[1], found[0]), text)
+
+    def _capabilities(self, names: list[str]) -> list[str]:
+        common = self.data["common"]
+        lists = {"$(default_caps)": common["default_caps"], "$(privileged_caps)": common["privileged_caps"]}
+        return lists.get(names[0], names) if names else names
+
+    def _path(self, pattern: str, bundle: str) -> str:
+        """A path that matches a pattern of the generator."""
+        common = self.data["common"]
+        text = pattern.replace("$(sfprefix)", common["sfprefix"]).replace("$(cpath)", common["cpath"])
+        text = text.replace("$(bundle-id)", bundle).replace("$(sandbox-id)", SANDBOX_ID)
+        text = text.replace("(?:/passthrough)?", "/passthrough").replace("(watchable/)?", "")
+        text = text.replace("[a-z0-9]{16}", "0123456789abcdef").replace("[0-9a-f]{16}", "0123456789abcdef")
+        return re.sub(r"\\(.)", r"\1", text).removeprefix("^").removesuffix("$")
+
+    def _storages(self, wanted: list[Json], bundle: str) -> tuple[list[Json], list[str]]:
+        out, sources = [], []
+        for number, storage in enumerate(wanted):
+            made = copy.deepcopy(storage)
+            if "$(spath)" in storage["mount_point"]:
+                import base64
+
+                source = f"{number:02x}/01"
+                made.update(driver="blk", source=source)
+                device = base64.urlsafe_b64encode(source.encode()).decode()
+                made["mount_point"] = f"{self.data['common']['spath']}/{device}"
+                sources.append(source)
+            else:
+                made["mount_point"] = self._path(storage["mount_point"], bundle)
+                made["source"] = self._path(storage["source"], bundle)
+            out.append(made)
+        return out, sources
+
+    def _mount(self, wanted: Json, bundle: str, block: list[str]) -> Json:
+        source = block.pop(0) if not wanted["source"] else self._path(wanted["source"], bundle)
+        return {**copy.deepcopy(wanted), "source": source}
+
+    def _devices(self, wanted: list[Json]) -> list[Json]:
+        prefix = self.data["devices"]["vfio"]["device_path"]
+        out = []
+        for number, device in enumerate(wanted):
+            if device["container_path"] == prefix:
+                values = {
+                    "id": f"vfio{number}",
+                    "container_path": f"{prefix}{number}",
+                    "options": [f"0000:0{number}:00.0=01/0{number}"],
+                }
+                out.append({**device, **values})
+            else:
+                out.append({**device, "id": "drive0", "type_": "blk", "vm_path": "01/02"})
+        return out
+
+    def _annotations(self, policy: Json) -> Json:
+        name, namespace = self.tokens["sandbox-name"], self.tokens["sandbox-namespace"]
+        out = {key: value for key, value in policy["OCI"]["Annotations"].items() if key.startswith("io.kata")}
+        out["io.katacontainers.pkg.oci.bundle_path"] = "/run/bundle"
+        wanted = policy["OCI"]["Annotations"]
+        out |= {
+            "io.kubernetes.cri.container-type": wanted["io.kubernetes.cri.container-type"],
+            "io.kubernetes.cri.sandbox-id": SANDBOX_ID,
+            "io.kubernetes.cri.sandbox-name": name,
+            "io.kubernetes.cri.sandbox-namespace": namespace,
+            "io.kubernetes.cri.sandbox-uid": UID,
+        }
+        if "io.kubernetes.cri.container-name" in wanted:
+            out["io.kubernetes.cri.container-name"] = wanted["io.kubernetes.cri.container-name"]
+            out["io.kubernetes.container.terminationMessagePath"] = "/dev/termination-log"
+            out["io.kubernetes.container.terminationMessagePolicy"] = "File"
+            prefix = self.data["devices"]["vfio"]["device_path"]
+            gpus = [n for n, device in enumerate(policy["devices"]) if device["container_path"] == prefix]
+            out |= {f"cdi.k8s.io/vfio{number}": f"nvidia.com/gpu={number}" for number in gpus}
+        else:
+            out["nerdctl/network-namespace"] = NETNS
+            out["io.kubernetes.cri.sandbox-log-directory"] = f"/var/log/pods/{namespace}_{name}_{UID}"
+        return out
