@@ -115,7 +115,9 @@ KINDS: dict[str, Kind] = {
         "the input is empty",
         "Helm 3 sends nothing to a post-renderer under --output-dir; drop that flag, or pipe `helm template` into us",
     ),
-    "CC0110": Kind("error", "the edited text does not parse back to the intended object: {problem}", "report this as a bug"),
+    "CC0110": Kind(
+        "error", "the edited text does not parse back to the intended object: {problem}", "report this as a bug"
+    ),
     # --- CC02: selection and annotations
     "CC0201": Kind("info", "skipped: {reason}"),
     "CC0202": Kind(
@@ -137,7 +139,11 @@ KINDS: dict[str, Kind] = {
     "CC0208": Kind("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
     # --- CC03: scheduling
     "CC0301": Kind("info", "pods will run on nodes with {selector}"),
-    "CC0302": Kind("error", "runtime class {name} is not in the input and not named by the release", "add the RuntimeClass or set runtimeClasses: emit"),
+    "CC0302": Kind(
+        "error",
+        "runtime class {name} is not in the input and not named by the release",
+        "add the RuntimeClass or set runtimeClasses: emit",
+    ),
     "CC0303": Kind("error", "RuntimeClass {name}: {problem}", "correct the RuntimeClass or the configuration"),
     "CC0304": Kind(
         "error",
@@ -157,7 +163,9 @@ KINDS: dict[str, Kind] = {
         "make the two agree",
     ),
     "CC0309": Kind("warning", "node label {label} is deprecated by Kubernetes", "use {successor}"),
-    "CC0310": Kind("warning", "nodeName pins the pod to {node} and bypasses the runtime class's scheduling", "remove nodeName"),
+    "CC0310": Kind(
+        "warning", "nodeName pins the pod to {node} and bypasses the runtime class's scheduling", "remove nodeName"
+    ),
     # --- CC04: runtime class placeholders
     "CC0401": Kind("error", "unknown runtime class {name}", "use one of {known}{suggestion}"),
     "CC0402": Kind(
@@ -165,13 +173,21 @@ KINDS: dict[str, Kind] = {
         "runtime class {name} names no platform and no default platform is configured",
         "set spec.platform in the ContrastGenerate, or use contrast-cc-<platform>",
     ),
-    "CC0403": Kind("error", "platform {platform} is not in release {release}", "add it to the ContrastRelease, or use one of {known}"),
+    "CC0403": Kind(
+        "error",
+        "platform {platform} is not in release {release}",
+        "add it to the ContrastRelease, or use one of {known}",
+    ),
     "CC0404": Kind("info", "runtime class {before} becomes {after}"),
     "CC0405": Kind("error", "insecure platform {platform} is not supported", "use a confidential platform"),
     "CC0406": Kind(
-        "error", "the pod needs {gpus} GPUs but its VM gets {vcpus} vCPUs", "raise the cpu limits: at least one vCPU a GPU"
+        "error",
+        "the pod needs {gpus} GPUs but its VM gets {vcpus} vCPUs",
+        "raise the cpu limits: at least one vCPU a GPU",
     ),
-    "CC0407": Kind("error", "the pod's VM would have {vcpus} vCPUs; between 1 and 220 are possible", "lower the cpu limits"),
+    "CC0407": Kind(
+        "error", "the pod's VM would have {vcpus} vCPUs; between 1 and 220 are possible", "lower the cpu limits"
+    ),
     "CC0408": Kind("error", "{key}: {problem}", "write a Kubernetes quantity such as 500m or 2"),
     "CC0409": Kind(
         "warning",
@@ -181,13 +197,25 @@ KINDS: dict[str, Kind] = {
     # --- CC05: images
     "CC0501": Kind("error", "container {container} has no image", "name an image with its digest"),
     "CC0502": Kind("error", "image {image} is not pinned", "append @sha256:<digest>"),
-    "CC0503": Kind("error", "image {image} is not a valid reference: {problem}", "write registry/name:tag@sha256:<64 hex digits>"),
+    "CC0503": Kind(
+        "error", "image {image} is not a valid reference: {problem}", "write registry/name:tag@sha256:<64 hex digits>"
+    ),
     "CC0504": Kind("error", "image {image} is not in the ImageLock", "add it: contrast-krm lock"),
-    "CC0505": Kind("error", "the ImageLock says {locked} for image {image}, which is pinned to another digest", "update the lock: contrast-krm lock"),
+    "CC0505": Kind(
+        "error",
+        "the ImageLock says {locked} for image {image}, which is pinned to another digest",
+        "update the lock: contrast-krm lock",
+    ),
     "CC0506": Kind("info", "image {before} becomes {after}"),
-    "CC0507": Kind("error", "image {image} has tag {tag}, the release is {release}", "use the resources of release {release}"),
+    "CC0507": Kind(
+        "error", "image {image} has tag {tag}, the release is {release}", "use the resources of release {release}"
+    ),
     # --- CC06: policy
-    "CC0601": Kind("error", "{field} is not covered by the policy generator yet", "remove the field, or set policy.engine: none and seal the pod with genpolicy"),
+    "CC0601": Kind(
+        "error",
+        "{field} is not covered by the policy generator yet",
+        "remove the field, or set policy.engine: none and seal the pod with genpolicy",
+    ),
     "CC0602": Kind("error", "{kind} {name} is not in the input", "render it together with the pod"),
     "CC0603": Kind("error", "{kind} {name} has no key {key}", "add the key or correct the reference"),
     "CC0604": Kind("error", "{field}: {problem}", "{remedy}"),
@@ -195,16 +223,28 @@ KINDS: dict[str, Kind] = {
     "CC0606": Kind("info", "policy sealed, digest {digest}"),
     "CC0607": Kind("info", "SNP ID block for {product}, {vcpus} vCPUs"),
     "CC0608": Kind(
-        "error", "no SNP ID block can be made for platform {platform}: {problem}", "give TrustedMeasurement and APEIP in the release"
+        "error",
+        "no SNP ID block can be made for platform {platform}: {problem}",
+        "give TrustedMeasurement and APEIP in the release",
     ),
-    "CC0609": Kind("error", "no RTMR0 for {vcpus} vCPUs on platform {platform}", "add it to rtmr0ByVCPU of the release"),
+    "CC0609": Kind(
+        "error", "no RTMR0 for {vcpus} vCPUs on platform {platform}", "add it to rtmr0ByVCPU of the release"
+    ),
     "CC0610": Kind("error", "annotation {key} holds no initdata: {problem}", "remove it, or give valid initdata"),
-    "CC0611": Kind("error", "the annotations have {size} bytes, Kubernetes allows {limit}", "shorten the policy or the initdata"),
+    "CC0611": Kind(
+        "error", "the annotations have {size} bytes, Kubernetes allows {limit}", "shorten the policy or the initdata"
+    ),
     "CC0612": Kind("error", "policy settings: {problem}", "correct the settings"),
     # --- CC07: manifest
-    "CC0701": Kind("error", "no coordinator among the resources nor in manifest.base", "render coordinator.yml with them, set manifest.base, or set manifest.emit: none"),
+    "CC0701": Kind(
+        "error",
+        "no coordinator among the resources nor in manifest.base",
+        "render coordinator.yml with them, set manifest.base, or set manifest.emit: none",
+    ),
     "CC0702": Kind("error", "{field}: {problem}", "correct the manifest"),
-    "CC0703": Kind("warning", "please fill in all reference values for {entry}", "set {fields} under spec.manifest.referenceValues"),
+    "CC0703": Kind(
+        "warning", "please fill in all reference values for {entry}", "set {fields} under spec.manifest.referenceValues"
+    ),
     "CC0704": Kind("error", "{field} is still missing in the manifest given as base", "fill in the value"),
     "CC0705": Kind(
         "error",
@@ -213,26 +253,48 @@ KINDS: dict[str, Kind] = {
     ),
     "CC0706": Kind("info", "manifest has {policies} policies"),
     "CC0707": Kind("error", "workload owner key: {problem}", "give the public key as PEM"),
-    "CC0708": Kind("error", "spec.manifest.policies names {name}, which is no workload of this render", "did you mean {suggestion}?"),
-    "CC0709": Kind("error", "the manifest has no reference values for {platform}", "add them to the ContrastRelease or to manifest.base"),
+    "CC0708": Kind(
+        "error",
+        "spec.manifest.policies names {name}, which is no workload of this render",
+        "did you mean {suggestion}?",
+    ),
+    "CC0709": Kind(
+        "error",
+        "the manifest has no reference values for {platform}",
+        "add them to the ContrastRelease or to manifest.base",
+    ),
     "CC0711": Kind(
         "error",
         "{name} has no initdata to take its digest from, and policy.engine is none",
         "set policy.engine: native, set manifest.emit: none, or seal the pod first",
     ),
     "CC0712": Kind("error", "a workload without metadata.name cannot be in a manifest", "give it a name"),
-    "CC0710": Kind("error", "the object {name} of the input would be overwritten by the manifest", "set manifest.name to another name"),
+    "CC0710": Kind(
+        "error",
+        "the object {name} of the input would be overwritten by the manifest",
+        "set manifest.name to another name",
+    ),
     # --- CC08: injection
     "CC0801": Kind("info", "initializer injected"),
     "CC0802": Kind("info", "service mesh injected"),
     "CC0803": Kind("info", "image store injected"),
     "CC0804": Kind("info", "secrets mounted into {container}"),
-    "CC0805": Kind("error", "volume {volume} must be {expected}, it is {actual}", "rename the volume or change its source"),
+    "CC0805": Kind(
+        "error", "volume {volume} must be {expected}, it is {actual}", "rename the volume or change its source"
+    ),
     "CC0806": Kind("error", "secure-pv {value}: {problem}", "{remedy}"),
-    "CC0807": Kind("error", "container {container} mounts {volume}, a {source} that the host controls", "use a block device with the secure-pv annotation, or an emptyDir"),
+    "CC0807": Kind(
+        "error",
+        "container {container} mounts {volume}, a {source} that the host controls",
+        "use a block device with the secure-pv annotation, or an emptyDir",
+    ),
     "CC0808": Kind("error", "volumeClaimTemplate {name} is not of volumeMode Block", "set volumeMode: Block"),
     "CC0809": Kind("info", "replaces {container}, which the input already had"),
-    "CC0810": Kind("error", "container {container} mounts {volume}, which the pod does not have", "add the volume or correct the name"),
+    "CC0810": Kind(
+        "error",
+        "container {container} mounts {volume}, which the pod does not have",
+        "add the volume or correct the name",
+    ),
     "CC0812": Kind(
         "error", "container {container} mounts {volume} at /contrast, where the secrets belong", "mount it elsewhere"
     ),
@@ -240,10 +302,16 @@ KINDS: dict[str, Kind] = {
     # --- CC09: configuration
     "CC0901": Kind("error", "{kind} {name}: {field}: {problem}", "{remedy}"),
     "CC0902": Kind("error", "{kind} {name}: unknown field {field}", "did you mean {suggestion}?"),
-    "CC0903": Kind("error", "no ContrastRelease in the configuration", "pass one with --config, or add one to the resources with the local-config annotation"),
+    "CC0903": Kind(
+        "error",
+        "no ContrastRelease in the configuration",
+        "pass one with --config, or add one to the resources with the local-config annotation",
+    ),
     "CC0904": Kind("error", "two objects of kind {kind} in the configuration", "keep one"),
     "CC0905": Kind("error", "unknown kind {kind} in group contrast-krm.dev", "did you mean {suggestion}?"),
-    "CC0906": Kind("error", "no ImageLock in the configuration", "create one with contrast-krm lock, or set policy.engine: none"),
+    "CC0906": Kind(
+        "error", "no ImageLock in the configuration", "create one with contrast-krm lock, or set policy.engine: none"
+    ),
     "CC0907": Kind("error", "apiVersion {found} is not supported", "use contrast-krm.dev/v1alpha1"),
     "CC0908": Kind("error", "functionConfig of kind {kind} is not understood", "use a ContrastGenerate or a ConfigMap"),
     "CC0909": Kind("error", "{option}: {problem}", "{remedy}"),
@@ -253,11 +321,27 @@ KINDS: dict[str, Kind] = {
     "CC1002": Kind("error", "cannot write {file}: {problem}", "check the path and its permissions"),
     "CC1003": Kind("error", "no .yml or .yaml files in {path}", "name a directory that has some"),
     # --- CC11: check
-    "CC1101": Kind("error", "placeholder {name} is left", "the function was not run; kustomize needs --enable-alpha-plugins --enable-exec"),
+    "CC1101": Kind(
+        "error",
+        "placeholder {name} is left",
+        "the function was not run; kustomize needs --enable-alpha-plugins --enable-exec",
+    ),
     "CC1102": Kind("error", "the pod has no policy", "render it with contrast-krm"),
-    "CC1103": Kind("error", "the pod is not what its policy describes: {field}", "nothing may change a pod template after it is sealed; render again"),
+    "CC1103": Kind(
+        "error",
+        "the pod is not what its policy describes: {field}",
+        "nothing may change a pod template after it is sealed; render again",
+    ),
     "CC1104": Kind("error", "digest {digest} is not in the manifest", "use the manifest of the same render"),
-    "CC1105": Kind("error", "the manifest has policies of no workload here: {names}", "check all resources of the deployment together"),
+    "CC1105": Kind(
+        "error",
+        "the manifest has policies of no workload here: {names}",
+        "check all resources of the deployment together",
+    ),
     "CC1106": Kind("error", "no manifest in the input", "pass one with --manifest"),
-    "CC1107": Kind("error", "runtime class {name} does not exist in the input", "render with runtimeClasses: emit, or add the RuntimeClass"),
+    "CC1107": Kind(
+        "error",
+        "runtime class {name} does not exist in the input",
+        "render with runtimeClasses: emit, or add the RuntimeClass",
+    ),
 }

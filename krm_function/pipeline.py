@@ -17,11 +17,18 @@ from krm_function.model.vcpus import vcpus
 from krm_function.model.workload import Workload
 from krm_function.policy import References, load_rules, settings
 from krm_function.stages.inject import inject
-from krm_function.stages.manifest import Made, ReferenceValues, SealedWorkload, emit, gather_reference_values, make_manifest
+from krm_function.stages.manifest import (
+    Made,
+    ReferenceValues,
+    SealedWorkload,
+    emit,
+    gather_reference_values,
+    make_manifest,
+)
 from krm_function.stages.policy import existing_digest, measure, seal_policy
 from krm_function.stages.read import read
 from krm_function.stages.resolve import Resolved, resolve
-from krm_function.stages.schedule import RuntimeClassObject, RuntimeClasses, runtime_classes, schedule
+from krm_function.stages.schedule import RuntimeClasses, RuntimeClassObject, runtime_classes, schedule
 from krm_function.stages.select import coordinator_namespace, select
 from krm_function.stages.verify import after, before
 from krm_function.stages.write import ObjectEdits, write
@@ -85,9 +92,7 @@ class Subject(NamedTuple):
         return has_errors(self.findings)
 
 
-def render(
-    resources: Sequence[Resource], config: Config | None, config_findings: tuple[Finding, ...] = ()
-) -> Rendered:
+def render(resources: Sequence[Resource], config: Config | None, config_findings: tuple[Finding, ...] = ()) -> Rendered:
     """Render the resources of one deployment.
 
     config: None when it could not be made; config_findings then says why. That is an error only if there is anything to
@@ -176,9 +181,7 @@ def _sealed(
     if has_errors(problems):
         return subjects, problems
     source = read(resources, ("ConfigMap", "Secret", "List"))
-    references = References(
-        [value for document in source.documents.values() for _, value in objects(document.value)]
-    )
+    references = References([value for document in source.documents.values() for _, value in objects(document.value)])
     rules = options.rules or load_rules()
     done: list[Subject] = []
     for subject in subjects:
@@ -209,8 +212,7 @@ def _runtime_class_objects(documents: Mapping[int, Document], config: Config | N
         RuntimeClassObject(index, root, reference(value), value)
         for index, document in documents.items()
         for root, value in objects(document.value)
-        if reference(value).kind == "RuntimeClass" and isinstance(value, dict)
-        and reference(value).name in handlers
+        if reference(value).kind == "RuntimeClass" and isinstance(value, dict) and reference(value).name in handlers
     ]
 
 

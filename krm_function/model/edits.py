@@ -14,6 +14,7 @@ class Absent:
     """The type of ABSENT: no value, which is not the same as null."""
 
     def __repr__(self) -> str:
+        """Name it in a test's output."""
         return "ABSENT"
 
 

@@ -22,6 +22,4 @@ CODES = {
 def yaml_finding(problem: YamlError, file: str, ref: Ref | None = None, path: Path = ()) -> Finding:
     """The finding of one YamlError in one file."""
     code = CODES[problem.code]
-    return finding(
-        code, ref, path, line=problem.line, column=problem.column, file=file, problem=problem.message
-    )
+    return finding(code, ref, path, line=problem.line, column=problem.column, file=file, problem=problem.message)

@@ -134,6 +134,7 @@ class Workload(NamedTuple):
         if before == value:
             return ()
         path: Path
+        after: dict[str, Any]
         if not isinstance(metadata, dict):
             path, after = self.metadata_path, {"annotations": {key: value}}
             old = metadata if "metadata" in mapping(dig(self.document, self.template_path)) else ABSENT

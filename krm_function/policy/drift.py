@@ -1,7 +1,7 @@
 """Is a pod still what its sealed policy describes? Asked without lock or configuration.
 
-Rule of this file: the generator itself answers, with image facts read back from the policy: what the policy claims of an
-image is given to it as that image's configuration, so any difference that remains comes from the pod. What only the
+Rule of this file: the generator itself answers, with image facts read back from the policy: what the policy claims of
+an image is given to it as that image's configuration, so any difference that remains comes from the pod. What only the
 settings decide is not compared, because a policy may have been made with others.
 """
 

@@ -42,7 +42,8 @@ def check_workload(workload: Workload, references: References) -> Checked:
     except ValueError as problem:
         found = finding("CC0610", ref, path, key=INITDATA, problem=str(problem))
         return Checked((*findings, found), "", platform)
-    findings += [finding("CC1103", ref, workload.spec_path, field=field) for field in drift(workload, sealed, references)]
+    moved = drift(workload, sealed, references)
+    findings += [finding("CC1103", ref, workload.spec_path, field=field) for field in moved]
     return Checked(tuple(findings), digest(toml), platform)
 
 
@@ -64,9 +65,8 @@ def _images(workload: Workload) -> list[Finding]:
 def check_manifest(digests: Mapping[Ref, str], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
     """Whether manifest and workloads name exactly the same digests (contrast.md 9, `set`)."""
     policies = manifest.get("Policies") or {}
-    findings = [
-        finding("CC1104", ref, (), digest=sealed) for ref, sealed in digests.items() if sealed and sealed not in policies
-    ]
+    strangers = [(ref, sealed) for ref, sealed in digests.items() if sealed and sealed not in policies]
+    findings = [finding("CC1104", ref, (), digest=sealed) for ref, sealed in strangers]
     unknown = sorted(set(policies) - set(digests.values()))
     if unknown:
         names = ", ".join("/".join((policies[one] or {}).get("SANs") or [one[:16]]) for one in unknown)
@@ -83,5 +83,3 @@ def check_classes(workloads: Sequence[Workload], classes: Sequence[str]) -> tupl
         for one in workloads
         if not is_placeholder(one.runtime_class) and one.runtime_class not in classes
     )
-
-

@@ -82,8 +82,8 @@ def gather_reference_values(
     try:
         merged = merged_reference_values(base.get("ReferenceValues"), release, overrides)
     except FieldProblem as problem:
-        path = ("spec", "manifest", "referenceValues")
-        found = finding("CC0702", options, path, field=problem.problem.field, problem=problem.problem.problem)
+        where = ("spec", "manifest", "referenceValues")
+        found = finding("CC0702", options, where, field=problem.problem.field, problem=problem.problem.problem)
         return ReferenceValues(findings=(*findings, found))
     return ReferenceValues(release, overrides, merged, rtmr0, tuple(findings))
 
@@ -228,8 +228,8 @@ def _validated(manifest: Mapping[str, Any], config: Config) -> tuple[Finding, ..
     ]
     if config.generate.manifest.base is None:
         for place, fields in unfilled(problems).items():
-            values = {"entry": place, "fields": ", ".join(fields)}
-            findings.append(finding("CC0703", ref, (*path, "referenceValues"), **values))
+            at, missing = (*path, "referenceValues"), ", ".join(fields)
+            findings.append(finding("CC0703", ref, at, entry=place, fields=missing))
     else:
         findings += [finding("CC0704", ref, path, field=one.field) for one in problems if one.missing]
     count = len(manifest["Policies"])

@@ -53,8 +53,9 @@ def measure(
                 edits += made
                 written.add(key)
         if not written:
-            values = {"platform": platform.name, "problem": "; ".join(problems)}
-            return Outcome(findings=(finding("CC0608", workload.ref, workload.metadata_path, **values),))
+            why = "; ".join(problems)
+            found_none = finding("CC0608", workload.ref, workload.metadata_path, platform=platform.name, problem=why)
+            return Outcome(findings=(found_none,))
     for key, before in workload.annotations.items():
         if key.startswith(tuple(KATA + name for name in ID_BLOCK_KEYS)) and key not in written:
             path = (*workload.metadata_path, "annotations", key)
@@ -62,9 +63,7 @@ def measure(
     return Outcome(tuple(edits))
 
 
-def _entry(
-    reference_values: Sequence[Mapping[str, Any]], platform: Platform, product: str
-) -> Mapping[str, Any] | str:
+def _entry(reference_values: Sequence[Mapping[str, Any]], platform: Platform, product: str) -> Mapping[str, Any] | str:
     """The first reference value of a product, or why there is none to use."""
     for entry in reference_values:
         if entry.get("Platform") == platform.marker and entry.get("ProductName") == product:

@@ -1,7 +1,7 @@
 """Resolve: the runtime class placeholder becomes the handler of the release.
 
-Rule of this file: the platform set is closed and comes from the name alone; a name that is not understood is an error and
-never a default (contrast.md 5.7). What a name means is `model.platforms`; which handler it gets is decided here:
+Rule of this file: the platform set is closed and comes from the name alone; a name that is not understood is an error
+and never a default (contrast.md 5.7). What a name means is `model.platforms`; which handler it gets is decided here:
 
     the pod says                         GPU asked   default set   handler of
     contrast-cc, kata-cc-isolation       no          yes           the default platform
@@ -12,7 +12,7 @@ never a default (contrast.md 5.7). What a name means is `model.platforms`; which
     contrast-<anything else>             any         any           CC0401
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from krm_function.api.kinds import Release
 from krm_function.findings import Finding, finding
@@ -50,10 +50,11 @@ def resolve(workload: Workload, release: Release, default: str) -> Resolved:
     path = (*workload.spec_path, "runtimeClassName")
     gpus = gpu_count(workload.pod_spec) > 0
 
-    def failed(code: str, **values: str) -> Resolved:
+    def failed(code: str, **values: Any) -> Resolved:
         return Resolved(None, findings=(finding(code, workload.ref, path, **values),))
 
     warnings: tuple[Finding, ...] = ()
+    needed: tuple[Platform, ...]
     parsed = parse_runtime_class(name)
     match parsed:
         case Bare():
@@ -75,9 +76,8 @@ def resolve(workload: Workload, release: Release, default: str) -> Resolved:
             return failed("CC0401", name=name, known=known, suggestion=f"; did you mean {close}?" if close else "")
     facts = release.platforms.get(platform.name)
     if facts is None:
-        return failed(
-            "CC0403", platform=platform.name, release=release.version, known=", ".join(sorted(release.platforms)) or "none"
-        )
+        known = ", ".join(sorted(release.platforms)) or "none"
+        return failed("CC0403", platform=platform.name, release=release.version, known=known)
     edits: tuple[Edit, ...] = ()
     if name != facts.handler:
         reason = f"{placeholder(platform)} is {facts.handler} in release {release.version}"

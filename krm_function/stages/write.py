@@ -80,9 +80,8 @@ def _add(
     findings: list[Finding] = []
     for value in additions:
         ref = reference(value)
-        index = predecessors.get(ref)
-        if index is not None:
-            texts[index] = _updated(emitted[index], value)
+        if ref in predecessors:
+            texts[predecessors[ref]] = _updated(emitted[predecessors[ref]], value)
         elif (ref.kind, ref.name) in names:
             findings.append(finding("CC0710", ref, name=f"{ref.kind}/{ref}"))
         else:

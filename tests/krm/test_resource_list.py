@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -260,6 +261,45 @@ def test_an_object_is_in_one_list_once(payload: Payload) -> None:
     for item in (made, resources.items[0]):
         with pytest.raises(ValueError, match="part of a list already"):
             resources.add(item)
+
+
+STYLES = [
+    "items: []",
+    "items:",
+    "items:\n- kind: Pod\n  x: |\n    text\n\n",
+    "items:\n- kind: Pod\n  x: |+\n    text\n\n",
+    "items:\n- kind: Pod\n  x: |-\n    text",
+    "items:\n  - kind: Pod\n  # foot\n# root\nfunctionConfig: {}\n",
+    "items: [{kind: Pod}, {kind: Job, x: [1,\n 2]}]  # c\nresults: []\n",
+    "results:\n- message: a\nitems:\n- {}\n",
+    "items:\n- kind: Pod\n...\n",
+    "items:\n-\n  kind: Pod\n- kind: Job # c\n\n\n# t",
+    "items:\n- kind: Pod\n  metadata: {name: a}\nresults:\n  - message: one\nfunctionConfig:\n  kind: X",
+    "items:\n- kind: Pod\n  a: &x {b: c}\n- kind: Job\n  a: *x\nfunctionConfig: {k: *x}\n",
+]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("style", STYLES)
+def test_every_combination_of_changes_reads_back(style: str, newline: str) -> None:
+    data = (HEAD + style).replace("\n", newline).encode()
+    count = len(ResourceList.parse(data).items)
+    new = {**POD, "data": {"a": "x\ny\n", "b": "on"}}
+    for edited, removed, added, said in product(range(-1, count), range(-1, count), range(3), range(2)):
+        resources = ResourceList.parse(data)
+        expected = value_of(data)
+        if edited >= 0:
+            resources.items[edited].set_annotation("a", "b: c\nd\n")
+        items = [item.value for item in resources.items]
+        if removed >= 0:
+            resources.remove(resources.items[removed])
+            del items[removed]
+        expected["items"] = items + [resources.add(new).value for _ in range(added)]
+        if said:
+            resources.results.errorf("m")
+            expected["results"] = [*(expected.get("results") or []), {"message": "m", "severity": "error"}]
+        output = value_of(resources.to_bytes())
+        assert {**output, "items": output["items"] or []} == expected
 
 
 # --- results

@@ -45,11 +45,14 @@ def test_the_example_in_process(payload: Payload) -> None:
     expected = value_of(data)
     for item in expected["items"]:
         item["metadata"]["namespace"] = "shop"
-    expected["results"] = [{"message": "3 objects are in place", "severity": "info"}]
-    assert value_of(output) == expected
+    reply = value_of(output)
+    said = reply.pop("results")
+    assert [entry["resourceRef"]["name"] for entry in said] == ["web", "conf", "svc"]
+    assert said[0]["field"] == {"path": "metadata.namespace"}
+    assert reply == expected
     kept = [line for line in output.splitlines(keepends=True) if line.strip(b" ") != b"namespace: shop\n"]
     head, _, _ = b"".join(kept).partition(b"results:")
-    assert head == data.replace(b"  data: {namespace: shop}\n", b"  data: {namespace: shop}\n")
+    assert head == data
     again, _ = run(space["set_namespace"], output)
     assert value_of(again)["items"] == expected["items"]
 
@@ -63,19 +66,23 @@ def example_process(tmp_path: Path, data: bytes, *arguments: str) -> "subprocess
 
 
 def test_the_example_as_a_process(tmp_path: Path, payload: Payload) -> None:
-    done = example_process(tmp_path, payload("kpt-odd"))
+    data = payload("kpt-odd").replace(b"data: {}", b"data: {namespace: shop}")
+    done = example_process(tmp_path, data)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert value_of(done.stdout)["items"][0]["metadata"]["namespace"] == "default"
+    assert value_of(done.stdout)["items"][0]["metadata"]["namespace"] == "shop"
+    done = example_process(tmp_path, payload("kpt-odd"))
+    assert (done.returncode, done.stderr) == (1, b"[error] functionConfig: data.namespace is missing\n")
+    assert done.stdout.startswith(payload("kpt-odd"))
     done = example_process(tmp_path, payload("kz-hash-over"))
     assert done.returncode == 1
-    assert done.stderr == b"[error] functionConfig is a Tx, a v1 ConfigMap is expected\n"
+    assert done.stderr == b"[error] functionConfig is of kind Tx, a v1 ConfigMap is expected\n"
     assert done.stdout.startswith(payload("kz-hash-over"))
     done = example_process(tmp_path, b"kind: Pod\n")
     assert (done.returncode, done.stdout) == (1, b"kind: Pod\n")
     assert done.stderr == b"[error] the input is no ResourceList: it is not one document with items\n"
     done = example_process(tmp_path, b"", "--help")
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout == b"Move every object into the namespace that the functionConfig names.\n"
+    assert done.stdout == b"Move workloads and what they need into a namespace: kpt fn eval -- namespace=shop\n"
 
 
 def test_a_reader_that_went_away(tmp_path: Path, payload: Payload) -> None:
