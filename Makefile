@@ -34,6 +34,7 @@ lint: .venv/installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 tools: | $(BIN)/python
 	@$(BIN)/python -m tools

@@ -47,8 +47,8 @@ class Finding(NamedTuple):
 
     @property
     def anchor(self) -> str:
-        """Where docs/findings.md explains this code."""
-        return f"docs/findings.md#{self.code.lower()}"
+        """Where docs/reference/findings.md explains this code."""
+        return f"docs/reference/findings.md#{self.code.lower()}"
 
 
 def dotted(path: Path) -> str:
@@ -109,7 +109,7 @@ KINDS: dict[str, Kind] = {
     "CC0105": Kind("error", "{problem}", "write the repeated part out instead of using aliases"),
     "CC0106": Kind("error", "{problem}", "keep one of the two; Kubernetes tools disagree about which one wins"),
     "CC0107": Kind("error", "{problem}", "write the value without a tag"),
-    "CC0108": Kind("error", "{problem}", "see docs/hosts.md for the accepted inputs"),
+    "CC0108": Kind("error", "{problem}", "see docs/how-to for the accepted inputs"),
     "CC0109": Kind(
         "error",
         "the input is empty",
@@ -249,7 +249,7 @@ KINDS: dict[str, Kind] = {
     "CC0705": Kind(
         "error",
         "{first} and {second} have the same digest {digest}",
-        "make the two workloads differ, for instance by an annotation on the pod template; a manifest names each digest once",
+        "make the two differ, for instance by an annotation on the pod template; a manifest names each digest once",
     ),
     "CC0706": Kind("info", "manifest has {policies} policies"),
     "CC0707": Kind("error", "workload owner key: {problem}", "give the public key as PEM"),

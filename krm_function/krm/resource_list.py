@@ -42,7 +42,7 @@ class ResourceList:
         self._items = list(self._read)
         config = split.function_config
         self.function_config = self._object(config) if config and not config.empty else None
-        self.results = Results()
+        self._results = Results()
         self.earlier_results = self._earlier(split.results)
 
     @classmethod
@@ -64,6 +64,11 @@ class ResourceList:
     def api_version(self) -> str:
         """The version received, which is also the one answered."""
         return self._split.api_version
+
+    @property
+    def results(self) -> Results:
+        """What this function says; it follows `earlier_results` in the answer."""
+        return self._results
 
     @property
     def items(self) -> tuple[KubeObject, ...]:

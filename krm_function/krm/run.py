@@ -32,6 +32,10 @@ def run(fn: Function, data: bytes) -> tuple[bytes, Results]:
     except (FunctionError, YamlError) as error:
         results.errorf(str(error))
         return data, results
+    except Exception as error:  # noqa: BLE001
+        results.errorf(_bug(error))
+        results.bug = True
+        return data, results
     results = resources.results
     try:
         if fn(resources) is False and not results.failed:

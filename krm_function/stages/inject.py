@@ -19,6 +19,7 @@ from krm_function.model.pods import claims, named, places, sources
 from krm_function.model.quantity import nano
 from krm_function.model.shapes import shape_findings
 from krm_function.model.workload import PREFIX, Workload, dig, maps
+from krm_function.yamltext import same
 
 SKIP_INITIALIZER = PREFIX + "skip-initializer"
 SECURE_PV = PREFIX + "secure-pv"
@@ -197,7 +198,7 @@ def _place(draft: Draft, container: dict[str, Any], index: int, code: str, reaso
     present = dig(draft.workload.document, path) or []
     others = [entry for entry in present if entry["name"] != name]
     index = len(others) if index < 0 else index
-    if present != [*others[:index], container, *others[index:]]:
+    if not same(present, [*others[:index], container, *others[index:]]):
         draft.drop(path, name, "CC0809", f"the {name} of the input makes room for the one of this release")
         draft.put(path, index, container, code, reason)
 
@@ -231,7 +232,7 @@ def _mount_secrets(draft: Draft, wanted: Wanted) -> None:
         path = (*place.path, "volumeMounts")
         present = place.mounts
         kept = [entry for entry in present if entry["name"] != SECRETS]
-        if present == [*kept, mount]:
+        if same(present, [*kept, mount]):
             continue
         reason = f"container {place.name} reads its certificates and secrets here"
         draft.put(path, len(present), mount, "CC0804", reason)

@@ -6,6 +6,7 @@ Rule of this file: the policy is the last edit of a pod template, because every 
 
 from binascii import b2a_base64
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from krm_function.api.kinds import ImageFacts
@@ -74,12 +75,17 @@ def _entry(reference_values: Sequence[Mapping[str, Any]], platform: Platform, pr
 
 def _annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str, str]:
     """The three annotations of one product."""
-    seed, ap_eip = seed_of(entry["TrustedMeasurement"]), ap_eip_of(entry["APEIP"])
-    launch_digest = extend(seed, vcpus, ap_eip, SIGNATURES[product])
     policy = as_u64(guest_policy(entry.get("GuestPolicy") or {}))
-    block = id_block(launch_digest, policy)
-    values = (_base64(block), _base64(id_auth(block)), str(policy))
+    block, auth = _block_and_auth(entry["TrustedMeasurement"], entry["APEIP"], product, vcpus, policy)
+    values = (block, auth, str(policy))
     return {f"{KATA}{key}_{product}": value for key, value in zip(ID_BLOCK_KEYS, values, strict=True)}
+
+
+@cache
+def _block_and_auth(measurement: str, ap_eip: str, product: str, vcpus: int, policy: int) -> tuple[str, str]:
+    """ID block and ID auth in base64. Most pods of a deployment share their vCPU count, hence the cache."""
+    block = id_block(extend(seed_of(measurement), vcpus, ap_eip_of(ap_eip), SIGNATURES[product]), policy)
+    return _base64(block), _base64(id_auth(block))
 
 
 def _base64(data: bytes) -> str:

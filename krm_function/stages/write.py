@@ -53,10 +53,12 @@ def write(
         if not change.edits:
             continue
         document = current[change.resource]
+        if texts[change.resource] is not document.text:  # another object of the same `kind: List` was edited before
+            document = parse(str(texts[change.resource]), line=document.line)
+            current[change.resource] = document
         keep = (*change.root, "metadata", "annotations", ORIGINAL)
         try:
             spliced = splice(document, [edit.change for edit in change.edits], keep_undo_at=keep)
-            current[change.resource] = parse(spliced.text, line=document.line)
         except YamlError as problem:
             findings.append(yaml_finding(problem, resources[change.resource].file, change.ref))
             continue

@@ -9,6 +9,9 @@ come out deepest first.
 from typing import Any
 
 from krm_function.yamltext import layout, writer
+from krm_function.yamltext.changes import same
+from krm_function.yamltext.document import parse
+from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.pointer import escape, segment
 from krm_function.yamltext.shadow import Entry, Fresh, Live, Part, value_of
@@ -23,18 +26,30 @@ class Emitter:
         self.text = text
         self.dash = dash
         self.keep = keep  # pointer of the annotation that will hold the records
-        self.ended = True  # a removal takes the line end behind it; else, at the end of the text, the one in front
+        self.open_end = False  # the text ends without a line end, and is to go on doing so
         self.edits: list[tuple[int, int, str]] = []
         self.undo: Undo = []
 
     def result(self) -> str:
-        """The text with all replacements made."""
+        """The text with all replacements made. A last line that was not ended stays so, as far as its value allows."""
+        text = self.text
         out: list[str] = []
         at = 0
+        tail = ""
         for start, end, new in sorted(self.edits, key=lambda edit: edit[0]):
-            out += (self.text[at : max(at, start)], new)
+            kept = text[at : max(at, start)]
+            tail = kept or tail
+            if start == len(text) and tail and not tail.endswith("\n") and new:
+                out += (kept, layout.newline_at(text, start), new)
+            else:
+                out += (kept, new)
+            tail = new or tail
             at = max(at, end)
-        return "".join(out) + self.text[at:]
+        out.append(text[at:])
+        made = "".join(out)
+        if self.open_end and at == len(text) and made.endswith("\n"):
+            return made[: layout.before_newline(made, len(made))]
+        return made
 
     def root(self, part: Part, node: Node, item: Node | None) -> None:
         """Emit the whole tree. `item` is the block list of one item around `node`, if there is one."""
@@ -160,8 +175,6 @@ class Emitter:
         if index < alive[0] and not layout.first_on_line(text, starts[0]):
             return starts[index], starts[index + 1]
         start, end = layout.line_start(text, starts[index]), layout.line_end(text, ends[index])
-        if index > alive[-1] and not self.ended and layout.line_end(text, ends[-1]) == len(text):
-            return layout.before_newline(text, start), layout.before_newline(text, end) if end < len(text) else end
         return start, end
 
     def _entry_text(self, live: Live, entry: Entry, column: int, style: writer.Style) -> str:
@@ -206,24 +219,23 @@ class Emitter:
     def _append(self, live: Live, entry: Entry, column: int, ends: list[int], last: int) -> None:
         text = self.text
         at = layout.line_end(text, ends[-1])
+        lines = 0
         if entry.raw is not None:
             at = layout.line_end(text, ends[last])
-            for _ in range(entry.gap):
+            lines = entry.gap
+            while lines and at < len(text):
                 after = layout.line_end(text, at)
                 line = text[at:after].strip()
-                if after == at or line and line[0] != "#":
+                if line and line[0] != "#":
                     break
                 at = after
+                lines -= 1
         ended = text[at - 1 : at] == "\n"
         style = self._style(at, literal=ended and self._literal_fits(at - 1, column))
-        if entry.raw:
-            new = entry.raw
-            if ended and new[0] in "\r\n":
-                at = layout.before_newline(text, at)
-        else:
-            new = " " * column + self._entry_text(live, entry, column, style)
-            new = new + style.newline if ended else style.newline + new
-        self.edits.append((at, at, new))
+        new = entry.raw or " " * column + self._entry_text(live, entry, column, style) + (style.newline if ended else "")
+        if entry.raw and at < len(text) and not new.endswith("\n"):
+            new += style.newline
+        self.edits.append((at, at, style.newline * lines + new if at == len(text) else new))
 
     # --- flow collections
 
@@ -272,8 +284,10 @@ class Emitter:
     # --- records
 
     def _record_set(self, path: str, before: Any, raw: str, again: str) -> None:
-        if raw == again:
+        if raw == again and "\n" not in raw:
             self.undo.append(["=", path, before])
+        elif _read(raw, before):
+            self.undo.append(["~", path, raw])
         else:
             self.undo.append(["=", path, before, raw])
 
@@ -301,3 +315,18 @@ class Emitter:
         while record[-1] in ("", 0) and len(record) > 3:
             record.pop()
         self.undo.append(record)
+
+
+def _read(raw: str, value: Any) -> bool:
+    try:
+        return same(read_raw(raw), value)
+    except YamlError:
+        return False
+
+
+def read_raw(raw: str) -> Any:
+    """The value that bytes behind a colon stand for. Raises YamlError when they are not a value by themselves."""
+    value = parse(f"x:{raw}").value
+    if not isinstance(value, dict) or list(value) != ["x"]:
+        raise YamlError("not one value", code="shape")
+    return value["x"]

@@ -10,13 +10,12 @@ from krm_function.yamltext.shadow import Entry, Fresh, Live, Part
 
 
 def guard_end(part: Part, text: str) -> bool:
-    """Prepare an edited tree for the end of its text. Answers whether removed lines take the line end behind them."""
-    if text.endswith("\n") or not isinstance(part, Live):
-        return True
+    """Prepare an edited tree for the end of its text. Answers whether the new text shall end without a line end too."""
+    if text.endswith("\n") or not isinstance(part, Live) or "\n" in text[layout.leaf_end(text, part.node) :]:
+        return False
     if _appends(part):
         _strip_last(part, text)
-        return False
-    return _ends_with_block_scalar(part)
+    return not _ends_with_block_scalar(part)
 
 
 def _last(live: Live) -> Entry | None:
@@ -57,7 +56,7 @@ def _strip_last(part: Part, text: str) -> None:
 
 def _ends_with_block_scalar(part: Part) -> bool:
     while True:
-        if isinstance(part, Live):
+        if isinstance(part, Live) and part.node.style == "block":
             part = part.entries[-1].child
         elif isinstance(part, Node) and part.style == "block" and part.parts:
             part = part.parts[-1][1] if part.kind == "map" else part.parts[-1]

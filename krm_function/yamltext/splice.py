@@ -73,12 +73,17 @@ def _parents(value: Any, path: Path) -> list[Change]:
 
 
 def rewrite(
-    document: Document, make: Callable[[Node, Undo], Part], wanted: Callable[[Undo], Any], keep: str = ""
+    document: Document,
+    make: Callable[[Node, Undo], Part],
+    wanted: Callable[[Undo], Any],
+    keep: str = "",
+    *,
+    strict: bool = False,
 ) -> Spliced:
     """Emit the tree that `make` builds, the smallest edits first, until the text reads back as `wanted`.
 
     Both are given the undo records; with `keep`, the pointer of the place that holds them, they are called a second time
-    once the records are known.
+    once the records are known. `strict`: no second try with larger edits.
     """
     root = document.node
     if root is None:
@@ -93,7 +98,7 @@ def rewrite(
         new = emitter.result()
         if _reads_as(new, wanted(undo)):
             return Spliced(new, undo)
-        depth = min(depth, live) - 1
+        depth = -1 if strict else min(depth, live) - 1
     raise YamlError("no edit of the text reads back as intended", document.line, 1, "splice")
 
 
@@ -102,7 +107,7 @@ def _emit(document: Document, root: Node, part: Part, depth: int, keep: str) -> 
     for _ in range(2):
         part = unshare(settle(part, text, depth), root, text)
     emitter = Emitter(text, max(0, _dash_offset(text, root)), keep)
-    emitter.ended = guard_end(part, text)
+    emitter.open_end = guard_end(part, text)
     emitter.root(part, root, document.item)
     return emitter, _levels(part)
 

@@ -4,7 +4,8 @@ Rule of this file: a host may have sorted the keys, dropped the comments and cha
 address, is skipped when its target is gone, and the old bytes are used only where they read back as the old value.
 
 A record is a list: `["-", at]` remove what was added; `["-", at, n]` and then up to n maps around it that are empty;
-`["=", at, before]` or `["=", at, before, raw]` put the value back, `raw` being the bytes behind its colon or dash;
+`["=", at, before]`, `["~", at, raw]` or `["=", at, before, raw]` put a value back, `raw` being the bytes that stood behind
+its colon or dash (they are kept when the value does not give them, and alone when they give the value);
 `["+", at, before, raw, next, gap]` insert what was removed, in front of the sibling `next` ("" for last), `gap` lines of
 comments away from it. See `pointer` for addresses.
 """
@@ -14,7 +15,7 @@ from typing import Any
 
 from krm_function.yamltext.changes import Path
 from krm_function.yamltext.document import Document, locate
-from krm_function.yamltext.emit import Undo
+from krm_function.yamltext.emit import Undo, read_raw
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.pointer import entry_of, unescape
@@ -23,6 +24,7 @@ from krm_function.yamltext.splice import rewrite
 
 _SHAPES: dict[str, tuple[tuple[type, ...], int]] = {
     "-": ((str, str, int), 2),
+    "~": ((str, str, str), 3),
     "=": ((str, str, object, str), 3),
     "+": ((str, str, object, str, str, int), 3),
 }
@@ -64,7 +66,7 @@ def restore(document: Document, undo: Undo) -> str:
         return document.text
     wanted = value_of(_reverted(document.node, undo, exact=False))
     try:
-        return rewrite(document, lambda root, _: _reverted(root, undo, exact=True), lambda _: wanted).text
+        return rewrite(document, lambda root, _: _reverted(root, undo, exact=True), lambda _: wanted, strict=True).text
     except YamlError:
         return rewrite(document, lambda root, _: _reverted(root, undo, exact=False), lambda _: wanted).text
 
@@ -108,6 +110,8 @@ def _reverted(node: Node, undo: Undo, *, exact: bool) -> Part:
         chain, entry, follower = target
         if record[0] == "=":
             entry.child = Fresh(record[2], None, record[3] if exact and len(record) > 3 else None)
+        elif record[0] == "~":
+            entry.child = Fresh(read_raw(record[2]), None, record[2] if exact else None)
         elif record[0] == "+":
             _put_back(root, chain, record, follower, exact=exact)
     for record, target in targets:

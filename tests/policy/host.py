@@ -1,5 +1,6 @@
 """A correct host and the guest's agent: requests derived from a policy, and the verdicts of the rules on them."""
 
+import base64
 import copy
 import json
 import re
@@ -107,25 +108,29 @@ TOKENS = {
 class Agent:
     """The agent of one VM: evaluates requests and keeps the state as genpolicy.md 7.1 says."""
 
-    def __init__(self, rego: str) -> None:
-        self._engine = Interpreter()
-        self._engine.add_module("policy", rego)
-        self._bundles: Json = {}
-        self.state: Json = {}
+    def __init__(self, rego: str, state: Json | None = None) -> None:
+        self._rego = rego
+        self._compiled: dict[tuple[str, str], tuple[Any, Any]] = {}
+        self.state: Json = dict(state or {})
 
     def verdict(self, entry_point: str, request: Any) -> Any:
-        """What the rules say, nothing applied."""
-        engine = self._engine
-        engine.add_data_json(json.dumps({"pstate": self.state}))
+        """What the rules say: a boolean or {allowed, ops}. Nothing is applied."""
+        key = (entry_point, json.dumps(self.state, sort_keys=True))
+        if key not in self._compiled:
+            engine = Interpreter()
+            engine.add_module("policy", self._rego)
+            engine.add_data_json(json.dumps({"pstate": self.state}))
+            # a query of the bare rule prints "undefined" for false (genpolicy.md 9.1)
+            self._compiled[key] = (engine, engine.build(f"x := data.agent_policy.{entry_point}", []))
+        engine, bundle = self._compiled[key]
         engine.set_input(request)
-        out = engine.query(f"x := data.agent_policy.{entry_point}")
-        text = str(out)
-        if text.startswith("<error>") or "bindings" not in text:
+        text = str(engine.query_bundle(bundle))
+        if "<error>" in text or "bindings" not in text:
             raise RuntimeError(f"{entry_point}: {text}")
         return json.loads(text)["bindings"]["x"]
 
     def allows(self, entry_point: str, request: Any) -> bool:
-        """Whether the agent obeys; its state changes as the rules say."""
+        """Whether the agent obeys; its state then changes as the rules say."""
         result = self.verdict(entry_point, request)
         if isinstance(result, bool):
             return result
@@ -136,7 +141,7 @@ class Agent:
             if op["op"] == "add":
                 self.state[key] = op["value"]
             elif key not in self.state:
-                return False
+                return False  # a patch that cannot be applied is an error, and an error is a denial
             else:
                 del self.state[key]
         return True
@@ -163,7 +168,7 @@ class Host:
         policy = self.data["containers"][index]
         bundle = f"{index:064x}"
         oci = policy["OCI"]
-        storages, sources = self._storages(policy["storages"], bundle)
+        storages = self._storages(policy["storages"], bundle)
         block = [s["mount_point"] for s in storages if s["driver"] == "blk"]
         mounts = [self._mount(mount, bundle, block) for mount in oci["Mounts"]]
         process = {**copy.deepcopy(PROCESS), **copy.deepcopy(oci["Process"])}
@@ -187,7 +192,6 @@ class Host:
             "fs_group": None,
             "shared": False,
         }
-        del sources
         return {
             **copy.deepcopy(CREATE),
             "container_id": bundle,
@@ -229,23 +233,20 @@ class Host:
         text = text.replace("[a-z0-9]{16}", "0123456789abcdef").replace("[0-9a-f]{16}", "0123456789abcdef")
         return re.sub(r"\\(.)", r"\1", text).removeprefix("^").removesuffix("$")
 
-    def _storages(self, wanted: list[Json], bundle: str) -> tuple[list[Json], list[str]]:
-        out, sources = [], []
+    def _storages(self, wanted: list[Json], bundle: str) -> list[Json]:
+        out = []
         for number, storage in enumerate(wanted):
             made = copy.deepcopy(storage)
             if "$(spath)" in storage["mount_point"]:
-                import base64
-
                 source = f"{number:02x}/01"
                 made.update(driver="blk", source=source)
                 device = base64.urlsafe_b64encode(source.encode()).decode()
                 made["mount_point"] = f"{self.data['common']['spath']}/{device}"
-                sources.append(source)
             else:
                 made["mount_point"] = self._path(storage["mount_point"], bundle)
                 made["source"] = self._path(storage["source"], bundle)
             out.append(made)
-        return out, sources
+        return out
 
     def _mount(self, wanted: Json, bundle: str, block: list[str]) -> Json:
         source = block.pop(0) if not wanted["source"] else self._path(wanted["source"], bundle)

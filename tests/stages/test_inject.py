@@ -263,7 +263,7 @@ def test_a_skipped_initializer_asks_for_no_valid_volume() -> None:
 @pytest.mark.parametrize("field", ["containers", "initContainers"])
 def test_the_mount_ends_up_last_and_once(field: str, mounts: Any, expected: Any) -> None:
     container = {"name": "it", "image": WEB, "volumeMounts": mounts}
-    fields = {"volumes": [{"name": "a", "emptyDir": {}}, SECRETS_VOLUME], field: [container]}
+    fields: dict[str, Any] = {"volumes": [{"name": "a", "emptyDir": {}}, SECRETS_VOLUME], field: [container]}
     outcome = inject(workload(template=pod_template(**fields)), Generate(), IMAGES, "default")
     pod = workload(template=pod_template(**fields)).after(outcome.edits)
     assert next(one for one in pod.pod_spec[field] if one["name"] == "it")["volumeMounts"] == expected

@@ -10,6 +10,7 @@ from krm_function.findings import Finding, has_errors
 from krm_function.model.objects import reference
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.runtime_class import RuntimeClass
+from krm_function.model.workload import EMITTED
 from krm_function.stages.schedule import Filled, RuntimeClasses, RuntimeClassObject, runtime_classes, schedule
 from krm_function.yamltext import apply
 from tests.stages.example import HANDLERS, RELEASE, pod_template, workload
@@ -76,7 +77,7 @@ def test_a_node_name_is_a_warning() -> None:
 
 
 def test_affinity_and_spread_are_not_looked_at() -> None:
-    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {}}}
+    affinity: dict[str, Any] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {}}}
     assert [code for code, _ in said(pod_template(affinity=affinity))] == ["CC0301"]
 
 
@@ -264,7 +265,7 @@ def test_emit_adds_the_classes_that_are_missing() -> None:
         {
             "apiVersion": "node.k8s.io/v1",
             "kind": "RuntimeClass",
-            "metadata": {"name": HANDLER},
+            "metadata": {"name": HANDLER, "annotations": {EMITTED: "true"}},
             "handler": HANDLER,
             "overhead": {"podFixed": {"memory": "682Mi"}},
             "scheduling": FILLED,
@@ -272,7 +273,7 @@ def test_emit_adds_the_classes_that_are_missing() -> None:
         {
             "apiVersion": "node.k8s.io/v1",
             "kind": "RuntimeClass",
-            "metadata": {"name": HANDLERS["metal-qemu-tdx"]},
+            "metadata": {"name": HANDLERS["metal-qemu-tdx"], "annotations": {EMITTED: "true"}},
             "handler": HANDLERS["metal-qemu-tdx"],
             "overhead": {"podFixed": {"memory": "682Mi"}},
         },

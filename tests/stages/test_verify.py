@@ -64,7 +64,8 @@ def running(*images: Any, **spec: Any) -> Workload:
 )
 def test_images(field: str, image: Any, code: str | None) -> None:
     entry = {"name": "it", "image": image}
-    subject = workload(template=pod_template(**{field: [entry]}))
+    fields: dict[str, Any] = {field: [entry]}
+    subject = workload(template=pod_template(**fields))
     assert [found for found, _ in early(subject)] == ([code] if code else [])
     assert [found for found, _ in late(subject)] == ([code] if code else [])
 
@@ -106,7 +107,8 @@ def test_a_coordinator_of_another_release_is_refused() -> None:
 @pytest.mark.parametrize("name", ["contrast-initializer", "contrast-service-mesh"])
 def test_our_containers_are_of_the_release(name: str, field: str) -> None:
     entry = {"name": name, "image": f"example.com/x:v1@{DIGEST}"}
-    assert [code for code, _ in late(workload(template=pod_template(**{field: [entry]})))] == ["CC0507"]
+    fields: dict[str, Any] = {field: [entry]}
+    assert [code for code, _ in late(workload(template=pod_template(**fields)))] == ["CC0507"]
 
 
 def test_a_container_called_coordinator_elsewhere_is_anyones() -> None:
@@ -119,7 +121,8 @@ def test_a_container_called_coordinator_elsewhere_is_anyones() -> None:
 
 def mounting(field: str, volumes: list[Any], claims: list[Any] | None = None, name: str = "data") -> Workload:
     entry = {"name": "it", "image": WEB, "volumeMounts": [{"name": name, "mountPath": "/d"}]}
-    template = pod_template(**{"volumes": volumes, field: [entry]})
+    fields: dict[str, Any] = {"volumes": volumes, field: [entry]}
+    template = pod_template(**fields)
     return workload("StatefulSet", template, volumeClaimTemplates=claims) if claims else workload(template=template)
 
 

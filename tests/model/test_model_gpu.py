@@ -1,0 +1,66 @@
+"""GPUs of a pod."""
+
+from typing import Any
+
+import pytest
+
+from krm_function.model.gpu import gpu_count, gpu_problems
+
+
+def container(count: object, key: str = "nvidia.com/gpu", **more: object) -> dict[str, Any]:
+    return {"name": "c", "resources": {"limits": {key: count}}, **more}
+
+
+@pytest.mark.parametrize(
+    "key", ["nvidia.com/gpu", "nvidia.com/pgpu", "nvidia.com/GH100_H100_PCIE", "nvidia.com/GB110_B300_SXM6_AC"]
+)
+def test_any_nvidia_resource_counts(key: str) -> None:
+    assert gpu_count({"containers": [container("2", key)]}) == 2
+
+
+@pytest.mark.parametrize("key", ["amd.com/gpu", "gpu.nvidia.com/x", "nvidia.com", "cpu"])
+def test_other_resources_do_not(key: str) -> None:
+    assert gpu_count({"containers": [container(2, key)]}) == 0
+
+
+def test_requests_do_not_count() -> None:
+    assert gpu_count({"containers": [{"resources": {"requests": {"nvidia.com/gpu": 1}}}]}) == 0
+
+
+def test_containers_and_sidecars_add_up_and_init_containers_are_counted_on_their_own() -> None:
+    spec = {
+        "containers": [container(1), container("1", "nvidia.com/pgpu")],
+        "initContainers": [container(1, restartPolicy="Always"), container(1)],
+    }
+
+    assert gpu_count(spec) == 3
+    assert gpu_count({**spec, "initContainers": [container(4)]}) == 4
+    assert gpu_count({"initContainers": [container(1)], "containers": [{}]}) == 1
+
+
+def test_none_asked_for_is_none() -> None:
+    assert gpu_count({"containers": [container(0)]}) == 0
+    assert gpu_count({}) == 0
+
+
+@pytest.mark.parametrize("value", ["two", None, True, [], "1e99"])
+def test_a_gpu_that_cannot_be_counted_still_counts_as_one(value: object) -> None:
+    spec = {"containers": [{}, container(value)]}
+
+    assert gpu_count(spec) == 1
+    assert [found.path for found in gpu_problems(spec)] == [("containers", 1, "resources", "limits", "nvidia.com/gpu")]
+
+
+def test_a_negative_count_is_a_problem_and_no_gpu() -> None:
+    spec = {"containers": [container(-1)]}
+
+    assert gpu_count(spec) == 0
+    assert [found.problem for found in gpu_problems(spec)] == ["must not be negative"]
+
+
+@pytest.mark.parametrize(
+    "spec", [{"containers": None}, {"containers": ["x"]}, {"containers": [{"resources": 1}]}, {"initContainers": {}}]
+)
+def test_a_pod_of_any_shape_is_counted(spec: dict[str, Any]) -> None:
+    assert gpu_count(spec) == 0
+    assert gpu_problems(spec) == ()
