@@ -109,7 +109,7 @@ KINDS: dict[str, Kind] = {
     "CC0105": Kind("error", "{problem}", "write the repeated part out instead of using aliases"),
     "CC0106": Kind("error", "{problem}", "keep one of the two; Kubernetes tools disagree about which one wins"),
     "CC0107": Kind("error", "{problem}", "write the value without a tag"),
-    "CC0108": Kind("error", "{problem}", "see docs/how-to for the accepted inputs"),
+    "CC0108": Kind("error", "{problem}", "see docs/reference/hosts.md for the accepted inputs"),
     "CC0109": Kind(
         "error",
         "the input is empty",
@@ -200,11 +200,11 @@ KINDS: dict[str, Kind] = {
     "CC0503": Kind(
         "error", "image {image} is not a valid reference: {problem}", "write registry/name:tag@sha256:<64 hex digits>"
     ),
-    "CC0504": Kind("error", "image {image} is not in the ImageLock", "add it: contrast-krm lock"),
+    "CC0504": Kind("error", "image {image} is not in the ImageLock", "add its digest and configuration to the ImageLock; see docs/how-to/release-and-lock.md"),
     "CC0505": Kind(
         "error",
         "the ImageLock says {locked} for image {image}, which is pinned to another digest",
-        "update the lock: contrast-krm lock",
+        "update the entry in the ImageLock; see docs/how-to/release-and-lock.md",
     ),
     "CC0506": Kind("info", "image {before} becomes {after}"),
     "CC0507": Kind(
@@ -310,7 +310,7 @@ KINDS: dict[str, Kind] = {
     "CC0904": Kind("error", "two objects of kind {kind} in the configuration", "keep one"),
     "CC0905": Kind("error", "unknown kind {kind} in group contrast-krm.dev", "did you mean {suggestion}?"),
     "CC0906": Kind(
-        "error", "no ImageLock in the configuration", "create one with contrast-krm lock, or set policy.engine: none"
+        "error", "no ImageLock in the configuration", "pass one with --config, see docs/how-to/release-and-lock.md, or set policy.engine: none"
     ),
     "CC0907": Kind("error", "apiVersion {found} is not supported", "use contrast-krm.dev/v1alpha1"),
     "CC0908": Kind("error", "functionConfig of kind {kind} is not understood", "use a ContrastGenerate or a ConfigMap"),

@@ -4,7 +4,7 @@ Rule of this file: a key is the dotted path of a field under `spec`, or one of a
 that field holds, and everything else is left to the reader of ContrastGenerate.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from krm_function.api.document import ConfigDocument, fault_finding
@@ -19,7 +19,7 @@ from krm_function.api.fields import (
     Text,
 )
 from krm_function.api.generate import GENERATE, KIND
-from krm_function.api.json_text import load
+from krm_function.api.json_text import load_any
 from krm_function.api.kinds import API_VERSION
 from krm_function.api.read import Fault
 from krm_function.findings import Finding, Path
@@ -66,9 +66,10 @@ def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tu
             faults.append(
                 Fault(source, "", nearest(str(key), (*_names(GENERATE), *SHORT)) or "a field of ContrastGenerate")
             )
-        elif not _insert(spec, found.path, coerce(found.spec, text)):
+        elif _overlap(("spec", *found.path), sources):
             faults.append(Fault(source, "is given twice", "give the field once"))
         else:
+            _insert(spec, found.path, coerce(found.spec, text))
             sources["spec", *found.path] = source
     if faults:
         return None, tuple(fault_finding(document, "ConfigMap", fault) for fault in faults)
@@ -129,22 +130,21 @@ def coerce(spec: Spec, text: Any) -> Any:
 def _json(text: str) -> Any:
     """The JSON that a text holds, the text if it holds none."""
     try:
-        return load(f'{{"value": {text}}}').get("value")
+        return load_any(text)
     except (ValueError, RecursionError):
         return text
 
 
-def _insert(spec: dict[str, Any], path: tuple[str, ...], value: Any) -> bool:
-    """Put a value into the tree; False when something is there already."""
-    inner: Any = spec
+def _insert(spec: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    """Put a value into the tree."""
     for part in path[:-1]:
-        inner = inner.setdefault(part, {})
-        if not isinstance(inner, dict):
-            return False
-    if path[-1] in inner:
-        return False
-    inner[path[-1]] = value
-    return True
+        spec = spec.setdefault(part, {})
+    spec[path[-1]] = value
+
+
+def _overlap(path: Path, others: Iterable[Path]) -> bool:
+    """Whether one of the others is this field, a part of it, or what it is a part of."""
+    return any(path[: len(other)] == other[: len(path)] for other in others)
 
 
 def _names(spec: Record, prefix: str = "") -> list[str]:

@@ -9,14 +9,20 @@ from typing import Any, NoReturn
 
 def load(text: str) -> dict[str, Any]:
     """Read one JSON object. Raises ValueError with a problem text, RecursionError for absurd nesting."""
+    value = load_any(text)
+    if not isinstance(value, dict):
+        raise ValueError("is not a JSON object")  # noqa: TRY004 (about the text)
+    return value
+
+
+def load_any(text: str) -> Any:
+    """Read any JSON value. Raises like `load`."""
     import json
 
     try:
         value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON: {error.msg.lower()} (line {error.lineno}, column {error.colno})") from error
-    if not isinstance(value, dict):
-        raise ValueError("is not a JSON object")  # noqa: TRY004 (about the text)
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:

@@ -17,7 +17,7 @@ LABEL = r"[a-zA-Z0-9]+(?:-+[a-zA-Z0-9]+)*"
 HOST = rf"(?:{LABEL}(?:\.{LABEL})*|\[[0-9a-fA-F:]{{2,45}}\])"
 # A part before a slash is a registry when it has a dot, a port or a capital, or is localhost, and a path component
 # otherwise: as Docker and containerd read it.
-IS_REGISTRY = r"localhost/|[^/]*[.:A-Z\[][^/]*/"
+IS_REGISTRY = r"localhost/|[^/.:A-Z\[]*[.:A-Z\[][^/]*/"
 REGISTRY = rf"{HOST}(?::[0-9]{{1,5}})?"
 NAME = rf"(?:(?={IS_REGISTRY})({REGISTRY})/|(?!{IS_REGISTRY}))({COMPONENT}(?:/{COMPONENT})*)"
 TAG = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"

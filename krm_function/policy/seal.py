@@ -70,7 +70,10 @@ def seal(
     unwritable = _unwritable(rego)
     if unwritable:
         return None, (problem(pod, (), unwritable, "shorten the value", of="spec"),)
-    toml = encode(base._replace(data={**base.data, POLICY: rego}))
+    try:
+        toml = encode(base._replace(data={**base.data, POLICY: rego}))
+    except UnicodeEncodeError:
+        return None, (problem(pod, (), "holds text that is no Unicode", "remove the lone surrogate", of="spec"),)
     sealed = Sealed({"containers": made, **settings.shared}, rego, toml, annotation(toml), digest(toml))
     return sealed, (finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest),)
 

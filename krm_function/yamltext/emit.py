@@ -17,6 +17,7 @@ from krm_function.yamltext.pointer import escape, segment
 from krm_function.yamltext.shadow import Entry, Fresh, Live, Part, value_of
 
 Undo = list[list[Any]]
+_Spans = dict[int, tuple[int, int]]
 
 
 class Emitter:
@@ -27,7 +28,7 @@ class Emitter:
         self.dash = dash
         self.keep = keep  # pointer of the annotation that will hold the records
         self.open_end = False  # the text ends without a line end, and is to go on doing so
-        self.edits: list[tuple[int, int, str]] = []
+        self.edits: list[tuple[int, int, str, bool]] = []  # start, end, new text, whether that is lines of its own
         self.undo: Undo = []
 
     def result(self) -> str:
@@ -36,10 +37,10 @@ class Emitter:
         out: list[str] = []
         at = 0
         tail = ""
-        for start, end, new in sorted(self.edits, key=lambda edit: edit[0]):
+        for start, end, new, lines in sorted(self.edits, key=lambda edit: edit[:2]):
             kept = text[at : max(at, start)]
             tail = kept or tail
-            if start == len(text) and tail and not tail.endswith("\n") and new:
+            if lines and start == len(text) and tail and not tail.endswith("\n"):
                 out += (kept, layout.newline_at(text, start), new)
             else:
                 out += (kept, new)
@@ -74,7 +75,7 @@ class Emitter:
             new = writer.flow(part.value) if inline else writer.block(part.value, column, self._style(start, literal=literal))
             if start == end:
                 new = ("" if layout.column(text, start) == 0 else newline) + new + (newline if start < len(text) else "")
-        self.edits.append((start, end, new))
+        self.edits.append((start, end, new, False))
         self._record_set("", node.data, raw, new)
 
     def live(self, live: Live, path: str) -> None:
@@ -116,7 +117,7 @@ class Emitter:
     def _replace(self, start: int, end: int, column: int, fresh: Fresh, old: Node, path: str, parent: Node) -> None:
         raw = self.text[start:end]
         new = self._written(fresh, start, end, column, parent) if fresh.raw is None else fresh.raw
-        self.edits.append((start, end, new))
+        self.edits.append((start, end, new, False))
         again = self._written(Fresh(old.data), start, end, column, parent)
         self._record_set(path, old.data, raw, again)
 
@@ -144,11 +145,13 @@ class Emitter:
         text = self.text
         column = layout.column(text, starts[0])
         alive = [entry.origin for entry in live.entries if entry.origin >= 0]
+        before = len(self.edits)
         self._children(live, path, starts, ends)
+        inner = max((start for start, _, _, lines in self.edits[before:] if lines), default=0)
         gone = [index for index in range(len(starts)) if index not in set(alive)]
-        spans = {index: self._block_span(starts, ends, index, alive) for index in gone}
+        spans = {index: self._block_span(live, starts, ends, index, alive) for index in gone}
         for index, (start, end) in spans.items():
-            self.edits.append((start, end, ""))
+            self.edits.append((start, end, "", False))
             follower = next((entry for entry in live.entries if entry.origin > index), None)
             if follower is not None:
                 below = [spans[other] for other in gone if index < other < follower.origin]
@@ -164,17 +167,24 @@ class Emitter:
                 waiting.append(entry)
                 continue
             for new in waiting:
-                self._insert_before(live, new, column, starts, ends, entry.origin)
+                self._insert_before(live, new, column, starts, ends, entry.origin, spans)
             waiting = []
         for new in waiting:
-            self._append(live, new, column, ends, alive[-1])
+            self._append(live, new, column, ends, max(layout.line_end(text, ends[alive[-1]]), inner), spans)
 
-    def _block_span(self, starts: list[int], ends: list[int], index: int, alive: list[int]) -> tuple[int, int]:
+    def _block_span(
+        self, live: Live, starts: list[int], ends: list[int], index: int, alive: list[int]
+    ) -> tuple[int, int]:
         """What goes with a removed entry: its lines; on a dash's line, everything up to the next entry."""
         text = self.text
         if index < alive[0] and not layout.first_on_line(text, starts[0]):
             return starts[index], starts[index + 1]
         start, end = layout.line_start(text, starts[index]), layout.line_end(text, ends[index])
+        deep = layout.literal_column(text, live.node.parts[index - 1], live.node.kind) if index else -1
+        below = layout.after_space(text, end)
+        while deep >= 0 and text[below : below + 1] == "#" and layout.column(text, below) >= deep:
+            end = layout.line_end(text, below)  # the comment would become text of the block scalar above
+            below = layout.after_space(text, end)
         return start, end
 
     def _entry_text(self, live: Live, entry: Entry, column: int, style: writer.Style) -> str:
@@ -184,29 +194,33 @@ class Emitter:
         return "-" + writer.behind(value, column, style, item=True)
 
     def _insert_before(
-        self, live: Live, entry: Entry, column: int, starts: list[int], ends: list[int], index: int
+        self, live: Live, entry: Entry, column: int, starts: list[int], ends: list[int], index: int, spans: _Spans
     ) -> None:
         text = self.text
         at = starts[index]
         if not layout.first_on_line(text, at):
             style = self._style(at)
             new = entry.raw or self._entry_text(live, entry, column, style) + style.newline + " " * column
-            self.edits.append((at, at, new))
+            self.edits.append((at, at, new, False))
             return
         at = layout.line_start(text, at)
         floor = layout.line_end(text, ends[index - 1]) if index else 0
         if entry.raw is not None:
-            at = self._up(at, floor, entry.gap, None)
+            at = self._up(at, 0, entry.gap, None, spans)
         elif live.node.kind == "seq":
-            at = self._up(at, floor, len(text), column)
+            at = self._up(at, floor, len(text), column, {})
         style = self._style(at)
         new = entry.raw or " " * column + self._entry_text(live, entry, column, style) + style.newline
-        self.edits.append((at, at, new))
+        self.edits.append((at, at, new, False))
 
-    def _up(self, at: int, floor: int, lines: int, column: int | None) -> int:
+    def _up(self, at: int, floor: int, lines: int, column: int | None, spans: _Spans) -> int:
         """Go up over at most `lines` lines that hold comments at `column` only (None: any comments, blank lines too)."""
         text = self.text
+        over = {end: start for start, end in spans.values()}
         while lines > 0 and at > floor:
+            if at in over:  # what is being removed does not count
+                at = over[at]
+                continue
             above = layout.line_start(text, at - 1)
             line = text[above:at].rstrip("\r\n")
             body = line.lstrip(" ")
@@ -216,14 +230,18 @@ class Emitter:
             lines -= 1
         return at
 
-    def _append(self, live: Live, entry: Entry, column: int, ends: list[int], last: int) -> None:
+    def _append(self, live: Live, entry: Entry, column: int, ends: list[int], last: int, spans: _Spans) -> None:
         text = self.text
         at = layout.line_end(text, ends[-1])
         lines = 0
         if entry.raw is not None:
-            at = layout.line_end(text, ends[last])
+            at = last
             lines = entry.gap
+            over = dict(spans.values())
             while lines and at < len(text):
+                if at in over:
+                    at = over[at]
+                    continue
                 after = layout.line_end(text, at)
                 line = text[at:after].strip()
                 if line and line[0] != "#":
@@ -235,7 +253,7 @@ class Emitter:
         new = entry.raw or " " * column + self._entry_text(live, entry, column, style) + (style.newline if ended else "")
         if entry.raw and at < len(text) and not new.endswith("\n"):
             new += style.newline
-        self.edits.append((at, at, style.newline * lines + new if at == len(text) else new))
+        self.edits.append((at, at, style.newline * lines + new if at == len(text) else new, True))
 
     # --- flow collections
 
@@ -254,7 +272,7 @@ class Emitter:
             if not live.entries and index + 1 == len(starts):
                 comma = layout.after_blank(text, ends[-1])
                 span = span[0], comma + 1 if text[comma] == "," else ends[-1]
-            self.edits.append((*span, ""))
+            self.edits.append((*span, "", False))
             follower = next((entry for entry in live.entries if entry.origin > index), None)
             self._record_removed(live, path, index, text[slice(*span)], follower, 0)
         first = starts[alive[0]] if alive else ends[-1] if ends else layout.content(text, node) + 1
@@ -275,7 +293,7 @@ class Emitter:
                 new = between + self._flow_text(live, entry)
             else:
                 new = self._flow_text(live, entry) + between
-            self.edits.append((at, at, new))
+            self.edits.append((at, at, new, False))
 
     def _flow_text(self, live: Live, entry: Entry) -> str:
         value = writer.flow(value_of(entry.child))

@@ -139,5 +139,3 @@ class Reader:
             if type(value) is ScalarEvent:
                 found[name] = value.value
             self.skip(value, depth + 1)
-
-

@@ -148,7 +148,9 @@ def resolve_item_aliases(text: str, limits: Limits = LIMITS) -> str:
     if listing is None or not listing.shared_anchors:
         return text
     chunks = (*listing.items, listing.function_config, listing.results)
-    return inline(text, limits, sorted({edge for chunk in chunks if chunk is not None for edge in (chunk.start, chunk.end)}))
+    return inline(
+        text, limits, sorted({edge for chunk in chunks if chunk is not None for edge in (chunk.start, chunk.end)})
+    )
 
 
 def _read_items(text: str, reader: Reader) -> tuple[_Item, ...]:

@@ -53,6 +53,16 @@ def leaf_end(text: str, node: Node) -> int:
     return node.end
 
 
+def literal_column(text: str, part: Node | tuple[Node, Node, str | None], kind: str) -> int:
+    """The column of the text of the block scalar that a pair (kind map) or an item (kind seq) ends with; else -1."""
+    node: Node = part[1] if kind == "map" else part  # type: ignore[assignment, index]
+    while node.style == "block" and node.parts:
+        node = node.parts[-1][1] if node.kind == "map" else node.parts[-1]
+    if node.kind != "scalar" or node.style not in ("|", ">"):
+        return -1
+    return column(text, after_space(text, line_end(text, node.start)))
+
+
 def pair_end(text: str, key: Node, value: Node) -> int:
     """Where a pair ends: its value, or its key when it has none."""
     return leaf_end(text, key if _missing(text, key, value) else value)

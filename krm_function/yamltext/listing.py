@@ -73,7 +73,9 @@ def _block_items(text: str, chunks: tuple[Chunk, ...], new_texts: Sequence[str |
             edits.append((chunk.start, _body_end(text, chunk), ""))
             continue
         ended = chunk.end > chunk.start and text[chunk.end - 1] == "\n"
-        edits.append((chunk.start, chunk.end, new + layout.newline_at(text, chunk.end) if ended and new[-1:] != "\n" else new))
+        edits.append(
+            (chunk.start, chunk.end, new + layout.newline_at(text, chunk.end) if ended and new[-1:] != "\n" else new)
+        )
     return edits
 
 

@@ -156,7 +156,9 @@ class Builder:
         tag = event.tag
         if tag is not None and tag not in ("!", _TAG + kind):
             known = tag.startswith(_TAG)
-            raise self.fail(event.start_mark, f"a {kind} with another tag" if known else "a tag that is not known", "tag")
+            raise self.fail(
+                event.start_mark, f"a {kind} with another tag" if known else "a tag that is not known", "tag"
+            )
 
     def _key(self, key: Node) -> str:
         if isinstance(key.data, dict | list):
@@ -187,7 +189,9 @@ class Builder:
         self.expansions += 1 + _aliases_in(target, self.limits.aliases)
         if self.expansions > self.limits.aliases:
             raise self.fail(mark, f"more than {self.limits.aliases} alias expansions", "alias")
-        return Node("alias", mark.index, event.end_mark.index, mark, "flow", self._copy(target.data, mark, depth), (target,))
+        return Node(
+            "alias", mark.index, event.end_mark.index, mark, "flow", self._copy(target.data, mark, depth), (target,)
+        )
 
     def _copy(self, value: Any, mark: Any, depth: int) -> Any:
         self.copies += 1

@@ -190,7 +190,11 @@ def settle(part: Part, text: str, depth: int) -> Part:
         return Fresh(value_of(part), "")
     if node.kind == "map":
         for entry in part.entries:
-            if entry.origin >= 0 and isinstance(entry.child, Fresh) and not has_colon(text, node.parts[entry.origin][0]):
+            if (
+                entry.origin >= 0
+                and isinstance(entry.child, Fresh)
+                and not has_colon(text, node.parts[entry.origin][0])
+            ):
                 return Fresh(value_of(part), "" if node.style == "flow" else None)
     return part
 

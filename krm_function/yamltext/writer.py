@@ -14,7 +14,9 @@ _SAFE = re.compile(r"[A-Za-z/][A-Za-z0-9/._-]*")
 _WORDS = frozenset("y n yes no on off true false null none nan inf infinity".split())
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NOT_LITERAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|[ \t]\n|\n\t|\n\n\\Z|\\A[ \t\n]")
+_NOT_LITERAL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|[ \t]\n|\n\t|\n\n\\Z|\\A[ \t\n]"
+)
 _KEY_LIMIT = 1000  # a simple key may have 1024 characters
 
 

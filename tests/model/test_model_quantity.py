@@ -79,8 +79,31 @@ def test_less_than_a_nano_is_a_nano() -> None:
     assert nano("0e999999999") == 0
 
 
-NO_TEXTS = "| 1|1 |1\n|.|+|m|Mi|1i|1mi|1Kim|1 Mi|1e|1e1.5|--1|1,5|0x10|\u0967|1_0|1e19|16Ei|1e99999999999".split("|")
-NO_VALUES = [None, True, [], {}, float("nan"), float("inf"), "1" * 65, 2**63, 10**400]
+NO_TEXTS = [
+    "",
+    " 1",
+    "1 ",
+    "1\n",
+    ".",
+    "+",
+    "m",
+    "Mi",
+    "1i",
+    "1mi",
+    "1Kim",
+    "1 Mi",
+    "1e",
+    "1e1.5",
+    "--1",
+    "1,5",
+    "0x10",
+    "१",
+    "1_0",
+    "1e19",
+    "16Ei",
+    "1e99999999999",
+]
+NO_VALUES: list[object] = [None, True, [], {}, float("nan"), float("inf"), "1" * 65, 2**63, 10**400]
 
 
 @pytest.mark.parametrize("value", [*NO_TEXTS, *NO_VALUES])

@@ -8,7 +8,20 @@ import pytest
 
 from krm_function.yamltext import Change, apply
 
-KEYS = ("a", "b", "name", "image", "x.io/y", "containers", '"y"', "'8080'", "with space", "'#h'", "metadata", "annotations")
+KEYS = (
+    "a",
+    "b",
+    "name",
+    "image",
+    "x.io/y",
+    "containers",
+    '"y"',
+    "'8080'",
+    "with space",
+    "'#h'",
+    "metadata",
+    "annotations",
+)
 TOKENS = (
     "1", "x", "'single'", '"double \\" q"', "~", "null", "", "yes", "0o17", "1e3", "{}", "[]", "{ }", "[ a, b ]",
     "{k: v, 'l': [1, 2]}", "two words", "a#b", "'it''s'", "=", "2001-01-01", "!!str 5", "http://x/y?z", "[a, # b\n  c]",
@@ -50,7 +63,9 @@ class Writer:
         for key in self.random.sample(KEYS, self.random.randint(1, 4)):
             if lines and self.chance(0.2):
                 lines.append(self.one((pad + "# about", "", "# far left", pad + "  # deep")))
-            lines += self.behind(f"{pad}? {key}\n{pad}:" if self.chance(0.04) else f"{pad}{key}:", column, depth, item=False)
+            lines += self.behind(
+                f"{pad}? {key}\n{pad}:" if self.chance(0.04) else f"{pad}{key}:", column, depth, item=False
+            )
         return lines
 
     def sequence(self, column: int, depth: int) -> list[str]:
@@ -84,7 +99,10 @@ class Writer:
         if self.anchors and self.chance(0.4):
             return [f"{head} *{self.one(self.anchors)}{self.one(COMMENTS)}"]
         if self.chance(0.2):
-            body = [self.one(("text", "# no comment", "", "  deeper", "- x", "k: v", "---")) for _ in range(self.random.randint(0, 2))]
+            body = [
+                self.one(("text", "# no comment", "", "  deeper", "- x", "k: v", "---"))
+                for _ in range(self.random.randint(0, 2))
+            ]
             pad = " " * (column + 2)
             first = head + " " + self.one(("|", "|-", ">", "|+", ">-", "|2")) + self.one(COMMENTS)
             return [first, pad + "first", *(pad + line if line else "" for line in body)]

@@ -1,0 +1,157 @@
+"""Configuration that is missing, contradictory or of the wrong shape: exit code 2; and what the manifest refuses."""
+
+from tests.failures.case import Table
+from tests.failures.world import CANARY, PRIVATE_KEY, WEB_IMAGE, World
+
+cases = Table()
+RSA_KEY = """-----BEGIN PUBLIC KEY-----
+MFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBALqbHeRLCyOdykC5SDLqI49ArYGYG1mq
+aH9/GnWjGavZM02fos4lc2w6tCchcUBNtJvGqKwhC5JEnx3RYoSX2ucCAwEAAQ==
+-----END PUBLIC KEY-----
+"""
+
+
+@cases("CC0903", "", hint="pass one with --config", exit=2)
+def no_release(world: World) -> None:
+    del world.documents["release"]
+
+
+@cases("CC0904", "second", "two objects of kind ContrastRelease", hint="keep one", exit=2)
+def two_releases(world: World) -> None:
+    world["release"] = world.text("release") + "---\n" + world.text("release").replace("name: v1.25.0", "name: second")
+
+
+@cases("CC0904", "second", "two objects of kind ContrastGenerate", exit=2)
+def two_sets_of_options(world: World) -> None:
+    other = world.text("options").replace("name: contrast\n", "name: second\n")
+    world["release"] = world.text("release") + "---\n" + other
+
+
+@cases("CC0906", "", hint="contrast-krm lock", exit=2)
+def no_image_lock(world: World) -> None:
+    del world.documents["lock"]
+
+
+@cases("CC0907", "contrast apiVersion", "contrast-krm.dev/v1", hint="use contrast-krm.dev/v1alpha1", exit=2)
+def a_configuration_of_another_version(world: World) -> None:
+    world["options"]["apiVersion"] = "contrast-krm.dev/v1"
+
+
+@cases("CC0905", "contrast kind", "unknown kind ContrastGenerat", hint="did you mean ContrastGenerate?", exit=2)
+def a_kind_that_is_misspelt(world: World) -> None:
+    world["options"]["kind"] = "ContrastGenerat"
+
+
+@cases("CC0901", "contrast spec.platform", "must be one of", hint="did you mean metal-qemu-snp?", exit=2)
+def a_platform_that_does_not_exist(world: World) -> None:
+    world.spec["platform"] = "metal-qemu-snb"
+
+
+@cases("CC0901", "contrast spec.initializer.enabled", "must be true or false", exit=2)
+def a_flag_in_quotes(world: World) -> None:
+    world.spec["initializer"] = {"enabled": "true"}
+
+
+@cases("CC0901", "contrast spec", "must be a map, not a list", exit=2)
+def options_that_are_a_list(world: World) -> None:
+    world["options"]["spec"] = []
+
+
+@cases("CC0901", "contrast spec.manifest.emit", "must be one of", hint="did you mean ConfigMap?", exit=2)
+def an_emit_that_does_not_exist(world: World) -> None:
+    world.spec["manifest"]["emit"] = "Configmap"
+
+
+@cases("CC0901", "contrast spec.manifest.workloadOwnerKeys[0]", "public", exit=2)
+def a_private_key_as_owner_key(world: World) -> None:
+    world.spec["manifest"]["workloadOwnerKeys"] = [PRIVATE_KEY]
+
+
+@cases("CC0707", "contrast spec.manifest.workloadOwnerKeys[0]", "must be an ECDSA public key")
+def an_owner_key_of_another_type(world: World) -> None:
+    world.spec["manifest"]["workloadOwnerKeys"] = [RSA_KEY]
+
+
+@cases("CC0707", "contrast spec.manifest.seedshareOwnerKeys[0]", "less than 2048 bits")
+def a_seedshare_key_that_is_too_short(world: World) -> None:
+    world.spec["manifest"]["seedshareOwnerKeys"] = [RSA_KEY]
+
+
+@cases("CC0901", "contrast spec.manifest.base", "is not JSON", exit=2)
+def a_base_manifest_that_is_no_json(world: World) -> None:
+    world.spec["manifest"]["base"] = f"{CANARY} {{"
+
+
+@cases("CC0702", "contrast spec.manifest", "Policies", hint="correct the manifest")
+def a_base_manifest_with_a_wrong_digest(world: World) -> None:
+    world.spec["manifest"]["base"] = {"Policies": {"abc": {"SANs": ["x"], "WorkloadSecretID": "x", "Role": "coordinator"}}}
+
+
+@cases("CC0708", "contrast spec.manifest.policies.wep", hint="did you mean web?")
+def names_for_a_workload_that_is_not_there(world: World) -> None:
+    world.spec["manifest"]["policies"] = {"wep": {"sans": ["example.com"]}}
+
+
+@cases("CC0710", "manifest", "the object ConfigMap/shop/settings of the input", hint="another name")
+def a_manifest_in_the_place_of_a_config_map(world: World) -> None:
+    world.spec["manifest"]["name"] = "settings"
+
+
+@cases("CC0901", "v1.25.0 spec.platforms.metal-qemu-snp.handler", "must be contrast-cc-metal-qemu-snp-<hash>", exit=2)
+def a_handler_of_another_platform(world: World) -> None:
+    world["release"]["spec"]["platforms"]["metal-qemu-snp"]["handler"] = "contrast-cc-metal-qemu-tdx-1a2b3c4d"
+
+
+@cases("CC0901", "v1.25.0 spec.version", "is missing", exit=2)
+def a_release_without_a_version(world: World) -> None:
+    del world["release"]["spec"]["version"]
+
+
+@cases("CC0901", "v1.25.0 spec.platforms.metal-qemu-snp.referenceValues.snp[0].TrustedMeasurement", "96 hex digits", exit=2)
+def a_measurement_that_is_too_short(world: World) -> None:
+    world["release"]["spec"]["platforms"]["metal-qemu-snp"]["referenceValues"]["snp"][0]["TrustedMeasurement"] = "0f"
+
+
+@cases("CC0709", "v1.25.0 spec.platforms.metal-qemu-snp", "no reference values")
+def a_platform_without_reference_values(world: World) -> None:
+    del world["release"]["spec"]["platforms"]["metal-qemu-snp"]["referenceValues"]
+
+
+@cases("CC0505", f'images spec.images["{WEB_IMAGE}"].digest', "pinned to another digest")
+def a_lock_of_another_digest(world: World) -> None:
+    world["lock"]["spec"]["images"][WEB_IMAGE]["digest"] = "sha256:" + "9" * 64
+
+
+@cases("CC0902", f'images spec.images["{WEB_IMAGE}"].config.Entrypont', hint="did you mean Entrypoint?", exit=2)
+def a_typo_in_the_lock(world: World) -> None:
+    config = dict(world["lock"]["spec"]["images"][WEB_IMAGE]["config"])
+    config["Entrypont"] = config.pop("Entrypoint")
+    world["lock"]["spec"]["images"][WEB_IMAGE]["config"] = config
+
+
+@cases("CC0910", "line", exit=2, hosts=("post-render", "generate", "in-place", "output"))
+def a_configuration_that_is_no_yaml(world: World) -> None:
+    world.replace("release", "version: v1.25.0", "version: [v1.25.0")
+
+
+@cases("CC0901", "contrast spec.scheduling.metal-qemu-snp.nodeSelector.hardware", "must be a string, not a boolean", exit=2)
+def a_node_label_without_quotes(world: World) -> None:
+    world.spec["scheduling"]["metal-qemu-snp"]["nodeSelector"]["hardware"] = True
+
+
+@cases("CC0308", "contrast-cc-metal-qemu-snp-1a2b3c4d scheduling.nodeSelector.hardware", "the configuration says snp")
+def a_runtime_class_that_says_otherwise(world: World) -> None:
+    name = "contrast-cc-metal-qemu-snp-1a2b3c4d"
+    world["class"] = {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": name},
+        "handler": name,
+        "overhead": {"podFixed": {"memory": "682Mi"}},
+        "scheduling": {"nodeSelector": {"hardware": "other"}},
+    }
+
+
+@cases("CC0612", "", "policy settings")
+def policy_settings_of_the_wrong_shape(world: World) -> None:
+    world.spec["policy"] = {"settings": {"common": []}}

@@ -1,0 +1,378 @@
+"""Workloads that Kubernetes would refuse, that Contrast would refuse, or that cannot be sealed."""
+
+from tests.failures.case import Table
+from tests.failures.world import CANARY, CONTRAST, IMAGES, NOTE, OTHER_IMAGE, WEB_IMAGE, World
+
+cases = Table()
+TEMPLATE = "web spec.template"
+SPEC = f"{TEMPLATE}.spec"
+NOTES = f"{TEMPLATE}.metadata.annotations"
+CONTAINER = f"{SPEC}.containers[0]"
+
+
+def note(key: str) -> str:
+    return f'{NOTES}["{NOTE}{key}"]'
+
+
+# --- annotations
+
+
+@cases("CC0203", note("service-mesh-egress"), hint="did you mean contrast.edgeless.systems/servicemesh-egress?")
+def a_misspelt_annotation(world: World) -> None:
+    world.notes[f"{NOTE}service-mesh-egress"] = "db#127.137.0.1:5432#db:5432"
+
+
+@cases("CC0203", note("frobnicate"), hint="remove it")
+def an_annotation_that_nobody_reads(world: World) -> None:
+    world.notes[f"{NOTE}frobnicate"] = "yes"
+
+
+@cases("CC0202", f'web metadata.annotations["{NOTE}skip-initializer"]', hint="the annotations of the pod template")
+def an_annotation_on_the_deployment_itself(world: World) -> None:
+    world["web"]["metadata"]["annotations"][f"{NOTE}skip-initializer"] = "true"
+
+
+@cases("CC0202", f'{TEMPLATE}.metadata.labels["{NOTE}skip-initializer"]')
+def an_annotation_written_as_a_label(world: World) -> None:
+    world.template["metadata"]["labels"][f"{NOTE}skip-initializer"] = "true"
+
+
+@cases("CC0204", note("servicemesh-egress"), hint="name#listenIP:port#host:port")
+def an_egress_without_a_host(world: World) -> None:
+    world.notes[f"{NOTE}servicemesh-egress"] = "db#127.137.0.1:5432"
+
+
+@cases("CC0204", note("servicemesh-ingress"), hint="name#port#disableTLS")
+def an_ingress_with_a_port_out_of_range(world: World) -> None:
+    world.notes[f"{NOTE}servicemesh-ingress"] = "web#70000#true"
+
+
+@cases("CC0204", note("servicemesh-admin-interface-port"), hint="a port")
+def an_admin_port_that_is_no_number(world: World) -> None:
+    world.notes[f"{NOTE}servicemesh-ingress"] = ""
+    world.notes[f"{NOTE}servicemesh-admin-interface-port"] = "ninety"
+
+
+@cases("CC0806", note("secure-pv"), "device-name:mount-name")
+def a_secure_pv_without_a_colon(world: World) -> None:
+    world.notes[f"{NOTE}secure-pv"] = "disk"
+
+
+@cases("CC0207", note("skip-initializer"), "must be a string, not a boolean")
+def an_annotation_without_quotes(world: World) -> None:
+    world.notes[f"{NOTE}skip-initializer"] = True
+
+
+@cases("CC0610", f'{NOTES}["io.katacontainers.config.hypervisor.cc_init_data"]', "holds no initdata")
+def initdata_that_is_no_base64(world: World) -> None:
+    world.notes["io.katacontainers.config.hypervisor.cc_init_data"] = f"{CANARY} !"
+
+
+@cases("CC0610", f'{NOTES}["io.katacontainers.config.hypervisor.cc_init_data"]', "gzip")
+def initdata_that_is_no_gzip(world: World) -> None:
+    world.notes["io.katacontainers.config.hypervisor.cc_init_data"] = "aGVsbG8="
+
+
+@cases("CC0611", f"{TEMPLATE}.metadata.annotations", "Kubernetes allows 262144")
+def a_huge_annotation(world: World) -> None:
+    world.notes["example.com/huge"] = CANARY * 50_000
+
+
+@cases("CC0604", f'{NOTES}["io.kubernetes.cri.container-type"]', hint="remove the annotation")
+def an_annotation_of_the_container_runtime(world: World) -> None:
+    world.notes["io.kubernetes.cri.container-type"] = "sandbox"
+
+
+# --- resources of the VM
+
+
+@cases("CC0408", f"{CONTAINER}.resources.limits.cpu", "is not a Kubernetes quantity", hint="500m")
+def a_cpu_limit_that_is_no_quantity(world: World) -> None:
+    world.container["resources"]["limits"]["cpu"] = "half"
+
+
+@cases("CC0408", f"{CONTAINER}.resources.limits.cpu", "must not be negative")
+def a_negative_cpu_limit(world: World) -> None:
+    world.container["resources"]["limits"]["cpu"] = "-1"
+
+
+@cases("CC0407", SPEC, "221 vCPUs", hint="lower the cpu limits")
+def more_than_220_processors(world: World) -> None:
+    world.container["resources"]["limits"]["cpu"] = "220"
+
+
+@cases("CC0406", SPEC, "needs 4 GPUs", hint="one vCPU a GPU")
+def more_gpus_than_processors(world: World) -> None:
+    world.pod["runtimeClassName"] = "contrast-cc-metal-qemu-snp-gpu"
+    world.container["resources"]["limits"]["nvidia.com/GH100_H100_PCIE"] = 4
+
+
+@cases("CC0408", f'{CONTAINER}.resources.limits["nvidia.com/gpu"]')
+def a_gpu_limit_that_is_no_number(world: World) -> None:
+    world.pod["runtimeClassName"] = "contrast-cc-metal-qemu-snp-gpu"
+    world.container["resources"]["limits"]["nvidia.com/gpu"] = "some"
+
+
+@cases("CC0305", f"{SPEC}.overhead", hint="remove spec.overhead")
+def an_overhead_of_its_own(world: World) -> None:
+    world.pod["overhead"] = {"memory": "1Gi"}
+
+
+# --- volumes
+
+
+@cases("CC0807", f"{CONTAINER}.volumeMounts[0]", "a hostPath that the host controls")
+def a_mounted_host_path(world: World) -> None:
+    world.mount("host", {"hostPath": {"path": "/"}})
+
+
+@cases("CC0807", f"{CONTAINER}.volumeMounts[0]", "a persistentVolumeClaim")
+def a_mounted_claim(world: World) -> None:
+    world.mount("data", {"persistentVolumeClaim": {"claimName": "data"}})
+
+
+@cases("CC0808", "web spec.volumeClaimTemplates[0]", hint="volumeMode: Block")
+def a_claim_template_that_is_a_file_system(world: World) -> None:
+    world["web"]["kind"] = "StatefulSet"
+    world["web"]["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "disk"}, "spec": {"accessModes": []}}]
+
+
+@cases("CC0810", f"{CONTAINER}.volumeMounts[0]", "which the pod does not have")
+def a_mount_of_no_volume(world: World) -> None:
+    world.container["volumeMounts"] = [{"name": "nothing", "mountPath": "/n"}]
+
+
+@cases("CC0812", f"{CONTAINER}.volumeMounts[0].mountPath", "at /contrast")
+def a_mount_where_the_secrets_belong(world: World) -> None:
+    world.mount("contrast", {"emptyDir": {}})
+
+
+@cases("CC0601", f"{CONTAINER}.volumeMounts[0].subPath", hint="policy.engine: none")
+def a_sub_path(world: World) -> None:
+    world.mount("data", {"emptyDir": {}}, subPath="below")
+
+
+@cases("CC0601", f"{SPEC}.volumes[0].projected")
+def a_projected_volume(world: World) -> None:
+    world.mount("data", {"projected": {"sources": []}})
+
+
+@cases("CC0208", SPEC, "two volumes are named data")
+def two_volumes_of_one_name(world: World) -> None:
+    world.mount("data", {"emptyDir": {}})
+    world.pod["volumes"].append({"name": "data", "emptyDir": {}})
+
+
+# --- fields that are refused or unknown
+
+
+@cases("CC0601", f"{SPEC}.hostPID", "hostPID is not covered")
+def the_host_s_processes(world: World) -> None:
+    world.pod["hostPID"] = True
+
+
+@cases("CC0601", f"{SPEC}.hostIPC")
+def the_host_s_memory(world: World) -> None:
+    world.pod["hostIPC"] = True
+
+
+@cases("CC0601", f"{SPEC}.ephemeralContainers")
+def an_ephemeral_container(world: World) -> None:
+    world.pod["ephemeralContainers"] = [{"name": "debug", "image": WEB_IMAGE}]
+
+
+@cases("CC0601", f"{CONTAINER}.securityContext.procMount")
+def an_unmasked_proc(world: World) -> None:
+    world.container["securityContext"] = {"procMount": "Unmasked"}
+
+
+@cases("CC0605", f"{SPEC}.hostNetwrok", "unknown field hostNetwrok", hint="did you mean hostNetwork?")
+def an_unknown_field_in_the_pod_spec(world: World) -> None:
+    world.pod["hostNetwrok"] = True
+
+
+@cases("CC0605", f"{CONTAINER}.imagePulPolicy", hint="did you mean imagePullPolicy?")
+def an_unknown_field_in_a_container(world: World) -> None:
+    world.container["imagePulPolicy"] = "Always"
+
+
+# --- types
+
+
+@cases("CC0206", f"{SPEC}.containers")
+def containers_that_are_null(world: World) -> None:
+    world.pod["containers"] = None
+
+
+@cases("CC0206", f"{SPEC}.containers")
+def containers_that_are_empty(world: World) -> None:
+    world.pod["containers"] = []
+
+
+@cases("CC0207", f"{SPEC}.containers", "must be a list, not a string")
+def containers_that_are_a_string(world: World) -> None:
+    world.pod["containers"] = "web"
+
+
+@cases("CC0207", f"{SPEC}.containers[0]", "must be a map, not a null")
+def a_container_that_is_null(world: World) -> None:
+    world.pod["containers"] = [None]
+
+
+@cases("CC0207", f"{CONTAINER}.name", "must be a string, not a")
+def a_container_without_a_name(world: World) -> None:
+    del world.container["name"]
+
+
+@cases("CC0208", SPEC, "two containers are named web")
+def two_containers_of_one_name(world: World) -> None:
+    world.pod["containers"].append({"name": "web", "image": OTHER_IMAGE})
+
+
+@cases("CC0208", f"{CONTAINER}.name", "two containers are named contrast-initializer")
+def a_container_that_is_named_as_ours(world: World) -> None:
+    world.container["name"] = "contrast-initializer"
+
+
+@cases("CC0207", f"{SPEC}.runtimeClassName", "must be a string, not a number")
+def a_runtime_class_that_is_a_number(world: World) -> None:
+    world.pod["runtimeClassName"] = 1
+
+
+@cases("CC0207", f"{SPEC}.runtimeClassName", "must be a string, not a boolean")
+def a_runtime_class_that_is_a_boolean(world: World) -> None:
+    world.pod["runtimeClassName"] = True
+
+
+@cases("CC0207", f"{SPEC}.runtimeClassName", "must be a string, not a list")
+def a_runtime_class_that_is_a_list(world: World) -> None:
+    world.pod["runtimeClassName"] = ["contrast-cc"]
+
+
+@cases("CC0207", f"{TEMPLATE}.metadata.labels", "must be a map, not a list")
+def labels_that_are_a_list(world: World) -> None:
+    world.template["metadata"]["labels"] = ["app"]
+
+
+@cases("CC0207", f"{TEMPLATE}.metadata.annotations", "must be a map, not a string")
+def annotations_that_are_a_string(world: World) -> None:
+    world.template["metadata"]["annotations"] = CANARY
+
+
+@cases("CC0207", "web spec.template", "must be a map, not a string")
+def a_pod_template_that_is_a_string(world: World) -> None:
+    world["web"]["spec"]["template"] = CANARY
+
+
+@cases("CC0712", "web metadata.name", hint="give it a name")
+def a_workload_with_a_generated_name(world: World) -> None:
+    metadata = world["web"]["metadata"]
+    metadata["generateName"] = metadata.pop("name")
+    world["web"] |= {"apiVersion": "v1", "kind": "Pod"}
+    world["web"]["spec"] = world["web"]["spec"]["template"]["spec"]
+
+
+@cases("CC0712", "spec")
+def a_workload_whose_metadata_are_null(world: World) -> None:
+    world["web"]["metadata"] = None
+
+
+@cases("CC0604", f"{CONTAINER}.env[3]", "is missing", hint="add name")
+def a_variable_without_a_name(world: World) -> None:
+    world.container["env"].append({"value": CANARY})
+
+
+@cases("CC0207", f"{CONTAINER}.env[3].value", "must be a string, not a number")
+def a_variable_without_quotes(world: World) -> None:
+    world.container["env"].append({"name": "PORT", "value": 8080})
+
+
+# --- references
+
+
+@cases("CC0602", f"{CONTAINER}.env[3].valueFrom.configMapKeyRef", "ConfigMap nothing is not in the input")
+def a_config_map_that_is_missing(world: World) -> None:
+    world.env("MORE", configMapKeyRef={"name": "nothing", "key": "KEY"})
+
+
+@cases("CC0603", f"{CONTAINER}.env[3].valueFrom.secretKeyRef", "Secret login has no key nothing")
+def a_secret_key_that_is_missing(world: World) -> None:
+    world.env("MORE", secretKeyRef={"name": "login", "key": "nothing"})
+
+
+@cases("CC0602", f"{CONTAINER}.envFrom[1].secretRef", "Secret nothing is not in the input")
+def a_secret_that_is_missing(world: World) -> None:
+    world.container["envFrom"].append({"secretRef": {"name": "nothing"}})
+
+
+@cases("CC0604", f"{CONTAINER}.env[0].valueFrom.secretKeyRef", "no base64")
+def a_secret_that_is_no_base64(world: World) -> None:
+    world["secret"]["data"]["password"] = f"{CANARY} is no base64 %"
+    world.container["env"] = []
+    world.container["envFrom"] = []
+    world.env("MORE", secretKeyRef={"name": "login", "key": "password"})
+
+
+@cases("CC0601", f"{CONTAINER}.env[3].valueFrom.fieldRef.fieldPath")
+def a_field_reference_that_is_not_covered(world: World) -> None:
+    world.env("MORE", fieldRef={"fieldPath": "spec.hostname"})
+
+
+# --- images
+
+
+@cases("CC0502", f"{SPEC}.initContainers[0].image", "is not pinned")
+def an_init_container_that_is_not_pinned(world: World) -> None:
+    world.pod["initContainers"] = [{"name": "first", "image": "registry.example.com/shop/other:1.0"}]
+
+
+@cases("CC0501", CONTAINER, "container web has no image")
+def a_container_without_an_image(world: World) -> None:
+    del world.container["image"]
+
+
+@cases("CC0503", f"{CONTAINER}.image", "is not a valid reference")
+def an_image_with_half_a_digest(world: World) -> None:
+    world.container["image"] = "registry.example.com/shop/web@sha256:abc"
+
+
+@cases("CC0507", "coordinator spec.template.spec.containers[0].image", "has tag v1.24.0, the release is v1.25.0")
+def a_coordinator_of_another_release(world: World) -> None:
+    image = IMAGES[f"{CONTRAST}/coordinator:latest"].replace("v1.25.0", "v1.24.0")
+    world["coordinator"]["spec"]["template"]["spec"]["containers"][0]["image"] = image
+
+
+# --- platforms
+
+
+@cases("CC0403", f"{SPEC}.runtimeClassName", "platform metal-qemu-tdx is not in release v1.25.0", hint="metal-qemu-snp")
+def a_platform_that_the_release_lacks(world: World) -> None:
+    world.pod["runtimeClassName"] = "contrast-cc-metal-qemu-tdx"
+
+
+@cases("CC0405", f"{SPEC}.runtimeClassName", hint="use a confidential platform")
+def an_insecure_platform(world: World) -> None:
+    world.pod["runtimeClassName"] = "contrast-insecure-metal-qemu-snp"
+
+
+# --- lists
+
+
+@cases("CC0401", "inner items[0].items[0].spec.runtimeClassName")
+def a_pod_in_a_list_in_a_list(world: World) -> None:
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "inner", "namespace": "shop"},
+        "spec": {"runtimeClassName": "contrast-cc-nope", "containers": [{"name": "a", "image": OTHER_IMAGE}]},
+    }
+    inner = {"apiVersion": "v1", "kind": "List", "items": [pod]}
+    world["list"] = {"apiVersion": "v1", "kind": "List", "items": [inner]}
+
+
+@cases("CC0401", f"{SPEC}.runtimeClassName")
+def json_among_the_yaml(world: World) -> None:
+    import json
+
+    world.pod["runtimeClassName"] = "contrast-cc-nope"
+    world["web"] = json.dumps(world["web"]) + "\n"

@@ -1,0 +1,99 @@
+"""contrast-krm and the real tools as a user runs them, on any machine: a bare PATH, an empty home, no other variables."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tools.real import tool
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+SYSTEM = "/usr/bin:/bin"
+
+
+class Ran(NamedTuple):
+    """What one command left behind."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def ok(self) -> bytes:
+        """Standard output of a command that has to succeed."""
+        assert self.code == 0, f"exit code {self.code}\n{self.err}\n{self.out.decode()}"
+        return self.out
+
+
+class Machine(NamedTuple):
+    """A machine with nothing on it but contrast-krm and the tools; `helm` is Helm 3 or Helm 4, as a call asks."""
+
+    directory: Path
+
+    @property
+    def home(self) -> Path:
+        """The home directory."""
+        return self.directory / "home"
+
+    def run(
+        self,
+        command: Sequence[str],
+        cwd: Path | None = None,
+        stdin: bytes = b"",
+        *,
+        helm: str = "helm3",
+        env: dict[str, str] | None = None,
+    ) -> Ran:
+        """Run one command to its end."""
+        path = f"{self.directory / 'bin'}:{self.directory / helm}:{SYSTEM}"
+        done = subprocess.run(
+            command,
+            cwd=cwd or self.home,
+            env={"PATH": path, "HOME": str(self.home), **(env or {})},
+            input=stdin,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr.decode())
+
+    def krm(self, *arguments: str, stdin: bytes = b"", cwd: Path | None = None, **env: str) -> Ran:
+        """Run contrast-krm."""
+        return self.run(["contrast-krm", *arguments], cwd, stdin, env=env)
+
+
+def machine(directory: Path) -> Machine:
+    """Set a machine up: the tools by name, and the post-renderer installed in Helm 4 as its README says."""
+    made = Machine(directory)
+    made.home.mkdir()
+    for where, name, target in (
+        ("bin", "contrast-krm", str(Path(sys.executable).parent / "contrast-krm")),
+        ("bin", "kustomize", tool("kustomize")),
+        ("bin", "kpt", tool("kpt")),
+        ("helm3", "helm", tool("helm3")),
+        ("helm4", "helm", tool("helm4")),
+    ):
+        (directory / where).mkdir(exist_ok=True)
+        (directory / where / name).symlink_to(target)
+    made.run(["helm", "plugin", "install", str(ROOT / "helm_plugin")], helm="helm4").ok  # noqa: B018
+    return made
+
+
+def copied(name: str, directory: Path) -> Path:
+    """A working copy of one example, without what is expected of it, in a tree like the repository's."""
+    target = directory / "examples" / name
+    shutil.copytree(EXAMPLES / name, target, ignore=shutil.ignore_patterns("expected"))
+    plugin = directory / "helm_plugin"
+    if not plugin.exists():
+        plugin.symlink_to(ROOT / "helm_plugin")
+    return target
+
+
+def snapshot(directory: Path) -> dict[str, bytes]:
+    """Every file below a directory with its bytes."""
+    return {
+        str(path.relative_to(directory)): path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file()
+    }

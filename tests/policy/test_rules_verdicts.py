@@ -1,0 +1,593 @@
+"""Our own rules, evaluated: what a correct host asks for is allowed, and every single thing beside it is denied."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.policy import host, pods
+
+Json = dict[str, Any]
+
+NAMES = ("pause", "contrast-service-mesh", "contrast-initializer", "pvc-holder", "app")
+
+
+@pytest.fixture(scope="module")
+def rego() -> str:
+    return pods.sealed(pods.rich()).rego
+
+
+@pytest.fixture(scope="module")
+def correct(rego: str) -> host.Host:
+    return host.Host(rego)
+
+
+@pytest.fixture(scope="module")
+def fresh(rego: str) -> host.Agent:
+    """An agent before the first container; tests ask it for verdicts only."""
+    return host.Agent(rego)
+
+
+@pytest.fixture(scope="module")
+def running(rego: str, correct: host.Host) -> host.Agent:
+    """An agent after all containers were created; tests ask it for verdicts only."""
+    agent = host.Agent(rego)
+    for name in NAMES:
+        assert agent.allows("CreateContainerRequest", correct.create(name))
+    return agent
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_correct_container_is_allowed_first(fresh: host.Agent, correct: host.Host, name: str) -> None:
+    verdict = fresh.verdict("CreateContainerRequest", correct.create(name))
+
+    assert verdict["allowed"] is True
+    assert {op["path"]: op["value"] for op in verdict["ops"]} == {
+        "/pstate/sandbox_name": host.TOKENS["sandbox-name"],
+        "/pstate/namespace": "shop",
+        "/pstate/network_namespace": host.NETNS,
+        f"/pstate/{correct.index(name):064x}": correct.index(name),
+    }
+
+
+def _set(*path: Any) -> Callable[[Json], None]:
+    """A mutation: the last element of `path` is put where the others lead."""
+
+    def mutate(request: Json) -> None:
+        value: Any = request
+        for part in path[:-2]:
+            value = value[part]
+        assert value[path[-2]] != path[-1]
+        value[path[-2]] = path[-1]
+
+    return mutate
+
+
+def _append(*path: Any) -> Callable[[Json], None]:
+    def mutate(request: Json) -> None:
+        value: Any = request
+        for part in path[:-1]:
+            value = value[part]
+        value.append(path[-1])
+
+    return mutate
+
+
+def _drop(*path: Any) -> Callable[[Json], None]:
+    def mutate(request: Json) -> None:
+        value: Any = request
+        for part in path[:-1]:
+            value = value[part]
+        del value[path[-1]]
+
+    return mutate
+
+
+def _replaced(key: str, value: str) -> Callable[[Json], None]:
+    """A mutation of one environment variable."""
+
+    def mutate(request: Json) -> None:
+        env = request["OCI"]["Process"]["Env"]
+        index = next(i for i, entry in enumerate(env) if entry.startswith(key + "="))
+        assert env[index] != f"{key}={value}"
+        env[index] = f"{key}={value}"
+
+    return mutate
+
+
+def _mount(destination_: str, **values: Any) -> Callable[[Json], None]:
+    def mutate(request: Json) -> None:
+        mount = next(m for m in request["OCI"]["Mounts"] if m["destination"] == destination_)
+        assert any(mount[key] != value for key, value in values.items())
+        mount.update(values)
+
+    return mutate
+
+
+def _storage(driver_: str, **values: Any) -> Callable[[Json], None]:
+    def mutate(request: Json) -> None:
+        storage = next(s for s in request["storages"] if s["driver"] == driver_)
+        assert any(storage[key] != value for key, value in values.items())
+        storage.update(values)
+
+    return mutate
+
+
+def _twice(*path: Any) -> Callable[[Json], None]:
+    def mutate(request: Json) -> None:
+        value: Any = request
+        for part in path:
+            value = value[part]
+        value.append(copy.deepcopy(value[-1]))
+
+    return mutate
+
+
+MUTATIONS: dict[str, tuple[str, Callable[[Json], None]]] = {
+    "shared mounts": ("app", _append("shared_mounts", {"name": "x", "src_ctr": "a"})),
+    "string user": ("app", _set("string_user", {"uid": "0"})),
+    "hooks": ("app", _set("OCI", "Hooks", {"Prestart": []})),
+    "solaris": ("app", _set("OCI", "Solaris", {})),
+    "windows": ("app", _set("OCI", "Windows", {})),
+    "gid mappings": ("app", _append("OCI", "Linux", "GIDMappings", {"HostID": 0})),
+    "uid mappings": ("app", _append("OCI", "Linux", "UIDMappings", {"HostID": 0})),
+    "mount label": ("app", _set("OCI", "Linux", "MountLabel", "x")),
+    "intel rdt": ("app", _set("OCI", "Linux", "IntelRdt", {})),
+    "seccomp": ("app", _set("OCI", "Linux", "Seccomp", {})),
+    "resources missing": ("app", _set("OCI", "Linux", "Resources", None)),
+    "resource devices": ("app", _append("OCI", "Linux", "Resources", "Devices", {"Allow": True})),
+    "resource block io": ("app", _set("OCI", "Linux", "Resources", "BlockIO", {})),
+    "resource network": ("app", _set("OCI", "Linux", "Resources", "Network", {})),
+    "resource pids": ("app", _set("OCI", "Linux", "Resources", "Pids", {})),
+    "selinux label": ("app", _set("OCI", "Process", "SelinuxLabel", "x")),
+    "user name": ("app", _set("OCI", "Process", "User", "Username", "root")),
+    "propagation nobody asked for": ("pvc-holder", _set("OCI", "Linux", "RootfsPropagation", "rshared")),
+    "another propagation": ("app", _set("OCI", "Linux", "RootfsPropagation", "shared")),
+    "state key as id": ("app", _set("container_id", "namespace")),
+    "path as id": ("app", _set("container_id", "a/b")),
+    "pid namespace": ("app", _set("sandbox_pidns", True)),
+    "oci version": ("app", _set("OCI", "Version", "1.2.0")),
+    "writable root": ("app", _set("OCI", "Root", "Readonly", False)),
+    "root path": ("app", _set("OCI", "Root", "Path", "/run/kata-containers/shared/x")),
+    "root path prefix": ("app", _set("OCI", "Root", "Path", "/x/run/kata-containers/" + "4".rjust(64, "0") + "/rootfs")),
+    "terminal": ("app", _set("OCI", "Process", "Terminal", True)),
+    "no sandbox name": ("app", _drop("OCI", "Annotations", "io.kubernetes.cri.sandbox-name")),
+    "another sandbox name": ("app", _set("OCI", "Annotations", "io.kubernetes.cri.sandbox-name", "web-aeiou-x2v9k")),
+    "no namespace": ("app", _drop("OCI", "Annotations", "io.kubernetes.cri.sandbox-namespace")),
+    "another namespace": ("app", _set("OCI", "Annotations", "io.kubernetes.cri.sandbox-namespace", "bank")),
+    "unknown annotation": ("app", _set("OCI", "Annotations", {"x": "y"})),
+    "annotation": (
+        "app",
+        lambda request: request["OCI"]["Annotations"].update({"io.katacontainers.config.agent.policy": "x"}),
+    ),
+    "annotation value": (
+        "app",
+        _set("OCI", "Annotations", "io.kubernetes.container.terminationMessagePolicy", "Socket"),
+    ),
+    "container name": ("app", _set("OCI", "Annotations", "io.kubernetes.cri.container-name", "pvc-holder")),
+    "no container name": ("app", _drop("OCI", "Annotations", "io.kubernetes.cri.container-name")),
+    "container type": ("app", _set("OCI", "Annotations", "io.kubernetes.cri.container-type", "sandbox")),
+    "kata container type": ("app", _set("OCI", "Annotations", "io.katacontainers.pkg.oci.container_type", "pod_sandbox")),
+    "sandbox id": ("app", _set("OCI", "Annotations", "io.kubernetes.cri.sandbox-id", "../" + "5" * 61)),
+    "pause with a name": (
+        "pause",
+        lambda request: request["OCI"]["Annotations"].update({"io.kubernetes.cri.container-name": "x"}),
+    ),
+    "pause log directory": (
+        "pause",
+        _set("OCI", "Annotations", "io.kubernetes.cri.sandbox-log-directory", "/var/log/pods/x"),
+    ),
+    "pause network": ("pause", _set("OCI", "Annotations", "nerdctl/network-namespace", "/proc/1/ns/net")),
+    "container with log directory": (
+        "app",
+        lambda request: request["OCI"]["Annotations"].update({"io.kubernetes.cri.sandbox-log-directory": "/x"}),
+    ),
+    "more arguments": ("app", _append("OCI", "Process", "Args", "--debug")),
+    "fewer arguments": ("app", _drop("OCI", "Process", "Args", -1)),
+    "another argument": ("app", _set("OCI", "Process", "Args", 1, "--name=other")),
+    "unescaped argument": ("app", _set("OCI", "Process", "Args", 2, "--price=$$(POD_NAME)")),
+    "more environment": ("app", _append("OCI", "Process", "Env", "LD_PRELOAD=/x.so")),
+    "service-like environment": ("app", _append("OCI", "Process", "Env", "DB_SERVICE_HOST=10.0.0.1;x")),
+    "literal variable": ("app", _replaced("MODE", "a=c")),
+    "config map variable": ("app", _replaced("COLOUR", "blue")),
+    "secret variable": ("app", _replaced("TOKEN", "guess")),
+    "name variable": ("app", _replaced("POD_NAME", "web-7c5ddbdf54-zzzzz")),
+    "address variable": ("app", _replaced("POD_IP", "10.1.2.256")),
+    "any-value variable of two parts": ("app", _replaced("NODE", "a=b")),
+    "path variable": ("app", _replaced("PATH", "/tmp")),
+    "directory": ("app", _set("OCI", "Process", "Cwd", "/")),
+    "new privileges": ("app", _set("OCI", "Process", "NoNewPrivileges", False)),
+    "user": ("app", _set("OCI", "Process", "User", "UID", 1000)),
+    "group": ("app", _set("OCI", "Process", "User", "GID", 1000)),
+    "supplementary groups": ("app", _append("OCI", "Process", "User", "AdditionalGids", 10)),
+    "bounding capability": ("app", _append("OCI", "Process", "Capabilities", "Bounding", "CAP_SYS_ADMIN")),
+    "ambient capability": ("app", _append("OCI", "Process", "Capabilities", "Ambient", "CAP_CHOWN")),
+    "missing capability": ("contrast-initializer", _drop("OCI", "Process", "Capabilities", "Effective", 0)),
+    "no capabilities": ("app", _set("OCI", "Process", "Capabilities", None)),
+    "namespace list": ("app", _drop("OCI", "Linux", "Namespaces", 0)),
+    "namespace path": ("app", _set("OCI", "Linux", "Namespaces", 0, "Path", "/proc/1/ns/ipc")),
+    "pid namespace of the VM": ("app", _append("OCI", "Linux", "Namespaces", {"Type": "pid", "Path": "/x"})),
+    "two networks": ("app", _append("OCI", "Linux", "Namespaces", {"Type": "network", "Path": "/x"})),
+    "unmasked": ("app", _drop("OCI", "Linux", "MaskedPaths", 0)),
+    "not read-only": ("app", _drop("OCI", "Linux", "ReadonlyPaths", 0)),
+    "linux device": ("app", _append("OCI", "Linux", "Devices", {"Path": "/dev/kvm", "Type": "c"})),
+    "sysctl": ("app", _set("OCI", "Linux", "Sysctl", "net.ipv4.ip_unprivileged_port_start", "1")),
+    "another sysctl": ("app", lambda request: request["OCI"]["Linux"]["Sysctl"].update({"kernel.x": "1"})),
+    "device": ("app", _append("devices", {"container_path": "/dev/kvm", "id": "", "type_": "", "options": []})),
+    "device path": ("pvc-holder", _set("devices", 0, "container_path", "/dev/sda")),
+    "gpu": (
+        "app",
+        _append(
+            "devices",
+            {
+                "container_path": "/dev/vfio/devices/vfio0",
+                "id": "vfio0",
+                "type_": "vfio-pci-gk",
+                "vm_path": "",
+                "options": ["0000:01:00.0=01/02"],
+            },
+        ),
+    ),
+    "mount twice": ("app", _twice("OCI", "Mounts")),
+    "another mount": (
+        "app",
+        _append("OCI", "Mounts", {"destination": "/x", "source": "/", "type_": "bind", "options": ["rbind"]}),
+    ),
+    "mount destination": ("app", _mount("/etc/look", destination="/etc/ssl")),
+    "mount type": ("app", _mount("/proc", type_="bind")),
+    "mount source": ("app", _mount("/etc/look", source="/etc")),
+    "plain source inside another": ("app", _mount("/dev/shm", source="/x/run/kata-containers/sandbox/shm/y")),
+    "mount options": ("app", _mount("/etc/look", options=["rbind", "rprivate", "rw"])),
+    "mount propagation": ("app", _mount("/data", options=["rbind", "rshared", "rw"])),
+    "mount of another bundle": (
+        "app",
+        _mount("/etc/look", source="/run/kata-containers/shared/containers/other-0123456789abcdef-look"),
+    ),
+    "block mount of no storage": ("app", _mount("/scratch", source="/run/kata-containers/sandbox/storage/x")),
+    "ephemeral mount": ("app", _mount("/contrast", source="/run/kata-containers/sandbox/ephemeral/contrast-secrets/x")),
+    "cgroup option": (
+        "app",
+        _mount("/sys/fs/cgroup", options=["nosuid", "noexec", "nodev", "relatime", "ro", "favordynmods"]),
+    ),
+    "writable sysfs": ("app", _mount("/sys", options=["nosuid", "noexec", "nodev", "rw"])),
+    "storage twice": ("app", _twice("storages")),
+    "storage missing": ("app", _drop("storages", -1)),
+    "two images": ("app", lambda request: request["storages"].append(copy.deepcopy(request["storages"][0]))),
+    "image elsewhere": ("app", _storage("image_guest_pull", mount_point="/run/kata-containers/x/rootfs")),
+    "image of another kind": ("app", _storage("image_guest_pull", fstype="ext4")),
+    "shared image": ("app", _storage("image_guest_pull", shared=True)),
+    "image options": ("app", _storage("image_guest_pull", options=["exec"])),
+    "image group": ("app", _storage("image_guest_pull", fs_group={"group_id": 1, "group_change_policy": 0})),
+    "unencrypted block": ("app", _storage("blk", driver_options=["create_filesystem"])),
+    "block kind": ("app", _storage("blk", fstype="xfs")),
+    "block options": ("app", _storage("blk", options=["discard"])),
+    "block not shared": ("app", _storage("blk", shared=False)),
+    "block address": ("app", _storage("blk", source="/dev/vda")),
+    "block elsewhere": ("app", _storage("blk", mount_point="/run/kata-containers/sandbox/storage/x")),
+    "memory elsewhere": ("app", _storage("ephemeral", mount_point="/run/kata-containers/sandbox/ephemeral/other")),
+    "memory kind": ("app", _storage("ephemeral", fstype="ext4")),
+    "memory source": ("app", _storage("ephemeral", source="/dev/vda")),
+    "memory driver": ("app", _storage("ephemeral", driver="local")),
+}
+
+
+@pytest.mark.parametrize("what", MUTATIONS)
+def test_any_other_container_is_denied(fresh: host.Agent, correct: host.Host, what: str) -> None:
+    name, mutate = MUTATIONS[what]
+    request = correct.create(name)
+    mutate(request)
+
+    assert fresh.verdict("CreateContainerRequest", request) is False
+
+
+TOLERATED: dict[str, tuple[str, Callable[[Json], None]]] = {
+    "cri annotation": (
+        "app",
+        lambda request: request["OCI"]["Annotations"].update({"io.kubernetes.cri.sandbox-cpu-quota": "1"}),
+    ),
+    "service variables": ("app", _append("OCI", "Process", "Env", "DB_SERVICE_HOST=10.0.0.1")),
+    "service port": ("app", _append("OCI", "Process", "Env", "DB_PORT_5432_TCP=tcp://10.0.0.1:5432")),
+    "fewer variables": ("app", _drop("OCI", "Process", "Env", 0)),
+    "more masked paths": ("app", _append("OCI", "Linux", "MaskedPaths", "/proc/interrupts")),
+    "read-only sysfs of a privileged one": ("pvc-holder", _mount("/sys", options=["nosuid", "noexec", "nodev", "ro"])),
+    "cgroup option": (
+        "app",
+        _mount("/sys/fs/cgroup", options=["nosuid", "noexec", "nodev", "relatime", "ro", "nsdelegate"]),
+    ),
+    "fewer mounts": ("app", _drop("OCI", "Mounts", -1)),
+    "mnt instead of mount": ("app", _set("OCI", "Linux", "Namespaces", 2, "Type", "mnt")),
+    "plain propagation": ("app", _set("OCI", "Linux", "RootfsPropagation", "")),
+    "capability spelling": (
+        "contrast-initializer",
+        lambda request: request["OCI"]["Process"]["Capabilities"].update(
+            Bounding=[name.removeprefix("CAP_") for name in request["OCI"]["Process"]["Capabilities"]["Bounding"]]
+        ),
+    ),
+    "another node": ("app", _replaced("NODE", "node-2")),
+    "passthrough directory": (
+        "app",
+        _mount("/etc/look", source=f"/run/kata-containers/shared/containers/{4:064x}-0123456789abcdef-look"),
+    ),
+    "unchecked parts": ("app", _set("OCI", "Process", "OOMScoreAdj", 999)),
+}
+
+
+@pytest.mark.parametrize("what", TOLERATED)
+def test_what_hosts_may_do_differently_is_allowed(fresh: host.Agent, correct: host.Host, what: str) -> None:
+    name, mutate = TOLERATED[what]
+    request = correct.create(name)
+    mutate(request)
+
+    assert fresh.verdict("CreateContainerRequest", request) is not False
+
+
+def test_the_state_pins_the_pod(running: host.Agent, rego: str) -> None:
+    app = host.Host(rego).create("app")
+    again = {**app, "container_id": "new"}
+    assert running.verdict("CreateContainerRequest", again)["ops"] == [
+        {"op": "add", "path": "/pstate/new", "value": 4}
+    ]
+    assert running.verdict("CreateContainerRequest", app)["ops"] == []
+
+    renamed = host.Host(rego, name="web-7c5ddbdf54-bbbbb").create("app")
+    assert running.verdict("CreateContainerRequest", renamed) is False
+    other_network = copy.deepcopy(again)
+    other_network["OCI"]["Linux"]["Namespaces"][3]["Path"] = "/var/run/netns/other"
+    assert running.verdict("CreateContainerRequest", other_network) is False
+    no_network = copy.deepcopy(again)
+    del no_network["OCI"]["Linux"]["Namespaces"][3]
+    assert running.verdict("CreateContainerRequest", no_network) is False
+    taken = {**app, "container_id": f"{3:064x}"}
+    assert running.verdict("CreateContainerRequest", taken) is False
+
+
+def test_the_first_namespace_is_kept_where_the_policy_names_none() -> None:
+    rego = pods.sealed(pods.workload({"containers": [{"name": "app", "image": "app:1"}]}, metadata={"name": "web"})).rego
+    agent = host.Agent(rego)
+
+    assert agent.allows("CreateContainerRequest", host.Host(rego, namespace="blue").create("pause"))
+    assert not agent.allows("CreateContainerRequest", host.Host(rego, namespace="green").create("app"))
+    assert agent.allows("CreateContainerRequest", host.Host(rego, namespace="blue").create("app"))
+
+
+def test_exec_runs_the_container_s_own_probes_only(running: host.Agent, correct: host.Host) -> None:
+    def allowed(name: str, *args: str, **changes: Any) -> bool:
+        request = correct.execute(name, list(args))
+        request["process"].update(changes)
+        return running.verdict("ExecProcessRequest", request) is True
+
+    assert allowed("app", "/web", "health")
+    assert allowed("app", "/web", "stop")
+    assert allowed("contrast-service-mesh", "test", "-f", "/ready")
+    assert not allowed("app", "test", "-f", "/ready")
+    assert not allowed("pause", "/web", "health")
+    assert not allowed("app", "/bin/sh")
+    assert not allowed("app", "/web", "health", Terminal=True)
+    assert not allowed("app", "/web", "health", Capabilities={"Bounding": []})
+    assert not allowed("app", "/web", "health", Cwd="/")
+    assert not allowed("app", "/web", "health", Env=["LD_PRELOAD=/x.so"])
+    assert not allowed("app", "/web", "health", SelinuxLabel="x")
+    assert not allowed("app", "/web", "health", ApparmorProfile="x")
+    assert not allowed("app", "/web", "health", NoNewPrivileges=False)
+    named = correct.execute("app", ["/web", "health"])
+    assert running.verdict("ExecProcessRequest", {**named, "string_user": {}}) is False
+    assert running.verdict("ExecProcessRequest", {**named, "container_id": "unknown"}) is False
+    assert running.verdict("ExecProcessRequest", {**named, "container_id": "namespace"}) is False
+
+
+def test_exec_needs_a_container(fresh: host.Agent, correct: host.Host) -> None:
+    assert fresh.verdict("ExecProcessRequest", correct.execute("app", ["/web", "health"])) is False
+
+
+def test_a_removed_container_is_gone(rego: str, correct: host.Host) -> None:
+    agent = host.Agent(rego)
+    app = correct.create("app")
+    remove = {"container_id": app["container_id"], "timeout": 0}
+    assert agent.allows("CreateContainerRequest", app)
+
+    assert agent.allows("RemoveContainerRequest", remove)
+    assert not agent.allows("RemoveContainerRequest", remove)
+    assert not agent.allows("ExecProcessRequest", correct.execute("app", ["/web", "health"]))
+
+
+def test_what_the_state_pins_cannot_be_removed(running: host.Agent) -> None:
+    for key in ("sandbox_name", "namespace", "network_namespace"):
+        assert running.verdict("RemoveContainerRequest", {"container_id": key, "timeout": 0}) is False
+
+
+BUNDLE = "a" * 64
+SHARED = f"/run/kata-containers/shared/containers/{BUNDLE}-0123456789abcdef-"
+
+
+def _copied(path: str, kind: str = "Regular", target: str | None = None) -> Json:
+    values = dict.fromkeys(("file_size", "file_mode", "dir_mode", "uid", "gid", "offset"), 0)
+    return {"path": path, "file_type": kind, "symlink_target": target, **values}
+
+
+@pytest.mark.parametrize(
+    ("request_", "allowed"),
+    [
+        (_copied(SHARED + "hosts"), True),
+        (_copied(SHARED + "look", "Directory"), True),
+        (_copied(SHARED + "look/..data", "Symlink", "..2026"), True),
+        (_copied(SHARED + "look/colour"), True),
+        (_copied("/etc/passwd"), False),
+        (_copied("/x" + SHARED + "hosts"), False),
+        (_copied(SHARED + "look/../../../etc/passwd"), False),
+        (_copied(SHARED.replace(BUNDLE, "A" * 64) + "hosts"), False),
+        (_copied(SHARED + "hosts", "Unknown"), False),
+        (_copied(SHARED + "link", "Symlink", "x"), False),
+        (_copied(SHARED + "look/link", "Symlink", "/etc/passwd"), False),
+        (_copied(SHARED + "look/link", "Symlink", "a/../../x"), False),
+        (_copied(SHARED + "look/link", "Symlink", None), False),
+    ],
+)
+def test_files_may_be_copied_to_the_shared_directory_only(fresh: host.Agent, request_: Json, *, allowed: bool) -> None:
+    assert fresh.verdict("CopyFileRequest", request_) is allowed
+
+
+def _sandbox(**changes: Any) -> Json:
+    shm = {
+        "driver": "ephemeral",
+        "driver_options": [],
+        "source": "shm",
+        "fstype": "tmpfs",
+        "options": ["noexec", "nosuid", "nodev", "mode=1777", "size=67108864"],
+        "mount_point": "/run/kata-containers/sandbox/shm",
+        "fs_group": None,
+        "shared": False,
+    }
+    base = {"hostname": "web", "dns": [], "storages": [shm], "sandbox_pidns": False, "guest_hook_path": ""}
+    return {**base, "sandbox_id": "x", "kernel_modules": [], **changes}
+
+
+@pytest.mark.parametrize(
+    ("request_", "allowed"),
+    [
+        (_sandbox(), True),
+        (_sandbox(storages=[]), True),
+        (_sandbox(guest_hook_path="/hooks"), False),
+        (_sandbox(kernel_modules=[{"name": "x", "parameters": []}]), False),
+        (_sandbox(sandbox_pidns=True), False),
+        (_sandbox(storages=[{**_sandbox()["storages"][0], "options": []}]), False),
+        (_sandbox(storages=[_sandbox()["storages"][0], {"driver": "virtio-fs"}]), False),
+    ],
+)
+def test_the_sandbox_has_its_own_storages_only(fresh: host.Agent, request_: Json, *, allowed: bool) -> None:
+    assert fresh.verdict("CreateSandboxRequest", request_) is allowed
+
+
+def _interface(**changes: Any) -> Json:
+    base = {"device": "eth0", "name": "eth0", "IPAddresses": [], "mtu": 1500, "hwAddr": "02:00:00:00:00:01"}
+    return {"interface": {**base, "devicePath": "", "type_": "", "raw_flags": 0, **changes}}
+
+
+def _route(**changes: Any) -> Json:
+    base = {"dest": "", "gateway": "10.0.0.1", "device": "eth0", "source": "", "scope": 0, "family": 0, "flags": 0}
+    return {**base, "mtu": 0, **changes}
+
+
+def _neighbor(**changes: Any) -> Json:
+    base = {"toIPAddress": {"family": 0, "address": "10.0.0.1", "mask": ""}, "device": "eth0", "lladdr": "x"}
+    return {**base, "state": 128, "flags": 0, **changes}
+
+
+def _routes(*routes: Json) -> Json:
+    return {"routes": {"Routes": list(routes)}}
+
+
+def _neighbors(*neighbors: Json) -> Json:
+    return {"neighbors": {"ARPNeighbors": list(neighbors)}}
+
+
+@pytest.mark.parametrize(
+    ("entry_point", "request_", "allowed"),
+    [
+        ("UpdateInterfaceRequest", _interface(), True),
+        ("UpdateInterfaceRequest", _interface(raw_flags=128), True),
+        ("UpdateInterfaceRequest", _interface(raw_flags=129), False),
+        ("UpdateInterfaceRequest", _interface(name="lo"), False),
+        ("UpdateInterfaceRequest", _interface(hwAddr="00:00:00:00:00:00"), False),
+        ("UpdateInterfaceRequest", {"interface": None}, False),
+        ("UpdateRoutesRequest", _routes(), True),
+        ("UpdateRoutesRequest", _routes(_route(), _route(source="10.1.1.1")), True),
+        ("UpdateRoutesRequest", _routes(_route(), _route(device="lo")), False),
+        ("UpdateRoutesRequest", _routes(_route(source="127.0.0.1")), False),
+        ("UpdateRoutesRequest", _routes(_route(source="::1")), False),
+        ("UpdateRoutesRequest", _routes(_route(source="0000::0001"), _route()), False),
+        ("UpdateRoutesRequest", {"routes": None}, False),
+        ("AddARPNeighborsRequest", _neighbors(_neighbor()), True),
+        ("AddARPNeighborsRequest", _neighbors(_neighbor(flags=136)), True),
+        ("AddARPNeighborsRequest", _neighbors(_neighbor(flags=16)), False),
+        ("AddARPNeighborsRequest", _neighbors(_neighbor(), _neighbor(device="lo")), False),
+        ("AddARPNeighborsRequest", _neighbors(_neighbor(state=1)), False),
+        (
+            "AddARPNeighborsRequest",
+            _neighbors(_neighbor(toIPAddress={"family": 0, "address": "127.0.0.9", "mask": ""})),
+            False,
+        ),
+        (
+            "AddARPNeighborsRequest",
+            _neighbors(_neighbor(toIPAddress={"family": 0, "address": "10.0.0.9", "mask": "24"})),
+            False,
+        ),
+        ("AddARPNeighborsRequest", _neighbors(_neighbor(toIPAddress=None)), False),
+        ("AddARPNeighborsRequest", {"neighbors": None}, False),
+    ],
+)
+def test_the_network_stays_outside_of_loopback(
+    fresh: host.Agent, entry_point: str, request_: Json, *, allowed: bool
+) -> None:
+    assert fresh.verdict(entry_point, request_) is allowed
+
+
+@pytest.mark.parametrize("entry_point", host.ENTRY_POINTS_ALLOWED)
+def test_always_allowed(fresh: host.Agent, entry_point: str) -> None:
+    assert fresh.verdict(entry_point, {}) is True
+
+
+@pytest.mark.parametrize("entry_point", host.ENTRY_POINTS_DENIED)
+def test_never_allowed(fresh: host.Agent, entry_point: str) -> None:
+    assert fresh.verdict(entry_point, {}) is False
+
+
+@pytest.mark.parametrize(
+    ("entry_point", "allowed"),
+    [
+        ("ReadStreamRequest", True),
+        ("WriteStreamRequest", False),
+        ("CloseStdinRequest", False),
+        ("UpdateEphemeralMountsRequest", False),
+        ("GetDiagnosticDataRequest", False),
+    ],
+)
+def test_switched_by_the_settings(fresh: host.Agent, entry_point: str, *, allowed: bool) -> None:
+    assert fresh.verdict(entry_point, {}) is allowed
+
+
+@pytest.mark.parametrize(
+    "entry_point",
+    (
+        "AddARPNeighborsRequest CopyFileRequest CreateContainerRequest CreateSandboxRequest ExecProcessRequest "
+        "UpdateInterfaceRequest UpdateRoutesRequest RemoveContainerRequest"
+    ).split(),
+)
+def test_an_empty_request_is_denied(fresh: host.Agent, entry_point: str) -> None:
+    assert fresh.verdict(entry_point, {}) is False
+
+
+def test_two_containers_that_could_be_meant_are_denied(correct: host.Host, rego: str) -> None:
+    head, data = rego.split("\npolicy_data := ")
+    import json
+
+    doubled = json.loads(data)
+    doubled["containers"].append(doubled["containers"][4])
+    agent = host.Agent(f"{head}\npolicy_data := {json.dumps(doubled)}")
+
+    assert agent.verdict("CreateContainerRequest", correct.create("app")) is False
+    assert agent.verdict("CreateContainerRequest", correct.create("pause"))["allowed"] is True
+
+
+def test_gpus_are_plugged_in_or_there_from_the_start() -> None:
+    rego = pods.sealed(pods.simple(resources={"limits": {"nvidia.com/GH100_H100_PCIE": 2}})).rego
+    agent, correct = host.Agent(rego), host.Host(rego)
+    hot = correct.create("app")
+    assert len(hot["devices"]) == 2
+
+    def allowed(mutate: Callable[[Json], object]) -> bool:
+        request = copy.deepcopy(hot)
+        mutate(request)
+        return agent.verdict("CreateContainerRequest", request) is not False
+
+    assert allowed(lambda request: None)
+    assert allowed(lambda request: request.update(devices=[]))
+    assert not allowed(lambda request: request["devices"].pop())
+    assert not allowed(lambda request: request["OCI"]["Annotations"].pop("cdi.k8s.io/vfio1"))
+    assert not allowed(lambda request: request["devices"].append(request["devices"][0]))
+    assert not allowed(lambda request: request["devices"][1].update(request["devices"][0]))
+    assert not allowed(lambda request: request["devices"][0].update(options=[]))
+    assert not allowed(lambda request: request["devices"][0].update(options=["0000:01:00.0=01/02", "x"]))
+    assert not allowed(lambda request: request["devices"][0].update(id="vfio7"))
+    assert not allowed(lambda request: request["devices"][0].update(type_="vfio-pci"))
+    assert not allowed(lambda request: request["OCI"]["Annotations"].update({"cdi.k8s.io/vfio0": "nvidia.com/gpu=x"}))
