@@ -134,7 +134,7 @@ KINDS: dict[str, Kind] = {
         "add spec.containers; an empty pod cannot be sealed",
     ),
     "CC0207": Kind(
-        "error", "{key} must be a {expected}, not a {actual}", "correct the type; Kubernetes would reject it as well"
+        "error", "{key} must be {expected}, not {actual}", "correct the type; Kubernetes would reject it as well"
     ),
     "CC0208": Kind("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
     # --- CC03: scheduling
@@ -315,7 +315,7 @@ KINDS: dict[str, Kind] = {
     "CC0907": Kind("error", "apiVersion {found} is not supported", "use contrast-krm.dev/v1alpha1"),
     "CC0908": Kind("error", "functionConfig of kind {kind} is not understood", "use a ContrastGenerate or a ConfigMap"),
     "CC0909": Kind("error", "{option}: {problem}", "{remedy}"),
-    "CC0910": Kind("error", "configuration is not valid YAML: {problem}", "fix the file"),
+    "CC0910": Kind("error", "the configuration cannot be read: {problem}", "{remedy}"),
     # --- CC10: environment
     "CC1001": Kind("error", "cannot read {file}: {problem}", "check the path and its permissions"),
     "CC1002": Kind("error", "cannot write {file}: {problem}", "check the path and its permissions"),

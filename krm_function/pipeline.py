@@ -7,8 +7,8 @@ error anywhere means that nothing is written: the caller keeps the input.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from krm_function.api.kinds import Config
-from krm_function.findings import Finding, Ref, finding, has_errors
+from krm_function.api.kinds import API_VERSION, Config
+from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.model.edits import Edit
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import PLATFORMS
@@ -32,9 +32,10 @@ from krm_function.stages.schedule import RuntimeClasses, RuntimeClassObject, run
 from krm_function.stages.select import coordinator_namespace, select
 from krm_function.stages.verify import after, before
 from krm_function.stages.write import ObjectEdits, write
-from krm_function.yamltext import Document
+from krm_function.yamltext import Document, locate
 
 NO_LABELS: Mapping[str, str] = {}
+UNREAD = ("CC01", "CC10", "CC0910")  # something was not read; the release may be in it
 NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contrast workloads may have
 
 
@@ -99,11 +100,17 @@ def render(resources: Sequence[Resource], config: Config | None, config_findings
     render: a stream of which nothing is Contrast's passes through as it is.
     """
     unchanged = tuple(resource.text for resource in resources)
-    if has_errors([found for found in config_findings if found.code != NO_RELEASE]):
-        return Rendered(unchanged, findings=config_findings)
+    known = tuple(found for found in config_findings if found.code != NO_RELEASE)
+    if has_errors(known):
+        unread = any(found.code in UNREAD or found.code[:4] in UNREAD for found in known)
+        return Rendered(unchanged, findings=known if unread else config_findings)
     source = read(resources)
     selections = [(index, select(document.value)) for index, document in source.documents.items()]
-    findings = source.findings + tuple(found for _, chosen in selections for found in chosen.findings)
+    findings = source.findings + tuple(
+        _placed(found, resources[index], source.documents[index])
+        for index, chosen in selections
+        for found in chosen.findings
+    )
     skipped = tuple(Planned(one.ref, skipped=one.reason) for _, chosen in selections for one in chosen.skipped)
     workloads = [(index, workload) for index, chosen in selections for workload in chosen.workloads]
     classes = _runtime_class_objects(source.documents, config)
@@ -126,7 +133,11 @@ def render(resources: Sequence[Resource], config: Config | None, config_findings
     if not has_errors(reference_values.findings):
         subjects, problems = _sealed(subjects, config, resources, reference_values)
         findings += problems
-    findings += tuple(found for subject in subjects for found in subject.findings)
+    findings += tuple(
+        _placed(found, resources[subject.resource], source.documents[subject.resource])
+        for subject in subjects
+        for found in subject.findings
+    )
     plan = tuple(_planned(subject) for subject in subjects) + skipped
     if has_errors(findings):
         return Rendered(unchanged, findings=findings, plan=plan)
@@ -177,9 +188,14 @@ def _sealed(
         return [_measured(subject, reference_values, existing=True) for subject in subjects], ()
     if config.images is None:
         return subjects, (finding("CC0906"),)
+    where: tuple[Ref, Path]
+    if options.settings:
+        where = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name), ("spec", "policy", "settings")
+    else:
+        where = Ref(API_VERSION, "ContrastRelease", "", config.release.name), ("spec", "policySettings")
     chosen, problems = settings(options.settings or config.release.policy_settings)
     if has_errors(problems):
-        return subjects, problems
+        return subjects, tuple(found._replace(ref=where[0], path=where[1]) for found in problems)
     source = read(resources, ("ConfigMap", "Secret", "List"))
     references = References([value for document in source.documents.values() for _, value in objects(document.value)])
     rules = options.rules or load_rules()
@@ -214,6 +230,14 @@ def _runtime_class_objects(documents: Mapping[int, Document], config: Config | N
         for root, value in objects(document.value)
         if reference(value).kind == "RuntimeClass" and isinstance(value, dict) and reference(value).name in handlers
     ]
+
+
+def _placed(found: Finding, resource: Resource, document: Document) -> Finding:
+    """The finding with the file, line and column of its field, if it stands in a file that a person can open."""
+    if not resource.file or not found.path or found.line or found.severity == "info":
+        return found
+    line, column = locate(document, found.path)
+    return found._replace(file=resource.file, line=line, column=column)
 
 
 def _planned(subject: Subject) -> Planned:

@@ -6,13 +6,14 @@ full or refused.
 
 from krm_function.api.config import collect
 from krm_function.api.config_map import from_config_map
-from krm_function.api.document import ConfigDocument, is_config
+from krm_function.api.document import CONFIG_KINDS, ConfigDocument, is_config
 from krm_function.api.generate import parse_generate
 from krm_function.api.image_lock import parse_image_lock
 from krm_function.api.kinds import Config, Generate, ImageFacts, Release
 from krm_function.api.release import parse_release
 
 __all__ = [
+    "CONFIG_KINDS",
     "Config",
     "ConfigDocument",
     "Generate",

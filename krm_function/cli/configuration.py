@@ -4,23 +4,31 @@ Rule of this file: only files that the operator named on the command line are re
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
-from krm_function.api import ConfigDocument, is_config
-from krm_function.findings import Finding
-from krm_function.hosts.files import find, read_file
+from krm_function.api import CONFIG_KINDS, ConfigDocument, is_config
+from krm_function.cli.say import file_finding
+from krm_function.findings import Finding, finding
+from krm_function.hosts.files import FileProblem, find, read_file
 from krm_function.hosts.stream import decode_stream
 from krm_function.model.located import yaml_finding
 from krm_function.model.resource import Resource
-from krm_function.yamltext import YamlError, parse
+from krm_function.yamltext import YamlError, locate, parse
 
 
 def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """Documents of our group in the files; other kinds in them are left for the render. Raises FileProblem."""
+    """Documents of our group in the files; other kinds in them are left for the render."""
     documents: list[ConfigDocument] = []
     findings: list[Finding] = []
-    for path in find(paths):
+    try:
+        files = find(paths)
+    except FileProblem as problem:
+        return [], (file_finding(problem),)
+    for path in files:
         try:
             made, problems = from_resources(decode_stream(read_file(path), path).resources)
+        except FileProblem as problem:
+            made, problems = [], (file_finding(problem),)
         except YamlError as problem:
             made, problems = [], (as_configuration(yaml_finding(problem, path)),)
         documents += made
@@ -33,17 +41,18 @@ def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument],
     documents: list[ConfigDocument] = []
     findings: list[Finding] = []
     for resource in resources:
-        if not is_config(resource.api_version):
+        if not is_config(resource.api_version) and resource.kind not in CONFIG_KINDS:
             continue
         try:
             document = parse(resource.text, line=resource.line)
         except YamlError as problem:
             findings.append(as_configuration(yaml_finding(problem, resource.file)))
             continue
-        documents.append(ConfigDocument(document.value, resource.file, resource.line))
+        documents.append(ConfigDocument(document.value, resource.file, resource.line, partial(locate, document)))
     return documents, tuple(findings)
 
 
 def as_configuration(found: Finding) -> Finding:
     """A YAML problem in a configuration file is a configuration error: exit code 2, same words."""
-    return found._replace(code="CC0910")
+    said = finding("CC0910", problem=found.message, remedy=found.hint)
+    return said._replace(line=found.line, column=found.column, file=found.file)

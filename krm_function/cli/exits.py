@@ -17,7 +17,7 @@ ENVIRONMENT = 3
 BUG = 70
 
 
-class Exit(Exception):  # noqa: N818 (not an error: the way out)
+class Exit(Exception):
     """Leave with a code after everything has been said."""
 
     def __init__(self, code: int) -> None:

@@ -6,20 +6,24 @@ files). Our own configuration never leaves in a stream that is meant for a clust
 
 import os
 from argparse import Namespace
+from collections.abc import Sequence
 from typing import Any
 
 from krm_function.api import collect, is_config
 from krm_function.cli.configuration import from_files, from_resources
-from krm_function.cli.exits import FINDINGS
 from krm_function.cli.flags import apply_flags
 from krm_function.cli.inputs import Inputs, Source, read_inputs
 from krm_function.cli.say import complain, write_out
 from krm_function.findings import finding, has_errors
-from krm_function.hosts.files import same_file, write_file
+from krm_function.hosts.files import FileProblem, read_file, same_file, write_file
 from krm_function.hosts.resource_list import DecodedList, encode_list
-from krm_function.hosts.stream import Stream, encode_stream
+from krm_function.hosts.stream import Stream, decode_stream, encode_stream
+from krm_function.model.workload import EMITTED
 from krm_function.pipeline import Rendered, render
 from krm_function.report.krm import krm_results
+from krm_function.yamltext import YamlError
+
+NEW_OBJECTS = "contrast-manifest.yaml"
 
 
 def rendered_inputs(options: Namespace, inputs: Inputs) -> Rendered:
@@ -35,27 +39,30 @@ def rendered_inputs(options: Namespace, inputs: Inputs) -> Rendered:
 
 def _once(documents: list[Any]) -> list[Any]:
     """A configuration file inside a rendered directory is read once, also if --config names it again."""
-    return list({(os.path.realpath(one.file), one.line) if one.file else index: one for index, one in enumerate(documents)}.values())
+    places = [(os.path.realpath(one.file), one.line) if one.file else index for index, one in enumerate(documents)]
+    return list(dict(zip(places, documents, strict=True)).values())
 
 
 def run_generate(options: Namespace) -> int:
     """Render files."""
+    if options.in_place and (not options.paths or "-" in options.paths):
+        problem = "standard input cannot be rewritten"
+        found = [finding("CC0909", option="--in-place", problem=problem, remedy="name files or directories")]
+        return complain(found, options.format, options.report)
     inputs = read_inputs(options.paths)
-    if options.in_place and not any(source.file for source in inputs.sources):
-        return complain([finding("CC0909", option="--in-place", problem="there is no file to rewrite", remedy="name one")])
     rendered = rendered_inputs(options, inputs)
     found = list(rendered.findings)
     if options.output and same_file(options.output, [source.file for source in inputs.sources]):
         remedy = "name another file, or use --in-place"
         found.append(finding("CC0909", option="--output", problem="is one of the inputs", remedy=remedy))
+    if options.manifest and not rendered.manifest and not has_errors(found):
+        found.append(finding("CC0909", option="--manifest", problem="no manifest was made", remedy="see manifest.emit"))
+    in_place = _in_place(inputs, rendered, options.paths) if options.in_place and not has_errors(found) else {}
     if has_errors(found):
         return complain(found, options.format, options.report)
-    if options.manifest and not rendered.manifest:
-        found.append(finding("CC0909", option="--manifest", problem="no manifest was made", remedy="see manifest.emit"))
-        complain(found, options.format, options.report)
-        return FINDINGS
     if options.in_place:
-        _write_in_place(inputs, rendered, options)
+        for file, data in in_place.items():
+            write_file(file, data)
     elif options.output:
         write_file(options.output, _one_stream(inputs, rendered))
     else:
@@ -85,21 +92,39 @@ def _one_stream(inputs: Inputs, rendered: Rendered) -> bytes:
     return encode_stream(Stream((), bom=False), texts, rendered.added)
 
 
-def _write_in_place(inputs: Inputs, rendered: Rendered, options: Namespace) -> None:
-    """Rewrite the files that changed; new objects go to a file of their own beside the first path."""
+def _in_place(inputs: Inputs, rendered: Rendered, paths: Sequence[str]) -> dict[str, bytes]:
+    """What to write to which file: those that changed; new objects go to a file of their own beside the first path.
+
+    Raises FileProblem when that file exists and holds anything else: nobody asked for it to be replaced.
+    """
+    directory = paths[0] if os.path.isdir(paths[0]) else os.path.dirname(paths[0])
+    beside = os.path.join(directory, NEW_OBJECTS)
+    written: dict[str, bytes] = {}
+    added = rendered.added
     for source in inputs.sources:
-        data = _encode(source, rendered)
-        if data != source.data and source.file:
-            write_file(source.file, data)
-    if rendered.added:
-        first = options.paths[0]
-        directory = first if os.path.isdir(first) else os.path.dirname(first)
-        path = os.path.join(directory, "contrast-manifest.yaml")
-        write_file(path, encode_stream(Stream((), bom=False), (), rendered.added))
+        here = added if added and same_file(beside, [source.file]) and isinstance(source.decoded, Stream) else ()
+        data = _encode(source, rendered, here)
+        if data != source.data:
+            written[source.file] = data
+        if here:
+            added = ()
+    if added:
+        if os.path.lexists(beside) and not _ours(beside):
+            raise FileProblem(beside, "exists and holds more than an earlier render wrote", writing=True)
+        written[beside] = encode_stream(Stream((), bom=False), (), added)
+    return written
 
 
-def _encode(source: Source, rendered: Rendered) -> bytes:
+def _ours(path: str) -> bool:
+    """Whether every document of a file was added by a render."""
+    try:
+        return all(EMITTED in resource.text for resource in decode_stream(read_file(path)).resources)
+    except YamlError:
+        return False
+
+
+def _encode(source: Source, rendered: Rendered, added: Sequence[Any]) -> bytes:
     texts = rendered.texts[source.start : source.end]
     if isinstance(source.decoded, DecodedList):
         return encode_list(source.decoded, texts, (), ())
-    return encode_stream(source.decoded, texts)
+    return encode_stream(source.decoded, texts, added)

@@ -28,7 +28,7 @@ def main() -> int:
     except Exit as done:
         return done.code
     except FileProblem as problem:
-        return _file_problem(problem)
+        return _file_problem(problem, "text", "")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone; nothing left to say
         return ENVIRONMENT
@@ -50,16 +50,18 @@ def _dispatch(arguments: list[str]) -> int:
     from krm_function.cli.arguments import parse
 
     options = parse(arguments)
-    code: int = options.run(options)
+    try:
+        code: int = options.run(options)
+    except FileProblem as problem:
+        report = getattr(options, "report", "")
+        return _file_problem(problem, getattr(options, "format", "text"), "" if problem.path == report else report)
     return code
 
 
-def _file_problem(problem: FileProblem) -> int:
-    from krm_function.cli.say import complain
-    from krm_function.findings import finding
+def _file_problem(problem: FileProblem, form: str, report: str) -> int:
+    from krm_function.cli.say import complain, file_finding
 
-    code = "CC1002" if problem.writing else "CC1001"
-    return complain([finding(code, file=problem.path, problem=problem.problem)])
+    return complain([file_finding(problem)], form, report)
 
 
 def _bug(bug: Exception) -> int:

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterable
 
 from krm_function.cli.exits import exit_code
-from krm_function.findings import Finding
-from krm_function.hosts.files import write_file
+from krm_function.findings import Finding, finding
+from krm_function.hosts.files import FileProblem, write_file
 
 FORMATS = ("text", "json", "github")
 
@@ -36,6 +36,11 @@ def complain(findings: Iterable[Finding], form: str = "text", report: str = "", 
         complete = render(found, form, infos=True) + (summary if form == "text" else "")
         write_file(report, complete.encode("utf-8"))
     return exit_code(found)
+
+
+def file_finding(problem: FileProblem) -> Finding:
+    """The finding of a file that cannot be read or written."""
+    return finding("CC1002" if problem.writing else "CC1001", file=problem.path, problem=problem.problem)
 
 
 def write_out(data: bytes) -> None:

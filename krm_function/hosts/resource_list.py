@@ -1,13 +1,14 @@
 """ResourceList: what kustomize and kpt hand over, on top of our own KRM helpers.
 
 Rule of this file: items keep their text, their order and every annotation that is not ours; results are appended to
-those that are already there.
+those of other functions that are already there.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from krm_function.api import ConfigDocument
+from krm_function.hosts.results import without_own_results
 from krm_function.krm import NotAResourceListError, ResourceList, Result, Results
 from krm_function.model.resource import Resource
 
@@ -23,8 +24,8 @@ class DecodedList(NamedTuple):
 
 
 def decode_list(data: bytes) -> DecodedList:
-    """Read a ResourceList. Raises NotAResourceListError and YamlError."""
-    source = ResourceList.parse(data)
+    """Read a ResourceList, without what an earlier render said in it. Raises NotAResourceListError and YamlError."""
+    source = ResourceList.parse(without_own_results(data))
     resources = tuple(
         Resource(item.text, item.line, "", item.api_version, item.kind, item.name) for item in source.items
     )

@@ -97,4 +97,5 @@ def where(key: str) -> str:
 def suggest(key: str) -> str:
     """The known key that an unknown one is a misspelling of, or ""."""
     folded = key.lower().replace("_", "-")
-    return MISSPELT.get(folded) or nearest(folded, KNOWN)
+    names = {key.removeprefix(PREFIX): key for key in KNOWN}  # the common prefix would hide the difference
+    return MISSPELT.get(folded) or names.get(nearest(folded.removeprefix(PREFIX), names), "")

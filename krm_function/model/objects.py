@@ -51,3 +51,8 @@ def type_name(value: Any) -> str:
             return "map"
         case _:
             return "null"
+
+
+def a_type(name: str) -> str:
+    """The name of a type as the end of "must be ...": `a map`, `an integer`, `null`."""
+    return name if name == "null" else f"an {name}" if name[0] in "aeiou" else f"a {name}"

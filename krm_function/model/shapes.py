@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
-from krm_function.model.objects import type_name
+from krm_function.model.objects import a_type, type_name
 from krm_function.model.workload import PREFIX, Workload, dig
 
 # A schema: "string", "name" (a non-empty string that must be there), a list of one schema, or a map of schemas whose
@@ -52,7 +52,7 @@ def shape_findings(workload: Workload) -> tuple[Finding, ...]:
     def check(path: Path, schema: Schema) -> None:
         for at, expected, actual in _faults(dig(workload.document, path), path, schema):
             key = dotted(at[-2:] if isinstance(at[-1], int) else at[-1:])
-            found.append(finding("CC0207", workload.ref, at, key=key, expected=expected, actual=actual))
+            found.append(finding("CC0207", workload.ref, at, key=key, expected=a_type(expected), actual=actual))
 
     check((*workload.root, "metadata"), METADATA)
     if workload.metadata_path != (*workload.root, "metadata"):
@@ -73,7 +73,7 @@ def _faults(value: Any, path: Path, schema: Schema) -> Iterator[tuple[Path, str,
     match schema:
         case str():
             if not isinstance(value, str) or (schema == "name" and not value):
-                yield path, "string", "blank one" if value == "" else type_name(value)
+                yield path, "string", "an empty one" if value == "" else a_type(type_name(value))
         case [entry] if isinstance(value, list):
             for index, item in enumerate(value):
                 if item is None:
@@ -84,4 +84,4 @@ def _faults(value: Any, path: Path, schema: Schema) -> Iterator[tuple[Path, str,
             for name in value if "*" in schema else schema:
                 yield from _faults(value.get(name), (*path, name), schema.get(name, schema.get("*")))
         case _:
-            yield path, "list" if isinstance(schema, list) else "map", type_name(value)
+            yield path, "list" if isinstance(schema, list) else "map", a_type(type_name(value))

@@ -14,6 +14,7 @@ A second engineer reads a decision here, not out of the code. Sources: genpolicy
 from typing import Any, Literal, NamedTuple
 
 from krm_function.findings import Finding, Path, Ref, dotted, finding
+from krm_function.model.objects import a_type
 
 Use = Literal["policy", "inert", "refused"]
 
@@ -252,7 +253,14 @@ def _value(value: Any, shape: str, here: Path, root: Path, ref: Ref | None, out:
     if not good:
         expected = "list" if shape[0] == "[" else shape if shape in {"string", "integer", "boolean"} else "map"
         out.append(
-            finding("CC0207", ref, root + here, key=dotted(here) or "spec", expected=expected, actual=_kind(value))
+            finding(
+                "CC0207",
+                ref,
+                root + here,
+                key=dotted(here) or "spec",
+                expected=a_type(expected),
+                actual=a_type(_kind(value)),
+            )
         )
 
 

@@ -8,6 +8,7 @@ import re
 from typing import Any, NamedTuple
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.objects import a_type, type_name
 from krm_function.model.workload import INITDATA, Workload, mapping, maps
 
 SUFFIX = "[bcdfghjklmnpqrstvwxz2456789]+"
@@ -131,11 +132,8 @@ def _annotations(workload: Workload, findings: list[Finding]) -> dict[str, str]:
             continue
         path = (*workload.metadata_path, "annotations", key)
         if not isinstance(value, str):
-            findings.append(
-                finding(
-                    "CC0207", workload.ref, path, key=f"annotation {key}", expected="string", actual=type(value).__name__
-                )
-            )
+            values = {"key": f"annotation {key}", "expected": "a string", "actual": a_type(type_name(value))}
+            findings.append(finding("CC0207", workload.ref, path, **values))
         elif key.startswith(_RUNTIME):
             findings.append(
                 finding(

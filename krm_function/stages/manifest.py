@@ -164,7 +164,7 @@ def _policies(
         role = workload.labels.get(POD_ROLE) or ""
         if not digest:
             findings.append(finding("CC0711", ref, path, name=ref))
-        elif not isinstance(workload.object.get("metadata", {}).get("name"), str):
+        elif not isinstance(dig(workload.object, ("metadata", "name")), str):
             findings.append(finding("CC0712", ref, (*workload.root, "metadata", "name")))
         elif role not in {"", COORDINATOR}:
             label = (*workload.metadata_path, "labels", POD_ROLE)

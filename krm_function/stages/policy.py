@@ -19,6 +19,7 @@ from krm_function.policy import References, Settings, digest, from_annotation, s
 
 KATA = "io.katacontainers.config.hypervisor."
 ID_BLOCK_KEYS = ("snp_id_block", "snp_id_auth", "snp_guest_policy")
+ANNOTATIONS = 256 * 1024  # bytes of keys and values together (apimachinery, TotalAnnotationSizeLimitB)
 PRODUCTS = ("Genoa", "Milan")  # the order in which Contrast writes them (contrast.md 5.10)
 
 
@@ -100,7 +101,12 @@ def seal_policy(
     if sealed is None:
         return Sealing(findings=findings)
     reason = f"policy {sealed.digest[:16]}… over the pod as it stands here"
-    return Sealing(workload.annotate(INITDATA, sealed.annotation, "CC0606", reason), findings, sealed.digest)
+    edits = workload.annotate(INITDATA, sealed.annotation, "CC0606", reason)
+    size = sum(len(f"{key}{value}".encode()) for key, value in workload.after(edits).annotations.items())
+    if size > ANNOTATIONS:
+        path = (*workload.metadata_path, "annotations")
+        return Sealing(findings=(finding("CC0611", workload.ref, path, size=size, limit=ANNOTATIONS),))
+    return Sealing(edits, findings, sealed.digest)
 
 
 def existing_digest(workload: Workload) -> Sealing:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.objects import objects, reference, type_name
+from krm_function.model.objects import a_type, objects, reference, type_name
 from krm_function.model.platforms import is_contrast_name
 from krm_function.model.workload import KINDS, Workload, dig
 
@@ -45,7 +45,7 @@ def select(document: Any) -> Selection:
         if wrong is not None:
             path, actual = wrong
             findings.append(
-                finding("CC0207", ref, path, key=str(path[-1]), expected="map", actual=actual),
+                finding("CC0207", ref, path, key=str(path[-1]), expected="a map", actual=a_type(actual)),
             )
             continue
         workload = Workload(document, root, ref)
@@ -54,7 +54,8 @@ def select(document: Any) -> Selection:
             skipped.append(Skipped(ref, "no runtimeClassName"))
         elif not isinstance(name, str):
             path = (*workload.spec_path, "runtimeClassName")
-            findings.append(finding("CC0207", ref, path, key=path[-1], expected="string", actual=type_name(name)))
+            actual = a_type(type_name(name))
+            findings.append(finding("CC0207", ref, path, key=path[-1], expected="a string", actual=actual))
         elif is_contrast_name(name):
             workloads.append(workload)
         else:

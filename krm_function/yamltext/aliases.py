@@ -10,10 +10,11 @@ from typing import Any
 
 from yaml.events import AliasEvent, DocumentStartEvent, StreamEndEvent
 
-from krm_function.yamltext.writer import flow, flow_key
+from krm_function.yamltext.builder import Builder
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
 from krm_function.yamltext.events import Event, open_events
-from krm_function.yamltext.nodes import Builder, Node
+from krm_function.yamltext.nodes import Node
+from krm_function.yamltext.writer import flow, flow_key
 
 
 class _Recorder(Builder):
@@ -36,14 +37,14 @@ def resolve_foreign_aliases(text: str, limits: Limits = LIMITS) -> str:
         return text
     pull = open_events(text, limits)
     starts = []
-    while type(event := pull()) is not StreamEndEvent:
-        if type(event) is DocumentStartEvent:
+    while (kind := type(event := pull())) is not StreamEndEvent:
+        if kind is DocumentStartEvent:
             starts.append(event.start_mark.index)
     return inline(text, limits, starts)
 
 
 def crosses(text: str, limits: Limits, starts: list[int]) -> bool:
-    """Whether an alias stands in another region than its anchor. `starts`: the sorted offsets at which regions begin."""
+    """Whether an alias stands in another region than its anchor; `starts`: the sorted offsets of the regions."""
     pull = open_events(text, limits)
     anchors: dict[str, int] = {}
     while type(event := pull()) is not StreamEndEvent:

@@ -4,6 +4,7 @@ Rule of this file: `apply` is the specification that every text edit is proved a
 valid on the tree that all changes before it have made. Nothing is created implicitly: the parent of a path must exist.
 """
 
+from math import isnan
 from typing import Any, Literal, NamedTuple
 
 Path = tuple[str | int, ...]
@@ -99,4 +100,4 @@ def same(left: Any, right: Any) -> bool:
         return left is right
     if isinstance(left, str) or isinstance(right, str):
         return bool(left == right) and isinstance(left, str) and isinstance(right, str)
-    return bool(left == right) or (left != left and right != right)  # noqa: PLR0124: NaN
+    return bool(left == right) or (isnan(left) and isnan(right))

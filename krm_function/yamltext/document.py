@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 from yaml.events import DocumentStartEvent, StreamEndEvent
 
+from krm_function.yamltext.builder import Builder
 from krm_function.yamltext.changes import Path
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
 from krm_function.yamltext.events import open_events
-from krm_function.yamltext.nodes import Builder, Node
+from krm_function.yamltext.nodes import Node
 
 
 class Document(NamedTuple):
@@ -30,8 +31,8 @@ def parse(text: str, *, line: int = 1, limits: Limits = LIMITS) -> Document:
     builder = Builder(pull, limits, line)
     node: Node | None = None
     found = False
-    while type(event := pull()) is not StreamEndEvent:
-        if type(event) is not DocumentStartEvent:
+    while (kind := type(event := pull())) is not StreamEndEvent:
+        if kind is not DocumentStartEvent:
             continue
         if found:
             mark = event.start_mark

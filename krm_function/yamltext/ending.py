@@ -1,7 +1,7 @@
 """Texts whose last line is not ended.
 
 Rule of this file: what is appended brings its own line end, in front. A block scalar that was the last thing would take
-that line end for its own, so its header learns to strip it (`|-`); and one that becomes the last thing keeps its line end.
+that line end for its own, so its header learns to strip it (`|-`); one that becomes the last thing keeps its line end.
 """
 
 from krm_function.yamltext import layout

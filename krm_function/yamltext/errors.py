@@ -13,6 +13,7 @@ class YamlError(ValueError):
     """A text that cannot be read or edited. Lines and columns count from 1; 0 means unknown."""
 
     def __init__(self, message: str, line: int = 0, column: int = 0, code: Code = "syntax") -> None:
+        """`message` is lower case and one line."""
         super().__init__(message)
         self.message = message
         self.line = line

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from yaml import YAMLError
-from yaml._yaml import CParser  # type: ignore[import-untyped]
+from yaml._yaml import CParser
 from yaml.error import MarkedYAMLError
 from yaml.reader import ReaderError
 

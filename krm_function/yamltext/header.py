@@ -35,6 +35,7 @@ class Reader:
     """Pulls whole nodes off a stream of events."""
 
     def __init__(self, pull: Pull, limits: Limits, line: int) -> None:
+        """`line` is the line number of the start of the text."""
         self.pull = pull
         self.limits = limits
         self.line = line
@@ -116,13 +117,14 @@ class Reader:
         self.last = event
         seen: set[str] = set()
         while True:
-            key = pull()
-            if type(key) is MappingEndEvent:
+            key: Event = pull()
+            kind = type(key)
+            if kind is MappingEndEvent:
                 if key.end_mark.index > key.start_mark.index:
                     self.last = key
                 return
             self.skip(key, depth + 1)
-            name = key.value if type(key) is ScalarEvent else ""
+            name = key.value if kind is ScalarEvent else ""
             value = pull()
             if name not in _NAMES or (name == "name") != bool(inside):
                 self.skip(value, depth + 1)

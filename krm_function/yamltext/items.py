@@ -5,16 +5,13 @@ next item's `-`, so a comment between two items belongs to the slice above it, a
 it as long as it is indented deeper than the dashes.
 """
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from yaml.events import (
     AliasEvent,
     DocumentEndEvent,
     DocumentStartEvent,
-    MappingEndEvent,
     MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
     SequenceStartEvent,
     StreamEndEvent,
 )
@@ -22,8 +19,9 @@ from yaml.events import (
 from krm_function.yamltext import layout
 from krm_function.yamltext.aliases import crosses, inline
 from krm_function.yamltext.errors import LIMITS, Limits
-from krm_function.yamltext.events import Event, open_events
+from krm_function.yamltext.events import open_events
 from krm_function.yamltext.header import Header, Reader
+from krm_function.yamltext.item_reader import Item, Root, Value, read_root
 from krm_function.yamltext.stream import Chunk
 
 
@@ -47,64 +45,31 @@ class ItemList(NamedTuple):
     results_span: tuple[int, int] | None  # the value of `results`, from behind its colon
 
 
-class _Value(NamedTuple):
-    """A value of the root: its first event, its header, and where it is."""
-
-    event: Event
-    header: Header
-    span: tuple[int, int]
-    items: "tuple[_Item, ...]" = ()
-
-
-class _Item(NamedTuple):
-    event: Event
-    header: Header
-    end: int  # of its last token
-    tidy: int  # the same, blank lines below a block scalar left out
-
-
 def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
     """Cut the items of a list document; None for anything else.
 
-    Anything else: not exactly one document, a root that is no mapping, no `items`, or `items` that is neither a list nor
-    null. Raises YamlError for invalid YAML, and (shape) for an `items` that is an alias or stands behind a `?` key.
+    Anything else: not exactly one document, a root that is no mapping, no `items`, or `items` that is neither a list
+    nor null. Raises YamlError for invalid YAML, and (shape) for an `items` that is an alias or stands behind a `?` key.
     """
     pull = open_events(text, limits)
     reader = Reader(pull, limits, 1)
     pull()
-    if type(pull()) is not DocumentStartEvent or type(root := pull()) is not MappingStartEvent:
+    if type(pull()) is not DocumentStartEvent or type(start := pull()) is not MappingStartEvent:
         return None
-    found: dict[str, _Value] = {}
-    while type(key := pull()) is not MappingEndEvent:
-        reader.skip(key, 1)
-        name = key.value if type(key) is ScalarEvent else ""
-        behind = layout.after_blank(text, reader.end(text)) + 1
-        event = pull()
-        if name in found:
-            raise reader.fail(key, f"duplicate key {name}", "duplicate")
-        if name == "items" and type(event) is SequenceStartEvent:
-            items = _read_items(text, reader)
-            found[name] = _Value(event, _of(event, reader), (behind, _tidy(text, reader)), items)
-        elif name in ("items", "functionConfig", "results", "apiVersion", "kind"):
-            header = reader.header(event, 1)
-            found[name] = _Value(event, header, (behind, max(behind, _tidy(text, reader))))
-        else:
-            reader.skip(event, 1)
-    tail = _tidy(text, reader)
-    if type(pull()) is not DocumentEndEvent or type(pull()) is not StreamEndEvent or "items" not in found:
+    root = read_root(text, reader, start)
+    if type(pull()) is not DocumentEndEvent or type(pull()) is not StreamEndEvent or "items" not in root.values:
         return None
-    value = found["items"]
+    value = root.values["items"]
     if type(value.event) is AliasEvent:
         raise reader.fail(value.event, "items is an alias", "shape")
     if type(value.event) is not SequenceStartEvent and not value.header.empty:
         return None
-    return _list(text, limits, reader, root, key, found, tail)
+    listing = _list(text, reader, root)
+    return listing._replace(shared_anchors=reader.aliases > 0 and crosses(text, limits, _edges(listing)))
 
 
-def _list(
-    text: str, limits: Limits, reader: Reader, root: Event, end: Event, found: dict[str, _Value], tail: int
-) -> ItemList:
-    value = found["items"]
+def _list(text: str, reader: Reader, root: Root) -> ItemList:
+    value = root.values["items"]
     style: Literal["block", "flow", "empty"]
     style = "empty" if not value.items else "flow" if value.event.flow_style else "block"
     chunks: tuple[Chunk, ...] = ()
@@ -114,69 +79,46 @@ def _list(
         chunks, indent = _block_items(text, reader, value)
         items_at = chunks[-1].end
     elif style == "flow":
-        line = _Lines(text)
-        chunks = tuple(_flow_item(item, line) for item in value.items)
+        lines = _Lines(text)
+        chunks = tuple(_flow_item(item, lines) for item in value.items)
         items_at = chunks[-1].end
     elif type(value.event) is SequenceStartEvent:
-        items_at = value.event.end_mark.index
-    root_style: Literal["block", "flow"] = "flow" if root.flow_style else "block"
-    config = _chunk(text, found.get("functionConfig"))
-    results = _chunk(text, found.get("results"))
-    edges = {edge for chunk in (*chunks, config, results) if chunk is not None for edge in (chunk.start, chunk.end)}
+        items_at = int(value.event.end_mark.index)  # type: ignore[union-attr]
+    flow = root.start.flow_style
+    texts = {name: found.scalar for name, found in root.values.items()}
+    results = root.values.get("results")
     return ItemList(
-        _scalar(found.get("apiVersion")),
-        _scalar(found.get("kind")),
-        chunks,
-        style,
-        indent,
-        config,
-        results,
-        items_at,
-        value.span,
-        end.start_mark.index if root.flow_style else layout.line_end(text, tail),
-        root_style,
-        bool(reader.aliases) and crosses(text, limits, sorted(edges)),
-        root.start_mark.column,
-        tail,
-        found["results"].span if "results" in found else None,
+        api_version=texts.get("apiVersion", ""),
+        kind=texts.get("kind", ""),
+        items=chunks,
+        style=style,
+        indent=indent,
+        function_config=_chunk(text, root.values.get("functionConfig")),
+        results=_chunk(text, results),
+        items_at=items_at,
+        items_span=value.span,
+        end=root.end.start_mark.index if flow else layout.line_end(text, root.tail),
+        root_style="flow" if flow else "block",
+        shared_anchors=False,
+        indent_root=root.start.start_mark.column,
+        tail=root.tail,
+        results_span=results.span if results else None,
     )
+
+
+def _edges(listing: ItemList) -> list[int]:
+    """Where the regions begin that are read alone."""
+    chunks = (*listing.items, listing.function_config, listing.results)
+    return sorted({edge for chunk in chunks if chunk is not None for edge in (chunk.start, chunk.end)})
 
 
 def resolve_item_aliases(text: str, limits: Limits = LIMITS) -> str:
     """Write out the aliases of a list document that leave their item, so that each item can be parsed alone."""
     listing = split_items(text, limits)
-    if listing is None or not listing.shared_anchors:
-        return text
-    chunks = (*listing.items, listing.function_config, listing.results)
-    return inline(
-        text, limits, sorted({edge for chunk in chunks if chunk is not None for edge in (chunk.start, chunk.end)})
-    )
+    return text if listing is None or not listing.shared_anchors else inline(text, limits, _edges(listing))
 
 
-def _read_items(text: str, reader: Reader) -> tuple[_Item, ...]:
-    items = []
-    while type(event := reader.pull()) is not SequenceEndEvent:
-        header = reader.header(event, 2)
-        items.append(_Item(event, header, reader.end(text), _tidy(text, reader)))
-    if event.end_mark.index > event.start_mark.index:
-        reader.last = event
-    return tuple(items)
-
-
-def _of(event: Event, reader: Reader) -> Header:
-    if not reader.last or reader.last.start_mark.index < event.start_mark.index:
-        reader.last = event
-    return Header("", "", "", is_map=False, empty=False, aliases=0)
-
-
-def _tidy(text: str, reader: Reader) -> int:
-    last = reader.last
-    if type(last) is ScalarEvent and last.style in ("|", ">"):
-        return layout.block_scalar_end(text, last.start_mark.index, last.end_mark.index)
-    return reader.end(text)
-
-
-def _block_items(text: str, reader: Reader, value: _Value) -> tuple[tuple[Chunk, ...], int]:
+def _block_items(text: str, reader: Reader, value: Value) -> tuple[tuple[Chunk, ...], int]:
     at = layout.content_at(text, value.event.start_mark.index)
     dashes = []
     for item in value.items:
@@ -223,7 +165,7 @@ class _Lines:
         return self.line
 
 
-def _flow_item(item: _Item, lines: _Lines) -> Chunk:
+def _flow_item(item: Item, lines: _Lines) -> Chunk:
     start = item.event.start_mark.index
     return _named(start, item.end, lines.at(start), item.header)
 
@@ -232,15 +174,10 @@ def _named(start: int, end: int, line: int, header: Header) -> Chunk:
     return Chunk(start, end, line, header.api_version, header.kind, header.name, header.is_map, header.empty)
 
 
-def _chunk(text: str, value: _Value | None) -> Chunk | None:
+def _chunk(text: str, value: Value | None) -> Chunk | None:
     if value is None:
         return None
     start, end = layout.content_at(text, value.event.start_mark.index), value.span[1]
     if not getattr(value.event, "flow_style", True) and layout.first_on_line(text, start):
         start, end = layout.line_start(text, start), layout.line_end(text, end)
     return _named(start, max(start, end), text.count("\n", 0, start) + 1, value.header)
-
-
-def _scalar(value: _Value | None) -> str:
-    event: Any = value.event if value else None
-    return str(event.value) if type(event) is ScalarEvent else ""

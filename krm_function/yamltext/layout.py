@@ -55,7 +55,7 @@ def leaf_end(text: str, node: Node) -> int:
 
 def literal_column(text: str, part: Node | tuple[Node, Node, str | None], kind: str) -> int:
     """The column of the text of the block scalar that a pair (kind map) or an item (kind seq) ends with; else -1."""
-    node: Node = part[1] if kind == "map" else part  # type: ignore[assignment, index]
+    node: Node = part[1] if kind == "map" else part  # type: ignore[assignment]
     while node.style == "block" and node.parts:
         node = node.parts[-1][1] if node.kind == "map" else node.parts[-1]
     if node.kind != "scalar" or node.style not in ("|", ">"):

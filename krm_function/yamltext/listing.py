@@ -44,7 +44,7 @@ def replace_items(
             edits.append(_lines(text, items.items_at, items.indent, list(added)))
     if results is not None:
         edits += _results(text, items, list(results))
-    out = []
+    out: list[str] = []
     at = 0
     for start, end, new in sorted(edits, key=lambda edit: edit[0]):
         out += (text[at:start], new)

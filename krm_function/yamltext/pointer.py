@@ -1,7 +1,7 @@
 """Addresses of an undo record: like a JSON Pointer, but an item of a list goes by its name where it has one.
 
-Rule of this file: hosts sort keys and insert items, so an index is the last resort. `/spec/containers/@web/image` is the
-image of the container called web, `#0` is the first item of a list. `~0 ~1 ~2 ~3` stand for `~ / @ #` in a key or name.
+Rule of this file: hosts sort keys and insert items, so an index is the last resort. `/spec/containers/@web/image` is
+the image of the container called web, `#0` the first item of a list. `~0 ~1 ~2 ~3` stand for `~ / @ #` in keys, names.
 """
 
 from typing import Any

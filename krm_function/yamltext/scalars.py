@@ -1,12 +1,12 @@
 """What an unquoted scalar means to Kubernetes: the typing of sigs.k8s.io/yaml, which is Go's yaml.v2 read as JSON.
 
-Rule of this file: what kubectl reads is right, whatever a YAML version says. So `yes`, `on` and `y` are booleans, `0755`
-and `0o755` are octal, `089` is 89, `1e3` is 1000, and dates, `22:22` and `=` are strings. A number that has no fraction
-is an int, since Go writes 1000.0 as `1000` into JSON. Source: goyaml.v2/resolve.go; libs.md 4.2 has the measurements.
+Rule of this file: what kubectl reads is right, whatever a YAML version says. So `yes`, `on` and `y` are booleans,
+`0755` and `0o755` are octal, `089` is 89, `1e3` is 1000, and dates, `22:22` and `=` are strings. A number without a
+fraction is an int, since Go writes 1000.0 as `1000` into JSON. Source: goyaml.v2/resolve.go, kubectl's own reading.
 """
 
 import re
-from math import isinf
+from math import isinf, isnan
 
 _TAG = "tag:yaml.org,2002:"
 _WORDS: dict[str, bool | float | None] = {
@@ -94,6 +94,8 @@ def key_text(value: Scalar) -> str:
 
 
 def _go_float(value: float) -> str:
-    if value != value or isinf(value):  # noqa: PLR0124: NaN
-        return ".nan" if value != value else ".inf" if value > 0 else "-.inf"  # noqa: PLR0124
+    if isnan(value):
+        return ".nan"
+    if isinf(value):
+        return ".inf" if value > 0 else "-.inf"
     return repr(value)

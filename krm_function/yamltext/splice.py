@@ -1,7 +1,7 @@
 """Edit a document in place, and prove it.
 
-Rule of this file: the new text is parsed, and its value must be `apply(value, changes)`. Where the smallest edit does not
-read back (a literal at the end of a file, an odd line end), the value around it is rewritten, then the one around that.
+Rule of this file: the new text is parsed, and its value must be `apply(value, changes)`. Where the smallest edit does
+not read back (an odd line end, a comment in an odd place), the value around it is rewritten, then the one around that.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,14 +9,18 @@ from json import dumps
 from typing import Any, NamedTuple
 
 from krm_function.yamltext import layout, writer
+from krm_function.yamltext.canvas import Canvas
 from krm_function.yamltext.changes import Change, Path, apply, same
 from krm_function.yamltext.document import Document, parse
-from krm_function.yamltext.emit import Emitter, Undo
+from krm_function.yamltext.emit import emit
 from krm_function.yamltext.ending import guard_end
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.pointer import escape
-from krm_function.yamltext.shadow import Live, Part, edit, settle, unshare
+from krm_function.yamltext.records import Records, Undo
+from krm_function.yamltext.replay import edit, settle
+from krm_function.yamltext.shadow import Live, Part
+from krm_function.yamltext.unshare import unshare
 
 _WHOLE = 1000  # deeper than any document: nothing is rewritten but what was edited
 
@@ -31,8 +35,8 @@ class Spliced(NamedTuple):
 def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | None = None) -> Spliced:
     """Apply `changes` in order to the text of `document`; bytes that no change concerns stay as they are.
 
-    keep_undo_at: where to keep the records as a string of JSON, usually an annotation; maps that are missing above it are
-    created. They are undone with the rest. Without any effective change nothing is kept and the text is returned as is.
+    keep_undo_at: where to keep the records as a string of JSON, usually an annotation; maps that are missing above it
+    are created, and undone with the rest. Without any effective change nothing is kept and the text is returned as is.
     Raises ChangeError for a path that does not exist, YamlError (splice) should no edit read back as meant.
     """
     wanted = apply(document.value, list(changes))
@@ -82,34 +86,32 @@ def rewrite(
 ) -> Spliced:
     """Emit the tree that `make` builds, the smallest edits first, until the text reads back as `wanted`.
 
-    Both are given the undo records; with `keep`, the pointer of the place that holds them, they are called a second time
-    once the records are known. `strict`: no second try with larger edits.
+    Both are given the undo records: none at first, and then, if `keep` is the address of the string that will hold
+    them, those of the first emission. `strict`: no second try with larger edits.
     """
     root = document.node
     if root is None:
         return _from_nothing(document, wanted([]))
-    text = document.text
     depth = _WHOLE
     while depth >= 0:
-        emitter, live = _emit(document, root, make(root, []), depth, keep)
-        undo = emitter.undo
+        new, undo, levels = _emit(document, root, make(root, []), depth, keep)
         if keep:
-            emitter, live = _emit(document, root, make(root, undo), depth, keep)
-        new = emitter.result()
+            new, undo, levels = _emit(document, root, make(root, undo), depth, keep)
         if _reads_as(new, wanted(undo)):
             return Spliced(new, undo)
-        depth = -1 if strict else min(depth, live) - 1
+        depth = -1 if strict else min(depth, levels) - 1
     raise YamlError("no edit of the text reads back as intended", document.line, 1, "splice")
 
 
-def _emit(document: Document, root: Node, part: Part, depth: int, keep: str) -> tuple[Emitter, int]:
+def _emit(document: Document, root: Node, part: Part, depth: int, keep: str) -> tuple[str, Undo, int]:
     text = document.text
     for _ in range(2):
         part = unshare(settle(part, text, depth), root, text)
-    emitter = Emitter(text, max(0, _dash_offset(text, root)), keep)
-    emitter.open_end = guard_end(part, text)
-    emitter.root(part, root, document.item)
-    return emitter, _levels(part)
+    canvas = Canvas(text, max(0, _dash_offset(text, root)))
+    canvas.open_end = guard_end(part, text)
+    records = Records(keep)
+    emit(canvas, records, part, root, document.item)
+    return canvas.result(), records.undo, _levels(part)
 
 
 def _levels(part: Part) -> int:

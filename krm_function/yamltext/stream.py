@@ -48,8 +48,8 @@ def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
     reader = Reader(pull, limits, 1)
     starts: list[tuple[int, int]] = []  # offset, line
     headers: list[Header] = []
-    while type(event := pull()) is not StreamEndEvent:
-        if type(event) is not DocumentStartEvent:
+    while (kind := type(event := pull())) is not StreamEndEvent:
+        if kind is not DocumentStartEvent:
             continue
         mark = event.start_mark
         if len(headers) == limits.documents:

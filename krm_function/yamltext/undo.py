@@ -1,13 +1,13 @@
 """Take back what `splice` did: from its records, on the text of today.
 
-Rule of this file: a host may have sorted the keys, dropped the comments and changed the quotes since. So a record goes by
-address, is skipped when its target is gone, and the old bytes are used only where they read back as the old value.
+Rule of this file: a host may have sorted the keys, dropped the comments and changed the quotes since. So a record goes
+by address, is skipped when its target is gone, and old bytes are used only where they read back as the old value.
 
-A record is a list: `["-", at]` remove what was added; `["-", at, n]` and then up to n maps around it that are empty;
-`["=", at, before]`, `["~", at, raw]` or `["=", at, before, raw]` put a value back, `raw` being the bytes that stood behind
-its colon or dash (they are kept when the value does not give them, and alone when they give the value);
-`["+", at, before, raw, next, gap]` insert what was removed, in front of the sibling `next` ("" for last), `gap` lines of
-comments away from it. See `pointer` for addresses.
+A record is a list. `["-", at]`: remove what was added; `["-", at, n]`: and then up to n maps around it that are empty.
+`["=", at, before]`, `["~", at, raw]` or `["=", at, before, raw]`: put a value back, `raw` being the bytes that stood
+behind its colon or dash (kept when the value does not give them, and alone when they give the value).
+`["+", at, before, raw, next, gap]`: insert what was removed, in front of the sibling `next` ("" for last), `gap` lines
+of comments away from it. See `pointer` for addresses.
 """
 
 from json import JSONDecodeError, loads
@@ -15,10 +15,10 @@ from typing import Any
 
 from krm_function.yamltext.changes import Path
 from krm_function.yamltext.document import Document, locate
-from krm_function.yamltext.emit import Undo, read_raw
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.pointer import entry_of, unescape
+from krm_function.yamltext.records import Undo, read_raw
 from krm_function.yamltext.shadow import Entry, Fresh, Live, Part, value_of
 from krm_function.yamltext.splice import rewrite
 

@@ -1,7 +1,7 @@
 """New YAML: safe scalars, one line of JSON, block collections.
 
-Rule of this file: what we write reads the same in YAML 1.1, YAML 1.2 and Go. A string stays unquoted only when it is made
-of harmless characters and is no word of any of them; everything else is quoted as in JSON. Lines are never folded.
+Rule of this file: what we write reads the same in YAML 1.1, YAML 1.2 and Go. A string stays unquoted only when it is
+made of harmless characters and is no word of any of them; everything else is quoted. Lines are never folded.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.yamltext.errors import YamlError
 
 _SAFE = re.compile(r"[A-Za-z/][A-Za-z0-9/._-]*")
-_WORDS = frozenset("y n yes no on off true false null none nan inf infinity".split())
+_WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf", "infinity"])
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOT_LITERAL = re.compile(
@@ -72,11 +72,12 @@ def flow_key(key: str) -> str:
 
 
 class Style:
-    """How new block text looks: its line ending, how far a list stands in from its key, whether literals may be used."""
+    """How new block text looks: its line ending, how far lists stand in from their key, whether it may use literals."""
 
     __slots__ = ("dash", "literal", "newline")
 
     def __init__(self, newline: str = "\n", dash: int = 0, *, literal: bool = True) -> None:
+        """The defaults are those of kustomize."""
         self.newline = newline
         self.dash = dash
         self.literal = literal

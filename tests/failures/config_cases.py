@@ -1,5 +1,8 @@
 """Configuration that is missing, contradictory or of the wrong shape: exit code 2; and what the manifest refuses."""
 
+import json
+
+from krm_function.policy.defaults import DEFAULTS
 from tests.failures.case import Table
 from tests.failures.world import CANARY, PRIVATE_KEY, WEB_IMAGE, World
 
@@ -18,16 +21,15 @@ def no_release(world: World) -> None:
 
 @cases("CC0904", "second", "two objects of kind ContrastRelease", hint="keep one", exit=2)
 def two_releases(world: World) -> None:
-    world["release"] = world.text("release") + "---\n" + world.text("release").replace("name: v1.25.0", "name: second")
+    world["second"] = world.text("release").replace("name: v1.25.0", "name: second")
 
 
 @cases("CC0904", "second", "two objects of kind ContrastGenerate", exit=2)
 def two_sets_of_options(world: World) -> None:
-    other = world.text("options").replace("name: contrast\n", "name: second\n")
-    world["release"] = world.text("release") + "---\n" + other
+    world["second"] = world.text("options").replace("name: contrast\n", "name: second\n")
 
 
-@cases("CC0906", "", hint="contrast-krm lock", exit=2)
+@cases("CC0906", "", hint="set policy.engine: none", exit=2)
 def no_image_lock(world: World) -> None:
     del world.documents["lock"]
 
@@ -77,7 +79,7 @@ def a_seedshare_key_that_is_too_short(world: World) -> None:
     world.spec["manifest"]["seedshareOwnerKeys"] = [RSA_KEY]
 
 
-@cases("CC0901", "contrast spec.manifest.base", "is not JSON", exit=2)
+@cases("CC0901", "contrast spec.manifest.base", "not JSON", exit=2)
 def a_base_manifest_that_is_no_json(world: World) -> None:
     world.spec["manifest"]["base"] = f"{CANARY} {{"
 
@@ -92,7 +94,7 @@ def names_for_a_workload_that_is_not_there(world: World) -> None:
     world.spec["manifest"]["policies"] = {"wep": {"sans": ["example.com"]}}
 
 
-@cases("CC0710", "manifest", "the object ConfigMap/shop/settings of the input", hint="another name")
+@cases("CC0710", "settings", "the object ConfigMap/shop/settings of the input", hint="another name")
 def a_manifest_in_the_place_of_a_config_map(world: World) -> None:
     world.spec["manifest"]["name"] = "settings"
 
@@ -152,6 +154,11 @@ def a_runtime_class_that_says_otherwise(world: World) -> None:
     }
 
 
-@cases("CC0612", "", "policy settings")
-def policy_settings_of_the_wrong_shape(world: World) -> None:
-    world.spec["policy"] = {"settings": {"common": []}}
+@cases("CC0612", "contrast spec.policy.settings", "common is missing", hint="correct the settings")
+def policy_settings_that_lack_a_part(world: World) -> None:
+    world.spec["policy"] = {"settings": json.dumps({key: part for key, part in DEFAULTS.items() if key != "common"})}
+
+
+@cases("CC0612", "v1.25.0 spec.policySettings", "common is missing")
+def a_release_with_policy_settings_that_lack_a_part(world: World) -> None:
+    world["release"]["spec"]["policySettings"] = {key: part for key, part in DEFAULTS.items() if key != "common"}

@@ -5,9 +5,10 @@ from tests.failures.world import NOTE, OTHER_IMAGE, WEB_IMAGE, World
 
 cases = Table()
 SPEC = "web spec.template.spec"
+INITDATA = "io.katacontainers.config.hypervisor.cc_init_data"
 
 
-@cases("CC0101", "line", "block mapping", echoed=True)
+@cases("CC0101", "line", "while parsing a flow sequence", echoed=True)
 def broken_yaml_in_the_workload(world: World) -> None:
     world.replace("web", "kind: Deployment", "kind: [Deployment")
 
@@ -64,14 +65,16 @@ def contrast_secrets_volume_of_another_type(world: World) -> None:
     world.mount("contrast-secrets", {"secret": {"secretName": "login"}})
 
 
-@cases("CC0705", 'zweb spec.template.metadata.annotations["io.katacontainers.config.hypervisor.cc_init_data"]', "same digest")
+@cases(
+    "CC0705",
+    f'web spec.template.metadata.annotations["{INITDATA}"]',
+    "DaemonSet/shop/web and ReplicaSet/shop/web have the same digest",
+    hint="make the two differ",
+)
 def two_workloads_with_one_digest(world: World) -> None:
-    for name in ("web", "zweb"):
-        if name != "web":
-            world.twin(name)
-        metadata = world[name]["metadata"]
-        world[name] |= {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": metadata["namespace"], "name": name}}
-        world[name]["spec"] = world[name]["spec"]["template"]["spec"]
+    """The names of pods are a part of a policy, and pods of these two kinds are named alike."""
+    world["web"]["kind"] = "DaemonSet"
+    world["twin"] = world.text("web").replace("DaemonSet", "ReplicaSet")
 
 
 @cases("CC0701", "", "no coordinator among the resources", hint="coordinator.yml")
@@ -92,7 +95,7 @@ def typo_in_the_configuration(world: World) -> None:
     world.spec["platfrom"] = world.spec.pop("platform")
 
 
-@cases("CC0105", "line", echoed=True)
+@cases("CC0105", "line", "alias expansions")
 def alias_bomb(world: World) -> None:
     lines = ["apiVersion: v1", "kind: ConfigMap", "metadata: {name: bomb}", "a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]

@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,7 +87,8 @@ class Zygote:
             [sys.executable, "-c", SERVER],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=environment(PYTHONPATH=str(Path(__file__).parents[2])),
+            env=environment(),
+            cwd=scratch,
         )
 
     def __call__(
@@ -123,7 +124,3 @@ class Zygote:
 def listing(directory: Path) -> dict[str, bytes]:
     """Every file below a directory with its bytes: equal before and after means that nothing was written."""
     return {str(path.relative_to(directory)): path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file()}
-
-
-def without(arguments: Sequence[str], *dropped: str) -> list[str]:
-    return [argument for argument in arguments if argument not in dropped]

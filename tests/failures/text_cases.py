@@ -13,7 +13,7 @@ def the_same_key_twice(world: World) -> None:
     world.replace("web", "\nspec:\n", "\nspec:\n  replicas: 1\n  replicas: 2\n")
 
 
-@cases("CC0106", "line", "kind")
+@cases("CC0106", "line", "kind", echoed=True)
 def two_kinds_in_one_object(world: World) -> None:
     world.replace("web", "kind: Deployment\n", "kind: Deployment\nkind: Service\n")
 
@@ -38,12 +38,12 @@ def a_utf_16_file(world: World) -> None:
     world.encoding = "utf-16"
 
 
-@cases("CC0105", "line", echoed=True)
+@cases("CC0105", "line", "inside of its own anchor")
 def a_cyclic_alias(world: World) -> None:
     world["more"] = CONFIG_MAP + "data: &loop\n  again: *loop\n"
 
 
-@cases("CC0101", "line", "alias", echoed=True)
+@cases("CC0105", "line", "an alias without an anchor", echoed=True)
 def an_alias_without_an_anchor(world: World) -> None:
     world["more"] = CONFIG_MAP + "data: {key: *nowhere}\n"
 
@@ -60,10 +60,10 @@ def a_quote_that_never_ends(world: World) -> None:
 
 @cases("CC0104", "line", echoed=True)
 def a_deep_block_sequence(world: World) -> None:
-    world["more"] = CONFIG_MAP + "data: " + "- " * 5000 + "x\n" if False else CONFIG_MAP + "data:\n  " + "- " * 5000 + "x\n"
+    world["more"] = CONFIG_MAP + "data:\n  " + "- " * 5000 + "x\n"
 
 
-@cases("CC0101", "line", "%", echoed=True)
+@cases("CC0108", "line", "a key that is not a scalar")
 def a_template_that_was_never_rendered(world: World) -> None:
     world["more"] = CONFIG_MAP + "data:\n  key: {{ .Values.key }}\n"
 

@@ -42,7 +42,7 @@ def encoded(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
-CONFIG = ("options", "release", "lock")
+CONFIG = ("options", "release", "lock", "second")
 
 
 class World:
@@ -126,12 +126,6 @@ class World:
         assert text.count(old) == 1, (old, text)
         self.documents[name] = text.replace(old, new)
 
-    def twin(self, name: str) -> None:
-        """Another workload that is web but for its name, which no policy tells apart."""
-        copy: Any = yaml.safe_load(self.text("web"))
-        copy["metadata"]["name"] = name
-        self.documents[name] = copy
-
     # --- what hosts hand over
 
     def text(self, name: str) -> str:
@@ -142,7 +136,7 @@ class World:
         return self._bytes("".join(f"---\n{self.text(name)}" for name in names or self.resources()))
 
     def config(self) -> bytes:
-        return self.stream(*(name for name in CONFIG if name in self.documents))
+        return "".join(f"---\n{self.text(name)}" for name in CONFIG if name in self.documents).encode()
 
     def resources(self) -> list[str]:
         return [name for name in self.documents if name not in CONFIG]

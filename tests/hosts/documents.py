@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from krm_function.model.objects import objects
-from krm_function.model.workload import EMITTED, INITDATA, KINDS, dig
+from krm_function.model.workload import EMITTED, INITDATA, KINDS, ORIGINAL, dig
 from krm_function.yamltext import decode, parse, split_stream
 
 
@@ -65,3 +65,17 @@ def emitted(data: bytes) -> dict[str, Any]:
         for name, value in by_name(data).items()
         if EMITTED in ((value.get("metadata") or {}).get("annotations") or {})
     }
+
+
+def without_original(values: dict[str, Any]) -> dict[str, Any]:
+    """The objects without the way back, which says which empty maps to take away and so depends on the input."""
+    return {
+        name: {**value, "metadata": {**value["metadata"], "annotations": _others(value)}}
+        if ORIGINAL in (value["metadata"].get("annotations") or {})
+        else value
+        for name, value in values.items()
+    }
+
+
+def _others(value: Any) -> dict[str, Any]:
+    return {key: text for key, text in value["metadata"]["annotations"].items() if key != ORIGINAL}

@@ -65,12 +65,25 @@ class Machine(NamedTuple):
         return self.run(["contrast-krm", *arguments], cwd, stdin, env=env)
 
 
-def machine(directory: Path) -> Machine:
+RECORDER = """#!/bin/sh
+exec tee "$HOME/seen"
+"""
+
+
+def recorder(directory: Path) -> Machine:
+    """A machine on which `contrast-krm` changes nothing, and keeps what it is sent in the file `seen` of the home."""
+    program = directory / "recorder"
+    program.write_text(RECORDER)
+    program.chmod(0o755)
+    return machine(directory, program)
+
+
+def machine(directory: Path, program: Path = Path(sys.executable).parent / "contrast-krm") -> Machine:
     """Set a machine up: the tools by name, and the post-renderer installed in Helm 4 as its README says."""
     made = Machine(directory)
     made.home.mkdir()
     for where, name, target in (
-        ("bin", "contrast-krm", str(Path(sys.executable).parent / "contrast-krm")),
+        ("bin", "contrast-krm", str(program)),
         ("bin", "kustomize", tool("kustomize")),
         ("bin", "kpt", tool("kpt")),
         ("helm3", "helm", tool("helm3")),

@@ -108,10 +108,10 @@ TOKENS = {
 class Agent:
     """The agent of one VM: evaluates requests and keeps the state as genpolicy.md 7.1 says."""
 
-    def __init__(self, rego: str, state: Json | None = None) -> None:
+    def __init__(self, rego: str) -> None:
         self._rego = rego
         self._compiled: dict[tuple[str, str], tuple[Any, Any]] = {}
-        self.state: Json = dict(state or {})
+        self.state: Json = {}
 
     def verdict(self, entry_point: str, request: Any) -> Any:
         """What the rules say: a boolean or {allowed, ops}. Nothing is applied."""
@@ -222,7 +222,7 @@ class Host:
     def _capabilities(self, names: list[str]) -> list[str]:
         common = self.data["common"]
         lists = {"$(default_caps)": common["default_caps"], "$(privileged_caps)": common["privileged_caps"]}
-        return lists.get(names[0], names) if names else names
+        return list(lists.get(names[0], names)) if names else []
 
     def _path(self, pattern: str, bundle: str) -> str:
         """A path that matches a pattern of the generator."""

@@ -278,6 +278,18 @@ def test_another_volume_at_the_same_path_is_refused() -> None:
     assert refused(subject) == [("CC0812", "container web mounts mine at /contrast, where the secrets belong")]
 
 
+def test_what_an_older_initializer_mounts_there_goes_with_it() -> None:
+    old = {"name": "contrast-initializer", "image": WEB, "volumeMounts": [{"name": "tls", "mountPath": "/contrast"}]}
+    volumes = [{"name": "tls", "emptyDir": {}}]
+    pod = rendered(workload(template=pod_template(initContainers=[old], volumes=volumes)))
+    assert pod.init_containers[0]["volumeMounts"] == [SECRETS_MOUNT]
+    # a regular container is the user's, and so is an init container of another name
+    late = {**old, "name": "late"}
+    assert [code for code, _ in refused(workload(template=pod_template(initContainers=[late], volumes=volumes)))] == [
+        "CC0812"
+    ]
+
+
 def test_a_claim_template_cannot_take_the_place_of_the_secrets() -> None:
     claim = {"metadata": {"name": "contrast-secrets"}, "spec": {"volumeMode": "Block"}}
     subject = workload("StatefulSet", volumeClaimTemplates=[claim])
@@ -386,11 +398,12 @@ def test_images_are_replaced_once_and_by_whole_string() -> None:
         {"name": "c", "image": None},
         {"name": "d"},
     ]
-    images = {"one": "two", "two": "three", **IMAGES, INITIALIZER: "again"}
-    subject = workload(template=pod_template(containers=containers, initContainers=[{"name": "e", "image": "two"}]))
-    pod = subject.after(inject(subject, Generate(), images, "default").edits)
+    images = {"one": "two", "two": "three", **IMAGES, INITIALIZER: "again", MESH: "again"}
+    init = [{"name": "e", "image": "two"}]
+    subject = workload(template=pod_template({INGRESS: ""}, containers=containers, initContainers=init))
+    pod = subject.after(inject(subject, ON, images, "default").edits)
     assert [one.get("image") for one in pod.containers] == ["two", "one:1", None, None]
-    assert [one["image"] for one in pod.init_containers] == [INITIALIZER, "three"]
+    assert [one["image"] for one in pod.init_containers] == [INITIALIZER, INITIALIZER, "three", MESH]
 
 
 def test_a_release_without_our_images_leaves_names_that_later_verifiers_refuse() -> None:
@@ -414,11 +427,11 @@ def test_null_and_empty_lists_count_as_absent(empty: Any) -> None:
     ("field", "value", "message"),
     [
         ("initContainers", {}, "initContainers must be a list, not a map"),
-        ("initContainers", [None], "initContainers[0] must be a map, not a null"),
-        ("initContainers", [{"image": WEB}], "name must be a string, not a null"),
+        ("initContainers", [None], "initContainers[0] must be a map, not null"),
+        ("initContainers", [{"image": WEB}], "name must be a string, not null"),
         ("containers", "web", "containers must be a list, not a string"),
         ("containers", [{"name": "web", "volumeMounts": {}}], "volumeMounts must be a list, not a map"),
-        ("containers", [{"name": "web", "volumeMounts": [{}]}], "name must be a string, not a null"),
+        ("containers", [{"name": "web", "volumeMounts": [{}]}], "name must be a string, not null"),
         ("containers", [{"name": "web", "env": "A=b"}], "env must be a list, not a string"),
         ("containers", [{"name": 7}], "name must be a string, not a number"),
         ("volumes", [["x"]], "volumes[0] must be a map, not a list"),

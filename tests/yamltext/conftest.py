@@ -29,8 +29,9 @@ TOKENS = (
 )  # fmt: skip
 COMMENTS = ("", "", "", " # note", "   # 'odd: note")
 VALUES: tuple[Any, ...] = (
-    "x", "yes", 5, True, None, 1.5, "two words", "line\nline\n", "line\n  deep\nend", "trailing \n", "", " x", "a: b", "- x",
-    {}, [], {"k": "v", "l": [1, {"m": "n"}]}, ["a", ["b", "c"], {"name": "n", "x": []}], {"name": "new"}, "\u0085\u2028", "it's",
+    "x", "yes", 5, True, None, 1.5, "two words", "line\nline\n", "line\n  deep\nend", "trailing \n", "", " x", "a: b",
+    {}, [], {"k": "v", "l": [1, {"m": "n"}]}, ["a", ["b", "c"], {"name": "n", "x": []}], {"name": "new"}, "it's", "- x",
+    "\u0085\u2028",
     '{"json": "x"}', "#", "|", "~", "0x1F", "1:30", "long " * 40, "\U0001f600", "back\\slash", "tab\t", "\n", "\n\nx\n",
 )  # fmt: skip
 
@@ -39,7 +40,7 @@ class Writer:
     """Writes random YAML with a seeded generator; lines come with their indentation."""
 
     def __init__(self, seed: int, *, anchors: bool = False) -> None:
-        self.random = Random(seed)
+        self.random = Random(seed)  # noqa: S311: a reproducible document
         self.anchors: list[str] | None = [] if anchors else None
         self.count = 0
 
@@ -112,7 +113,7 @@ class Writer:
 
 def changes_for(value: Any, seed: int) -> list[Change]:
     """Up to five random changes that are valid on `value`, one after the other."""
-    random = Random(seed)
+    random = Random(seed)  # noqa: S311: reproducible changes
     found: list[Change] = []
     for _ in range(random.randint(1, 5)):
         path: list[str | int] = []

@@ -192,7 +192,7 @@ name_permitted(p, name) if regex.match(p.OCI.Annotations["io.kubernetes.cri.sand
 
 name_permitted(p, _) if not has_key(p.OCI.Annotations, "io.kubernetes.cri.sandbox-name")
 
-has_key(object, key) if count([1 | object[k]; k == key]) > 0
+has_key(map, key) if count([1 | map[k]; k == key]) > 0
 
 # The sandbox's own container, and the containers of the pod, are told apart by what the runtime says of them.
 role_permitted(p, name, namespace) if {
@@ -275,7 +275,7 @@ mounts_permitted(p, bundle_id, sandbox_id) if {
 	every mount in input.OCI.Mounts {
 		count(mount_choices(p, mount, bundle_id, sandbox_id)) == 1
 	}
-	used := {index | mount := input.OCI.Mounts[_]; index := mount_choices(p, mount, bundle_id, sandbox_id)[_]}
+	used := {choices[0] | mount := input.OCI.Mounts[_]; choices := mount_choices(p, mount, bundle_id, sandbox_id)}
 	count(used) == count(input.OCI.Mounts)
 }
 
@@ -304,7 +304,9 @@ mount_matches(p, mount, _, _) if {
 	p.type_ == "sysfs"
 	same_place(p, mount)
 	p.source == mount.source
-	{option | option := mount.options[_]} | {"rw"} == {option | option := p.options[_]} | {"ro"}
+	given := {option | option := mount.options[_]} | {"rw"}
+	wanted := {option | option := p.options[_]} | {"ro"}
+	given == wanted
 }
 
 # a host's cgroup mount may have options that depend on its kernel
@@ -338,7 +340,7 @@ same_place(p, mount) if {
 
 # The image that the VM pulls itself is the one storage a policy does not list.
 storages_permitted(p, bundle_id, sandbox_id) if {
-	pulled := count([1 | input.storages[_].driver == "image_guest_pull"])
+	pulled := count([1 | driver := input.storages[_].driver; driver == "image_guest_pull"])
 	pulled <= 1
 	count(p.storages) == count(input.storages) - pulled
 	every storage in input.storages {
@@ -422,7 +424,7 @@ devices_permitted(p) if {
 	every device in input.devices {
 		device_permitted(p, device)
 	}
-	gpus_permitted(count([1 | p.devices[_].container_path == gpu_prefix]))
+	gpus_permitted(count([1 | path := p.devices[_].container_path; path == gpu_prefix]))
 }
 
 device_permitted(p, device) if {
@@ -451,8 +453,9 @@ pci_address(option) if {
 	regex.match(`^[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[01][0-9a-fA-F]\.[0-7]=[0-9a-fA-F]{2}/[0-9a-fA-F]{2}$`, option)
 }
 
-gpu_numbers := [trim_prefix(input.devices[i].container_path, gpu_prefix) |
-	startswith(input.devices[i].container_path, gpu_prefix)
+gpu_numbers := [trim_prefix(path, gpu_prefix) |
+	path := input.devices[_].container_path
+	startswith(path, gpu_prefix)
 ]
 
 announced_gpus := {trim_prefix(key, "cdi.k8s.io/vfio") |

@@ -1,0 +1,60 @@
+"""Results of an earlier render: taken out of a ResourceList before it is read, as its edits are taken out of the items.
+
+Rule of this file: only results that carry a code of ours go; those of other functions stay, and in the same bytes unless
+ours stood among them. What cannot be taken out cleanly stays.
+"""
+
+from typing import Any
+
+from krm_function.findings import KINDS
+from krm_function.model.workload import dig
+from krm_function.yamltext import ItemList, YamlError, decode, encode, parse, replace_items, split_items
+
+
+def without_own_results(data: bytes) -> bytes:
+    """The list without what an earlier render of ours said; the very same bytes if it said nothing."""
+    if b"results" not in data or b"CC" not in data:
+        return data
+    try:
+        source = decode(data)
+        split = split_items(source.text)
+        if split is None or split.results is None:
+            return data
+        said = _list(parse(split.results.of(source.text)))
+        others = [result for result in said if not _is_own(result)]
+        if len(others) == len(said):
+            return data
+        if others:
+            texts = [item.of(source.text) for item in split.items]
+            return encode(replace_items(source.text, split, texts, (), others), source.bom)
+        text = _cut(source.text, split)
+        rest = split_items(text)
+    except YamlError:
+        return data
+    if rest is None or rest.results is not None or len(rest.items) != len(split.items):
+        return data
+    return encode(text, source.bom)
+
+
+def _is_own(result: Any) -> bool:
+    code = dig(result, ("tags", "code"))
+    return isinstance(code, str) and code in KINDS
+
+
+def _list(document: Any) -> list[Any]:
+    value = document.value if document.item is None else [document.value]  # a list of one reads like an item
+    return value if isinstance(value, list) else []
+
+
+def _cut(text: str, split: ItemList) -> str:
+    """The text without the key `results`, which stands where a render puts it: last."""
+    assert split.results_span is not None  # noqa: S101 (the caller has looked)
+    start, end = text.rfind("results", 0, split.results_span[0]), split.results_span[1]
+    if split.root_style == "flow":
+        return text[: text.rfind(",", 0, start)] + text[end:]
+    start -= split.indent_root
+    if end >= len(text):
+        start = len(text[:start].removesuffix("\n").removesuffix("\r"))
+    else:
+        end = text.find("\n", end - 1) + 1 or len(text)
+    return text[:start] + text[end:]

@@ -1,0 +1,190 @@
+"""Build the tree of one document.
+
+Rule of this file: one pass over the events makes both the tree and the plain data. Values are what Kubernetes reads
+(`scalars`), keys are strings, aliases and merge keys are expanded into copies of their own, and what Kubernetes tools
+disagree about (a duplicate key, an explicit key above a merge key that also has it) is an error.
+"""
+
+from typing import Any, Literal
+
+from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
+
+from krm_function.yamltext.changes import same
+from krm_function.yamltext.errors import Code, Limits, YamlError
+from krm_function.yamltext.events import Event, Pull
+from krm_function.yamltext.nodes import Node, aliases_in
+from krm_function.yamltext.scalars import key_text, tagged, typed
+
+_TAG = "tag:yaml.org,2002:"
+_COPIES = 1000  # values that one allowed alias may copy on average
+
+
+class Builder:
+    """Builds nodes off a stream of events. Anchors outlive a document."""
+
+    def __init__(self, pull: Pull, limits: Limits, line: int = 1) -> None:
+        """`line` is the line number of the start of the text."""
+        self.pull = pull
+        self.limits = limits
+        self.line = line
+        self.anchors: dict[str, Node | None] = {}  # None: not complete yet
+        self.expansions = 0
+        self.copies = 0
+
+    def fail(self, mark: Any, message: str, code: Code) -> YamlError:
+        """Make the error that belongs at `mark`."""
+        return YamlError(message, self.line + mark.line, mark.column + 1, code)
+
+    def node(self, event: Event, depth: int) -> Node:
+        """Build the node that `event` begins. `depth` counts the collections around it."""
+        kind = type(event)
+        if kind is ScalarEvent:
+            return self._scalar(event)
+        if kind is AliasEvent:
+            return self.alias(event, depth)
+        if depth >= self.limits.depth:
+            raise self.fail(event.start_mark, f"nested deeper than {self.limits.depth} levels", "depth")
+        anchor = event.anchor
+        if anchor is not None:
+            self.anchors[anchor] = None
+        node = self._mapping(event, depth) if kind is MappingStartEvent else self._sequence(event, depth)
+        if anchor is not None:
+            self.anchors[anchor] = node
+        return node
+
+    def _scalar(self, event: Event) -> Node:
+        mark = event.start_mark
+        tag = event.tag
+        data = event.value
+        anchor = event.anchor
+        if tag is not None:
+            if tag != _TAG + "merge":
+                try:
+                    data = tagged(data, tag) if event.style == "" or tag != "!" else data
+                except ValueError as error:
+                    raise self.fail(mark, str(error) or "not base64", "tag") from None
+        elif event.style == "":
+            data = typed(data)
+        node = Node(
+            "scalar",
+            mark.index,
+            event.end_mark.index,
+            mark,
+            event.style,
+            data,
+            (),
+            tag is not None or anchor is not None,
+            anchor is not None,
+        )
+        if anchor is not None:
+            self.anchors[anchor] = node
+        return node
+
+    def _sequence(self, event: Event, depth: int) -> Node:
+        pull = self.pull
+        self._check_tag(event, "seq")
+        items = []
+        while type(item := pull()) is not SequenceEndEvent:
+            items.append(self.node(item, depth + 1))
+        return self._collection("seq", event, item, [child.data for child in items], tuple(items))
+
+    def _mapping(self, event: Event, depth: int) -> Node:
+        pull = self.pull
+        self._check_tag(event, "map")
+        pairs = []
+        data: dict[str, Any] = {}
+        lines: dict[str | None, int] = {}
+        above: dict[str, Any] = {}  # the keys above the merge key
+        merged: dict[str, Any] | None = None
+        while type(first := pull()) is not MappingEndEvent:
+            key = self.node(first, depth + 1)
+            text = None if key.data == "<<" and _is_merge(first) else self._key(key)
+            if text in lines:
+                shown = f"{text if text is not None else '<<'}, first on line {lines[text]}"
+                raise self.fail(key.mark, f"duplicate key {shown}", "duplicate")
+            lines[text] = self.line + key.mark.line
+            value = self.node(pull(), depth + 1)
+            pairs.append((key, value, text))
+            if text is None:
+                above = dict(data)
+                merged = self._merge(value)
+            else:
+                data[text] = value.data
+        if merged is not None:
+            for name, item in merged.items():
+                if name in above and not same(above[name], item):
+                    message = f"duplicate key {name}: it stands above a merge key that also has it"
+                    raise self.fail(event.start_mark, message, "duplicate")
+                data.setdefault(name, item)
+        return self._collection("map", event, first, data, tuple(pairs))
+
+    def _collection(self, kind: Literal["map", "seq"], event: Event, end: Event, data: Any, parts: Any) -> Node:
+        mark = event.start_mark
+        return Node(
+            kind,
+            mark.index,
+            end.end_mark.index,
+            mark,
+            "flow" if event.flow_style else "block",
+            data,
+            parts,
+            event.anchor is not None or event.tag is not None,
+            event.anchor is not None,
+        )
+
+    def _check_tag(self, event: Event, kind: str) -> None:
+        tag = event.tag
+        if tag is not None and tag not in ("!", _TAG + kind):
+            known = tag.startswith(_TAG)
+            raise self.fail(
+                event.start_mark, f"a {kind} with another tag" if known else "a tag that is not known", "tag"
+            )
+
+    def _key(self, key: Node) -> str:
+        if isinstance(key.data, dict | list):
+            raise self.fail(key.mark, "a key that is not a scalar", "shape")
+        try:
+            return key_text(key.data)
+        except ValueError as error:
+            raise self.fail(key.mark, str(error), "shape") from None
+
+    def _merge(self, value: Node) -> dict[str, Any]:
+        sources = value.data if value.kind == "seq" else [value.data]
+        merged: dict[str, Any] = {}
+        for source in sources:
+            if not isinstance(source, dict):
+                raise self.fail(value.mark, "a merge key whose value is not a map", "shape")
+            for name, item in source.items():
+                merged.setdefault(name, item)
+        return merged
+
+    def alias(self, event: Event, depth: int) -> Node:
+        """Build the node of an alias: its data is a copy of its own, within the limits."""
+        mark = event.start_mark
+        if event.anchor not in self.anchors:
+            raise self.fail(mark, "an alias without an anchor", "alias")
+        target = self.anchors[event.anchor]
+        if target is None:
+            raise self.fail(mark, "an alias inside of its own anchor", "alias")
+        self.expansions += 1 + aliases_in(target, self.limits.aliases)
+        if self.expansions > self.limits.aliases:
+            raise self.fail(mark, f"more than {self.limits.aliases} alias expansions", "alias")
+        return Node(
+            "alias", mark.index, event.end_mark.index, mark, "flow", self._copy(target.data, mark, depth), (target,)
+        )
+
+    def _copy(self, value: Any, mark: Any, depth: int) -> Any:
+        self.copies += 1
+        if self.copies > self.limits.aliases * _COPIES:
+            raise self.fail(mark, "aliases that expand to too many values", "alias")
+        if isinstance(value, dict | list):
+            if depth >= self.limits.depth:
+                raise self.fail(mark, f"nested deeper than {self.limits.depth} levels by an alias", "depth")
+            if isinstance(value, dict):
+                return {key: self._copy(item, mark, depth + 1) for key, item in value.items()}
+            return [self._copy(item, mark, depth + 1) for item in value]
+        return value
+
+
+def _is_merge(event: Event) -> bool:
+    return type(event) is ScalarEvent and event.style == "" and event.tag in (None, _TAG + "merge")

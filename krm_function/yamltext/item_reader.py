@@ -1,0 +1,89 @@
+"""Read the root of a list document off the event stream: its interesting values, and the items with their bounds.
+
+Rule of this file: events only. Offsets are those of tokens; what belongs to an item beyond them is for `items` to say.
+"""
+
+from typing import Any, NamedTuple
+
+from yaml.events import MappingEndEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
+
+from krm_function.yamltext import layout
+from krm_function.yamltext.events import Event
+from krm_function.yamltext.header import Header, Reader
+
+_KEYS = ("items", "functionConfig", "results", "apiVersion", "kind")
+
+
+class Item(NamedTuple):
+    """One item: its first event, its header, and where its last token ends."""
+
+    event: Event
+    header: Header
+    end: int
+    tidy: int  # the same, blank lines below a block scalar left out
+
+
+class Value(NamedTuple):
+    """A value of the root: its first event, its header, and its span from behind the colon."""
+
+    event: Event
+    header: Header
+    span: tuple[int, int]
+    items: tuple[Item, ...] = ()
+
+    @property
+    def scalar(self) -> str:
+        """Its text, "" when it is no scalar."""
+        event: Any = self.event
+        return str(event.value) if type(event) is ScalarEvent else ""
+
+
+class Root(NamedTuple):
+    """The root mapping: its first and last event, the values by key, and where its last value ends."""
+
+    start: Event
+    end: Event
+    values: dict[str, Value]
+    tail: int
+
+
+def read_root(text: str, reader: Reader, start: Event) -> Root:
+    """Read a root mapping whose start was pulled. Raises YamlError for a second key of those that matter."""
+    pull = reader.pull
+    found: dict[str, Value] = {}
+    while (kind := type(key := pull())) is not MappingEndEvent:
+        reader.skip(key, 1)
+        name = key.value if kind is ScalarEvent else ""
+        behind = layout.after_blank(text, reader.end(text)) + 1
+        event = pull()
+        if name in found:
+            raise reader.fail(key, f"duplicate key {name}", "duplicate")
+        if name == "items" and type(event) is SequenceStartEvent:
+            found[name] = _read_items(text, reader, event, behind)
+        elif name in _KEYS:
+            header = reader.header(event, 1)
+            found[name] = Value(event, header, (behind, max(behind, _tidy(text, reader))))
+        else:
+            reader.skip(event, 1)
+    return Root(start, key, found, _tidy(text, reader))
+
+
+def _read_items(text: str, reader: Reader, start: Event, behind: int) -> Value:
+    reader.last = start
+    items = []
+    event: Event = reader.pull()
+    while not isinstance(event, SequenceEndEvent):
+        header = reader.header(event, 2)
+        items.append(Item(event, header, reader.end(text), _tidy(text, reader)))
+        event = reader.pull()
+    if event.end_mark.index > event.start_mark.index:
+        reader.last = event
+    header = Header("", "", "", is_map=False, empty=False, aliases=0)
+    return Value(start, header, (behind, _tidy(text, reader)), tuple(items))
+
+
+def _tidy(text: str, reader: Reader) -> int:
+    last = reader.last
+    if type(last) is ScalarEvent and last.style in ("|", ">"):
+        return layout.block_scalar_end(text, last.start_mark.index, last.end_mark.index)
+    return reader.end(text)

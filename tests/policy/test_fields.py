@@ -1,0 +1,122 @@
+from typing import Any
+
+import pytest
+
+from krm_function.policy.fields import TYPES
+from tests.policy import pods
+
+Json = dict[str, Any]
+
+# shape -> a pod spec around one value of that shape
+AROUND: dict[str, Any] = {
+    "PodSpec": lambda value: {"containers": [{"name": "a", "image": "i"}], **value},
+    "Container": lambda value: {"containers": [{"name": "a", "image": "i", **value}]},
+    "PodSecurityContext": lambda value: AROUND["PodSpec"]({"securityContext": value}),
+    "SecurityContext": lambda value: AROUND["Container"]({"securityContext": value}),
+    "Capabilities": lambda value: AROUND["SecurityContext"]({"capabilities": value}),
+    "Sysctl": lambda value: AROUND["PodSecurityContext"]({"sysctls": [{"name": "n", "value": "v", **value}]}),
+    "EnvVar": lambda value: AROUND["Container"]({"env": [{"name": "A", **value}]}),
+    "EnvVarSource": lambda value: AROUND["EnvVar"]({"valueFrom": {"resourceFieldRef": {}, **value}}),
+    "KeySelector": lambda value: AROUND["EnvVarSource"]({"secretKeyRef": {"name": "keys", "key": "token", **value}}),
+    "FieldSelector": lambda value: AROUND["EnvVarSource"]({"fieldRef": {"fieldPath": "metadata.name", **value}}),
+    "ResourceSelector": lambda value: AROUND["EnvVar"]({"valueFrom": {"resourceFieldRef": value}}),
+    "EnvFromSource": lambda value: AROUND["Container"]({"envFrom": [value]}),
+    "EnvSource": lambda value: AROUND["EnvFromSource"]({"configMapRef": {"name": "look", **value}}),
+    "ResourceRequirements": lambda value: AROUND["Container"]({"resources": value}),
+    "VolumeDevice": lambda value: AROUND["Container"]({"volumeDevices": [{"name": "v", "devicePath": "/d", **value}]}),
+    "VolumeMount": lambda value: {
+        **AROUND["Container"]({"volumeMounts": [{"name": "v", "mountPath": "/m", **value}]}),
+        "volumes": [{"name": "v"}],
+    },
+    "Probe": lambda value: AROUND["Container"]({"startupProbe": value}),
+    "Lifecycle": lambda value: AROUND["Container"]({"lifecycle": value}),
+    "Handler": lambda value: AROUND["Lifecycle"]({"preStop": value}),
+    "ExecAction": lambda value: AROUND["Probe"]({"exec": value}),
+    "Volume": lambda value: AROUND["PodSpec"]({"volumes": [{"name": "v", **value}]}),
+    "ConfigMapVolume": lambda value: AROUND["Volume"]({"configMap": value}),
+    "SecretVolume": lambda value: AROUND["Volume"]({"secret": value}),
+    "EmptyDir": lambda value: AROUND["Volume"]({"emptyDir": value}),
+}
+
+ALL = [(shape, name, field) for shape, known in TYPES.items() for name, field in known.items()]
+REFUSED = [(shape, name) for shape, name, field in ALL if field.use == "refused"]
+INERT = [(shape, name) for shape, name, field in ALL if field.use == "inert"]
+HARMLESS = [(shape, name, value) for shape, name, field in ALL for value in field.harmless]
+SHAPED = [(shape, name) for shape, name, field in ALL if field.use == "policy"]
+
+
+def test_the_table_is_closed() -> None:
+    assert AROUND.keys() == TYPES.keys()
+    for _, _, field in ALL:
+        name = field.shape.strip("[]")
+        assert not name or name in TYPES or name in {"string", "integer", "boolean", "map"}
+
+
+@pytest.mark.parametrize(("shape", "name"), REFUSED)
+def test_a_refused_field_is_a_finding(shape: str, name: str) -> None:
+    found = pods.refused(pods.workload(AROUND[shape]({name: "anything"})))
+
+    assert len(found) == 1
+    assert found[0][0] == "CC0601"
+    assert found[0][1].split(".")[-1] == name
+
+
+@pytest.mark.parametrize(("shape", "name", "value"), HARMLESS)
+def test_the_value_kubernetes_assumes_is_none(shape: str, name: str, value: Any) -> None:
+    assert pods.sealed(pods.workload(AROUND[shape]({name: value}))).data == pods.sealed(
+        pods.workload(AROUND[shape]({}))
+    ).data
+
+
+@pytest.mark.parametrize(("shape", "name"), INERT)
+def test_an_inert_field_changes_nothing(shape: str, name: str) -> None:
+    around = AROUND[shape]
+    assert (
+        pods.sealed(pods.workload(around({name: {"any": ["thing"]}}))).digest
+        == pods.sealed(pods.workload(around({}))).digest
+    )
+
+
+@pytest.mark.parametrize(("shape", "name"), SHAPED)
+def test_a_field_of_the_policy_has_its_type(shape: str, name: str) -> None:
+    assert "CC0207" in {code for code, _ in pods.refused(pods.workload(AROUND[shape]({name: 1.5})))}
+
+
+@pytest.mark.parametrize(("shape", "name"), [*REFUSED, *INERT])
+def test_null_is_absent(shape: str, name: str) -> None:
+    assert pods.sealing(pods.workload(AROUND[shape]({name: None}))) == pods.sealing(pods.workload(AROUND[shape]({})))
+
+
+@pytest.mark.parametrize("shape", TYPES)
+def test_an_unknown_field_is_a_finding(shape: str) -> None:
+    found = pods.refused(pods.workload(AROUND[shape]({"bogus": None})))
+
+    assert [code for code, _ in found] == ["CC0605"]
+    assert found[0][1].endswith("bogus")
+
+
+def test_an_unknown_field_comes_with_a_suggestion_and_its_place() -> None:
+    _, findings = pods.sealing(pods.simple(volumeMount=[]))
+
+    assert [(found.code, found.hint) for found in findings] == [("CC0605", "did you mean volumeMounts?")]
+    assert findings[0].path == ("spec", "template", "spec", "containers", 0, "volumeMount")
+
+
+def test_missing_fields_are_named() -> None:
+    found = pods.refused(pods.workload({"containers": [{"image": "i"}, {"name": "b"}], "volumes": [{}]}))
+
+    assert found == [("CC0604", "containers[0]"), ("CC0604", "containers[1]"), ("CC0604", "volumes[0]")]
+    assert pods.refused(pods.workload({})) == [("CC0604", "")]
+
+
+def test_numbers_are_no_strings_and_true_is_no_number() -> None:
+    spec = {
+        "containers": [{"name": "a", "image": "i", "args": [1], "env": [{"name": "A", "value": True}]}],
+        "securityContext": {"runAsUser": True, "supplementalGroups": ["1"]},
+    }
+    assert pods.refused(pods.workload(spec)) == [
+        ("CC0207", "containers[0].args[0]"),
+        ("CC0207", "containers[0].env[0].value"),
+        ("CC0207", "securityContext.runAsUser"),
+        ("CC0207", "securityContext.supplementalGroups[0]"),
+    ]

@@ -1,0 +1,72 @@
+from typing import Any
+
+import pytest
+
+from krm_function.policy import References
+from krm_function.policy.references import PREVIOUS_NAMES, Undecodable
+
+
+def _map(name: str, namespace: str = "", kind: str = "ConfigMap", **values: Any) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"name": name}
+    if namespace:
+        metadata["namespace"] = namespace
+    if "previous" in values:
+        metadata["annotations"] = {PREVIOUS_NAMES: values.pop("previous")}
+    return {"apiVersion": "v1", "kind": kind, "metadata": metadata, **values}
+
+
+def test_the_workload_s_namespace_is_first() -> None:
+    known = References([_map("a", data={"k": "none"}), _map("a", "x", data={"k": "x"}), _map("a", "y", data={"k": "y"})])
+
+    assert known.find("ConfigMap", "y", "a") == {"k": "y"}
+    assert known.find("ConfigMap", "", "a") == {"k": "none"}
+    assert known.find("ConfigMap", "z", "a") == {"k": "none"}
+    assert known.find("Secret", "y", "a") is None
+
+
+def test_without_namespaces_a_name_must_be_unique() -> None:
+    known = References([_map("a", "x", data={"k": "x"}), _map("b", "x"), _map("b", "y")])
+
+    assert known.find("ConfigMap", "", "a") == {"k": "x"}
+    assert known.find("ConfigMap", "", "b") is None
+    assert known.find("ConfigMap", "other", "a") is None
+
+
+def test_names_before_kustomize_renamed_them() -> None:
+    known = References([_map("look-h7", "x", data={"k": "new"}, previous="look,look"), _map("plain", data={})])
+
+    assert known.find("ConfigMap", "x", "look") == {"k": "new"}
+    assert known.find("ConfigMap", "x", "look-h7") == {"k": "new"}
+    assert known.find("ConfigMap", "x", "other") is None
+
+
+def test_a_real_name_is_before_a_previous_one() -> None:
+    known = References([_map("b", "x", data={"k": "old"}, previous="a"), _map("a", "x", data={"k": "real"})])
+    assert known.find("ConfigMap", "x", "a") == {"k": "real"}
+
+
+def test_secrets_are_decoded_and_string_data_wins() -> None:
+    secret = _map("s", kind="Secret", data={"b": "w6Q=", "a": "YQ==\n", "e": ""}, stringData={"a": "plain"})
+    assert References([secret]).find("Secret", "", "s") == {"a": "plain", "b": "\u00e4", "e": ""}
+    assert list(References([secret]).find("Secret", "", "s") or ()) == ["a", "b", "e"]
+
+
+@pytest.mark.parametrize("value", ["!", "YQ", "/w==", 1])
+def test_what_is_no_text_is_not_told(value: Any) -> None:
+    with pytest.raises(Undecodable) as caught:
+        References([_map("s", kind="Secret", data={"k": value})]).find("Secret", "", "s")
+    assert str(value) not in str(caught.value).removeprefix("key k is no base64 of UTF-8 text")
+
+
+def test_other_objects_are_left_out() -> None:
+    objects = [None, "x", {"kind": "ConfigMap"}, {**_map("a"), "apiVersion": "example.com/v1"}, _map("n", kind="Service")]
+    assert References(objects).find("ConfigMap", "", "a") is None
+
+
+def test_binary_data_is_no_environment() -> None:
+    assert References([_map("a", binaryData={"k": "YQ=="})]).find("ConfigMap", "", "a") == {}
+
+
+def test_a_number_is_not_guessed_to_be_text() -> None:
+    with pytest.raises(Undecodable):
+        References([_map("a", data={"k": 1})]).find("ConfigMap", "", "a")

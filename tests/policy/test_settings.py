@@ -1,0 +1,93 @@
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from krm_function.policy import default_settings, describe, settings
+from krm_function.policy.defaults import DEFAULTS
+from tests.policy import pods
+
+
+def _with(*path: Any) -> dict[str, Any]:
+    document = copy.deepcopy(DEFAULTS)
+    value: Any = document
+    for part in path[:-2]:
+        value = value[part]
+    value[path[-2]] = path[-1]
+    return document
+
+
+def test_none_is_our_own() -> None:
+    assert settings(None) == (default_settings(), ())
+
+
+def test_facts_of_kata_4_1() -> None:
+    common = default_settings().shared["common"]
+    assert len(common["default_caps"]) == 14
+    assert len(common["privileged_caps"]) == 41
+    assert common["default_caps"][:2] == ["CAP_CHOWN", "CAP_DAC_OVERRIDE"]
+    assert common["privileged_caps"][-1] == "CAP_CHECKPOINT_RESTORE"
+    octet = "([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])"
+    assert common["ipv4_a"] == rf"{octet}\.{octet}\.{octet}\.{octet}"
+    assert list(default_settings().shared) == ["common", "sandbox", "request_defaults", "devices", "cluster_config"]
+    assert default_settings().shared["devices"] == {
+        "vfio": {"device_path": "/dev/vfio/devices/vfio", "nvidia": {}}
+    }
+    assert len(default_settings().shared["request_defaults"]["CreateContainerRequest"]["allow_env_regex"]) == 15
+
+
+def test_what_contrast_changes() -> None:
+    shared = default_settings().shared
+    assert shared["request_defaults"]["ReadStreamRequest"] is True
+    assert shared["cluster_config"]["pause_container_image"] == "ghcr.io/edgelesssys/kubernetes/pause:3.6"
+    assert shared["cluster_config"]["guest_pull"] is True
+
+
+def test_a_document_stands_for_itself() -> None:
+    made, findings = settings(json.loads(json.dumps(_with("kata_config", "oci_version", "1.3.0"))))
+
+    assert findings == ()
+    assert made.kata_config["oci_version"] == "1.3.0"
+    assert made.shared == default_settings().shared
+
+
+def test_unknown_keys_are_dropped() -> None:
+    made, findings = settings(_with("common", "image_layer_verification", "none"))
+
+    assert findings == ()
+    assert made == default_settings()
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        ({}, "pause_container is missing"),
+        (_with("common", "cpath", None), "common.cpath is missing"),
+        (_with("common", "default_caps", "CAP_KILL"), "common.default_caps must be a list"),
+        (_with("common", "default_caps", [1]), "common.default_caps[0] must be a string"),
+        (_with("cluster_config", "guest_pull", "true"), "cluster_config.guest_pull must be a boolean"),
+        (_with("cluster_config", "emptydir_type", "disk"), "cluster_config.emptydir_type must be one of"),
+        (_with("request_defaults", "AddARPNeighborsRequest", "allowed_states", [True]), "must be an integer"),
+        (_with("other_container", "Annotations", []), "other_container.Annotations must be a map"),
+        (_with("request_defaults", "ExecProcessRequest", "commands", ["sh"]), "use allowed_commands"),
+    ],
+)
+def test_problems(document: dict[str, Any], problem: str) -> None:
+    _, findings = settings(document)
+
+    assert findings
+    assert {found.code for found in findings} == {"CC0612"}
+    assert problem in findings[0].message
+
+
+def test_settings_are_read_not_kept_as_they_were() -> None:
+    document = copy.deepcopy(DEFAULTS)
+    made, _ = settings(document)
+    document["common"]["default_caps"].clear()
+    assert len(made.shared["common"]["default_caps"]) == 14
+
+
+def test_the_settings_text_is_the_settings() -> None:
+    data = describe(pods.sealed(pods.simple()).rego)
+    assert {key: data[key] for key in default_settings().shared} == default_settings().shared

@@ -1,0 +1,109 @@
+import re
+from typing import Any
+
+import pytest
+
+from krm_function.policy import is_bookkeeping
+from krm_function.policy.subject import escape, subject
+from tests.policy import pods
+
+SPEC = {"containers": [{"name": "app", "image": "app:1"}]}
+NAME = "io.kubernetes.cri.sandbox-name"
+ABC = "[bcdfghjklmnpqrstvwxz2456789]+"
+
+
+@pytest.mark.parametrize(
+    ("kind", "pattern", "name"),
+    [
+        ("Pod", "^web$", "web"),
+        ("ReplicaSet", f"^web-{ABC}$", "web-x2v9k"),
+        ("ReplicationController", f"^web-{ABC}$", "web-x2v9k"),
+        ("DaemonSet", f"^web-{ABC}$", "web-x2v9k"),
+        ("Deployment", f"^web-{ABC}-{ABC}$", "web-7c5ddbdf54-x2v9k"),
+        ("StatefulSet", "^web-[0-9]+$", "web-0"),
+        ("Job", f"^web(-[0-9]+)?-{ABC}$", "web-3-x2v9k"),
+        ("CronJob", f"^web-[0-9]+(-[0-9]+)?-{ABC}$", "web-28000000-x2v9k"),
+    ],
+)
+def test_pod_names(kind: str, pattern: str, name: str) -> None:
+    for container in pods.sealed(pods.workload(SPEC, kind)).data["containers"]:
+        assert container["OCI"]["Annotations"][NAME] == pattern
+    assert re.search(pattern, name)
+
+
+def test_generate_name_is_escaped_and_a_name_is_not() -> None:
+    made = pods.container(pods.workload(SPEC, "Pod", {"generateName": "a.b-"}), 0)
+    assert made["OCI"]["Annotations"][NAME] == rf"^a\.b\-{ABC}$"
+    made = pods.container(pods.workload(SPEC, "Pod", {"name": "a.b"}), 0)
+    assert made["OCI"]["Annotations"][NAME] == "^a.b$"
+
+
+def test_without_a_name_there_is_no_pattern() -> None:
+    assert NAME not in pods.container(pods.workload(SPEC, "Pod", {"namespace": "x"}), 0)["OCI"]["Annotations"]
+
+
+@pytest.mark.parametrize("name", [".*", "a|b", "web$", "-web", "we b"])
+def test_a_name_that_is_a_regex_is_refused(name: str) -> None:
+    assert pods.refused(pods.workload(SPEC, metadata={"name": name})) == [("CC0604", "metadata.name")]
+
+
+def test_escape_is_rust_s() -> None:
+    assert escape("\\.+*?()|[]{}^$#&-~ a_/") == r"\\\.\+\*\?\(\)\|\[\]\{\}\^\$\#\&\-\~ a_/"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "config.kubernetes.io/index",
+        "config.kubernetes.io/path",
+        "config.kubernetes.io/origin",
+        "config.kubernetes.io/local-config",
+        "internal.config.kubernetes.io/path",
+        "internal.config.kubernetes.io/previousNames",
+        "internal.config.k8s.io/kpt-resource-id",
+        "config.k8s.io/id",
+        "kustomize.config.k8s.io/id",
+        "internal.kpt.dev/upstream-identifier",
+        "alpha.config.kubernetes.io/transformations",
+        "postrenderer.helm.sh/postrender-filename",
+        "contrast-krm.dev/original",
+    ],
+)
+def test_bookkeeping_changes_no_digest(key: str) -> None:
+    assert is_bookkeeping(key)
+    plain = pods.workload(SPEC, "Pod", template_metadata={"annotations": {"a": "b"}})
+    carried = pods.workload(SPEC, "Pod", template_metadata={"annotations": {"a": "b", key: "x"}})
+    assert pods.sealed(plain).toml == pods.sealed(carried).toml
+
+
+@pytest.mark.parametrize("key", ["example.com/a", "meta.helm.sh/release-name", "contrast.edgeless.systems/secure-pv"])
+def test_other_annotations_are_in_every_container(key: str) -> None:
+    assert not is_bookkeeping(key)
+    made = pods.sealed(pods.workload(SPEC, template_metadata={"annotations": {key: "x"}}))
+    assert all(container["OCI"]["Annotations"][key] == "x" for container in made.data["containers"])
+
+
+@pytest.mark.parametrize(
+    "key", ["io.kubernetes.cri.sandbox-name", "io.katacontainers.pkg.oci.container_type", "nerdctl/network-namespace"]
+)
+def test_what_the_runtime_writes_may_not_be_given(key: str) -> None:
+    found = pods.refused(pods.workload(SPEC, template_metadata={"annotations": {key: "x"}}))
+    assert [code for code, _ in found] == ["CC0604"]
+
+
+def test_an_annotation_is_text() -> None:
+    found = pods.refused(pods.workload(SPEC, template_metadata={"annotations": {"a": 1}}))
+    assert found == [("CC0207", "spec.template.metadata.annotations.a")]
+
+
+@pytest.mark.parametrize("metadata", [{"name": "web", "namespace": "shop"}, {"name": "web"}])
+def test_namespaces(metadata: dict[str, Any]) -> None:
+    for container in pods.sealed(pods.workload(SPEC, metadata=metadata)).data["containers"]:
+        expected = metadata.get("namespace", "")
+        assert container["OCI"]["Annotations"]["io.kubernetes.cri.sandbox-namespace"] == expected
+
+
+def test_service_accounts() -> None:
+    assert subject(pods.workload(SPEC))[0].service_account == "default"
+    assert subject(pods.workload({**SPEC, "serviceAccount": "old"}))[0].service_account == "old"
+    assert subject(pods.workload({**SPEC, "serviceAccount": "old", "serviceAccountName": "new"}))[0].service_account == "new"
