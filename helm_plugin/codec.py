@@ -1,7 +1,7 @@
 """Helm's stream: documents as Helm 3 and Helm 4 hand them over (krm.md 4).
 
-Rule of this file: what Helm uses to find its documents again survives. Helm 3 marks each with a `# Source:` line, Helm 4
-with an annotation; new objects get the same mark, beside the templates of the chart. Helm 4 can leave aliases whose
+Rule of this file: what Helm uses to find its documents again survives. Helm 3 marks each with a `# Source:` line, Helm
+4 with an annotation; new objects get the same mark, beside the templates of the chart. Helm 4 can leave aliases whose
 anchor is in another document: they are written out, since Helm itself cannot read them back.
 """
 
@@ -25,20 +25,30 @@ def decode_helm(data: bytes) -> Stream:
 
 def encode_helm(stream: Stream, texts: Sequence[str | None], added: Iterable[Any]) -> bytes:
     """The stream with new texts; added objects are marked as templates of the chart, in the way of the calling Helm."""
-    chart = _chart(stream, SOURCE)
+    chart = _chart_of_helm_4(stream)
     if chart:
-        return encode_stream(stream, texts, added, source=f"{chart}/templates")
-    chart = _chart(stream, f"{FILENAME}: ")
-    return encode_stream(stream, texts, [_filed(value, chart) for value in added] if chart else added)
+        return encode_stream(stream, texts, [_filed(value, chart) for value in added])
+    chart = _chart_of_helm_3(stream)
+    return encode_stream(stream, texts, added, source=f"{chart}/templates" if chart else "")
 
 
-def _chart(stream: Stream, mark: str) -> str:
-    """The chart's name in the first document that carries a mark."""
+def _chart_of_helm_4(stream: Stream) -> str:
+    """The chart's name in the first file name annotation, "" if there is none."""
+    for resource in stream.resources:
+        _, found, rest = resource.text.partition(f"{FILENAME}: ")
+        if found:
+            return rest.strip().strip("'\"").partition("/")[0]
+    return ""
+
+
+def _chart_of_helm_3(stream: Stream) -> str:
+    """The chart's name in the first `# Source:` line, "" if there is none; such a line stands above its document."""
     for resource in stream.resources:
         for line in resource.text.splitlines():
-            _, found, rest = line.partition(mark)
-            if found:
-                return rest.strip().strip("'\"").partition("/")[0]
+            if line.startswith(SOURCE):
+                return line.removeprefix(SOURCE).strip().partition("/")[0]
+            if line and not line.startswith(("---", "#")):
+                break
     return ""
 
 

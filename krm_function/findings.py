@@ -28,8 +28,9 @@ class Ref(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        """`namespace/name`, or the bare name."""
-        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+        """`namespace/name`, the bare name, or `(unnamed Deployment)`."""
+        name = self.name or f"(unnamed {self.kind})"
+        return f"{self.namespace}/{name}" if self.namespace else name
 
 
 class Finding(NamedTuple):
@@ -252,7 +253,7 @@ KINDS: dict[str, Kind] = {
         "make the two differ, for instance by an annotation on the pod template; a manifest names each digest once",
     ),
     "CC0706": Kind("info", "manifest has {policies} policies"),
-    "CC0707": Kind("error", "workload owner key: {problem}", "give the public key as PEM"),
+    "CC0707": Kind("error", "owner key: {problem}", "give the public key as PEM"),
     "CC0708": Kind(
         "error",
         "spec.manifest.policies names {name}, which is no workload of this render",
@@ -317,9 +318,8 @@ KINDS: dict[str, Kind] = {
     "CC0909": Kind("error", "{option}: {problem}", "{remedy}"),
     "CC0910": Kind("error", "the configuration cannot be read: {problem}", "{remedy}"),
     # --- CC10: environment
-    "CC1001": Kind("error", "cannot read {file}: {problem}", "check the path and its permissions"),
-    "CC1002": Kind("error", "cannot write {file}: {problem}", "check the path and its permissions"),
-    "CC1003": Kind("error", "no .yml or .yaml files in {path}", "name a directory that has some"),
+    "CC1001": Kind("error", "cannot be read: {problem}", "check the path and its permissions"),
+    "CC1002": Kind("error", "cannot be written: {problem}", "check the path and its permissions"),
     # --- CC11: check
     "CC1101": Kind(
         "error",

@@ -14,7 +14,7 @@ from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.resource import Resource
 from krm_function.model.vcpus import vcpus
-from krm_function.model.workload import Workload
+from krm_function.model.workload import Workload, dig, maps
 from krm_function.policy import References, load_rules, settings
 from krm_function.stages.inject import inject
 from krm_function.stages.manifest import (
@@ -114,7 +114,7 @@ def render(resources: Sequence[Resource], config: Config | None, config_findings
     skipped = tuple(Planned(one.ref, skipped=one.reason) for _, chosen in selections for one in chosen.skipped)
     workloads = [(index, workload) for index, chosen in selections for workload in chosen.workloads]
     classes = _runtime_class_objects(source.documents, config)
-    if has_errors(findings) or not (workloads or classes):
+    if has_errors(source.findings) or not (workloads or classes):  # what cannot be read may be what others refer to
         return Rendered(unchanged, findings=findings, plan=skipped)
     if config is None:
         return Rendered(unchanged, findings=findings + config_findings, plan=skipped)
@@ -130,12 +130,12 @@ def render(resources: Sequence[Resource], config: Config | None, config_findings
     counts = {p.name: [s.vcpus for s in subjects if s.resolved.platform == p] for p in used}
     reference_values = gather_reference_values(config, used, counts)
     findings += reference_values.findings
-    if not has_errors(reference_values.findings):
-        subjects, problems = _sealed(subjects, config, resources, reference_values)
-        findings += problems
+    subjects, problems = _sealed(subjects, config, resources, reference_values)
+    findings += problems
     findings += tuple(
-        _placed(found, resources[subject.resource], source.documents[subject.resource])
+        _placed(_as_written(found, subject, document), resources[subject.resource], document)
         for subject in subjects
+        for document in (source.documents[subject.resource],)
         for found in subject.findings
     )
     plan = tuple(_planned(subject) for subject in subjects) + skipped
@@ -214,7 +214,9 @@ def _measured(subject: Subject, reference_values: ReferenceValues, *, existing: 
     platform = subject.resolved.platform
     if subject.failed or platform is None:
         return subject
-    subject = subject.plus(*measure(subject.workload, platform, subject.vcpus, reference_values.merged.get("snp", ())))
+    if not has_errors(reference_values.findings):
+        snp = reference_values.merged.get("snp", ())
+        subject = subject.plus(*measure(subject.workload, platform, subject.vcpus, snp))
     if existing and not subject.failed:
         found = existing_digest(subject.workload)
         return subject.plus((), found.findings)._replace(digest=found.digest)
@@ -230,6 +232,22 @@ def _runtime_class_objects(documents: Mapping[int, Document], config: Config | N
         for root, value in objects(document.value)
         if reference(value).kind == "RuntimeClass" and isinstance(value, dict) and reference(value).name in handlers
     ]
+
+
+def _as_written(found: Finding, subject: Subject, document: Document) -> Finding:
+    """The finding with the path that the field has in the input: init containers of ours stand before the user's.
+
+    A finding about a container that the input does not have is about its pod spec.
+    """
+    path = (*subject.workload.spec_path, "initContainers")
+    size = len(path)
+    if not subject.edits or found.path[:size] != path or len(found.path) == size:
+        return found
+    name = dig(subject.workload.document, (*path, found.path[size], "name"))
+    names = [entry.get("name") for entry in maps(dig(document.value, path))]
+    if name not in names:
+        return found._replace(path=subject.workload.spec_path)
+    return found._replace(path=(*path, names.index(name), *found.path[size + 1 :]))
 
 
 def _placed(found: Finding, resource: Resource, document: Document) -> Finding:

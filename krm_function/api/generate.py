@@ -3,6 +3,7 @@
 Rule of this file: the table says what may stand where; `Generate` in kinds.py says what is meant when nothing does.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,6 +48,11 @@ def _check_tolerations(tolerations: list[Any]) -> Checked:
     return tuple((problem.path, problem.problem) for problem in toleration_problems(tolerations))
 
 
+def rules_problem(text: str) -> str:
+    """What keeps a text from being rules, or "": the guest would deny everything for want of its package."""
+    return "" if re.search(r"^package agent_policy\b", text, re.MULTILINE) else "must be Rego of package agent_policy"
+
+
 TOLERATION = Record(
     {
         "key": Field(LABEL_KEYS, "empty or absent: every key; then operator must be Exists"),
@@ -68,7 +74,7 @@ POLICY = Record(
         "profile": Field(
             Choice(("kata-4.1",)), "the guest agent whose requests the policy is about", default="kata-4.1"
         ),
-        "rules": Field(Text("Rego rules"), "rules in place of the project's own"),
+        "rules": Field(Text("Rego rules", check=rules_problem), "rules in place of the project's own"),
         "settings": Field(Tree("a map or a JSON object", load), "settings in place of the release's"),
     }
 )

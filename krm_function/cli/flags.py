@@ -4,12 +4,14 @@ Rule of this file: a flag changes the same record that the configuration file wo
 """
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from krm_function.api.generate import rules_problem
+from krm_function.api.json_text import load
 from krm_function.api.kinds import Config, Generate
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import read_file
-from krm_function.manifest import ManifestError, decode
+from krm_function.manifest import KeyProblem, ManifestError, decode, seedshare_owner, workload_owner
 from krm_function.model.image import parse as parse_image
 from krm_function.model.nearest import nearest
 from krm_function.model.platforms import PLATFORMS, find_platform
@@ -23,7 +25,9 @@ def apply_flags(config: Config, options: Namespace) -> tuple[Config, tuple[Findi
         platform = find_platform(options.reference_values)
         if platform is None:
             close = nearest(options.reference_values, PLATFORMS) or ", ".join(PLATFORMS)
-            findings.append(_wrong("--reference-values", "unknown platform", f"use {close}"))
+            findings.append(
+                _wrong("--reference-values", f"unknown platform {options.reference_values}", f"use {close}")
+            )
         else:
             generate = generate._replace(platform=platform.name)
     generate = generate._replace(
@@ -50,25 +54,29 @@ def _wrong(option: str, problem: str, remedy: str, *, line: int = 0, file: str =
 def _policy(generate: Generate, options: Namespace) -> tuple[Generate, list[Finding]]:
     policy = generate.policy
     if options.policy:
-        policy = policy._replace(rules=_text(options.policy))
+        rules = _text(options.policy)
+        problem = "is not UTF-8" if "\ufffd" in rules else rules_problem(rules)
+        if problem:
+            return generate, [_wrong("--policy", problem, "name a rules.rego", file=options.policy)]
+        policy = policy._replace(rules=rules)
     if options.settings:
-        import json
-
         try:
-            settings = json.loads(_text(options.settings))
-        except ValueError as problem:
-            return generate, [_wrong("--settings", f"not JSON: {problem}", "name a genpolicy-settings.json", file=options.settings)]
+            settings = load(_text(options.settings))
+        except (ValueError, RecursionError) as wrong:
+            said = str(wrong) if isinstance(wrong, ValueError) else "is nested too deeply"
+            return generate, [_wrong("--settings", said, "name a genpolicy-settings.json", file=options.settings)]
         policy = policy._replace(settings=settings)
     return generate._replace(policy=policy), []
 
 
 def _manifest(generate: Generate, options: Namespace) -> tuple[Generate, list[Finding]]:
-    manifest, findings = generate.manifest, []
-    owners = (*manifest.workload_owner_keys, *map(public_key, options.add_workload_owner_key))
-    seedshare = (*manifest.seedshare_owner_keys, *map(public_key, options.add_seedshare_owner_key))
+    manifest = generate.manifest
+    owners, findings = _keys("--add-workload-owner-key", options.add_workload_owner_key, workload_owner)
+    seedshare, problems = _keys("--add-seedshare-owner-key", options.add_seedshare_owner_key, seedshare_owner)
+    findings += problems
     manifest = manifest._replace(
-        workload_owner_keys=owners,
-        seedshare_owner_keys=seedshare,
+        workload_owner_keys=(*manifest.workload_owner_keys, *owners),
+        seedshare_owner_keys=(*manifest.seedshare_owner_keys, *seedshare),
         disable_updates=manifest.disable_updates or options.disable_updates,
     )
     if options.disable_updates and options.add_workload_owner_key:
@@ -85,20 +93,36 @@ def _manifest(generate: Generate, options: Namespace) -> tuple[Generate, list[Fi
     return generate._replace(manifest=manifest), findings
 
 
-def public_key(path: str) -> str:
-    """The public half, as PEM, of the key in a file; Contrast's own commands pass the private key's file here.
+def _keys(option: str, paths: Sequence[str], check: Callable[[str], str]) -> tuple[list[str], list[Finding]]:
+    """The public keys, as PEM, of some files; check raises KeyProblem for one that does not fit."""
+    keys: list[str] = []
+    findings: list[Finding] = []
+    for path in paths:
+        try:
+            key = public_key(_text(path))
+            check(key)
+        except KeyProblem as problem:
+            remedy = "name a file with one key in PEM, without a password"
+            findings.append(_wrong(option, str(problem), remedy, file=path))
+        else:
+            keys.append(key)
+    return keys, findings
 
-    The file is the operator's, named on the command line; nothing of a private key leaves this function.
+
+def public_key(text: str) -> str:
+    """The public half of a private key, both PEM; Contrast's own commands are given the file of the private key.
+
+    Any other text is answered as it is. Nothing of a private key leaves this function. Raises KeyProblem.
     """
-    text = _text(path)
     if "PRIVATE KEY" not in text:
         return text
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 
     try:
         key = load_pem_private_key(text.encode("utf-8"), None)
-    except (ValueError, TypeError):
-        return "unreadable"  # becomes CC0707, without a byte of the file
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise KeyProblem("the private key cannot be read") from None
     public = key.public_key()
     return public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode("ascii")
 

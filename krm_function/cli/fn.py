@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from krm_function.api import ConfigDocument, collect, is_config
 from krm_function.cli.configuration import from_files, from_resources
 from krm_function.cli.exits import USAGE
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain, read_in, write_out
 from krm_function.findings import Finding, finding
 from krm_function.hosts.resource_list import NotAResourceListError, decode_list, encode_failure, encode_list
 from krm_function.model.located import yaml_finding
@@ -27,10 +27,10 @@ ON_A_TERMINAL = """contrast-krm reads a ResourceList on standard input. Try:
 
 def run_function(config_files: Sequence[str] = (), form: str = "text", report: str = "") -> int:
     """Standard input to standard output as a KRM function."""
-    if sys.stdin.isatty():
+    if sys.stdin and sys.stdin.isatty():
         sys.stderr.write(ON_A_TERMINAL)
         return USAGE
-    data = sys.stdin.buffer.read()
+    data = read_in()
     try:
         decoded = decode_list(data)
     except NotAResourceListError as problem:

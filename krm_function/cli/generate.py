@@ -15,7 +15,7 @@ from krm_function.cli.flags import apply_flags
 from krm_function.cli.inputs import Inputs, Source, read_inputs
 from krm_function.cli.say import complain, write_out
 from krm_function.findings import finding, has_errors
-from krm_function.hosts.files import FileProblem, read_file, same_file, write_file
+from krm_function.hosts.files import FileProblem, find, read_file, same_file, write_file
 from krm_function.hosts.resource_list import DecodedList, encode_list
 from krm_function.hosts.stream import Stream, decode_stream, encode_stream
 from krm_function.model.workload import EMITTED
@@ -52,9 +52,9 @@ def run_generate(options: Namespace) -> int:
     inputs = read_inputs(options.paths)
     rendered = rendered_inputs(options, inputs)
     found = list(rendered.findings)
-    if options.output and same_file(options.output, [source.file for source in inputs.sources]):
+    if options.output and same_file(options.output, [*find(options.config), *(one.file for one in inputs.sources)]):
         remedy = "name another file, or use --in-place"
-        found.append(finding("CC0909", option="--output", problem="is one of the inputs", remedy=remedy))
+        found.append(finding("CC0909", option="--output", problem="it is one of the inputs", remedy=remedy))
     if options.manifest and not rendered.manifest and not has_errors(found):
         found.append(finding("CC0909", option="--manifest", problem="no manifest was made", remedy="see manifest.emit"))
     in_place = _in_place(inputs, rendered, options.paths) if options.in_place and not has_errors(found) else {}
@@ -89,7 +89,8 @@ def _one_stream(inputs: Inputs, rendered: Rendered) -> bytes:
         if kept and texts and texts[-1] and not texts[-1].endswith("\n"):
             texts[-1] += "\n"
         texts += kept
-    return encode_stream(Stream((), bom=False), texts, rendered.added)
+    first = inputs.sources[0].decoded if inputs.sources else None
+    return encode_stream(Stream((), isinstance(first, Stream) and first.bom), texts, rendered.added)
 
 
 def _in_place(inputs: Inputs, rendered: Rendered, paths: Sequence[str]) -> dict[str, bytes]:

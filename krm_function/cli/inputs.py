@@ -3,10 +3,10 @@
 Rule of this file: a ResourceList is understood wherever a stream is, because people pipe what they have.
 """
 
-import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from krm_function.cli.say import read_in
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import find, read_file
 from krm_function.hosts.resource_list import DecodedList, NotAResourceListError, decode_list
@@ -40,7 +40,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     named = [path for path in paths if path != "-"]
     raw = [(path, read_file(path)) for path in find(named)] if named else []
     if not named or "-" in paths:
-        raw.append(("", sys.stdin.buffer.read()))
+        raw.append(("", read_in()))
     sources: list[Source] = []
     resources: list[Resource] = []
     findings: list[Finding] = []

@@ -4,12 +4,11 @@ Rule of this file: argument one is the configuration, standard input a stream of
 further arguments (`argsOneLiner`, `argsFromFile`) are `--config FILE`.
 """
 
-import sys
 from collections.abc import Sequence
 
 from krm_function.api import collect
 from krm_function.cli.configuration import from_files, from_resources
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain, read_in, write_out
 from krm_function.hosts.stream import decode_stream, encode_stream
 from krm_function.model.located import yaml_finding
 from krm_function.pipeline import render
@@ -22,7 +21,7 @@ def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
 
     documents, findings = from_files([config_file, *parse_config_only(arguments)])
     try:
-        stream = decode_stream(sys.stdin.buffer.read())
+        stream = decode_stream(read_in())
     except YamlError as problem:
         return complain([yaml_finding(problem, "")])
     more, problems = from_resources(stream.resources)

@@ -9,6 +9,7 @@ about the input; an unexpected exception ends here, in one line and exit code 70
     a verb                         any                       that verb
 """
 
+import io
 import os
 import sys
 
@@ -23,19 +24,25 @@ def main() -> int:
     import gc
 
     gc.disable()  # a render is short and allocates trees: collecting them would cost more than the work (libs.md 0)
+    if not sys.stderr:
+        sys.stderr = io.StringIO()  # the caller has closed it and wants to hear nothing
     try:
-        return _dispatch(sys.argv[1:])
-    except Exit as done:
-        return done.code
-    except FileProblem as problem:
-        return _file_problem(problem, "text", "")
+        return _answer(sys.argv[1:])
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone; nothing left to say
-        return ENVIRONMENT
+        return ENVIRONMENT  # the reader has gone; nothing left to say
     except KeyboardInterrupt:
         return 130
     except Exception as bug:  # noqa: BLE001 (no traceback may reach a user; this is the one place that sees all)
         return _bug(bug)
+
+
+def _answer(arguments: list[str]) -> int:
+    try:
+        return _dispatch(arguments)
+    except Exit as done:
+        return done.code
+    except FileProblem as problem:
+        return _file_problem(problem, "text", "")
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -42,5 +42,6 @@ def _verdict(path: str) -> list[Finding]:
     try:
         manifest = decode(read_file(path))
     except ManifestError as problem:
-        return [finding("CC0702", field=path, problem=str(problem), file=path, line=problem.line, column=problem.column)]
+        found = finding("CC0702", field="manifest.json", problem=str(problem), file=path)
+        return [found._replace(line=problem.line, column=problem.column)]
     return [finding("CC0702", field=one.field, problem=one.problem, file=path) for one in validate(manifest)]

@@ -4,12 +4,11 @@ Rule of this file: an empty input is an error, because `helm template --output-d
 leave every pod unsealed (krm.md 0.7); on any error nothing is printed, so that Helm stops.
 """
 
-import sys
 from collections.abc import Sequence
 
 from krm_function.api import collect
 from krm_function.cli.configuration import from_files, from_resources
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain, read_in, write_out
 from krm_function.findings import finding
 from krm_function.model.located import yaml_finding
 from krm_function.pipeline import render
@@ -20,7 +19,7 @@ def run_post_render(config_files: Sequence[str], form: str, report: str) -> int:
     """Standard input to standard output as a Helm post-renderer."""
     from helm_plugin.codec import decode_helm, encode_helm
 
-    data = sys.stdin.buffer.read()
+    data = read_in()
     if not data:
         return complain([finding("CC0109")], form, report)
     documents, findings = from_files(config_files) if config_files else ([], ())

@@ -4,10 +4,11 @@ Rule of this file: standard output is data; everything said about it goes to sta
 throws that away (krm.md 0.7), to the file that --report names.
 """
 
+import os
 import sys
 from collections.abc import Iterable
 
-from krm_function.cli.exits import exit_code
+from krm_function.cli.exits import USAGE, Exit, exit_code
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, write_file
 
@@ -22,7 +23,7 @@ def render(findings: Iterable[Finding], form: str, *, infos: bool = False) -> st
         return render_text(findings, infos=infos)
     from krm_function.report.machine import render_github, render_json
 
-    return render_json(findings) if form == "json" else render_github(findings)
+    return render_json(findings) if form == "json" else render_github(findings, infos=infos)
 
 
 def complain(findings: Iterable[Finding], form: str = "text", report: str = "", summary: str = "") -> int:
@@ -40,10 +41,46 @@ def complain(findings: Iterable[Finding], form: str = "text", report: str = "", 
 
 def file_finding(problem: FileProblem) -> Finding:
     """The finding of a file that cannot be read or written."""
-    return finding("CC1002" if problem.writing else "CC1001", file=problem.path, problem=problem.problem)
+    said = problem.problem[:1].lower() + problem.problem[1:]  # in the words of the system, in our tone
+    return finding("CC1002" if problem.writing else "CC1001", file=problem.path, problem=said)
 
 
 def write_out(data: bytes) -> None:
-    """All of standard output, in one go: a host must never see half of it."""
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    """All of standard output, in one go: a host must never see half of it. Raises FileProblem."""
+    if not sys.stdout:  # the caller has closed it
+        raise FileProblem("standard output", "it is closed", writing=True)
+    try:
+        sys.stdout.buffer.write(data)
+    except OSError as problem:
+        raise _unwritable(problem) from problem
+    flush()
+
+
+def flush() -> None:
+    """Print what is held back, here where it can still be told that it failed. Raises FileProblem."""
+    if sys.stdout:
+        try:
+            sys.stdout.flush()
+        except OSError as problem:
+            raise _unwritable(problem) from problem
+
+
+def _unwritable(problem: OSError) -> OSError:
+    """What to raise after standard output failed; a reader that has gone is nobody's problem."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter tries again at its end, and complains
+    if isinstance(problem, BrokenPipeError):
+        return problem
+    return FileProblem("standard output", problem.strerror or "not writable", writing=True)
+
+
+def read_in() -> bytes:
+    """All of standard input. Raises FileProblem, and Exit when a person sits there and waits for us."""
+    if not sys.stdin:
+        raise FileProblem("standard input", "it is closed")
+    if sys.stdin.isatty():
+        option = "standard input"
+        complain(
+            [finding("CC0909", option=option, problem="it is a terminal", remedy="name files, or pipe the input in")]
+        )
+        raise Exit(USAGE)
+    return sys.stdin.buffer.read()

@@ -1,10 +1,9 @@
 """`contrast-krm schema [KIND]`: the JSON Schema of a kind, or of all three."""
 
 import json
-import sys
 
 from krm_function.api.schema import KINDS, schema
-from krm_function.cli.say import complain
+from krm_function.cli.say import complain, write_out
 from krm_function.findings import finding
 from krm_function.model.nearest import nearest
 
@@ -18,5 +17,5 @@ def run_schema(kind: str) -> int:
             return complain([finding("CC0905", kind=kind, suggestion=close)])
         kind = by_fold[kind.lower()]
     value = schema(kind) if kind else {known: schema(known) for known in KINDS}
-    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+    write_out(f"{json.dumps(value, indent=2)}\n".encode())
     return 0

@@ -92,12 +92,16 @@ def write_file(path: str, data: bytes, mode: int = 0o644) -> None:
 
 
 def _sync(directory: str) -> None:
-    """Make a rename durable."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    """Make a rename durable where the file system can; the new file is complete and in its place either way."""
+    descriptor = -1
     try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
         os.fsync(descriptor)
+    except OSError:
+        return
     finally:
-        os.close(descriptor)
+        if descriptor >= 0:
+            os.close(descriptor)
 
 
 def same_file(path: str, others: Iterable[str]) -> bool:

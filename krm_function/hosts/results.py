@@ -1,6 +1,6 @@
 """Results of an earlier render: taken out of a ResourceList before it is read, as its edits are taken out of the items.
 
-Rule of this file: only results that carry a code of ours go; those of other functions stay, and in the same bytes unless
+Rule of this file: only results that carry a code of ours go; those of other functions stay, in the same bytes unless
 ours stood among them. What cannot be taken out cleanly stays.
 """
 

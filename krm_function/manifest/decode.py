@@ -44,7 +44,7 @@ def decode(data: bytes) -> Json:
     except ManifestError:
         raise
     except json.JSONDecodeError as error:
-        raise ManifestError(f"not JSON: {error.msg}", error.lineno, error.colno) from error
+        raise ManifestError(f"not JSON: {error.msg.lower()}", error.lineno, error.colno) from error
     except RecursionError as error:
         raise ManifestError(f"nested deeper than {MAX_DEPTH} levels") from error
     except ValueError as error:  # an integer of thousands of digits

@@ -52,9 +52,7 @@ def containers(
         entries = [(entry, (key, index)) for index, entry in enumerate(pod.spec.get(key) or ())]
         wanted += reversed(entries) if key == "initContainers" else entries
     out = [_pause(pod, pause, [entry for entry, _ in wanted], settings, findings)]
-    out += [
-        _workload(entry, at, pod, images[entry["image"]], references, settings, findings) for entry, at in wanted
-    ]
+    out += [_workload(entry, at, pod, images[entry["image"]], references, settings, findings) for entry, at in wanted]
     return out, findings
 
 
@@ -102,7 +100,7 @@ def _workload(
     paths, gpus, problems = devices(container, pod, settings, at)
     findings += problems
     who = identity(image, security, context)
-    refused = refusal(who, security, context) if settings.cluster_config["guest_pull"] else None
+    refused = refusal(image, security, context) if settings.cluster_config["guest_pull"] else None
     if refused:
         here = (*at, "securityContext") if container.get("securityContext") else at
         findings.append(problem(pod, here, *refused, of=dotted(at)))

@@ -7,6 +7,7 @@ the same way through settings.py. Contrast's differences are marked.
 from typing import Any
 
 _SHM = "/run/kata-containers/sandbox/shm"
+_DEV_SHM = "/dev/shm"  # noqa: S108 - a mount of the guest
 _BUNDLE = "/run/containerd/io.containerd.runtime.v2.task/k8s.io/$(bundle-id)"
 _UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _OCTET = "([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])"
@@ -27,7 +28,7 @@ DEFAULTS: dict[str, Any] = {
     "pause_container": {
         "Root": {"Path": "$(root_path)"},
         "Mounts": [
-            _bind("/dev/shm", "rbind", _SHM),
+            _bind(_DEV_SHM, "rbind", _SHM),
             _bind("/etc/resolv.conf", "rbind,ro,nosuid,nodev,noexec"),
         ],
         "Annotations": {
@@ -65,7 +66,7 @@ DEFAULTS: dict[str, Any] = {
             _bind("/dev/termination-log", "rbind,rprivate,rw"),
             _bind("/etc/hostname", "rbind,rprivate"),
             _bind("/etc/resolv.conf", "rbind,rprivate"),
-            _bind("/dev/shm", "rbind", _SHM),
+            _bind(_DEV_SHM, "rbind", _SHM),
             _bind("/var/run/secrets/kubernetes.io/serviceaccount", "rbind,rprivate,ro"),
             _bind("/var/run/secrets/azure/tokens", "rbind,rprivate,ro", "$(sfprefix)tokens$"),
         ],
@@ -83,7 +84,7 @@ DEFAULTS: dict[str, Any] = {
         "/dev/termination-log",
         "/etc/hostname",
         "/etc/resolv.conf",
-        "/dev/shm",
+        _DEV_SHM,
         "/var/run/secrets/kubernetes.io/serviceaccount",
         "/var/run/secrets/azure/tokens",
     ],

@@ -37,9 +37,7 @@ def devices(
     return paths, _gpus(container, pod, settings, at, findings), findings
 
 
-def _gpus(
-    container: Mapping[str, Any], pod: Subject, settings: Settings, at: Path, findings: list[Finding]
-) -> int:
+def _gpus(container: Mapping[str, Any], pod: Subject, settings: Settings, at: Path, findings: list[Finding]) -> int:
     """GPUs are counted in limits only, as whole numbers."""
     limits = (container.get("resources") or {}).get("limits") or {}
     count = 0

@@ -2,26 +2,34 @@
 
 Rule of this file: the generator itself answers, with image facts read back from the policy: what the policy claims of
 an image is given to it as that image's configuration, so any difference that remains comes from the pod. What only the
-settings decide is not compared, because a policy may have been made with others.
+settings decide is not compared, because a policy may have been made with others. What a pod field hides of the image
+cannot be read back: that a `command`, `args` or `workingDir` was removed shows only in the lock.
 """
 
 from typing import Any
 
 from krm_function.api.kinds import ImageFacts
-from krm_function.findings import Path
-from krm_function.model.workload import Workload, maps
+from krm_function.findings import Finding, Path, has_errors
+from krm_function.model.workload import Workload, dig, mapping, maps
 from krm_function.policy.containers import containers
+from krm_function.policy.fields import check
 from krm_function.policy.references import References
 from krm_function.policy.seal import PAUSE
-from krm_function.policy.settings import default_settings
+from krm_function.policy.settings import EMPTYDIR_TYPES, Settings, default_settings
 from krm_function.policy.subject import subject
 
 Json = dict[str, Any]
 
 NAME = "io.kubernetes.cri.container-name"
 IMAGE = "io.kubernetes.cri.image-name"
+HOST_NAME = "HOSTNAME=$(host-name)"  # stands between what the image sets and what the pod sets
+TERMINAL = "TERM=xterm"  # stands right before it if the pod has a tty
+NOT_IN_INPUT = ("CC0602", "CC0603")
+SHAPES = ("CC0207", "CC0604")  # without these the generator cannot look at a pod
 
 ENV: Path = ("OCI", "Process", "Env")  # a set: what the generator adds itself is there twice
+SYSCTL: Path = ("OCI", "Linux", "Sysctl")
+NAMESPACES: Path = ("OCI", "Linux", "Namespaces")
 
 # field of the pod -> where policy_data keeps what became of it
 COMPARED: dict[str, Path] = {
@@ -39,43 +47,105 @@ COMPARED: dict[str, Path] = {
 }
 
 
-def drift(workload: Workload, sealed: Json, references: References) -> list[str]:
-    """The fields of the pod that moved since it was sealed, as `container: field`; [] if none did."""
+def drift(workload: Workload, sealed: Json, references: References, *, ours: bool = True) -> list[str]:
+    """The fields of the pod that moved since it was sealed, as `container: field`; [] if none did.
+
+    ours: whether our own generator made the policy; then it must still be able to describe the pod.
+    """
+    problems = check(workload.pod_spec, workload.spec_path, workload.ref)
     pod, findings = subject(workload)
+    findings += [found for found in problems if ours or found.code in SHAPES]
     if findings:
         return [finding.message for finding in findings]
-    policies = {_annotation(entry, NAME): entry for entry in maps(sealed.get("containers"))[1:]}
+    entries = maps(sealed.get("containers"))
+    policies = {_annotation(entry, NAME): entry for entry in entries[1:]}
     present = [(key, entry) for key in ("initContainers", "containers") for entry in maps(pod.spec.get(key))]
     names = [str(entry.get("name")) for _, entry in present]
     if sorted(names) != sorted(policies):
         return [f"containers {', '.join(sorted(set(names) ^ set(policies)))}"]
+    unreadable = [f"{name}: its policy" for name, entry in policies.items() if not _readable(entry)]
+    if unreadable:
+        return unreadable
+    settings = _settings(sealed)
     moved: list[str] = []
     for key, container in present:
         name = str(container["name"])
-        facts = _claimed(container, policies[name])
         alone = pod._replace(spec={**pod.spec, "initContainers": [], "containers": [], key: [container]})
-        made, _ = containers(alone, {container["image"]: facts}, PAUSE, references, default_settings())
-        moved += [f"{name}: {field}" for field in _differences(made[1], policies[name])]
+
+        def made(whole_env: bool, name: str = name, container: Json = container) -> tuple[list[Json], list[Finding]]:
+            facts = _claimed(container, policies[name], whole_env=whole_env)
+            return containers(alone, {container["image"]: facts}, PAUSE, references, settings)
+
+        again, findings = made(whole_env=False)
+        if any(found.code in NOT_IN_INPUT for found in findings):  # its variables cannot be told from the image's
+            again, findings = made(whole_env=True)[0], []
+        if ours and has_errors(findings):
+            moved += [f"{name}: {found.message}" for found in findings]
+        moved += [f"{name}: {field}" for field in _differences(again[1], policies[name])]
+        if _at(again[0], NAMESPACES) != _at(entries[0], NAMESPACES) and "hostNetwork" not in moved:
+            moved.append("hostNetwork")
     return moved
 
 
-def _claimed(container: Json, policy: Json) -> ImageFacts:
-    """The image facts that would have led to this policy for this container."""
+def _settings(sealed: Json) -> Settings:
+    """The default settings, with those that the policy itself tells."""
+    default, told = default_settings(), mapping(sealed.get("cluster_config"))
+    cluster = dict(default.cluster_config)
+    if isinstance(told.get("guest_pull"), bool):
+        cluster["guest_pull"] = told["guest_pull"]
+    if told.get("emptydir_type") in EMPTYDIR_TYPES:
+        cluster["emptydir_type"] = told["emptydir_type"]
+    return default._replace(cluster_config=cluster)
+
+
+def _readable(entry: Json) -> bool:
+    """Whether one container of a policy, whoever made it, has the parts that are compared."""
+    process, mounts = dig(entry, ("OCI", "Process")), dig(entry, ("OCI", "Mounts"))
+    texts = [mapping(process).get(key, []) for key in ("Args", "Env")]
+    texts += [one.get("options") for one in maps(mounts)]
+    names = [one.get(key) for one in maps(mounts) for key in ("destination", "type_")]
+    user = mapping(mapping(process).get("User"))
+    groups = user.get("AdditionalGids", [])
+    return (
+        isinstance(process, dict)
+        and isinstance(mounts, list)
+        and isinstance(entry.get("storages"), list)
+        and all(isinstance(one, list) and all(isinstance(text, str) for text in one) for one in texts)
+        and all(isinstance(name, str) for name in names)
+        and isinstance(groups, list)
+        and all(isinstance(number, int) for number in (user.get("UID", 0), user.get("GID", 0), *groups))
+        and isinstance(process.get("Cwd", ""), str)
+        and isinstance(dig(entry, ("OCI", "Annotations")) or {}, dict)
+    )
+
+
+def _claimed(container: Json, policy: Json, *, whole_env: bool) -> ImageFacts:
+    """The image facts that would have led to this policy for this container. whole_env: claim all variables."""
     process = policy["OCI"]["Process"]
-    user, args = process.get("User", {}), list(process.get("Args", ()))
+    user, args, env = process.get("User", {}), list(process.get("Args", ())), list(process.get("Env", ()))
     own = container.get("args")
-    entrypoint = args[: len(args) - len(own)] if own and "command" not in container else args
+    entrypoint = args[: len(args) - len(own)] if own and not container.get("command") else args
+    terminal = bool(process.get("Terminal"))
+    if not whole_env and HOST_NAME in env:
+        env = env[: env.index(HOST_NAME)]
+        if terminal and env[-1:] == [TERMINAL]:  # hence it was the pod that asked for one
+            env, terminal = env[:-1], False
     groups = "".join(f"g{gid}:x:{gid}:u\n" for gid in user.get("AdditionalGids", ()))
     config = {
         "User": str(user.get("UID", 0)),
-        "Env": list(process.get("Env", ())),
+        "Env": env,
         "WorkingDir": process.get("Cwd", ""),
-        "Tty": process.get("Terminal", False),
-        "Entrypoint": entrypoint,
-        "Volumes": {mount["destination"]: {} for mount in policy["OCI"].get("Mounts", ())},
+        "Tty": terminal,
+        "Entrypoint": [_unescaped(text) for text in entrypoint],
+        "Volumes": {mount["destination"]: {} for mount in policy["OCI"]["Mounts"]},
     }
     passwd = f"u:x:{user.get('UID', 0)}:{user.get('GID', 0)}:::\n"
     return ImageFacts("", config, passwd, groups)
+
+
+def _unescaped(text: str) -> str:
+    """The inverse of `tokens.escaped_argument`."""
+    return text.replace("$$", "$")
 
 
 def _differences(made: Json, policy: Json) -> list[str]:
@@ -86,30 +156,30 @@ def _differences(made: Json, policy: Json) -> list[str]:
         fields.append("image")
     if _mounts(made) != _mounts(policy) or len(made["storages"]) != len(policy["storages"]):
         fields.append("volumeMounts")
+    sysctls = mapping(_at(policy, SYSCTL))
+    if any(sysctls.get(key) != value for key, value in mapping(_at(made, SYSCTL)).items()):  # settings may add some
+        fields.append("securityContext.sysctls")
     mine, theirs = (_user_annotations(entry) for entry in (made, policy))
     fields += [f"annotation {key}" for key in sorted(mine.keys() | theirs.keys()) if mine.get(key) != theirs.get(key)]
     return fields
 
 
 def _at(value: Any, path: Path) -> Any:
-    for part in path:
-        value = value.get(part) if isinstance(value, dict) else None
-    return value or None
+    return dig(value, path) or None
 
 
 def _mounts(entry: Json) -> list[tuple[str, ...]]:
     """Destination, type and options of every mount; the source is the settings' matter."""
-    mounts = entry["OCI"].get("Mounts", ())
-    return sorted((mount["destination"], mount["type_"], *mount["options"]) for mount in mounts)
+    return sorted((mount["destination"], mount["type_"], *mount["options"]) for mount in entry["OCI"]["Mounts"])
 
 
 def _annotation(entry: Json, key: str) -> str:
-    return str(entry["OCI"].get("Annotations", {}).get(key, ""))
+    return str(mapping(dig(entry, ("OCI", "Annotations"))).get(key, ""))
 
 
 def _user_annotations(entry: Json) -> dict[str, str]:
     """The annotations that come from the pod: all but the runtime's own, plus the names it must have."""
-    annotations = entry["OCI"].get("Annotations", {})
+    annotations = mapping(dig(entry, ("OCI", "Annotations")))
     named = ("io.kubernetes.cri.sandbox-name", "io.kubernetes.cri.sandbox-namespace")
     foreign = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")
     return {key: value for key, value in annotations.items() if key in named or not key.startswith(foreign)}

@@ -1,7 +1,7 @@
 """The variables of a container that its pod spec names, and what each of them will be (genpolicy.md 4.3).
 
-Rule of this file: a value comes from the documents of the render, or it is a token of which the rules know the kind. What
-is `optional` and missing is left out, as the kubelet leaves it out. No finding ever holds a value.
+Rule of this file: a value comes from the documents of the render, or it is a token of which the rules know the kind.
+What is `optional` and missing is left out, as the kubelet leaves it out. No finding ever holds a value.
 """
 
 import re
@@ -61,7 +61,7 @@ def _value(reader: _Reader, entry: Mapping[str, Any], known: Mapping[str, str], 
     if literal:
         return expanded(literal, known, reader.pod, (*at, "value"), reader.findings)
     source = entry.get("valueFrom")
-    if not source:
+    if source is None:
         return ""
     at = (*at, "valueFrom")
     for key, kind in (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret")):

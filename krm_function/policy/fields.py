@@ -1,7 +1,7 @@
 """Every field of a pod spec, and what the policy does with it: the one table of coverage.
 
-Rule of this file: a field of the Kubernetes API (1.35) is in the table or it is unknown; nothing of a pod is ever passed
-over in silence. Three uses:
+Rule of this file: a field of the Kubernetes API (1.35) is in the table or it is unknown; nothing of a pod is ever
+passed over in silence. Three uses:
 
     policy    read by the generator: it changes policy_data
     inert     cannot change what the host asks of the guest beyond what the rules allow anyway
@@ -20,7 +20,7 @@ Use = Literal["policy", "inert", "refused"]
 
 
 class Field(NamedTuple):
-    """One field: its use, its shape ("" is any, "[X]" a list of X) and the values of a refused one that mean nothing."""
+    """One field: its use, its shape ("" is any, "[X]" a list of X) and the values of a refused one that say nothing."""
 
     use: Use
     shape: str = ""
@@ -278,13 +278,11 @@ def _map(value: dict[str, Any], shape: str, here: Path, root: Path, ref: Ref | N
                 out.append(finding("CC0601", ref, root + at, field=dotted(at)))
         else:
             _value(entry, field.shape, (*here, key), root, ref, out)
-    for key in _REQUIRED.get(shape, ()):
-        if value.get(key) is None:
-            out.append(
-                finding(
-                    "CC0604", ref, root + here, field=dotted((*here, key)), problem="is missing", remedy=f"add {key}"
-                )
-            )
+    out += [
+        finding("CC0604", ref, root + here, field=dotted((*here, key)), problem="is missing", remedy=f"add {key}")
+        for key in _REQUIRED.get(shape, ())
+        if value.get(key) is None
+    ]
 
 
 def _unknown(key: str, known: dict[str, Field], here: Path, root: Path, ref: Ref | None) -> Finding:

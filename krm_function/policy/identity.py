@@ -29,6 +29,7 @@ class Accounts:
     __slots__ = ("groups", "usable", "users")
 
     def __init__(self, image: ImageFacts) -> None:
+        """Read the files of an image."""
         self.users = _table(image.passwd, 7, (2, 3))
         self.groups = _table(image.group, 4, (2,))
         self.usable = bool(self.users and self.groups)
@@ -89,31 +90,39 @@ def explicit_groups(pod: Mapping[str, Any]) -> set[int]:
     return groups if pod.get("fsGroup") is None else groups | {pod["fsGroup"]}
 
 
-def refusal(found: Identity, container: Mapping[str, Any], pod: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Why guest pull cannot run a workload container as this identity, and the remedy; None if it can."""
+def refusal(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Why guest pull cannot run a workload container as it is, and the remedy; None if it can."""
+    found = identity(image, container, pod)
     user = pod.get("runAsUser") if container.get("runAsUser") is None else container["runAsUser"]
     group = pod.get("runAsGroup") if container.get("runAsGroup") is None else container["runAsGroup"]
-    unnamed = [gid for gid in found.groups if gid != found.gid and gid not in explicit_groups(pod)]
-    problems, own, shared = [], [], []
-    if found.uid != 0 and user != found.uid:
+    problems = []
+    if found.uid not in (0, user):
         problems.append(f"user {found.uid}")
-        own.append(f"runAsUser: {found.uid}")
-    if found.gid != 0 and group != found.gid:
+    if found.gid not in (0, group):
         problems.append(f"group {found.gid}")
-        own.append(f"runAsGroup: {found.gid}")
+    unnamed = _unnamed(found, pod)
     if unnamed:
-        problems.append(f"supplementary groups {', '.join(map(str, unnamed))}")
-        groups = sorted({*(pod.get("supplementalGroups") or ()), *unnamed})
-        shared.append(f"supplementalGroups: [{', '.join(map(str, groups))}]")
+        problems.append(f"supplementary groups {_listed(unnamed)}")
     if not problems:
         return None
-    remedies = []
-    if own:
-        remedies.append(f"set {{{', '.join(own)}}} in the container's securityContext")
-    if shared:
-        remedies.append(f"set {{{shared[0]}}} in the pod's securityContext")
+    # spelled out, the identity may belong to still other groups: name them as well
+    wanted = {"runAsUser": found.uid, "runAsGroup": found.gid}
+    unnamed = _unnamed(identity(image, {**container, **wanted}, pod), pod)
+    own = [f"{key}: {value}" for key, value in wanted.items() if container.get(key) != value]
+    remedies = [f"set {{{', '.join(own)}}} in the container's securityContext"] if own else []
+    if unnamed:
+        groups = _listed({*(pod.get("supplementalGroups") or ()), *unnamed})
+        remedies.append(f"set {{supplementalGroups: [{groups}]}} in the pod's securityContext")
     problem = f"runs with {' and '.join(problems)}, which the image implies and the pod does not name"
     return problem, " and ".join(remedies)
+
+
+def _unnamed(found: Identity, pod: Mapping[str, Any]) -> set[int]:
+    return set(found.groups) - {found.gid} - explicit_groups(pod)
+
+
+def _listed(groups: set[int]) -> str:
+    return ", ".join(map(str, sorted(groups)))
 
 
 def _of_image(user: str, accounts: Accounts, *, pause: bool) -> tuple[int, int, set[int]]:

@@ -1,7 +1,7 @@
-"""Mounts and storages of a container (genpolicy.md 4.7-4.9): what containerd adds, the settings, volumes, image volumes.
+"""Mounts and storages of a container (genpolicy.md 4.7-4.9): containerd's own, the settings', volumes, image volumes.
 
-Rule of this file: covered are emptyDir, configMap and secret volumes. Volumes of other sources may exist as block devices
-(devices.py); mounting one is a finding.
+Rule of this file: covered are emptyDir, configMap and secret volumes. Volumes of other sources may exist as block
+devices (devices.py); mounting one is a finding.
 """
 
 import re
@@ -17,6 +17,8 @@ Json = dict[str, Any]
 
 # the runtime's name of mountPropagation, which it writes between rbind and ro|rw
 PROPAGATION = {"None": "rprivate", "HostToContainer": "rslave", "Bidirectional": "rshared"}
+
+_SHM = "/dev/shm"  # noqa: S108 - a mount of the guest
 
 _BASE = re.compile(r"[A-Za-z0-9._-]+\Z")
 
@@ -72,7 +74,7 @@ def _base(*, privileged: bool, pause: bool) -> list[Json]:
         _mount(
             "/dev/pts", "devpts", "devpts", ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5"]
         ),
-        _mount("/dev/shm", "shm", "tmpfs", [*safe, "mode=1777", "size=65536k"]),
+        _mount(_SHM, "shm", "tmpfs", [*safe, "mode=1777", "size=65536k"]),
         _mount("/dev/mqueue", "mqueue", "mqueue", safe),
         _mount("/sys", "sysfs", "sysfs", [*safe, access]),
     ]
@@ -222,4 +224,3 @@ def _joined(prefix: str, name: str) -> str:
 def _last(path: str) -> str:
     """The last component of a path, "" if there is none."""
     return path.rstrip("/").rpartition("/")[2]
-

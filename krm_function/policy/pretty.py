@@ -28,14 +28,11 @@ def _text(value: Any, depth: int) -> str:
         inner = _INDENTS[deeper]
         if isinstance(value, dict):
             entries = [
-                f"{string(key)}: "
-                f"{string(entry) if type(entry) is str else _text(entry, deeper)}"
+                f"{string(key)}: {string(entry) if type(entry) is str else _text(entry, deeper)}"
                 for key, entry in value.items()
             ]
             return f"{{{inner}{f',{inner}'.join(entries)}{_INDENTS[depth]}}}"
-        entries = [
-            string(entry) if type(entry) is str else _text(entry, deeper) for entry in value
-        ]
+        entries = [string(entry) if type(entry) is str else _text(entry, deeper) for entry in value]
         return f"[{inner}{f',{inner}'.join(entries)}{_INDENTS[depth]}]"
     if value is None:
         return "null"

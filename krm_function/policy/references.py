@@ -24,6 +24,7 @@ class References:
     __slots__ = ("_aliases", "_names")
 
     def __init__(self, objects: Iterable[Any] = ()) -> None:
+        """Index `objects`, plain data of documents."""
         self._names: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
         self._aliases: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
         for value in objects:

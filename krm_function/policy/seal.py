@@ -29,9 +29,7 @@ from krm_function.policy.settings import Settings
 from krm_function.policy.subject import Subject, subject
 
 # the pause image of every Kubernetes release, as its config blob says (genpolicy.md 5.3)
-PAUSE = ImageFacts(
-    "", {"User": "65535:65535", "Env": [DEFAULT_PATH], "Entrypoint": ["/pause"], "WorkingDir": "/"}
-)
+PAUSE = ImageFacts("", {"User": "65535:65535", "Env": [DEFAULT_PATH], "Entrypoint": ["/pause"], "WorkingDir": "/"})
 
 LINE_LIMIT = 64 * 1024  # columns, of the agent's Rego engine (genpolicy.md 3)
 

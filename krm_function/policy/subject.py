@@ -1,7 +1,7 @@
 """What of a workload enters its policy beside the pod spec: names, namespace, annotations, labels.
 
-Rule of this file: nothing a pipeline tool wrote for itself may reach a digest, else the same pod gets another policy from
-kustomize than from Helm. For a bare Pod the object's metadata is the pod's, so the filter matters (krm.md 1.4).
+Rule of this file: nothing a pipeline tool wrote for itself may reach a digest, else the same pod gets another policy
+from kustomize than from Helm. For a bare Pod the object's metadata is the pod's, so the filter matters (krm.md 1.4).
 """
 
 import re
@@ -132,8 +132,10 @@ def _annotations(workload: Workload, findings: list[Finding]) -> dict[str, str]:
             continue
         path = (*workload.metadata_path, "annotations", key)
         if not isinstance(value, str):
-            values = {"key": f"annotation {key}", "expected": "a string", "actual": a_type(type_name(value))}
-            findings.append(finding("CC0207", workload.ref, path, **values))
+            actual = a_type(type_name(value))
+            findings.append(
+                finding("CC0207", workload.ref, path, key=f"annotation {key}", expected="a string", actual=actual)
+            )
         elif key.startswith(_RUNTIME):
             findings.append(
                 finding(

@@ -49,9 +49,9 @@ def expand(text: str, known: Mapping[str, str]) -> str:
 
 
 def expanded(text: str, known: Mapping[str, str], pod: Subject, at: Path, findings: list[Finding]) -> str:
-    """`text` of the pod spec after expansion; reports what is hand-written in it before or after."""
+    """`text` of the pod spec after expansion; reports what is hand-written in it before or after, and then gives ""."""
     if not plain((text,), pod, at, findings):
-        return text
+        return ""
     out = expand(text, known)
     if out is not text:
         plain((_MARKER.sub("?", out),), pod, at, findings)
@@ -59,7 +59,7 @@ def expanded(text: str, known: Mapping[str, str], pod: Subject, at: Path, findin
 
 
 def plain(texts: Iterable[str], pod: Subject, at: Path, findings: list[Finding]) -> bool:
-    """Whether no text holds a hand-written token or a NUL, which no process can be given; reports the first that does."""
+    """Whether no text holds a hand-written token or a NUL, which no process can have; reports the first that does."""
     for text in texts:
         found = _HAND_WRITTEN.search(text) if "$(" in text else None
         if found or "\0" in text:
@@ -71,19 +71,26 @@ def plain(texts: Iterable[str], pod: Subject, at: Path, findings: list[Finding])
 
 def check_variable(name: str, value: str, pod: Subject, at: Path, findings: list[Finding]) -> None:
     """Report what the rules of kata 4.1 could never match in a variable, or would match too widely (6.9)."""
-    for token in dict.fromkeys(_MARKER.findall(value)) if "\0" in value else ():
-        if token != "sandbox-namespace" and value != mark(token):
-            findings.append(uncovered(pod, at, f": {name} with $({token}) inside a longer value"))
+    findings += [
+        uncovered(pod, at, f": {name} with $({found}) inside a longer value")
+        for found in _tokens(value)
+        if found != "sandbox-namespace" and value != mark(found)
+    ]
 
 
 def check_argument(arg: str, pod: Subject, at: Path, findings: list[Finding]) -> None:
     """Report the same of an argument."""
-    for token in dict.fromkeys(_MARKER.findall(arg)) if "\0" in arg else ():
-        if token == "sandbox-namespace":
+    for found in _tokens(arg):
+        if found == "sandbox-namespace":
             what = "needs the pod's namespace, which the document does not give"
             findings.append(problem(pod, at, what, "set metadata.namespace"))
-        elif token != "sandbox-name" and arg != mark("node-name"):
-            findings.append(uncovered(pod, at, f" with $({token})"))
+        elif found != "sandbox-name" and arg != mark("node-name"):
+            findings.append(uncovered(pod, at, f" with $({found})"))
+
+
+def _tokens(text: str) -> list[str]:
+    """The tokens in a text, each once."""
+    return list(dict.fromkeys(_MARKER.findall(text))) if "\0" in text else []
 
 
 def escaped_argument(text: str) -> str:

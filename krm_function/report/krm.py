@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from krm_function.findings import Finding, dotted
 from krm_function.krm import Field, File, ResourceRef, Result
 from krm_function.report.order import escape, ordered
+from krm_function.report.text import place
 
 
 def krm_results(findings: Iterable[Finding]) -> list[Result]:
@@ -18,12 +19,16 @@ def krm_results(findings: Iterable[Finding]) -> list[Result]:
 
 
 def _result(found: Finding) -> Result:
-    message = escape(f"{found.code} {found.message}" + (f" (hint: {found.hint})" if found.hint else ""))
-    ref = None
+    ref, where = None, ""
     if found.ref is not None and found.ref.kind and found.ref.name:
         ref = ResourceRef(found.ref.api_version, found.ref.kind, found.ref.name, found.ref.namespace)
     elif found.ref is not None:
-        message = escape(f"{found.ref} ") + message
+        where = place(found)
+    elif found.line:
+        where = f"line {found.line}"
+    message = f"{found.code} {where}: {found.message}" if where else f"{found.code} {found.message}"
+    if found.hint:
+        message += f" (hint: {found.hint})"
     field = Field(dotted(found.path)) if ref is not None and found.path else None
-    file = File(found.file) if found.file and not found.file.startswith(("/", "..")) else None
-    return Result(message, found.severity, ref, field, file, {"code": found.code})
+    file = File(found.file) if ref is None and found.file and not found.file.startswith(("/", "..")) else None
+    return Result(escape(message), found.severity, ref, field, file, {"code": found.code})

@@ -35,14 +35,18 @@ def render_json(findings: Iterable[Finding]) -> str:
     return json.dumps({"version": 1, "findings": [finding_data(found) for found in ordered(findings)]}, indent=2) + "\n"
 
 
-def render_github(findings: Iterable[Finding]) -> str:
-    """One workflow command a finding; infos become notices."""
+def render_github(findings: Iterable[Finding], *, infos: bool = False) -> str:
+    """One workflow command a finding. infos: also those that only tell what was done, as notices; GitHub shows ten."""
     lines = []
     for found in ordered(findings):
+        if found.severity == "info" and not infos:
+            continue
         where = f"{found.ref} {dotted(found.path)}".strip() if found.ref else ""
-        fields = {"file": found.file, "line": str(found.line or ""), "title": f"{found.code} {where}".strip()}
+        numbers = {"line": str(found.line or ""), "col": str(found.column or "")}
+        fields = {"file": found.file, **numbers, "title": f"{found.code} {where}".strip()}
         joined = ",".join(f"{key}={_property(value)}" for key, value in fields.items() if value)
-        lines.append(f"::{GITHUB_LEVEL[found.severity]} {joined}::{_data(found.message)}\n")
+        hint = f"%0Ahint: {_data(found.hint)}" if found.hint else ""
+        lines.append(f"::{GITHUB_LEVEL[found.severity]} {joined}::{_data(found.message)}{hint}\n")
     return "".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""The order of findings: errors first, then by code and place; the same in every format.
+"""The order of findings: errors first, then by place; the same in every format.
 
 kpt shows the first four lines of a report and cuts the rest (krm.md 1.3), so the decisive one must be the first.
 """
@@ -21,9 +21,8 @@ def _key(found: Finding) -> tuple[int, str, int, str, str, str, str]:
 
 
 def escape(text: str) -> str:
-    """`text` on one line, with every control, format and separator character made visible: names come from the input."""
+    """`text` on one line, its control, format and separator characters made visible: names come from the input."""
     if text.isprintable():
         return text
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text.replace("\n", " ")
-    )
+    chars = text.replace("\n", " ")
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in chars)

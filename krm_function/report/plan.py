@@ -1,6 +1,6 @@
 """The plan: one line per workload, conflicts first, skipped ones last with their reason.
 
-Rule of this file: it reads the records of a render. The JSON form is versioned; fields are only ever added to version 1.
+Rule of this file: it reads the records of a render. The JSON form is versioned; version 1 only ever gains fields.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,8 @@ def plan_text(rendered: Rendered) -> str:
     rows = [HEADERS, *(_row(line, failed=line.ref in broken) for line in chosen), *map(_skipped_row, skipped)]
     total = f"{_count(len(chosen), 'workload')}, {len(skipped)} skipped"
     if rendered.failed:
-        total += f", {len([one for one in rendered.findings if one.severity == 'error'])} errors: nothing would be written"
+        errors = sum(found.severity == "error" for found in rendered.findings)
+        total += f", {_count(errors, 'error')}: nothing would be written"
     return _table(rows) + f"\n{total}\n"
 
 

@@ -24,6 +24,7 @@ from krm_function.yamltext import same
 SKIP_INITIALIZER = PREFIX + "skip-initializer"
 SECURE_PV = PREFIX + "secure-pv"
 STORE_SIZE = PREFIX + "image-store-size"
+LONGEST_NAME = 63  # characters of a volume's name
 DEVICES = ("persistentVolumeClaim", "iscsi")
 
 
@@ -152,14 +153,15 @@ def _taken_mount_paths(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
 
 
 def _secure_pv(workload: Workload) -> SecurePv | None:
-    """Read the secure-pv annotation: two parts, neither empty; None for anything else."""
+    """Read the secure-pv annotation: two names of volumes; None for anything else."""
     parts = str(workload.annotations.get(SECURE_PV)).split(":")
-    return SecurePv(*parts) if len(parts) == 2 and all(parts) else None
+    return SecurePv(*parts) if len(parts) == 2 and all(0 < len(part) <= LONGEST_NAME for part in parts) else None
 
 
 def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
     """Step 1 of contrast.md 5.2."""
-    value = workload.annotations[SECURE_PV]
+    whole = workload.annotations[SECURE_PV]
+    value = whole if len(whole) <= LONGEST_NAME else "annotation"  # whatever was pasted there: it is not repeated
 
     def problem(text: str, remedy: str) -> Finding:
         path = (*workload.metadata_path, "annotations", SECURE_PV)

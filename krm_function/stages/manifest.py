@@ -14,6 +14,7 @@ from krm_function.manifest import (
     FieldProblem,
     KeyProblem,
     Rtmr0,
+    canonical,
     encode,
     entry,
     merge,
@@ -26,7 +27,7 @@ from krm_function.manifest import (
 )
 from krm_function.model.nearest import nearest
 from krm_function.model.platforms import PLATFORMS, Platform
-from krm_function.model.workload import EMITTED, INITDATA, POD_ROLE, PREFIX, Workload, dig
+from krm_function.model.workload import EMITTED, INITDATA, POD_ROLE, PREFIX, Workload, dig, mapping, maps
 
 KEY = "manifest.json"
 LOCAL = "config.kubernetes.io/local-config"
@@ -68,7 +69,7 @@ def gather_reference_values(
     for platform in sorted(platforms, key=lambda used: list(PLATFORMS).index(used.name)):
         facts = config.release.platforms.get(platform.name)
         entries = () if facts is None else (facts.snp if platform.tee == "snp" else facts.tdx)
-        if facts is None or not entries:
+        if facts is None or not (entries or _in_base(config, platform)):
             findings.append(finding("CC0709", ref, ("spec", "platforms", platform.name), platform=platform.name))
             continue
         release[platform.tee] += [{**values, "Platform": platform.marker} for values in entries]
@@ -79,13 +80,21 @@ def gather_reference_values(
             findings += [finding("CC0609", ref, path, vcpus=count, platform=platform.name) for count in missing]
     overrides = _overrides(config.generate.manifest.reference_values)
     base = config.generate.manifest.base or {}
+    where = ("spec", "manifest", "base")
     try:
+        canonical(base)  # `merge` trusts its shape
+        where = ("spec", "manifest", "referenceValues")
         merged = merged_reference_values(base.get("ReferenceValues"), release, overrides)
     except FieldProblem as problem:
-        where = ("spec", "manifest", "referenceValues")
         found = finding("CC0702", options, where, field=problem.problem.field, problem=problem.problem.problem)
         return ReferenceValues(findings=(*findings, found))
     return ReferenceValues(release, overrides, merged, rtmr0, tuple(findings))
+
+
+def _in_base(config: Config, platform: Platform) -> bool:
+    """Whether the base manifest has reference values of a platform."""
+    base = mapping((config.generate.manifest.base or {}).get("ReferenceValues"))
+    return any(entry.get("Platform") == platform.marker for entry in maps(base.get(platform.tee)))
 
 
 def make_manifest(config: Config, sealed: Sequence[SealedWorkload], values: ReferenceValues) -> Made:
@@ -93,7 +102,8 @@ def make_manifest(config: Config, sealed: Sequence[SealedWorkload], values: Refe
     options = config.generate.manifest
     base = options.base
     coordinators = [one for one in sealed if one.workload.is_coordinator]
-    in_base = any(mapping.get("Role") == COORDINATOR for mapping in ((base or {}).get("Policies") or {}).values())
+    kept = mapping((base or {}).get("Policies")).values()
+    in_base = any(mapping(policy).get("Role") == COORDINATOR for policy in kept)
     if not (coordinators or in_base):
         found = () if options.emit == "none" else (finding("CC0701"),)
         return Made(findings=found)

@@ -48,7 +48,12 @@ def measure(
             if isinstance(found, str):
                 problems.append(found)
                 continue
-            for key, value in _annotations(found, product, vcpus).items():
+            try:
+                made_of = _annotations(found, product, vcpus)
+            except ValueError as problem:  # a base manifest is free to hold anything of the right type
+                problems.append(f"{product}: {problem}")
+                continue
+            for key, value in made_of.items():
                 reason = f"launch digest of a {product} VM with {vcpus} vCPUs"
                 made = current.annotate(key, value, "CC0607", reason)
                 current = current.after(made)

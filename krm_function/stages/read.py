@@ -57,7 +57,7 @@ def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[F
         try:
             undo = read_undo(document, path)
             if undo is not None:
-                document = parse(restore(document, undo), line=document.line)
+                document = parse(restore(document, undo, root), line=document.line)
         except YamlError as problem:
             return document, (yaml_finding(problem, resource.file, reference(value), path),)
     return document, ()

@@ -41,7 +41,7 @@ def select(document: Any) -> Selection:
         if ref.api_version != version:
             skipped.append(Skipped(ref, f"apiVersion {ref.api_version or 'missing'} is not {version}"))
             continue
-        wrong = _wrong_shape(document, root + template)
+        wrong = _wrong_shape(document, root, (*template, "spec"))
         if wrong is not None:
             path, actual = wrong
             findings.append(
@@ -63,16 +63,15 @@ def select(document: Any) -> Selection:
     return Selection(tuple(workloads), tuple(skipped), tuple(findings))
 
 
-def _wrong_shape(document: Any, template: Path) -> tuple[Path, str] | None:
-    """The first step on the way to the pod spec that is something else than a map or absent."""
-    path: Path = ()
-    for part in (*template, "spec"):
+def _wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | None:
+    """The first step from the object to its pod spec that is something else than a map or absent."""
+    path = root
+    for part in steps:
         path = (*path, part)
         value = dig(document, path)
-        if value is not None and not isinstance(value, dict | list):
+        if value is not None and not isinstance(value, dict):
             return path, type_name(value)
-    value = dig(document, path)
-    return None if value is None or isinstance(value, dict) else (path, type_name(value))
+    return None
 
 
 def coordinator_namespace(workloads: Sequence[Workload]) -> str:

@@ -11,12 +11,18 @@ from typing import Any, NamedTuple
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.edits import Edit
 from krm_function.model.located import yaml_finding
-from krm_function.model.objects import reference
+from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import ORIGINAL
+from krm_function.model.workload import ORIGINAL, dig
 from krm_function.yamltext import Change, Document, YamlError, parse, splice
 
-EMITTED_FIELDS = ("handler", "overhead", "scheduling", "data")
+EMITTED_FIELDS: tuple[Path, ...] = (
+    ("handler",),
+    ("overhead",),
+    ("scheduling",),
+    ("data",),
+    ("metadata", "annotations", "config.kubernetes.io/local-config"),  # hosts keep their own annotations beside it
+)
 
 
 class ObjectEdits(NamedTuple):
@@ -58,24 +64,25 @@ def write(
             current[change.resource] = document
         keep = (*change.root, "metadata", "annotations", ORIGINAL)
         try:
-            spliced = splice(document, [edit.change for edit in change.edits], keep_undo_at=keep)
+            spliced = splice(document, [edit.change for edit in change.edits], keep_undo_at=keep, root=change.root)
         except YamlError as problem:
             findings.append(yaml_finding(problem, resources[change.resource].file, change.ref))
             continue
         texts[change.resource] = spliced.text
-    added, collisions = _add(resources, emitted, texts, additions)
+    added, collisions = _add(resources, documents, emitted, texts, additions)
     return Written(tuple(texts), added, (*findings, *collisions))
 
 
 def _add(
     resources: Sequence[Resource],
+    documents: Mapping[int, Document],
     emitted: Mapping[int, Document],
     texts: list[str | None],
     additions: Iterable[Mapping[str, Any]],
 ) -> tuple[tuple[Any, ...], tuple[Finding, ...]]:
     """Put every addition where its predecessor stands; the rest is new. Predecessors without successor are dropped."""
     predecessors = {reference(document.value): index for index, document in emitted.items()}
-    names = {(resource.kind, resource.name) for index, resource in enumerate(resources) if index not in emitted}
+    others = [(index, resource) for index, resource in enumerate(resources) if index not in emitted]
     for index in emitted:
         texts[index] = None
     new: list[Any] = []
@@ -84,18 +91,31 @@ def _add(
         ref = reference(value)
         if ref in predecessors:
             texts[predecessors[ref]] = _updated(emitted[predecessors[ref]], value)
-        elif (ref.kind, ref.name) in names:
+        elif any(_holds(one, documents.get(index), ref) for index, one in others):
             findings.append(finding("CC0710", ref, name=f"{ref.kind}/{ref}"))
         else:
             new.append(value)
     return tuple(new), tuple(findings)
 
 
+def _holds(resource: Resource, document: Document | None, ref: Ref) -> bool:
+    """Whether a resource is the object `ref`, or holds it in a `kind: List`. A missing namespace may be any."""
+    if resource.kind != "List" and (resource.kind, resource.name) != (ref.kind, ref.name):
+        return False
+    try:
+        value = document.value if document is not None else parse(resource.text).value
+    except YamlError:
+        return True  # nobody can tell
+    found = [reference(one) for _, one in objects(value)]
+    alike = [one for one in found if one._replace(namespace="") == ref._replace(namespace="")]
+    return any(not one.namespace or not ref.namespace or one.namespace == ref.namespace for one in alike)
+
+
 def _updated(document: Document, value: Mapping[str, Any]) -> str:
     """The text of an emitted object with the fields of its successor."""
     changes = [
-        Change((key,), "set", value[key]) if key in value else Change((key,), "remove")
-        for key in EMITTED_FIELDS
-        if document.value.get(key) != value.get(key)
+        Change(path, "remove") if dig(value, path) is None else Change(path, "set", dig(value, path))
+        for path in EMITTED_FIELDS
+        if dig(document.value, path) != dig(value, path)
     ]
     return splice(document, changes).text if changes else document.text

@@ -6,13 +6,23 @@ a List into documents and leaves anchors and aliases as they were.
 """
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Any
 
-from yaml.events import AliasEvent, DocumentStartEvent, StreamEndEvent
+from yaml import YAMLError
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
 
 from krm_function.yamltext.builder import Builder
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
-from krm_function.yamltext.events import Event, open_events
+from krm_function.yamltext.events import Event, located, open_events
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.writer import flow, flow_key
 
@@ -35,45 +45,74 @@ def resolve_foreign_aliases(text: str, limits: Limits = LIMITS) -> str:
     """
     if "*" not in text:
         return text
-    pull = open_events(text, limits)
-    starts = []
-    while (kind := type(event := pull())) is not StreamEndEvent:
+    starts: list[int] = []
+    foreign = False
+    anchors: dict[str, int] = {}
+    for event in _marked(text, limits):
+        kind = type(event)
         if kind is DocumentStartEvent:
             starts.append(event.start_mark.index)
-    return inline(text, limits, starts)
+        elif kind is not AliasEvent:
+            anchors[event.anchor] = len(starts)
+        elif anchors.get(event.anchor) != len(starts):
+            foreign = True
+    return inline(text, limits, starts) if foreign else text
 
 
 def crosses(text: str, limits: Limits, starts: list[int]) -> bool:
     """Whether an alias stands in another region than its anchor; `starts`: the sorted offsets of the regions."""
-    pull = open_events(text, limits)
     anchors: dict[str, int] = {}
-    while type(event := pull()) is not StreamEndEvent:
-        name = getattr(event, "anchor", None)
-        if name is None:
-            continue
+    for event in _marked(text, limits):
+        kind = type(event)
         region = bisect_right(starts, event.start_mark.index)
-        if type(event) is not AliasEvent:
-            anchors[name] = region
-        elif anchors.get(name, -1) != region:
+        if kind is AliasEvent and anchors.get(event.anchor) != region:
             return True
+        if kind is not DocumentStartEvent:
+            anchors[event.anchor] = region
     return False
 
 
+def _marked(text: str, limits: Limits) -> Iterator[Event]:
+    """The starts of documents, anchors and aliases of a text, in order and within the limit of depth."""
+    pull = open_events(text, limits)
+    depth = 0
+    try:
+        while (kind := type(event := pull())) is not StreamEndEvent:
+            if kind is MappingStartEvent or kind is SequenceStartEvent:
+                depth += 1
+                if depth > limits.depth:
+                    mark = event.start_mark
+                    message = f"nested deeper than {limits.depth} levels"
+                    raise YamlError(message, mark.line + 1, mark.column + 1, "depth")
+            elif kind is MappingEndEvent or kind is SequenceEndEvent:
+                depth -= 1
+                continue
+            if kind is DocumentStartEvent or getattr(event, "anchor", None) is not None:
+                yield event
+    except YAMLError as error:
+        raise located(error, text, 1) from None
+
+
 def inline(text: str, limits: Limits, starts: list[int]) -> str:
-    """Write out each alias that stands in another region than its anchor."""
-    if not crosses(text, limits, starts):
-        return text
+    """Write out each alias that stands in another region than its anchor, as one line of JSON."""
     pull = open_events(text, limits)
     builder = _Recorder(pull, limits)
     builder.found = []
-    while type(event := pull()) is not StreamEndEvent:
-        if type(event) is DocumentStartEvent:
-            builder.expansions = 0
-            builder.node(pull(), 0)
+    try:
+        while (kind := type(pull())) is not StreamEndEvent:
+            if kind is DocumentStartEvent:
+                builder.expansions = 0
+                builder.node(pull(), 0)
+    except YAMLError as error:
+        raise located(error, text, 1) from None
+    return _written_out(text, limits, starts, builder.found)
+
+
+def _written_out(text: str, limits: Limits, starts: list[int], found: list[Node]) -> str:
     out: list[str] = []
     at = 0
     size = len(text)
-    for node in builder.found:
+    for node in found:
         target: Any = node.parts[0]
         if bisect_right(starts, node.start) == bisect_right(starts, target.start):
             continue

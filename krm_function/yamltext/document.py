@@ -6,12 +6,13 @@ that item: paths start inside it.
 
 from typing import Any, NamedTuple
 
+from yaml import YAMLError
 from yaml.events import DocumentStartEvent, StreamEndEvent
 
 from krm_function.yamltext.builder import Builder
 from krm_function.yamltext.changes import Path
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
-from krm_function.yamltext.events import open_events
+from krm_function.yamltext.events import located, open_events
 from krm_function.yamltext.nodes import Node
 
 
@@ -27,23 +28,29 @@ class Document(NamedTuple):
 
 def parse(text: str, *, line: int = 1, limits: Limits = LIMITS) -> Document:
     """Parse one document or one `- item` chunk. Raises YamlError; errors are located from `line` on."""
-    pull = open_events(text, limits, line)
-    builder = Builder(pull, limits, line)
-    node: Node | None = None
-    found = False
-    while (kind := type(event := pull())) is not StreamEndEvent:
-        if kind is not DocumentStartEvent:
-            continue
-        if found:
-            mark = event.start_mark
-            raise YamlError("more than one document", line + mark.line, mark.column + 1, "shape")
-        node = builder.node(pull(), 0)
-        found = True
+    try:
+        node = _read(text, line, limits)
+    except YAMLError as error:
+        raise located(error, text, line) from None
     if node is None:
         return Document(text, None, None, line)
     if node.kind == "seq" and node.style == "block" and len(node.parts) == 1:
         return Document(text, node.parts[0], node.parts[0].data, line, node)
     return Document(text, node, node.data, line)
+
+
+def _read(text: str, line: int, limits: Limits) -> Node | None:
+    pull = open_events(text, limits, line)
+    builder = Builder(pull, limits, line)
+    node: Node | None = None
+    while (kind := type(event := pull())) is not StreamEndEvent:
+        if kind is not DocumentStartEvent:
+            continue
+        if node is not None:
+            mark = event.start_mark
+            raise YamlError("more than one document", line + mark.line, mark.column + 1, "shape")
+        node = builder.node(pull(), 0)
+    return node
 
 
 def locate(document: Document, path: Path) -> tuple[int, int]:

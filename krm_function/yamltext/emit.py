@@ -19,7 +19,7 @@ def emit(canvas: Canvas, records: Records, part: Part, node: Node, item: Node | 
     if isinstance(part, Live):
         _live(canvas, records, part, "")
     elif isinstance(part, Fresh) and item is not None:
-        dash = layout.entry_starts(canvas.text, item)[0]
+        dash = layout.first_entry(canvas.text, item)
         end = max(layout.leaf_end(canvas.text, node), dash + 1)
         _replace(canvas, records, Hole("", dash + 1, end, layout.column(canvas.text, dash), item), part, node)
     elif isinstance(part, Fresh):
@@ -46,9 +46,7 @@ def _root(canvas: Canvas, records: Records, fresh: Fresh, node: Node) -> None:
 
 def _live(canvas: Canvas, records: Records, live: Live, path: str) -> None:
     """Emit one edited collection; `path` is its address."""
-    starts = layout.entry_starts(canvas.text, live.node)
-    ends = [_end(canvas.text, live, index, start) for index, start in enumerate(starts)]
-    place = Place(live, path, starts, ends)
+    place = Place(live, path, *layout.entry_spans(canvas.text, live.node))
     mark = len(canvas.edits)
     _children(canvas, records, place)
     if live.node.style == "flow":
@@ -58,14 +56,6 @@ def _live(canvas: Canvas, records: Records, live: Live, path: str) -> None:
         inner = canvas.appended_since(mark)
         edit.remove(records)
         edit.insert(inner)
-
-
-def _end(text: str, live: Live, index: int, start: int) -> int:
-    part = live.node.parts[index]
-    if live.node.kind == "map":
-        return layout.pair_end(text, part[0], part[1])
-    end = layout.leaf_end(text, part)
-    return max(end, start + 1) if live.node.style == "block" and part.start == part.end else end
 
 
 def _children(canvas: Canvas, records: Records, place: Place) -> None:

@@ -46,7 +46,7 @@ def _strip_last(part: Part, text: str) -> None:
             if live.node.kind == "map":
                 start = layout.after_colon(text, live.node.parts[entry.origin][0])
             else:
-                start = layout.entry_starts(text, live.node)[entry.origin] + 1
+                start = layout.entry_spans(text, live.node)[0][entry.origin] + 1
             entry.child = Fresh(child.data, None, layout.stripped(text, child, start, layout.leaf_end(text, child)))
             return
         if isinstance(child, Node) and child.style == "block" and child.parts:

@@ -1,7 +1,8 @@
 """The parser: libyaml's events, and its errors in our terms.
 
 Rule of this file: only events are asked of libyaml. They are pulled one by one, so that a reader can stop at a limit;
-the C composer would recurse (and crash) on deep nesting before anyone could look.
+the C composer would recurse (and crash) on deep nesting before anyone could look. Whoever pulls catches YAMLError and
+raises what `located` makes of it: a wrapper around each pull would cost a sixth of the whole pass.
 """
 
 from collections.abc import Callable
@@ -19,29 +20,19 @@ Pull = Callable[[], Event]
 
 
 def open_events(text: str, limits: Limits, line: int = 1) -> Pull:
-    """Return a function that answers the next event of `text` (None after the last).
+    """Return a function that answers the next event of `text`, and raises YAMLError for what libyaml refuses.
 
-    It raises YamlError for what libyaml refuses; `line` is the line number of the start of `text`. Positions are code
-    points into `text`. A carriage return on its own is refused: libyaml takes it for a line end, editors do not.
+    `line` is the line number of the start of `text`. Positions are code points into `text`. A carriage return on its
+    own is refused: libyaml takes it for a line end, editors do not.
     """
     if len(text) > limits.bytes:
         raise YamlError(f"the input has {len(text)} characters, the limit is {limits.bytes}", code="size")
     if "\r" in text:
         _refuse_lone_return(text, line)
     try:
-        get_event = CParser(text).get_event
+        return CParser(text).get_event
     except UnicodeEncodeError:
         raise YamlError("the text holds half a surrogate pair", code="encoding") from None
-    except YAMLError as error:
-        raise located(error, text, line) from None
-
-    def pull() -> Event:
-        try:
-            return get_event()
-        except YAMLError as error:
-            raise located(error, text, line) from None
-
-    return pull
 
 
 def located(error: YAMLError, text: str, line: int) -> YamlError:

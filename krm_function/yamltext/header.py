@@ -28,7 +28,6 @@ class Header(NamedTuple):
     name: str
     is_map: bool
     empty: bool
-    aliases: int  # how many aliases the node holds
 
 
 class Reader:
@@ -92,7 +91,6 @@ class Reader:
 
     def header(self, event: Event, depth: int) -> Header:
         """Read the node that `event` begins to its end and answer its header."""
-        before = self.aliases
         found: dict[str, str] = {}
         is_map = type(event) is MappingStartEvent
         if is_map:
@@ -106,7 +104,6 @@ class Reader:
             found.get("name", ""),
             is_map,
             scalar and event.tag is None and event.implicit[0] and event.value in ("", "~", "null", "Null", "NULL"),
-            self.aliases - before,
         )
 
     def _fields(self, event: Event, depth: int, found: dict[str, str], inside: str) -> None:

@@ -72,18 +72,23 @@ def _read_items(text: str, reader: Reader, start: Event, behind: int) -> Value:
     reader.last = start
     items = []
     event: Event = reader.pull()
-    while not isinstance(event, SequenceEndEvent):
+    while not _ends(event):
         header = reader.header(event, 2)
         items.append(Item(event, header, reader.end(text), _tidy(text, reader)))
         event = reader.pull()
-    if event.end_mark.index > event.start_mark.index:
+    if start.flow_style:
         reader.last = event
-    header = Header("", "", "", is_map=False, empty=False, aliases=0)
+    header = Header("", "", "", is_map=False, empty=False)
     return Value(start, header, (behind, _tidy(text, reader)), tuple(items))
 
 
+def _ends(event: Event) -> bool:
+    return type(event) is SequenceEndEvent
+
+
 def _tidy(text: str, reader: Reader) -> int:
-    last = reader.last
-    if type(last) is ScalarEvent and last.style in ("|", ">"):
+    last: Any = reader.last
+    kind = type(last)
+    if kind is ScalarEvent and last.style in ("|", ">"):
         return layout.block_scalar_end(text, last.start_mark.index, last.end_mark.index)
     return reader.end(text)

@@ -7,6 +7,7 @@ it as long as it is indented deeper than the dashes.
 
 from typing import Literal, NamedTuple
 
+from yaml import YAMLError
 from yaml.events import (
     AliasEvent,
     DocumentEndEvent,
@@ -19,7 +20,7 @@ from yaml.events import (
 from krm_function.yamltext import layout
 from krm_function.yamltext.aliases import crosses, inline
 from krm_function.yamltext.errors import LIMITS, Limits
-from krm_function.yamltext.events import open_events
+from krm_function.yamltext.events import located, open_events
 from krm_function.yamltext.header import Header, Reader
 from krm_function.yamltext.item_reader import Item, Root, Value, read_root
 from krm_function.yamltext.stream import Chunk
@@ -51,13 +52,12 @@ def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
     Anything else: not exactly one document, a root that is no mapping, no `items`, or `items` that is neither a list
     nor null. Raises YamlError for invalid YAML, and (shape) for an `items` that is an alias or stands behind a `?` key.
     """
-    pull = open_events(text, limits)
-    reader = Reader(pull, limits, 1)
-    pull()
-    if type(pull()) is not DocumentStartEvent or type(start := pull()) is not MappingStartEvent:
-        return None
-    root = read_root(text, reader, start)
-    if type(pull()) is not DocumentEndEvent or type(pull()) is not StreamEndEvent or "items" not in root.values:
+    reader = Reader(open_events(text, limits), limits, 1)
+    try:
+        root = _read(text, reader)
+    except YAMLError as error:
+        raise located(error, text, 1) from None
+    if root is None or "items" not in root.values:
         return None
     value = root.values["items"]
     if type(value.event) is AliasEvent:
@@ -66,6 +66,16 @@ def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
         return None
     listing = _list(text, reader, root)
     return listing._replace(shared_anchors=reader.aliases > 0 and crosses(text, limits, _edges(listing)))
+
+
+def _read(text: str, reader: Reader) -> Root | None:
+    """The root mapping of the only document."""
+    pull = reader.pull
+    pull()
+    if type(pull()) is not DocumentStartEvent or type(start := pull()) is not MappingStartEvent:
+        return None
+    root = read_root(text, reader, start)
+    return root if type(pull()) is DocumentEndEvent and type(pull()) is StreamEndEvent else None
 
 
 def _list(text: str, reader: Reader, root: Root) -> ItemList:

@@ -147,22 +147,33 @@ def newline_at(text: str, at: int) -> str:
     return "\r\n" if found > 0 and text[found - 1] == "\r" else "\n"
 
 
-def entry_starts(text: str, node: Node) -> list[int]:
-    """Where each entry of a block collection begins: the `-`, the key (its anchor included) or the `?`.
+def entry_spans(text: str, node: Node) -> tuple[list[int], list[int]]:
+    """Where each entry of a collection begins, and where its last token ends.
 
-    For a flow collection: where each item or key begins, its `?` included.
+    A block entry begins with its `-`, its key (the anchor of the key included) or its `?`; a flow entry with its first
+    token, a `?` included.
     """
     flow = node.style == "flow"
     at = content(text, node)
     if flow and text[at : at + 1] in ("{", "["):
         at = after_blank(text, at + 1)
     starts = []
+    ends = []
     for part in node.parts:
         starts.append(at)
-        end = pair_end(text, part[0], part[1]) if node.kind == "map" else leaf_end(text, part)
-        if node.kind == "seq" and not flow:
-            end = max(end, at + 1)
+        if node.kind == "map":
+            end = pair_end(text, part[0], part[1])
+        else:
+            end = leaf_end(text, part)
+            if not flow and end <= at:
+                end = at + 1
+        ends.append(end)
         at = after_blank(text, end)
         if flow and text[at : at + 1] == ",":
             at = after_blank(text, at + 1)
-    return starts
+    return starts, ends
+
+
+def first_entry(text: str, node: Node) -> int:
+    """Where the first entry of a block collection begins."""
+    return content(text, node)

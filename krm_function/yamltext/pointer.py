@@ -1,7 +1,8 @@
 """Addresses of an undo record: like a JSON Pointer, but an item of a list goes by its name where it has one.
 
 Rule of this file: hosts sort keys and insert items, so an index is the last resort. `/spec/containers/@web/image` is
-the image of the container called web, `#0` the first item of a list. `~0 ~1 ~2 ~3` stand for `~ / @ #` in keys, names.
+the image of the container called web, `#0` the first item of a list.
+`~0` to `~3` stand for `~ / @ #`, `~4` for the empty key.
 """
 
 from typing import Any
@@ -12,7 +13,9 @@ _ESCAPES = (("~", "~0"), ("/", "~1"), ("@", "~2"), ("#", "~3"))
 
 
 def escape(key: str) -> str:
-    """A key as a segment."""
+    """A key as a segment, which is never empty."""
+    if not key:
+        return "~4"
     for plain, escaped in _ESCAPES:
         if plain in key:
             key = key.replace(plain, escaped)
@@ -21,9 +24,16 @@ def escape(key: str) -> str:
 
 def unescape(segment: str) -> str:
     """The key or name of a segment."""
+    if segment == "~4":
+        return ""
     for plain, escaped in reversed(_ESCAPES):
         segment = segment.replace(escaped, plain)
     return segment
+
+
+def pointer(path: tuple[str | int, ...]) -> str:
+    """The address of a path; items of lists go by their index."""
+    return "".join(f"/#{part}" if isinstance(part, int) else f"/{escape(part)}" for part in path)
 
 
 def segment(live: Live, entry: Entry) -> str:

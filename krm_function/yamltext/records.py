@@ -6,13 +6,25 @@ that was replaced needs its old bytes only where writing the value would not giv
 
 from typing import Any
 
-from krm_function.yamltext.changes import same
+from krm_function.yamltext.changes import Path, same
 from krm_function.yamltext.document import parse
 from krm_function.yamltext.errors import YamlError
-from krm_function.yamltext.pointer import escape, segment
+from krm_function.yamltext.pointer import escape, pointer, segment
 from krm_function.yamltext.shadow import Entry, Live, value_of
 
 Undo = list[list[Any]]
+
+
+def below(undo: Undo, root: Path) -> Undo:
+    """The records with addresses that start at `root`; all of them are below it."""
+    prefix = pointer(root)
+    return [[record[0], record[1].removeprefix(prefix), *record[2:]] for record in undo]
+
+
+def within(undo: Undo, root: Path) -> Undo:
+    """The inverse of `below`."""
+    prefix = pointer(root)
+    return [[record[0], prefix + record[1], *record[2:]] for record in undo]
 
 
 class Records:
@@ -52,7 +64,7 @@ class Records:
         """Record that an entry of the text is gone: its bytes, and which entry it stood in front of."""
         part = live.node.parts[index]
         if live.node.kind == "map":
-            where, before = f"{path}/{escape(part[2] or '<<')}", part[1].data
+            where, before = f"{path}/{escape('<<' if part[2] is None else part[2])}", part[1].data
         else:
             where, before = f"{path}/#{index}", part.data
         follower = next((entry for entry in live.entries if entry.origin > index), None)

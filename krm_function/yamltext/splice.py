@@ -16,8 +16,8 @@ from krm_function.yamltext.emit import emit
 from krm_function.yamltext.ending import guard_end
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.nodes import Node
-from krm_function.yamltext.pointer import escape
-from krm_function.yamltext.records import Records, Undo
+from krm_function.yamltext.pointer import pointer
+from krm_function.yamltext.records import Records, Undo, below
 from krm_function.yamltext.replay import edit, settle
 from krm_function.yamltext.shadow import Live, Part
 from krm_function.yamltext.unshare import unshare
@@ -32,11 +32,13 @@ class Spliced(NamedTuple):
     undo: Undo
 
 
-def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | None = None) -> Spliced:
+def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | None = None, root: Path = ()) -> Spliced:
     """Apply `changes` in order to the text of `document`; bytes that no change concerns stay as they are.
 
     keep_undo_at: where to keep the records as a string of JSON, usually an annotation; maps that are missing above it
     are created, and undone with the rest. Without any effective change nothing is kept and the text is returned as is.
+    root: the object that the changes are about, if it is a member of a list; addresses of the records start there, so
+    that they stay right when a host moves the object.
     Raises ChangeError for a path that does not exist, YamlError (splice) should no edit read back as meant.
     """
     wanted = apply(document.value, list(changes))
@@ -47,12 +49,16 @@ def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | N
     steps = [*changes, *_parents(wanted, keep_undo_at)]
 
     def kept(undo: Undo) -> list[Change]:
-        return [*steps, Change(keep_undo_at, "set", to_json(undo))]
+        return [*steps, Change(keep_undo_at, "set", to_json(below(undo, root)))]
 
-    keep = "".join(f"/{escape(str(part))}" for part in keep_undo_at)
-    return rewrite(
-        document, lambda root, undo: _replay(root, kept(undo)), lambda undo: apply(document.value, kept(undo)), keep
+    apply(document.value, kept([]))  # raises when there is no such place
+    new, undo = rewrite(
+        document,
+        lambda node, undo: _replay(node, kept(undo)),
+        lambda undo: apply(document.value, kept(undo)),
+        pointer(keep_undo_at),
     )
+    return Spliced(new, below(undo, root))
 
 
 def to_json(undo: Undo) -> str:
@@ -70,6 +76,9 @@ def _parents(value: Any, path: Path) -> list[Change]:
     """The changes that create the maps above `path`."""
     missing = []
     for index, part in enumerate(path[:-1]):
+        if isinstance(value, list) and isinstance(part, int):  # a member of a `kind: List`
+            value = value[part] if part < len(value) else []
+            continue
         value = value.get(part) if isinstance(value, dict) else None
         if value is None:
             missing.append(Change(path[: index + 1], "set", {}))
@@ -105,7 +114,7 @@ def rewrite(
 
 def _emit(document: Document, root: Node, part: Part, depth: int, keep: str) -> tuple[str, Undo, int]:
     text = document.text
-    for _ in range(2):
+    for _ in range(2 if "*" in text else 1):  # what is written out may take another anchor with it
         part = unshare(settle(part, text, depth), root, text)
     canvas = Canvas(text, max(0, _dash_offset(text, root)))
     canvas.open_end = guard_end(part, text)
@@ -131,8 +140,8 @@ def _dash_offset(text: str, node: Node) -> int:
         for part in node.parts:
             child = part[1] if node.kind == "map" else part
             if node.kind == "map" and child.kind == "seq" and child.style == "block":
-                dash = layout.column(text, layout.entry_starts(text, child)[0])
-                return max(0, dash - layout.column(text, layout.entry_starts(text, node)[0]))
+                dash = layout.column(text, layout.first_entry(text, child))
+                return max(0, dash - layout.column(text, layout.first_entry(text, node)))
             if child.style == "block" and (found := _dash_offset(text, child)) >= 0:
                 return found
     return -1

@@ -6,10 +6,11 @@ quoted scalar and would then hide a pod. The slices concatenate to the text; a `
 
 from typing import NamedTuple
 
+from yaml import YAMLError
 from yaml.events import DocumentStartEvent, StreamEndEvent
 
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
-from krm_function.yamltext.events import open_events
+from krm_function.yamltext.events import located, open_events
 from krm_function.yamltext.header import Header, Reader
 
 
@@ -34,7 +35,7 @@ class Chunk(NamedTuple):
         return text[self.start : self.end]
 
 
-_NOTHING = Header("", "", "", is_map=False, empty=True, aliases=0)
+_NOTHING = Header("", "", "", is_map=False, empty=True)
 
 
 def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
@@ -44,10 +45,25 @@ def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
     is built. Aliases are not resolved here, so one without an anchor passes. Raises YamlError for any text that is not
     valid YAML throughout.
     """
-    pull = open_events(text, limits)
-    reader = Reader(pull, limits, 1)
     starts: list[tuple[int, int]] = []  # offset, line
     headers: list[Header] = []
+    try:
+        _read(text, limits, starts, headers)
+    except YAMLError as error:
+        raise located(error, text, 1) from None
+    if not headers:
+        starts, headers = ([(0, 1)], [_NOTHING]) if text else ([], [])
+    ends = [start for start, _ in starts[1:]] + [len(text)]
+    return tuple(
+        Chunk(start, end, line, head.api_version, head.kind, head.name, head.is_map, head.empty)
+        for (start, line), end, head in zip(starts, ends, headers, strict=False)
+    )
+
+
+def _read(text: str, limits: Limits, starts: list[tuple[int, int]], headers: list[Header]) -> None:
+    """Collect where each document starts, and its header."""
+    pull = open_events(text, limits)
+    reader = Reader(pull, limits, 1)
     while (kind := type(event := pull())) is not StreamEndEvent:
         if kind is not DocumentStartEvent:
             continue
@@ -57,10 +73,3 @@ def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
         starts.append((mark.index, mark.line + 1) if headers else (0, 1))
         reader.aliases = 0
         headers.append(reader.header(pull(), 0))
-    if not headers:
-        starts, headers = ([(0, 1)], [_NOTHING]) if text else ([], [])
-    ends = [start for start, _ in starts[1:]] + [len(text)]
-    return tuple(
-        Chunk(start, end, line, head.api_version, head.kind, head.name, head.is_map, head.empty)
-        for (start, line), end, head in zip(starts, ends, headers, strict=False)
-    )

@@ -18,7 +18,7 @@ from krm_function.yamltext.document import Document, locate
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.pointer import entry_of, unescape
-from krm_function.yamltext.records import Undo, read_raw
+from krm_function.yamltext.records import Undo, read_raw, within
 from krm_function.yamltext.shadow import Entry, Fresh, Live, Part, value_of
 from krm_function.yamltext.splice import rewrite
 
@@ -33,11 +33,11 @@ _SHAPES: dict[str, tuple[tuple[type, ...], int]] = {
 def read_undo(document: Document, path: Path) -> Undo | None:
     """The records kept at `path`; None when there is nothing. Raises YamlError (shape) when they are malformed."""
     value = document.value
-    for part in path:
-        if isinstance(value, dict) and part in value:
+    try:
+        for part in path:
             value = value[part]
-        else:
-            return None
+    except (KeyError, IndexError, TypeError):
+        return None
     try:
         undo = loads(value) if isinstance(value, str) else None
     except (JSONDecodeError, RecursionError):
@@ -57,13 +57,15 @@ def _is_record(record: Any) -> bool:
     )
 
 
-def restore(document: Document, undo: Undo) -> str:
+def restore(document: Document, undo: Undo, root: Path = ()) -> str:
     """The text that `splice` was given: the same bytes if nothing was touched since, in any case the same values.
 
+    root: the object in the document that the records are about, wherever it stands by now.
     Raises YamlError (splice) should the restored text not read back as the restored value.
     """
     if document.node is None or not undo:
         return document.text
+    undo = within(undo, root)
     wanted = value_of(_reverted(document.node, undo, exact=False))
     try:
         return rewrite(document, lambda root, _: _reverted(root, undo, exact=True), lambda _: wanted, strict=True).text

@@ -159,6 +159,11 @@ def policy_settings_that_lack_a_part(world: World) -> None:
     world.spec["policy"] = {"settings": json.dumps({key: part for key, part in DEFAULTS.items() if key != "common"})}
 
 
+@cases("CC0901", "contrast spec.policy.rules", "must be Rego of package agent_policy", exit=2)
+def policy_rules_of_another_package(world: World) -> None:
+    world.spec["policy"] = {"rules": f"package {CANARY}\n"}
+
+
 @cases("CC0612", "v1.25.0 spec.policySettings", "common is missing")
 def a_release_with_policy_settings_that_lack_a_part(world: World) -> None:
     world["release"]["spec"]["policySettings"] = {key: part for key, part in DEFAULTS.items() if key != "common"}

@@ -58,6 +58,11 @@ def a_secure_pv_without_a_colon(world: World) -> None:
     world.notes[f"{NOTE}secure-pv"] = "disk"
 
 
+@cases("CC0806", note("secure-pv"), "secure-pv annotation: must have the form")
+def a_secure_pv_with_something_pasted_into_it(world: World) -> None:
+    world.notes[f"{NOTE}secure-pv"] = f"{CANARY * 20}:data"
+
+
 @cases("CC0207", note("skip-initializer"), "must be a string, not a boolean")
 def an_annotation_without_quotes(world: World) -> None:
     world.notes[f"{NOTE}skip-initializer"] = True

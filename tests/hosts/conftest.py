@@ -39,7 +39,7 @@ class Renders:
 
     def __getitem__(self, host: str) -> bytes:
         if host not in self._outputs:
-            self._outputs[host] = HOSTS[host].render(self._on, self._directory / host, quickstart()).ok
+            self._outputs[host] = HOSTS[host].render(self._on, self._directory / host, quickstart()).ok()
             seen = self._on.home / "seen"
             self._seen[host] = seen.read_bytes() if seen.exists() else b""
         return self._outputs[host]

@@ -9,6 +9,7 @@ from tests.hosts.running import EXAMPLES, Machine, Ran
 
 FUNCTION = "config.kubernetes.io/function"
 LOCAL = '    config.kubernetes.io/local-config: "true"\n'
+WEB = "registry.example.com/shop/web:2.3.1@sha256:eb7ff6ccb640709248254b1c2e6bfd9c0cb6e7bc19800e8c9d5fcb8adde2dba9"
 CHART = "apiVersion: v2\nname: shop\nversion: 0.1.0\n"
 KPTFILE = f"""apiVersion: kpt.dev/v1
 kind: Kptfile

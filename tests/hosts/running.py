@@ -1,12 +1,17 @@
-"""contrast-krm and the real tools as a user runs them, on any machine: a bare PATH, an empty home, no other variables."""
+"""contrast-krm and the real tools as a user runs them, on any machine: a bare PATH, an empty home, nothing else set."""
 
+import gc
+import io
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
+from krm_function.cli import main
 from tools.real import tool
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +26,6 @@ class Ran(NamedTuple):
     out: bytes
     err: str
 
-    @property
     def ok(self) -> bytes:
         """Standard output of a command that has to succeed."""
         assert self.code == 0, f"exit code {self.code}\n{self.err}\n{self.out.decode()}"
@@ -91,7 +95,7 @@ def machine(directory: Path, program: Path = Path(sys.executable).parent / "cont
     ):
         (directory / where).mkdir(exist_ok=True)
         (directory / where / name).symlink_to(target)
-    made.run(["helm", "plugin", "install", str(ROOT / "helm_plugin")], helm="helm4").ok  # noqa: B018
+    made.run(["helm", "plugin", "install", str(ROOT / "helm_plugin")], helm="helm4").ok()
     return made
 
 
@@ -110,3 +114,21 @@ def snapshot(directory: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(directory)): path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file()
     }
+
+
+def called(*arguments: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Ran:
+    """Call contrast-krm in this process, for the many small inputs that need no host around it."""
+    out, err = io.BytesIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["contrast-krm", *arguments]),
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin))),
+        mock.patch.object(sys, "stdout", io.TextIOWrapper(out, write_through=True)),
+        mock.patch.object(sys, "stderr", err),
+        mock.patch.dict(os.environ, env or {}),
+    ):
+        try:
+            code = main()
+        finally:
+            gc.enable()
+        sys.stdout.flush()
+        return Ran(code, out.getvalue(), err.getvalue())

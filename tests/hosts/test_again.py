@@ -40,21 +40,26 @@ def config(name: str) -> tuple[str, str]:
 def joined(directory: Path) -> bytes:
     """The files of a directory as one stream."""
     texts = [path.read_bytes() for path in sorted(directory.iterdir())]
-    return b"".join(text if index == 0 or text.startswith(b"---") else b"---\n" + text for index, text in enumerate(texts))
+    return b"".join(
+        text if index == 0 or text.startswith(b"---") else b"---\n" + text for index, text in enumerate(texts)
+    )
 
 
 @pytest.fixture(scope="module")
-def resource_lists(untouched: Outputs, krm_machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def resource_lists(
+    untouched: Outputs, krm_machine: Machine, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, bytes]:
     """What kustomize and kpt send, and `kpt fn source` for every example with files."""
     found = {host: untouched.seen(host) for host in LISTS}
     directory = tmp_path_factory.mktemp("packages")
     for name in FILE_EXAMPLES:
         resources, configuration = (
-            {path.name: path.read_text() for path in (EXAMPLES / name / part).iterdir()} for part in ("resources", "config")
+            {path.name: path.read_text() for path in (EXAMPLES / name / part).iterdir()}
+            for part in ("resources", "config")
         )
         package = make_kpt(krm_machine, directory / name, Deployment(resources, configuration))
-        found[f"source of {name}"] = krm_machine.run(["kpt", "fn", "source", "."], package).ok
-    found["source of kpt"] = krm_machine.run(["kpt", "fn", "source", "."], copied("kpt", directory)).ok
+        found[f"source of {name}"] = krm_machine.run(["kpt", "fn", "source", "."], package).ok()
+    found["source of kpt"] = krm_machine.run(["kpt", "fn", "source", "."], copied("kpt", directory)).ok()
     return found
 
 
@@ -65,65 +70,65 @@ RESOURCE_LISTS = (*LISTS, *(f"source of {name}" for name in (*FILE_EXAMPLES, "kp
 def test_the_function_leaves_its_own_output_as_it_is(
     krm_machine: Machine, resource_lists: dict[str, bytes], name: str
 ) -> None:
-    once = krm_machine.krm(stdin=resource_lists[name]).ok
+    once = krm_machine.krm(stdin=resource_lists[name]).ok()
     assert ORIGINAL.encode() in once
-    assert krm_machine.krm(stdin=once).ok == once
+    assert krm_machine.krm(stdin=once).ok() == once
 
 
 @pytest.mark.parametrize("name", RESOURCE_LISTS)
 def test_uninject_gives_back_the_bytes_of_a_resource_list(
     krm_machine: Machine, resource_lists: dict[str, bytes], name: str
 ) -> None:
-    once = krm_machine.krm(stdin=resource_lists[name]).ok
-    assert krm_machine.krm("uninject", stdin=once).ok == resource_lists[name]
+    once = krm_machine.krm(stdin=resource_lists[name]).ok()
+    assert krm_machine.krm("uninject", stdin=once).ok() == resource_lists[name]
 
 
 def test_results_of_another_function_stay_in_front_of_ours(
     krm_machine: Machine, resource_lists: dict[str, bytes]
 ) -> None:
     foreign = b"results:\n- message: looked at\n  severity: info\n"
-    once = krm_machine.krm(stdin=resource_lists["source of gpu"] + foreign).ok
+    once = krm_machine.krm(stdin=resource_lists["source of gpu"] + foreign).ok()
     said = load(once)[0]["results"]
     assert said[0] == {"message": "looked at", "severity": "info"}
     assert [result["tags"]["code"] for result in said[1:]] == ["CC0703"] * 4
-    assert krm_machine.krm(stdin=once).ok == once
-    assert load(krm_machine.krm("uninject", stdin=once).ok)[0]["results"] == said[:1]
+    assert krm_machine.krm(stdin=once).ok() == once
+    assert load(krm_machine.krm("uninject", stdin=once).ok())[0]["results"] == said[:1]
 
 
 @pytest.mark.parametrize("host", STREAMS)
 def test_post_render_leaves_its_own_output_as_it_is(krm_machine: Machine, untouched: Outputs, host: str) -> None:
-    once = krm_machine.krm("post-render", *config("quickstart"), stdin=untouched.seen(host)).ok
+    once = krm_machine.krm("post-render", *config("quickstart"), stdin=untouched.seen(host)).ok()
     assert ORIGINAL.encode() in once
-    assert krm_machine.krm("post-render", *config("quickstart"), stdin=once).ok == once
+    assert krm_machine.krm("post-render", *config("quickstart"), stdin=once).ok() == once
 
 
 @pytest.mark.parametrize("host", STREAMS)
 def test_uninject_gives_back_the_bytes_of_a_stream(krm_machine: Machine, untouched: Outputs, host: str) -> None:
-    once = krm_machine.krm("post-render", *config("quickstart"), stdin=untouched.seen(host)).ok
-    assert krm_machine.krm("uninject", stdin=once).ok == untouched.seen(host)
+    once = krm_machine.krm("post-render", *config("quickstart"), stdin=untouched.seen(host)).ok()
+    assert krm_machine.krm("uninject", stdin=once).ok() == untouched.seen(host)
 
 
 @pytest.mark.parametrize("host", sorted(set(HOSTS) - {"files"}))
 def test_uninject_of_what_a_tool_prints_has_the_objects_it_prints_without_us(
     krm_machine: Machine, rendered: Outputs, untouched: Outputs, host: str
 ) -> None:
-    assert by_name(krm_machine.krm("uninject", stdin=rendered[host]).ok) == by_name(untouched[host])
+    assert by_name(krm_machine.krm("uninject", stdin=rendered[host]).ok()) == by_name(untouched[host])
 
 
 @pytest.mark.parametrize("name", FILE_EXAMPLES)
 def test_generate_leaves_its_own_output_as_it_is(krm_machine: Machine, tmp_path: Path, name: str) -> None:
     work = copied(name, tmp_path)
-    krm_machine.krm("generate", "resources", "--config", "config", "-o", "one.yaml", cwd=work).ok  # noqa: B018
+    krm_machine.krm("generate", "resources", "--config", "config", "-o", "one.yaml", cwd=work).ok()
     once = (work / "one.yaml").read_bytes()
-    assert krm_machine.krm("generate", "one.yaml", "--config", "config", cwd=work).ok == once
-    assert krm_machine.krm("generate", "--config", "config", stdin=once, cwd=work).ok == once
+    assert krm_machine.krm("generate", "one.yaml", "--config", "config", cwd=work).ok() == once
+    assert krm_machine.krm("generate", "--config", "config", stdin=once, cwd=work).ok() == once
 
 
 @pytest.mark.parametrize("name", FILE_EXAMPLES)
 def test_uninject_gives_back_the_bytes_of_the_files(krm_machine: Machine, tmp_path: Path, name: str) -> None:
     work = copied(name, tmp_path)
-    once = krm_machine.krm("generate", "resources", "--config", "config", cwd=work).ok
-    assert krm_machine.krm("uninject", stdin=once).ok == joined(work / "resources")
+    once = krm_machine.krm("generate", "resources", "--config", "config", cwd=work).ok()
+    assert krm_machine.krm("uninject", stdin=once).ok() == joined(work / "resources")
 
 
 @pytest.mark.parametrize("name", FILE_EXAMPLES)
@@ -131,11 +136,11 @@ def test_in_place_changes_nothing_the_second_time(krm_machine: Machine, tmp_path
     work = copied(name, tmp_path)
     before = snapshot(work)
     command = ("generate", "resources", "--config", "config", "--in-place")
-    assert krm_machine.krm(*command, cwd=work).ok == b""
+    assert krm_machine.krm(*command, cwd=work).ok() == b""
     once = snapshot(work)
     assert set(once) - set(before) == {"resources/contrast-manifest.yaml"}
     assert EMITTED.encode() in once["resources/contrast-manifest.yaml"]
-    assert krm_machine.krm(*command, cwd=work).ok == b""
+    assert krm_machine.krm(*command, cwd=work).ok() == b""
     assert snapshot(work) == once
 
 
@@ -145,25 +150,25 @@ def test_uninject_gives_back_the_bytes_of_every_file_that_was_rendered_in_place(
 ) -> None:
     work = copied(name, tmp_path)
     before = snapshot(work)
-    krm_machine.krm("generate", "resources", "--config", "config", "--in-place", cwd=work).ok  # noqa: B018
+    krm_machine.krm("generate", "resources", "--config", "config", "--in-place", cwd=work).ok()
     after = snapshot(work)
     assert {file for file in before if before[file] != after[file]}
     for file, data in after.items():
         if data != before.get(file):
-            assert krm_machine.krm("uninject", file, cwd=work).ok == before.get(file, b"")
+            assert krm_machine.krm("uninject", file, cwd=work).ok() == before.get(file, b"")
 
 
 def test_in_place_gives_the_pods_that_one_stream_gives(krm_machine: Machine, rendered: Outputs, tmp_path: Path) -> None:
     work = copied("quickstart", tmp_path)
-    krm_machine.krm("generate", "resources", "--config", "config", "--in-place", cwd=work).ok  # noqa: B018
+    krm_machine.krm("generate", "resources", "--config", "config", "--in-place", cwd=work).ok()
     assert by_name(joined(work / "resources")) == by_name(rendered["files"])
 
 
 def test_a_second_render_of_kpt_changes_nothing_on_disk(krm_machine: Machine, tmp_path: Path) -> None:
     package = copied("kpt", tmp_path)
-    krm_machine.run(["kpt", "fn", "render", "--allow-exec"], package).ok  # noqa: B018
+    krm_machine.run(["kpt", "fn", "render", "--allow-exec"], package).ok()
     once = snapshot(package)
-    krm_machine.run(["kpt", "fn", "render", "--allow-exec"], package).ok  # noqa: B018
+    krm_machine.run(["kpt", "fn", "render", "--allow-exec"], package).ok()
     assert snapshot(package) == once
 
 
@@ -171,9 +176,9 @@ def test_a_second_render_of_kpt_leaves_a_comment_above_the_first_init_container_
     krm_machine: Machine, tmp_path: Path
 ) -> None:
     package = make_kpt(krm_machine, tmp_path, quickstart())
-    krm_machine.run(["kpt", "fn", "render", "--allow-exec"], package).ok  # noqa: B018
+    krm_machine.run(["kpt", "fn", "render", "--allow-exec"], package).ok()
     once = snapshot(package)
-    krm_machine.run(["kpt", "fn", "render", "--allow-exec"], package).ok  # noqa: B018
+    krm_machine.run(["kpt", "fn", "render", "--allow-exec"], package).ok()
     assert snapshot(package) == once
 
 
@@ -181,11 +186,11 @@ def test_kpt_writes_a_rendered_package_that_uninject_takes_back(
     krm_machine: Machine, recording_machine: Machine, tmp_path: Path
 ) -> None:
     work, plain = copied("kpt", tmp_path), copied("kpt", tmp_path / "plain")
-    krm_machine.run(["kpt", "fn", "render", "--allow-exec"], work).ok  # noqa: B018
-    recording_machine.run(["kpt", "fn", "render", "--allow-exec"], plain).ok  # noqa: B018
+    krm_machine.run(["kpt", "fn", "render", "--allow-exec"], work).ok()
+    recording_machine.run(["kpt", "fn", "render", "--allow-exec"], plain).ok()
     for file, data in snapshot(plain).items():
         if file.endswith(".yaml"):
-            assert krm_machine.krm("uninject", file, cwd=work).ok == data
+            assert krm_machine.krm("uninject", file, cwd=work).ok() == data
 
 
 @pytest.mark.parametrize("host", ["kustomize", "legacy"])
@@ -194,7 +199,7 @@ def test_kustomize_builds_rendered_output_to_the_same_output(
 ) -> None:
     make, run = (make_kustomize, run_kustomize) if host == "kustomize" else (make_legacy, run_legacy)
     again = make(krm_machine, tmp_path, quickstart()._replace(resources={"rendered.yaml": rendered[host].decode()}))
-    assert run(krm_machine, again).ok == rendered[host]
+    assert run(krm_machine, again).ok() == rendered[host]
 
 
 def test_kustomize_can_edit_rendered_output_and_render_it_again(
@@ -207,4 +212,6 @@ def test_kustomize_can_edit_rendered_output_and_render_it_again(
     stale = deployment._replace(resources={"rendered.yaml": ""})
     again = put(tmp_path / "again", {**files, "kustomization.yaml": kustomization(stale, label)})
     fresh = make_kustomize(krm_machine, tmp_path / "fresh", deployment, label)
-    assert pod_templates(run_kustomize(krm_machine, again).ok) == pod_templates(run_kustomize(krm_machine, fresh).ok)
+    assert pod_templates(run_kustomize(krm_machine, again).ok()) == pod_templates(
+        run_kustomize(krm_machine, fresh).ok()
+    )

@@ -68,7 +68,9 @@ STEPS: dict[str, tuple[Step, ...]] = {
         Step(KPT_PIPE),
         Step("kpt fn render --allow-exec -o unwrap", {"rendered.yaml": STDOUT}),
         Step("kpt fn render --allow-exec"),
-        Step("kpt fn render --allow-exec -o unwrap | contrast-krm manifest", {"manifest.json": STDOUT}, in_readme=False),
+        Step(
+            "kpt fn render --allow-exec -o unwrap | contrast-krm manifest", {"manifest.json": STDOUT}, in_readme=False
+        ),
     ),
 }
 NOT_RUN = {
@@ -97,7 +99,7 @@ def run_steps(machine: Machine, name: str, directory: Path) -> dict[str, bytes]:
     work = copied(name, directory)
     made: dict[str, bytes] = {}
     for step in STEPS[name]:
-        out = machine.run(["bash", "-euc", step.command], work, helm=step.helm).ok
+        out = machine.run(["bash", "-euc", step.command], work, helm=step.helm).ok()
         for expected, source in step.expected.items():
             data = (work / source).read_bytes() if source else out
             assert made.setdefault(expected, data) == data, f"two steps do not agree about {expected}"
@@ -147,13 +149,13 @@ def test_the_commands_of_an_example_are_those_of_its_readme(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(set(STEPS) - {"helm", "gpu"}))
 def test_the_committed_result_of_an_example_passes_check(krm_machine: Machine, name: str) -> None:
     ran = krm_machine.krm("check", str(EXAMPLES / name / "expected" / "rendered.yaml"))
-    assert ran.ok == b""
+    assert ran.ok() == b""
     assert ran.err.startswith("checked ")
 
 
 @pytest.mark.parametrize("file", ["helm3.yaml", "helm4.yaml"])
 def test_the_committed_result_of_helm_passes_check(krm_machine: Machine, file: str) -> None:
-    assert krm_machine.krm("check", str(EXAMPLES / "helm" / "expected" / file)).ok == b""
+    assert krm_machine.krm("check", str(EXAMPLES / "helm" / "expected" / file)).ok() == b""
 
 
 def test_check_says_of_the_gpu_example_only_that_values_are_left_to_fill_in(krm_machine: Machine) -> None:
@@ -172,9 +174,12 @@ def test_helm_3_and_helm_4_render_the_same_objects() -> None:
 
 def test_the_pipe_of_kpt_writes_the_objects_that_render_writes(krm_machine: Machine, tmp_path: Path) -> None:
     work = copied("kpt", tmp_path)
-    krm_machine.run(["bash", "-euc", KPT_PIPE], work).ok  # noqa: B018
-    krm_machine.run(["kpt", "fn", "render", "--allow-exec"], work).ok  # noqa: B018
-    piped = {path.relative_to(tmp_path / "examples" / "out"): path for path in (tmp_path / "examples" / "out").rglob("*.yaml")}
+    krm_machine.run(["bash", "-euc", KPT_PIPE], work).ok()
+    krm_machine.run(["kpt", "fn", "render", "--allow-exec"], work).ok()
+    piped = {
+        path.relative_to(tmp_path / "examples" / "out"): path
+        for path in (tmp_path / "examples" / "out").rglob("*.yaml")
+    }
     assert {path.relative_to(work) for path in work.rglob("*.yaml")} == set(piped)
     for name, path in piped.items():
         assert by_name(path.read_bytes()) == by_name((work / name).read_bytes())

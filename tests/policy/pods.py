@@ -112,7 +112,9 @@ SECRET: Json = {
     "metadata": {"name": "keys", "namespace": "shop"},
     "data": {"token": "czNjcjN0"},
 }
-IMAGE = ImageFacts("sha256:0", {"Env": ["PATH=/bin"], "Entrypoint": ["/entry"], "Cmd": ["serve"], "WorkingDir": "/work"})
+IMAGE = ImageFacts(
+    "sha256:0", {"Env": ["PATH=/bin"], "Entrypoint": ["/entry"], "Cmd": ["serve"], "WorkingDir": "/work"}
+)
 
 
 def rich() -> Workload:

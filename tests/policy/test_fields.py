@@ -63,9 +63,10 @@ def test_a_refused_field_is_a_finding(shape: str, name: str) -> None:
 
 @pytest.mark.parametrize(("shape", "name", "value"), HARMLESS)
 def test_the_value_kubernetes_assumes_is_none(shape: str, name: str, value: Any) -> None:
-    assert pods.sealed(pods.workload(AROUND[shape]({name: value}))).data == pods.sealed(
-        pods.workload(AROUND[shape]({}))
-    ).data
+    assert (
+        pods.sealed(pods.workload(AROUND[shape]({name: value}))).data
+        == pods.sealed(pods.workload(AROUND[shape]({}))).data
+    )
 
 
 @pytest.mark.parametrize(("shape", "name"), INERT)

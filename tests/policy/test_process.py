@@ -234,7 +234,9 @@ def test_arguments_the_rules_cannot_check_are_not_covered(path: str) -> None:
 
 
 def test_a_namespace_in_arguments_must_be_known() -> None:
-    spec = {"containers": [{"name": "a", "image": "i", "args": ["-n=$(NS)"], "env": [_field("NS", "metadata.namespace")]}]}
+    spec = {
+        "containers": [{"name": "a", "image": "i", "args": ["-n=$(NS)"], "env": [_field("NS", "metadata.namespace")]}]
+    }
     assert pods.container(pods.workload(spec))["OCI"]["Process"]["Args"] == ["/entry", "-n=shop"]
     assert pods.refused(pods.workload(spec, metadata={"name": "web"})) == [("CC0604", "containers[0].args[0]")]
 
@@ -281,4 +283,7 @@ def test_a_container_is_what_the_kubelet_makes_of_it(values: list[tuple[str, str
     made = _process(command=["/c"], args=args, env=[_literal(name, text) for name, text in values])
 
     assert made["Env"][2:] == list(dict.fromkeys(expected))
-    assert [re.sub(r"\$\$", "$", arg) for arg in made.get("Args", ())] == ["/c", *(_kubelet(arg, known) for arg in args)]
+    assert [re.sub(r"\$\$", "$", arg) for arg in made.get("Args", ())] == [
+        "/c",
+        *(_kubelet(arg, known) for arg in args),
+    ]

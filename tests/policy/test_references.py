@@ -16,7 +16,9 @@ def _map(name: str, namespace: str = "", kind: str = "ConfigMap", **values: Any)
 
 
 def test_the_workload_s_namespace_is_first() -> None:
-    known = References([_map("a", data={"k": "none"}), _map("a", "x", data={"k": "x"}), _map("a", "y", data={"k": "y"})])
+    known = References(
+        [_map("a", data={"k": "none"}), _map("a", "x", data={"k": "x"}), _map("a", "y", data={"k": "y"})]
+    )
 
     assert known.find("ConfigMap", "y", "a") == {"k": "y"}
     assert known.find("ConfigMap", "", "a") == {"k": "none"}
@@ -59,7 +61,13 @@ def test_what_is_no_text_is_not_told(value: Any) -> None:
 
 
 def test_other_objects_are_left_out() -> None:
-    objects = [None, "x", {"kind": "ConfigMap"}, {**_map("a"), "apiVersion": "example.com/v1"}, _map("n", kind="Service")]
+    objects = [
+        None,
+        "x",
+        {"kind": "ConfigMap"},
+        {**_map("a"), "apiVersion": "example.com/v1"},
+        _map("n", kind="Service"),
+    ]
     assert References(objects).find("ConfigMap", "", "a") is None
 
 

@@ -10,6 +10,7 @@ from tests.policy import host, pods
 
 Json = dict[str, Any]
 
+SHM = "/dev/shm"  # noqa: S108 - a mount of the guest
 NAMES = ("pause", "contrast-service-mesh", "contrast-initializer", "pvc-holder", "app")
 
 
@@ -150,7 +151,10 @@ MUTATIONS: dict[str, tuple[str, Callable[[Json], None]]] = {
     "oci version": ("app", _set("OCI", "Version", "1.2.0")),
     "writable root": ("app", _set("OCI", "Root", "Readonly", False)),
     "root path": ("app", _set("OCI", "Root", "Path", "/run/kata-containers/shared/x")),
-    "root path prefix": ("app", _set("OCI", "Root", "Path", "/x/run/kata-containers/" + "4".rjust(64, "0") + "/rootfs")),
+    "root path prefix": (
+        "app",
+        _set("OCI", "Root", "Path", "/x/run/kata-containers/" + "4".rjust(64, "0") + "/rootfs"),
+    ),
     "terminal": ("app", _set("OCI", "Process", "Terminal", True)),
     "no sandbox name": ("app", _drop("OCI", "Annotations", "io.kubernetes.cri.sandbox-name")),
     "another sandbox name": ("app", _set("OCI", "Annotations", "io.kubernetes.cri.sandbox-name", "web-aeiou-x2v9k")),
@@ -168,7 +172,10 @@ MUTATIONS: dict[str, tuple[str, Callable[[Json], None]]] = {
     "container name": ("app", _set("OCI", "Annotations", "io.kubernetes.cri.container-name", "pvc-holder")),
     "no container name": ("app", _drop("OCI", "Annotations", "io.kubernetes.cri.container-name")),
     "container type": ("app", _set("OCI", "Annotations", "io.kubernetes.cri.container-type", "sandbox")),
-    "kata container type": ("app", _set("OCI", "Annotations", "io.katacontainers.pkg.oci.container_type", "pod_sandbox")),
+    "kata container type": (
+        "app",
+        _set("OCI", "Annotations", "io.katacontainers.pkg.oci.container_type", "pod_sandbox"),
+    ),
     "sandbox id": ("app", _set("OCI", "Annotations", "io.kubernetes.cri.sandbox-id", "../" + "5" * 61)),
     "pause with a name": (
         "pause",
@@ -195,7 +202,7 @@ MUTATIONS: dict[str, tuple[str, Callable[[Json], None]]] = {
     "name variable": ("app", _replaced("POD_NAME", "web-7c5ddbdf54-zzzzz")),
     "address variable": ("app", _replaced("POD_IP", "10.1.2.256")),
     "any-value variable of two parts": ("app", _replaced("NODE", "a=b")),
-    "path variable": ("app", _replaced("PATH", "/tmp")),
+    "path variable": ("app", _replaced("PATH", "/lib")),
     "directory": ("app", _set("OCI", "Process", "Cwd", "/")),
     "new privileges": ("app", _set("OCI", "Process", "NoNewPrivileges", False)),
     "user": ("app", _set("OCI", "Process", "User", "UID", 1000)),
@@ -237,7 +244,7 @@ MUTATIONS: dict[str, tuple[str, Callable[[Json], None]]] = {
     "mount destination": ("app", _mount("/etc/look", destination="/etc/ssl")),
     "mount type": ("app", _mount("/proc", type_="bind")),
     "mount source": ("app", _mount("/etc/look", source="/etc")),
-    "plain source inside another": ("app", _mount("/dev/shm", source="/x/run/kata-containers/sandbox/shm/y")),
+    "plain source inside another": ("app", _mount(SHM, source="/x/run/kata-containers/sandbox/shm/y")),
     "mount options": ("app", _mount("/etc/look", options=["rbind", "rprivate", "rw"])),
     "mount propagation": ("app", _mount("/data", options=["rbind", "rshared", "rw"])),
     "mount of another bundle": (
@@ -325,9 +332,7 @@ def test_what_hosts_may_do_differently_is_allowed(fresh: host.Agent, correct: ho
 def test_the_state_pins_the_pod(running: host.Agent, rego: str) -> None:
     app = host.Host(rego).create("app")
     again = {**app, "container_id": "new"}
-    assert running.verdict("CreateContainerRequest", again)["ops"] == [
-        {"op": "add", "path": "/pstate/new", "value": 4}
-    ]
+    assert running.verdict("CreateContainerRequest", again)["ops"] == [{"op": "add", "path": "/pstate/new", "value": 4}]
     assert running.verdict("CreateContainerRequest", app)["ops"] == []
 
     renamed = host.Host(rego, name="web-7c5ddbdf54-bbbbb").create("app")
@@ -343,7 +348,9 @@ def test_the_state_pins_the_pod(running: host.Agent, rego: str) -> None:
 
 
 def test_the_first_namespace_is_kept_where_the_policy_names_none() -> None:
-    rego = pods.sealed(pods.workload({"containers": [{"name": "app", "image": "app:1"}]}, metadata={"name": "web"})).rego
+    rego = pods.sealed(
+        pods.workload({"containers": [{"name": "app", "image": "app:1"}]}, metadata={"name": "web"})
+    ).rego
     agent = host.Agent(rego)
 
     assert agent.allows("CreateContainerRequest", host.Host(rego, namespace="blue").create("pause"))
@@ -548,10 +555,16 @@ def test_switched_by_the_settings(fresh: host.Agent, entry_point: str, *, allowe
 
 @pytest.mark.parametrize(
     "entry_point",
-    (
-        "AddARPNeighborsRequest CopyFileRequest CreateContainerRequest CreateSandboxRequest ExecProcessRequest "
-        "UpdateInterfaceRequest UpdateRoutesRequest RemoveContainerRequest"
-    ).split(),
+    [
+        "AddARPNeighborsRequest",
+        "CopyFileRequest",
+        "CreateContainerRequest",
+        "CreateSandboxRequest",
+        "ExecProcessRequest",
+        "UpdateInterfaceRequest",
+        "UpdateRoutesRequest",
+        "RemoveContainerRequest",
+    ],
 )
 def test_an_empty_request_is_denied(fresh: host.Agent, entry_point: str) -> None:
     assert fresh.verdict(entry_point, {}) is False

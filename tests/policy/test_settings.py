@@ -31,9 +31,7 @@ def test_facts_of_kata_4_1() -> None:
     octet = "([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])"
     assert common["ipv4_a"] == rf"{octet}\.{octet}\.{octet}\.{octet}"
     assert list(default_settings().shared) == ["common", "sandbox", "request_defaults", "devices", "cluster_config"]
-    assert default_settings().shared["devices"] == {
-        "vfio": {"device_path": "/dev/vfio/devices/vfio", "nvidia": {}}
-    }
+    assert default_settings().shared["devices"] == {"vfio": {"device_path": "/dev/vfio/devices/vfio", "nvidia": {}}}
     assert len(default_settings().shared["request_defaults"]["CreateContainerRequest"]["allow_env_regex"]) == 15
 
 

@@ -106,4 +106,7 @@ def test_namespaces(metadata: dict[str, Any]) -> None:
 def test_service_accounts() -> None:
     assert subject(pods.workload(SPEC))[0].service_account == "default"
     assert subject(pods.workload({**SPEC, "serviceAccount": "old"}))[0].service_account == "old"
-    assert subject(pods.workload({**SPEC, "serviceAccount": "old", "serviceAccountName": "new"}))[0].service_account == "new"
+    assert (
+        subject(pods.workload({**SPEC, "serviceAccount": "old", "serviceAccountName": "new"}))[0].service_account
+        == "new"
+    )

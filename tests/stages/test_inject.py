@@ -456,6 +456,20 @@ def test_edits_say_what_stood_there() -> None:
         assert (edit.after is ABSENT) == (edit.op == "remove")
 
 
+def test_before_tells_null_from_absent_and_keeps_what_goes() -> None:
+    old = {"name": "contrast-initializer", "image": "old"}
+    app = {"name": "web", "image": next(iter(IMAGES)), "volumeMounts": None}
+    subject = workload(template=pod_template(initContainers=[old], containers=[app]))
+    edits = {(edit.op, *edit.path[3:]): edit.before for edit in inject(subject, Generate(), IMAGES, "").edits}
+    assert edits == {
+        ("set", "volumes"): ABSENT,
+        ("set", "containers", 0, "volumeMounts"): None,
+        ("remove", "initContainers", 0): old,
+        ("insert", "initContainers", 0): ABSENT,
+        ("set", "containers", 0, "image"): app["image"],
+    }
+
+
 NAMES = st.sampled_from(["a", "b", "contrast-initializer", "contrast-service-mesh", "pvc-holder"])
 MOUNT = st.fixed_dictionaries(
     {"name": st.sampled_from(["data", "contrast-secrets"]), "mountPath": st.sampled_from(["/x", "/y", "/contrast"])}

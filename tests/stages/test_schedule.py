@@ -7,6 +7,7 @@ import pytest
 
 from krm_function.api.kinds import Generate, PlatformRelease, Scheduling
 from krm_function.findings import Finding, has_errors
+from krm_function.model.edits import ABSENT
 from krm_function.model.objects import reference
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.runtime_class import RuntimeClass
@@ -173,6 +174,14 @@ def test_without_configuration_the_object_is_used_as_it_is() -> None:
     assert answer.edits == []
     assert answer.findings == ()
     assert answer.classes[HANDLER].node_selector == {"hardware": "sev-snp"}
+
+
+def test_edits_tell_null_from_absent() -> None:
+    for value, before in ((runtime_class(), ABSENT), (runtime_class(scheduling=None), None)):
+        answer, _ = run(value)
+        assert [edit.before for one in answer.edits for edit in one.edits] == [before]
+    answer, _ = run(runtime_class(scheduling={"tolerations": None}))
+    assert [edit.before for one in answer.edits for edit in one.edits] == [ABSENT, None]
 
 
 def codes(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:

@@ -243,6 +243,7 @@ def test_what_kustomize_writes_everywhere_does_no_harm() -> None:
     [
         ("service-mesh-ingress", f"did you mean {PREFIX}servicemesh-ingress?"),
         ("skip-initialiser", f"did you mean {PREFIX}skip-initializer?"),
+        ("zzzzzz", "remove it; Contrast reads no such key"),
     ],
 )
 @pytest.mark.parametrize("what", ["annotation", "label"])

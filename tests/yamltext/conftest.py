@@ -40,7 +40,7 @@ class Writer:
     """Writes random YAML with a seeded generator; lines come with their indentation."""
 
     def __init__(self, seed: int, *, anchors: bool = False) -> None:
-        self.random = Random(seed)  # noqa: S311: a reproducible document
+        self.random = Random(seed)  # noqa: S311
         self.anchors: list[str] | None = [] if anchors else None
         self.count = 0
 
@@ -113,7 +113,7 @@ class Writer:
 
 def changes_for(value: Any, seed: int) -> list[Change]:
     """Up to five random changes that are valid on `value`, one after the other."""
-    random = Random(seed)  # noqa: S311: reproducible changes
+    random = Random(seed)  # noqa: S311
     found: list[Change] = []
     for _ in range(random.randint(1, 5)):
         path: list[str | int] = []

@@ -22,7 +22,8 @@ TABLE: list[tuple[str, Any]] = [
     (".NaN", float("nan")), ("22:22", "22:22"), ("1:30:00", "1:30:00"), ("190:20:30.15", "190:20:30.15"),
     ("2001-01-01", "2001-01-01"), ("2001-12-14t21:59:43.10-05:00", "2001-12-14t21:59:43.10-05:00"),
     ("9007199254740993", 9007199254740993), ("18446744073709551615", 18446744073709551615),
-    ("9" * 40, float("9" * 40)), ("0x1FFFFFFFFFFFFFFFFF", "0x1FFFFFFFFFFFFFFFFF"), ("0777777777777777777777777", 7.77777777777777777777777e23),
+    ("9" * 40, float("9" * 40)), ("0x1FFFFFFFFFFFFFFFFF", "0x1FFFFFFFFFFFFFFFFF"),
+    ("0777777777777777777777777", 7.77777777777777777777777e23),
 ]  # fmt: skip
 
 
@@ -41,7 +42,8 @@ def test_a_quoted_scalar_is_a_string(text: str) -> None:
     ("text", "value"),
     [
         ("!!str 5", "5"), ("!!str", ""), ('!!int "3"', 3), ("!!binary aGVsbG8=", "hello"), ("!!bool 'yes'", True),
-        ("!!float 3", 3), ("!!null ''", None), ("!!timestamp 2001-01-01", "2001-01-01"), ("! 5", "5"), ("!!seq [a]", ["a"]),
+        ("!!float 3", 3), ("!!null ''", None), ("!!timestamp 2001-01-01", "2001-01-01"), ("! 5", "5"), ("!!seq [a]",
+        ["a"]),
         ("!!map {a: b}", {"a": "b"}),
     ],
 )  # fmt: skip
@@ -49,7 +51,9 @@ def test_the_tags_of_yaml_are_honoured(text: str, value: Any) -> None:
     assert same(parse(f"a: {text}\n").value, {"a": value})
 
 
-@pytest.mark.parametrize("text", ["!custom 5", "!!int x", "!!int 1.5", "!!set {a: }", "!custom {a: b}", "!!map [a]", "!!bool 1"])
+@pytest.mark.parametrize(
+    "text", ["!custom 5", "!!int x", "!!int 1.5", "!!set {a: }", "!custom {a: b}", "!!map [a]", "!!bool 1"]
+)
 def test_a_tag_that_is_unknown_or_does_not_fit_is_refused(text: str) -> None:
     with pytest.raises(YamlError) as caught:
         parse(f"a: {text}\n")

@@ -25,7 +25,10 @@ def cut(text: str) -> list[str]:
         ("a: 1\n...\n# foot\n---\nb: 1\n...\n", ["a: 1\n...\n# foot\n", "---\nb: 1\n...\n"]),
         ("--- # c\r\na: 1\r\n--- {b: 1}\r\n", ["--- # c\r\na: 1\r\n", "--- {b: 1}\r\n"]),
         ("a: |\n  x\n  ---\n  y\n---\nb: 1", ["a: |\n  x\n  ---\n  y\n", "---\nb: 1"]),
-        ("%YAML 1.2\n---\na: 1\n...\n%YAML 1.1\n---\nb: 1\n", ["%YAML 1.2\n---\na: 1\n...\n", "%YAML 1.1\n---\nb: 1\n"]),
+        (
+            "%YAML 1.2\n---\na: 1\n...\n%YAML 1.1\n---\nb: 1\n",
+            ["%YAML 1.2\n---\na: 1\n...\n", "%YAML 1.1\n---\nb: 1\n"],
+        ),
         ("a: '\U0001f600'\n---\nb: 1\n", ["a: '\U0001f600'\n", "---\nb: 1\n"]),
         ("--- |\n text\n--- 'x'\n", ["--- |\n text\n", "--- 'x'\n"]),
     ],
@@ -36,7 +39,8 @@ def test_a_stream_is_cut_at_its_documents(text: str, wanted: list[str]) -> None:
 
 def test_a_chunk_knows_what_stands_at_its_top() -> None:
     text = (
-        "# c\nkind: Pod\napiVersion: v1\nspec: {kind: X, metadata: {name: y}}\nmetadata:\n  labels: {name: z}\n  name: web\n"
+        "# c\nkind: Pod\napiVersion: v1\nspec: {kind: X, metadata: {name: y}}\n"
+        "metadata:\n  labels: {name: z}\n  name: web\n"
         "---\n\"kind\": List\nmetadata: [name]\n---\n'kin\\d': x\n---\nnull\n---\n- a\n"
     )
     chunks = split_stream(text)

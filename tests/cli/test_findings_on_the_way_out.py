@@ -1,0 +1,131 @@
+"""Exit codes, --format and --report: the same findings, wherever they are said."""
+
+import json
+
+import pytest
+
+from krm_function.cli.exits import exit_code
+from krm_function.findings import finding
+from tests.cli.conftest import Shop
+from tests.failures.checking import CONFIG, RESOURCES
+from tests.failures.world import World
+
+WARNING = finding("CC0310", node="a")
+ERROR = finding("CC0206")
+CONFIGURATION = finding("CC0903")
+ENVIRONMENT = finding("CC1001", problem="x")
+
+
+@pytest.mark.parametrize(
+    ("findings", "code"),
+    [
+        ([], 0),
+        ([WARNING], 0),
+        ([ERROR, WARNING], 1),
+        ([CONFIGURATION], 2),
+        ([ERROR, CONFIGURATION], 2),
+        ([ENVIRONMENT], 3),
+        ([ERROR, ENVIRONMENT], 3),
+        ([CONFIGURATION, ENVIRONMENT], 2),
+    ],
+)
+def test_the_exit_code_follows_from_the_findings(findings: list[object], code: int) -> None:
+    assert exit_code(findings) == code  # type: ignore[arg-type]
+
+
+def warned() -> World:
+    """A deployment that renders with one warning."""
+    world = World()
+    world.pod["nodeName"] = "node-1"
+    return world
+
+
+def failing() -> World:
+    """A deployment with two errors and no warning."""
+    world = World()
+    world.pod["runtimeClassName"] = "contrast-cc-nope"
+    world["coordinator"]["spec"]["template"]["spec"]["nodeSelector"] = {"hardware": "tdx"}
+    return world
+
+
+def test_json_says_what_the_text_says(shop: Shop) -> None:
+    shop.change(failing())
+    text, machine = shop.generate().stderr, shop.generate("--format", "json").findings
+    shown = [found for found in machine if found["severity"] != "info"]
+    heads = [f"{found['severity']} {found['code']} " for found in shown]
+    lines = [line for line in text.splitlines() if not line.startswith("  ")]
+    assert len(lines) == len(heads) == 2
+    for line, head, found in zip(lines, heads, shown, strict=True):
+        assert line.startswith(head)
+        assert line.endswith(found["message"])
+        assert f"  at: {found['file']}:{found['line']}" in text
+        assert f"  hint: {found['hint']}" in text
+
+
+def test_json_goes_to_standard_error_also_when_there_is_nothing_to_say(shop: Shop) -> None:
+    run = shop("schema", "ImageLock")
+    assert run.stderr == ""
+    run = shop.generate("--format", "json")
+    assert {found["severity"] for found in run.findings} == {"info"}
+
+
+def test_github_annotations_name_file_and_line(shop: Shop) -> None:
+    world = World()
+    world.replace("web", "runtimeClassName: contrast-cc-metal-qemu-snp", "runtimeClassName: 'contrast-50%\\n'")
+    shop.change(world)
+    text = world.stream().decode()
+    line = text[: text.index("runtimeClassName: 'contrast-50%")].count("\n") + 1
+    (said,) = shop.generate("--format", "github").stderr.splitlines()
+    head, _, message = said.removeprefix("::error ").partition("::")
+    fields = dict(field.split("=", 1) for field in head.split(","))
+    assert fields["file"] == RESOURCES
+    assert fields["line"] == str(line)
+    assert fields["title"] == "CC0401 shop/web spec.template.spec.runtimeClassName"
+    assert "contrast-50%25\\n" in message
+    assert "%0Ahint: use one of" in message
+
+
+@pytest.mark.parametrize("world", [World, warned, failing], ids=["fine", "warned", "failing"])
+@pytest.mark.parametrize("form", ["text", "json", "github"])
+def test_a_report_is_written_whatever_happens(world: type[World], form: str, shop: Shop) -> None:
+    shop.change(world())
+    run = shop.generate("--format", form, "--report", "report")
+    report = (shop.directory / "report").read_text()
+    if form == "json":
+        assert report == run.stderr
+    else:
+        assert set(run.stderr.splitlines()) < set(report.splitlines())
+    assert run.code == int(world is failing)
+
+
+def test_a_report_tells_what_was_done_and_standard_error_does_not(shop: Shop) -> None:
+    run = shop.generate("--report", "report")
+    assert run.stderr == ""
+    report = (shop.directory / "report").read_text()
+    assert "info CC0606 shop/web" in report
+    assert "info CC0706: manifest has 2 policies" in report
+
+
+@pytest.mark.parametrize("verb", ["fn", "post-render", "plan", "check", "uninject", "manifest"])
+def test_every_verb_writes_a_report(verb: str, shop: Shop) -> None:
+    shop.change(failing())
+    world = failing()
+    data = world.resource_list() if verb == "fn" else world.stream()
+    config = ("--config", CONFIG) if verb in {"post-render", "plan"} else ()
+    run = shop(verb, *config, "--format", "json", "--report", "report.json", data=data)
+    assert (shop.directory / "report.json").read_text() == run.stderr
+    assert run.code == int(verb != "uninject")
+
+
+def test_a_report_that_cannot_be_written_is_an_environment_error(shop: Shop) -> None:
+    run = shop.generate("--report", "nowhere/report")
+    assert run.code == 3
+    assert "error CC1002 nowhere/report: cannot be written: no such file or directory" in run.stderr
+
+
+def test_files_that_cannot_be_read_are_told_in_the_form_that_was_asked_for(shop: Shop) -> None:
+    run = shop("generate", "nothing", "--format", "json", "--report", "report.json")
+    assert run.code == 3
+    (error,) = run.errors
+    assert (error["code"], error["file"]) == ("CC1001", "nothing")
+    assert json.loads((shop.directory / "report.json").read_text())["findings"] == [error]

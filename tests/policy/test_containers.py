@@ -1,0 +1,261 @@
+from typing import Any
+
+import pytest
+
+from krm_function.policy import References, default_settings, seal
+from tests.policy import pods
+
+Json = dict[str, Any]
+SHM = "/dev/shm"  # noqa: S108 - a mount of the guest
+DEFAULT, PRIVILEGED = ["$(default_caps)"], ["$(privileged_caps)"]
+
+
+def _names(data: Json) -> list[str]:
+    key = "io.kubernetes.cri.container-name"
+    return [container["OCI"]["Annotations"].get(key, "") for container in data["containers"]]
+
+
+def _one(*names: str) -> Json:
+    containers = [{"name": name, "image": name} for name in names]
+    return {"initContainers": containers[:-1], "containers": containers[-1:]}
+
+
+def test_order() -> None:
+    assert _names(pods.sealed(pods.workload(_one("a", "b", "c", "app"))).data) == ["", "c", "b", "a", "app"]
+
+
+def test_pause_is_synthesised() -> None:
+    pause = pods.container(pods.simple(), 0)
+    process = pause["OCI"]["Process"]
+
+    assert process["Args"] == ["/pause"]
+    assert process["User"] == {"UID": 65535, "GID": 65535, "AdditionalGids": [65535], "Username": ""}
+    assert process["Env"] == ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
+    assert process["NoNewPrivileges"] is True
+    assert process["Capabilities"]["Bounding"] == DEFAULT
+    assert pause["OCI"]["Root"] == {"Path": "$(root_path)", "Readonly": True}
+    assert [mount["destination"] for mount in pause["OCI"]["Mounts"]] == [
+        "/proc",
+        "/dev",
+        "/dev/pts",
+        SHM,
+        "/dev/mqueue",
+        "/sys",
+        "/etc/resolv.conf",
+    ]
+    assert pause["OCI"]["Mounts"][3] == {
+        "destination": SHM,
+        "source": "/run/kata-containers/sandbox/shm",
+        "type_": "bind",
+        "options": ["rbind"],
+    }
+    assert pause["OCI"]["Linux"]["MaskedPaths"][1] == "/proc/asound"
+    assert "io.kubernetes.cri.container-name" not in pause["OCI"]["Annotations"]
+    assert pause["OCI"]["Annotations"]["nerdctl/network-namespace"].startswith("^/var/run/netns/cni-[0-9a-f]{8}-")
+    assert (pause["storages"], pause["devices"], pause["exec_commands"], pause["runtime_anno_patterns"]) == (
+        [],
+        [],
+        [],
+        {},
+    )
+
+
+def test_a_pause_image_of_the_lock_is_used() -> None:
+    subject = pods.simple()
+    images = pods.images(subject)
+    images["ghcr.io/edgelesssys/kubernetes/pause:3.6"] = pods.IMAGE._replace(config={"Entrypoint": ["/other"]})
+    made, _ = seal(subject, images, References(), default_settings(), "")
+    assert made is not None
+    assert made.data["containers"][0]["OCI"]["Process"]["Args"] == ["/other", "/pause"]
+
+
+def test_host_network() -> None:
+    pause, app = pods.sealed(pods.workload({**_one("app"), "hostNetwork": True})).data["containers"]
+    assert pause["OCI"]["Annotations"]["nerdctl/network-namespace"].startswith("^/var/run/netns/cnitest-")
+    assert [namespace["Type"] for namespace in pause["OCI"]["Linux"]["Namespaces"]] == ["ipc", "mount"]
+    assert [namespace["Type"] for namespace in app["OCI"]["Linux"]["Namespaces"]] == ["ipc", "uts", "mount"]
+
+
+def test_a_plain_container() -> None:
+    made = pods.container(pods.simple())
+
+    assert list(made) == ["OCI", "storages", "devices", "sandbox_pidns", "exec_commands", "runtime_anno_patterns"]
+    assert list(made["OCI"]) == ["Version", "Process", "Root", "Mounts", "Annotations", "Linux"]
+    assert made["OCI"]["Version"] == "1.1.0"
+    assert made["OCI"]["Linux"]["Sysctl"] == {
+        "net.ipv4.ip_unprivileged_port_start": "0",
+        "net.ipv4.ping_group_range": "0 2147483647",
+    }
+    assert made["OCI"]["Linux"]["MaskedPaths"][0] == "/proc/acpi"
+    assert len(made["OCI"]["Linux"]["MaskedPaths"]) == 9
+    assert len(made["OCI"]["Linux"]["ReadonlyPaths"]) == 6
+    annotations = made["OCI"]["Annotations"]
+    assert annotations["io.kubernetes.cri.image-name"] == "app:1"
+    assert annotations["io.kubernetes.cri.container-type"] == "container"
+    assert "nerdctl/network-namespace" not in annotations
+    assert made["runtime_anno_patterns"] == {
+        r"^io\.kubernetes\.container\.terminationMessagePath$": "^/.*$",
+        r"^io\.kubernetes\.container\.terminationMessagePolicy$": "^(File|FallbackToLogsOnError)$",
+    }
+
+
+def test_an_image_without_a_tag() -> None:
+    made = pods.container(pods.workload({"containers": [{"name": "a", "image": "nginx"}]}))
+    assert made["OCI"]["Annotations"]["io.kubernetes.cri.image-name"] == "nginx:latest"
+
+
+@pytest.mark.parametrize(
+    ("context", "expected"),
+    [
+        ({}, DEFAULT),
+        ({"privileged": True}, PRIVILEGED),
+        ({"privileged": True, "capabilities": {"add": ["NET_ADMIN"]}}, PRIVILEGED),
+        ({"capabilities": {"drop": ["ALL"]}}, []),
+        ({"capabilities": {"drop": ["ALL"], "add": ["NET_ADMIN"]}}, ["CAP_NET_ADMIN"]),
+        ({"capabilities": {"drop": ["NOT_THERE"]}}, DEFAULT),
+        ({"capabilities": {"add": ["ALL", "CAP_KILL"]}}, None),
+    ],
+)
+def test_capabilities(context: Json, expected: list[str] | None) -> None:
+    found = pods.container(pods.simple(securityContext=context))["OCI"]["Process"]["Capabilities"]
+    if expected is None:
+        assert found["Bounding"][-2:] == ["CAP_ALL", "CAP_CAP_KILL"]
+        return
+    assert found == {
+        "Ambient": [],
+        "Bounding": expected,
+        "Effective": expected,
+        "Inheritable": [],
+        "Permitted": expected,
+    }
+
+
+def test_added_to_the_default_list() -> None:
+    found = pods.container(pods.simple(securityContext={"capabilities": {"add": ["NET_ADMIN"], "drop": ["KILL"]}}))
+    names = found["OCI"]["Process"]["Capabilities"]["Permitted"]
+    assert len(names) == 14
+    assert names[-1] == "CAP_NET_ADMIN"
+    assert "CAP_KILL" not in names
+
+
+def test_privileged_containers() -> None:
+    pause, app = pods.sealed(pods.simple(securityContext={"privileged": True})).data["containers"]
+    assert app["OCI"]["Linux"]["MaskedPaths"] == []
+    assert app["OCI"]["Linux"]["ReadonlyPaths"] == []
+    sysfs = [mount for made in (pause, app) for mount in made["OCI"]["Mounts"] if mount["destination"] == "/sys"]
+    assert [mount["options"][-1] for mount in sysfs] == ["rw", "rw"]
+    assert app["OCI"]["Mounts"][6]["options"] == ["nosuid", "noexec", "nodev", "relatime", "rw"]
+
+
+def test_switches() -> None:
+    context = {"readOnlyRootFilesystem": True, "allowPrivilegeEscalation": False}
+    spec = {"containers": [{"name": "a", "image": "i", "tty": True, "securityContext": context}]}
+    pause, app = pods.sealed(pods.workload({**spec, "shareProcessNamespace": True})).data["containers"]
+
+    assert app["OCI"]["Root"]["Readonly"] is True
+    assert app["OCI"]["Process"]["NoNewPrivileges"] is True
+    assert app["OCI"]["Process"]["Terminal"] is True
+    assert (pause["sandbox_pidns"], app["sandbox_pidns"]) == (False, True)
+
+
+def test_sysctls_are_in_all_containers() -> None:
+    sysctls = [{"name": "net.core.somaxconn", "value": "1024"}]
+    for made in pods.sealed(pods.workload({**_one("a"), "securityContext": {"sysctls": sysctls}})).data["containers"]:
+        assert made["OCI"]["Linux"]["Sysctl"]["net.core.somaxconn"] == "1024"
+
+
+def test_exec_commands() -> None:
+    probe = {"exec": {"command": ["a", "$(B)"]}}
+    made = pods.container(
+        pods.simple(
+            startupProbe={"exec": {"command": ["s"]}},
+            livenessProbe=probe,
+            readinessProbe={"tcpSocket": {"port": 1}},
+            lifecycle={"preStop": {"exec": {"command": ["p"]}}, "postStart": {"httpGet": {"port": 1}}},
+        )
+    )
+    assert made["exec_commands"] == [["a", "$(B)"], ["s"], ["p"]]
+
+
+def test_block_devices() -> None:
+    made = pods.sealed(pods.rich()).data["containers"]
+    assert [device["container_path"] for device in made[3]["devices"]] == ["/dev/image_store"]
+    assert made[2]["OCI"]["Linux"]["Devices"] == [{"Type": "", "Path": "/dev/csi0"}]
+    assert made[2]["devices"] == [{"id": "", "type_": "", "vm_path": "", "container_path": "/dev/csi0", "options": []}]
+
+
+def test_block_devices_of_a_stateful_set() -> None:
+    container: Json = {"name": "a", "image": "i", "volumeDevices": [{"name": "state", "devicePath": "/dev/csi0"}]}
+    subject = pods.workload({"containers": [container]}, "StatefulSet")
+    subject.document["spec"]["volumeClaimTemplates"] = [
+        {"metadata": {"name": "state"}, "spec": {"volumeMode": "Block"}}
+    ]
+    assert pods.container(subject)["OCI"]["Linux"]["Devices"] == [{"Type": "", "Path": "/dev/csi0"}]
+
+    subject.containers[0]["volumeMounts"] = [{"name": "state", "mountPath": "/x"}]
+    assert pods.refused(subject) == [("CC0601", "containers[0].volumeMounts[0]")]
+
+
+@pytest.mark.parametrize(
+    ("device", "place"),
+    [
+        ({"name": "none", "devicePath": "/dev/x"}, "name"),
+        ({"name": "scratch", "devicePath": "/dev/x"}, "name"),
+        ({"name": "block", "devicePath": "dev/x"}, "devicePath"),
+        ({"name": "block", "devicePath": "/dev/vfio/devices/vfio0"}, "devicePath"),
+    ],
+)
+def test_block_devices_that_are_none(device: Json, place: str) -> None:
+    volumes = [{"name": "scratch", "emptyDir": {}}, {"name": "block", "persistentVolumeClaim": {"claimName": "b"}}]
+    spec = {"containers": [{"name": "a", "image": "i", "volumeDevices": [device]}], "volumes": volumes}
+    assert pods.refused(pods.workload(spec)) == [("CC0604", f"containers[0].volumeDevices[0].{place}")]
+
+
+def test_gpus() -> None:
+    limits = {"nvidia.com/pgpu": "1", "nvidia.com/GB100_B200": 1, "cpu": 4}
+    made = pods.container(pods.simple(resources={"limits": limits, "requests": {"nvidia.com/pgpu": 8}}))
+    gpu = {
+        "id": "",
+        "type_": "vfio-pci-gk",
+        "vm_path": "",
+        "container_path": "/dev/vfio/devices/vfio",
+        "options": [],
+    }
+    assert made["devices"] == [gpu, gpu]
+    assert made["runtime_anno_patterns"][r"^cdi\.k8s\.io/vfio[0-9]+$"] == r"^nvidia\.com/gpu=[0-9]+$"
+    assert pods.refused(pods.simple(resources={"limits": {"nvidia.com/pgpu": "1k"}})) == [
+        ("CC0604", 'containers[0].resources.limits["nvidia.com/pgpu"]')
+    ]
+
+
+def test_names_must_differ() -> None:
+    assert pods.refused(pods.workload(_one("a", "b", "a"))) == [("CC0604", "containers[0].name")]
+    assert pods.refused(pods.workload(_one(""))) == [("CC0604", "containers[0].name")]
+
+
+def test_coordinator() -> None:
+    spec = {
+        "runtimeClassName": "contrast-cc-metal-qemu-snp",
+        "serviceAccountName": "coordinator",
+        "affinity": {"podAntiAffinity": {}},
+        "containers": [
+            {
+                "name": "coordinator",
+                "image": "ghcr.io/edgelesssys/contrast/coordinator:v1@sha256:9",
+                "env": [
+                    {"name": "NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
+                    {"name": "ACCOUNT", "valueFrom": {"fieldRef": {"fieldPath": "spec.serviceAccountName"}}},
+                ],
+                "ports": [{"name": "userapi", "containerPort": 1313}],
+                "securityContext": {"capabilities": {"add": ["NET_ADMIN"]}},
+                "startupProbe": {"httpGet": {"port": 9102, "path": "/probe/startup"}, "failureThreshold": 60},
+                "livenessProbe": {"httpGet": {"port": 9102, "path": "/probe/liveness"}},
+                "readinessProbe": {"httpGet": {"port": 9102, "path": "/probe/readiness"}},
+                "resources": {"requests": {"memory": "50Mi"}, "limits": {"memory": "200Mi"}},
+            }
+        ],
+    }
+    made = pods.container(pods.workload(spec, "StatefulSet", {"name": "coordinator"}))
+    assert made["OCI"]["Annotations"]["io.kubernetes.cri.sandbox-name"] == "^coordinator-[0-9]+$"
+    assert made["OCI"]["Process"]["Env"][2:] == ["NAMESPACE=$(sandbox-namespace)", "ACCOUNT=coordinator"]
+    assert made["exec_commands"] == []

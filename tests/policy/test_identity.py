@@ -1,0 +1,140 @@
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from krm_function.api.kinds import ImageFacts
+from krm_function.policy.identity import identity, refusal
+from tests.policy import pods
+
+PASSWD = "root:x:0:0:root:/root:/bin/sh\nweb:x:1000:2000::/home/web:/bin/sh\ndb:x:1001:1001:::\n"
+GROUP = "root:x:0:\nwheel:x:10:root,web\nweb:x:2000:web\nextra:x:3000:web\n"
+PAUSE = ImageFacts("", {"User": "65535:65535"})
+
+
+def _image(user: str = "", passwd: str | None = None, group: str | None = None) -> ImageFacts:
+    return ImageFacts("", {"User": user}, passwd, group)
+
+
+def _who(
+    image: ImageFacts,
+    container: dict[str, Any] | None = None,
+    pod: dict[str, Any] | None = None,
+    *,
+    pause: bool = False,
+) -> tuple[int, int, tuple[int, ...]]:
+    found = identity(image, container or {}, pod or {}, pause=pause)
+    return found.uid, found.gid, found.groups
+
+
+@pytest.mark.parametrize(
+    ("user", "expected"),
+    [
+        ("", (0, 0, (0, 10))),
+        ("0", (0, 0, (0, 10))),
+        ("1000", (1000, 2000, (10, 2000, 3000))),
+        ("web", (1000, 2000, (10, 2000, 3000))),
+        ("web:nobody", (1000, 2000, (10, 2000, 3000))),
+        ("db", (1001, 1001, (1001,))),
+        ("unknown", (0, 0, (0, 10))),
+        (":5", (0, 0, (0, 10))),
+        ("a:b:c", (0, 0, (0, 10))),
+    ],
+)
+def test_users_of_images(user: str, expected: tuple[int, int, tuple[int, ...]]) -> None:
+    assert _who(_image(user, PASSWD, GROUP)) == expected
+
+
+def test_without_accounts() -> None:
+    assert _who(_image()) == (0, 0, (0,))
+    assert _who(_image("1000")) == (1000, 0, (0,))
+    assert _who(_image("web")) == (0, 0, (0,))
+    assert _who(_image("web", PASSWD)) == (1000, 2000, (2000,))
+
+
+@pytest.mark.parametrize("odd", ["\n", "a:b\n", "x:x:one:1:::\n"])
+def test_a_file_with_an_odd_line_counts_as_missing(odd: str) -> None:
+    assert _who(_image("web", PASSWD + odd, GROUP)) == (0, 0, (0,))
+
+
+def test_the_pod_s_context() -> None:
+    pod = {"runAsUser": 65534, "runAsGroup": 65534}
+    assert _who(PAUSE, pod=pod, pause=True) == (65534, 65534, (65534,))
+    assert _who(_image("web", PASSWD, GROUP), pod={"runAsUser": 1001}) == (1001, 1001, (1001,))
+    assert _who(_image(), pod={"runAsUser": 5}) == (5, 0, (0,))
+    assert _who(_image(), pod={"runAsGroup": 7}) == (0, 7, (7,))
+    assert _who(_image(), pod={"fsGroup": 4, "supplementalGroups": [9, 2, 9]}) == (0, 0, (0, 2, 4, 9))
+
+
+def test_the_container_s_context() -> None:
+    assert _who(_image(), {"runAsUser": 1000, "runAsGroup": 1000}) == (1000, 1000, (0, 1000))
+    assert _who(_image(), {"runAsUser": 0}, {"runAsUser": 5, "runAsGroup": 5}) == (0, 5, (5,))
+    image = PAUSE
+    assert _who(image, {"runAsUser": 65535, "runAsGroup": 0}, {"fsGroup": 1000}) == (65535, 0, (0, 1000))
+
+
+def test_pause() -> None:
+    assert _who(PAUSE, pause=True) == (65535, 65535, (65535,))
+    assert _who(PAUSE, pod={"fsGroup": 5}, pause=True) == (65535, 65535, (65535,))
+    assert _who(_image(), pod={"fsGroup": 5}, pause=True) == (0, 0, (5,))
+    assert _who(_image("1:web", PASSWD, GROUP), pause=True) == (1, 2000, (2000,))
+
+
+CONTEXTS = st.fixed_dictionaries(
+    {}, optional={"runAsUser": st.sampled_from([0, 1000, 5]), "runAsGroup": st.sampled_from([0, 2000, 5])}
+)
+PODS = st.builds(
+    lambda one, two: {**one, **two},
+    CONTEXTS,
+    st.fixed_dictionaries(
+        {}, optional={"fsGroup": st.sampled_from([0, 9]), "supplementalGroups": st.lists(st.sampled_from([0, 10, 8]))}
+    ),
+)
+
+
+@given(
+    user=st.sampled_from(["", "web", "1000", "db:root", "7"]),
+    passwd=st.sampled_from([None, PASSWD]),
+    group=st.sampled_from([None, GROUP]),
+    container=CONTEXTS,
+    pod=PODS,
+)
+def test_what_a_refusal_suggests_is_enough(
+    user: str, passwd: str | None, group: str | None, container: dict[str, Any], pod: dict[str, Any]
+) -> None:
+    image = _image(user, passwd, group)
+    before = identity(image, container, pod)
+    refused = refusal(image, container, pod)
+    if refused is None:
+        return
+    for change in re.findall(r"set \{(.*?)\} in the (container|pod)'s", refused[1]):
+        context = container if change[1] == "container" else pod
+        context.update(json.loads("{" + re.sub(r"(\w+):", r'"\1":', change[0]) + "}"))
+
+    assert refusal(image, container, pod) is None
+    after = identity(image, container, pod)
+    assert (after.uid, after.gid) == (before.uid, before.gid)
+    assert set(after.groups) >= set(before.groups)
+
+
+def test_guest_pull_needs_the_identity_in_the_pod() -> None:
+    made, findings = pods.sealing(pods.simple(), User="1000")
+    assert made is None
+    assert [(found.code, found.path[-2:]) for found in findings] == [("CC0604", ("containers", 0))]
+    assert "runs with user 1000" in findings[0].message
+    assert findings[0].hint == "set {runAsUser: 1000, runAsGroup: 0} in the container's securityContext"
+
+    user = pods.container(pods.simple(securityContext={"runAsUser": 1000}), User="1000")["OCI"]["Process"]["User"]
+    assert user == {"UID": 1000, "GID": 0, "AdditionalGids": [0], "Username": ""}
+
+
+def test_a_group_of_the_image_s_root_is_named_too() -> None:
+    spec = {"containers": [{"name": "a", "image": "i", "securityContext": {"runAsUser": 1000, "runAsGroup": 1000}}]}
+    _, findings = pods.sealing(pods.workload(spec))
+    assert findings[0].hint == "set {supplementalGroups: [0]} in the pod's securityContext"
+
+    spec["securityContext"] = {"supplementalGroups": [0]}  # type: ignore[assignment]
+    assert pods.container(pods.workload(spec))["OCI"]["Process"]["User"]["AdditionalGids"] == [0, 1000]

@@ -1,0 +1,154 @@
+import base64
+import gzip
+import hashlib
+import json
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from krm_function.policy import (
+    Initdata,
+    annotation,
+    decode_toml,
+    describe,
+    digest,
+    encode,
+    from_annotation,
+    host_data,
+    rego_document,
+)
+from krm_function.policy.pretty import pretty
+
+TEXT = st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("'\"\\\n\r\t\0\x7f")))
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), TEXT),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXT, inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+def test_layout() -> None:
+    document = Initdata("0.1.0", "sha256", {"policy.rego": "package x\n", "aa.toml": "a = 'b'"})
+    assert encode(document) == (
+        b'version = "0.1.0"\nalgorithm = "sha256"\n\n[data]\n'
+        b'"aa.toml" = "a = \'b\'"\n'
+        b"\"policy.rego\" = '''\npackage x\n'''\n"
+    )
+
+
+@given(data=st.dictionaries(TEXT, TEXT, max_size=4))
+def test_always_valid_toml(data: dict[str, str]) -> None:
+    document = Initdata("0.1.0", "sha384", data)
+    toml = encode(document)
+
+    assert tomllib.loads(toml.decode()) == {"version": "0.1.0", "algorithm": "sha384", "data": data}
+    assert decode_toml(toml) == document
+    assert encode(document._replace(data=dict(reversed(data.items())))) == toml
+
+
+@given(toml=st.binary(max_size=200))
+def test_annotations_read_back(toml: bytes) -> None:
+    value = annotation(toml)
+
+    assert from_annotation(value) == toml
+    assert gzip.decompress(base64.b64decode(value, validate=True)) == toml
+    assert annotation(toml) == value
+
+
+def test_the_gzip_header_tells_nothing() -> None:
+    assert base64.b64decode(annotation(b"x"))[:10].hex() == "1f8b08000000000000ff"
+
+
+def test_bombs() -> None:
+    bomb = base64.b64encode(gzip.compress(bytes(17 * 1024 * 1024))).decode()
+    with pytest.raises(ValueError, match="more than"):
+        from_annotation(bomb)
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("", "cut off"),
+        ("%", "no base64"),
+        ("\u00e4", "no base64"),
+        ("YWJj", "no gzip"),
+        (annotation(b"x" * 99)[:-8], "cut off"),
+        (base64.b64encode(gzip.compress(b"a") + b"b").decode(), "followed"),
+    ],
+)
+def test_annotations_that_are_none(value: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        from_annotation(value)
+
+
+@pytest.mark.parametrize(
+    ("toml", "problem"),
+    [
+        (b"\xff", "not UTF-8"),
+        (b"a", "no TOML"),
+        (b"", "version"),
+        (b'version = "0.2.0"\nalgorithm = "sha256"\n[data]', "version"),
+        (b'version = "0.1.0"\nalgorithm = "md5"\n[data]', "algorithm"),
+        (b'version = "0.1.0"\nalgorithm = 256\n[data]', "algorithm"),
+        (b'version = "0.1.0"\nalgorithm = "sha256"', "table of strings"),
+        (b'version = "0.1.0"\nalgorithm = "sha256"\n[data]\na = 1', "table of strings"),
+    ],
+)
+def test_documents_that_are_none(toml: bytes, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        decode_toml(toml)
+
+
+def test_the_spelling_with_a_dash() -> None:
+    assert decode_toml(b'version = "0.1.0"\nalgorithm = "sha-256"\n[data]').algorithm == "sha256"
+
+
+def test_digests() -> None:
+    assert digest(b"x") == hashlib.sha256(b"x").hexdigest()
+    assert digest(b"x", "sha512") == hashlib.sha512(b"x").hexdigest()
+    with pytest.raises(ValueError, match="algorithm"):
+        digest(b"x", "md5")
+
+
+def test_widths_of_the_hardware() -> None:
+    assert host_data("ab" * 32, "snp") == b"\xab" * 32
+    assert host_data("ab" * 32, "tdx") == b"\xab" * 32 + bytes(16)
+    assert host_data("ab" * 48, "snp") == b"\xab" * 32
+    assert host_data("ab" * 32, "cca") == b"\xab" * 32 + bytes(32)
+
+
+@given(value=JSON)
+def test_pretty_json_reads_back(value: object) -> None:
+    text = pretty(value)
+
+    assert json.loads(text) == value
+    assert "'''" not in text
+    assert "\x7f" not in text
+
+
+def test_pretty_json_looks_like_genpolicy_s() -> None:
+    value = {"a": [], "b": {}, "c": ["x", {"d": None}], "e": True, "f": -1}
+    assert pretty(value) == json.dumps(value, indent=2)
+    assert pretty("'''''''") == "\"''\\u0027''\\u0027'\""
+
+
+def test_a_policy_reads_back() -> None:
+    data = {"containers": [{"a": "it's '''\n\u20ac"}], "common": {}}
+    rego = rego_document("package agent_policy\n", data)
+
+    assert rego.startswith('package agent_policy\n\npolicy_data := {\n  "containers": [\n')
+    assert describe(rego) == data
+    assert describe(rego + "\n# more\n") == data
+
+
+@pytest.mark.parametrize("rego", ["", "package x", "\npolicy_data := {", "\npolicy_data := []", "\npolicy_data := {}"])
+def test_what_is_no_policy(rego: str) -> None:
+    with pytest.raises(ValueError, match="policy"):
+        describe(rego)
+
+
+def test_data_of_another_kind_is_a_bug() -> None:
+    with pytest.raises(TypeError, match="float"):
+        pretty([1.5])

@@ -1,0 +1,219 @@
+import copy
+from typing import Any
+
+import pytest
+
+from krm_function.policy import References, load_rules, seal, settings
+from krm_function.policy.defaults import DEFAULTS
+from tests.policy import pods
+
+Json = dict[str, Any]
+SECURE = ["rbind", "rprivate", "rw"]
+SHM = "/dev/shm"  # noqa: S108 - a mount of the guest
+SF = "$(sfprefix)"
+
+
+def _pod(volume: Json, *mounts: Json, **spec: Any) -> Any:
+    entries = [{"name": "v", "mountPath": "/data/v", **mount} for mount in mounts or ({},)]
+    containers = [{"name": "app", "image": "i", "volumeMounts": entries}]
+    return pods.workload({"containers": containers, "volumes": [{"name": "v", **volume}], **spec})
+
+
+def _made(volume: Json, *mounts: Json, **spec: Any) -> tuple[list[Json], list[Json]]:
+    found = pods.container(_pod(volume, *mounts, **spec))
+    return [mount for mount in found["OCI"]["Mounts"] if mount["destination"].startswith("/data")], found["storages"]
+
+
+def test_what_every_workload_container_may_mount() -> None:
+    found = pods.container(pods.simple())["OCI"]["Mounts"]
+    assert [(mount["destination"], mount["type_"], mount["source"]) for mount in found] == [
+        ("/proc", "proc", "proc"),
+        ("/dev", "tmpfs", "tmpfs"),
+        ("/dev/pts", "devpts", "devpts"),
+        (SHM, "bind", "/run/kata-containers/sandbox/shm"),
+        ("/dev/mqueue", "mqueue", "mqueue"),
+        ("/sys", "sysfs", "sysfs"),
+        ("/sys/fs/cgroup", "cgroup", "cgroup"),
+        ("/etc/hosts", "bind", SF + "hosts$"),
+        ("/dev/termination-log", "bind", SF + "termination-log$"),
+        ("/etc/hostname", "bind", SF + "hostname$"),
+        ("/etc/resolv.conf", "bind", SF + "resolv.conf$"),
+        ("/var/run/secrets/kubernetes.io/serviceaccount", "bind", SF + "serviceaccount$"),
+        ("/var/run/secrets/azure/tokens", "bind", SF + "tokens$"),
+    ]
+    assert found[9]["options"] == ["rbind", "rprivate", "rw"]
+
+
+def test_a_read_only_root() -> None:
+    found = pods.container(pods.simple(securityContext={"readOnlyRootFilesystem": True}))["OCI"]["Mounts"]
+    assert [mount["options"][-1] for mount in found[7:11]] == ["rw", "rw", "ro", "ro"]
+
+
+def test_the_termination_log_may_be_elsewhere() -> None:
+    found = pods.container(pods.simple(terminationMessagePath="/log/end.log"))["OCI"]["Mounts"]
+    assert found[8]["destination"] == "/log/end.log"
+    assert found[8]["source"] == SF + "end.log$"
+
+
+def test_memory() -> None:
+    mounts, storages = _made({"emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}, {}, {"mountPath": "/data/w"})
+    source = "^/run/kata-containers/sandbox/ephemeral/v$"
+    assert mounts == [
+        {"destination": "/data/v", "source": source, "type_": "bind", "options": SECURE},
+        {"destination": "/data/w", "source": source, "type_": "bind", "options": SECURE},
+    ]
+    assert storages == 2 * [
+        {
+            "driver": "ephemeral",
+            "driver_options": [],
+            "source": "tmpfs",
+            "fstype": "tmpfs",
+            "options": [],
+            "mount_point": source,
+            "fs_group": None,
+            "shared": False,
+        }
+    ]
+
+
+def test_encrypted_block() -> None:
+    mounts, storages = _made({"emptyDir": {}}, {"readOnly": True})
+    assert mounts == [{"destination": "/data/v", "source": "", "type_": "bind", "options": ["rbind", "rprivate", "ro"]}]
+    assert storages == [
+        {
+            "driver": "",
+            "driver_options": ["encryption_key=ephemeral", "create_filesystem"],
+            "source": "",
+            "fstype": "ext4",
+            "options": [],
+            "mount_point": "$(spath)/$(b64_device_id)",
+            "fs_group": None,
+            "shared": True,
+        }
+    ]
+    assert _made({}) == _made({"emptyDir": {}})
+
+
+def test_groups_of_the_file_system() -> None:
+    context = {"fsGroup": 1000}
+    assert _made({"emptyDir": {}}, securityContext=context)[1][0]["fs_group"] == {
+        "group_id": 1000,
+        "group_change_policy": 0,
+    }
+    assert _made({"emptyDir": {"medium": "Memory"}}, securityContext=context)[1][0]["options"] == ["fsgid=1000"]
+    assert _made({"emptyDir": {}}, securityContext={"fsGroup": 0})[1][0]["fs_group"] is None
+
+
+@pytest.mark.parametrize(
+    ("propagation", "option"),
+    [(None, "rprivate"), ("None", "rprivate"), ("HostToContainer", "rslave"), ("Bidirectional", "rshared")],
+)
+def test_propagation(propagation: str | None, option: str) -> None:
+    mounts, _ = _made({"emptyDir": {"medium": "Memory"}}, {"mountPropagation": propagation})
+    assert mounts[0]["options"] == ["rbind", option, "rw"]
+
+
+@pytest.mark.parametrize("volume", [{"configMap": {"name": "look"}}, {"secret": {"secretName": "keys"}}])
+def test_config_maps_and_secrets(volume: Json) -> None:
+    mounts, storages = _made(volume)
+    assert mounts == [
+        {"destination": "/data/v", "source": SF + "v$", "type_": "bind", "options": ["rbind", "rprivate", "ro"]}
+    ]
+    assert storages == []
+
+
+def test_order_is_that_of_the_volumes() -> None:
+    spec = {
+        "containers": [
+            {
+                "name": "app",
+                "image": "i",
+                "volumeMounts": [{"name": "b", "mountPath": "/data/b"}, {"name": "a", "mountPath": "/data/a"}],
+            }
+        ],
+        "volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "emptyDir": {}}],
+    }
+    found = pods.container(pods.workload(spec))["OCI"]["Mounts"]
+    assert [mount["destination"] for mount in found[-2:]] == ["/data/a", "/data/b"]
+
+
+@pytest.mark.parametrize(
+    ("volume", "mount", "expected"),
+    [
+        ({"emptyDir": {"medium": "HugePages"}}, {}, ("CC0601", "")),
+        ({"persistentVolumeClaim": {"claimName": "c"}}, {}, ("CC0601", "")),
+        ({"ephemeral": {}}, {}, ("CC0601", "")),
+        ({"iscsi": {}}, {}, ("CC0601", "")),
+        ({"emptyDir": {}, "secret": {}}, {}, ("CC0601", "")),
+        ({"configMap": {"name": "look"}}, {"mountPropagation": "HostToContainer"}, ("CC0601", "")),
+        ({"emptyDir": {}}, {"mountPropagation": "Sideways"}, ("CC0604", ".mountPropagation")),
+        ({"emptyDir": {}}, {"mountPath": "/"}, ("CC0604", ".mountPath")),
+        ({"emptyDir": {}}, {"mountPath": "/a/.."}, ("CC0604", ".mountPath")),
+        ({"emptyDir": {}}, {"mountPath": "data"}, ("CC0604", ".mountPath")),
+        ({"emptyDir": {}}, {"mountPath": "/a/.*"}, ("CC0604", ".mountPath")),
+        ({"emptyDir": {}}, {"name": "w"}, ("CC0604", ".name")),
+        ({"emptyDir": {}}, {"subPath": "x"}, ("CC0601", ".subPath")),
+        ({"emptyDir": {}}, {"subPathExpr": "x"}, ("CC0601", ".subPathExpr")),
+    ],
+)
+def test_what_is_not_covered(volume: Json, mount: Json, expected: tuple[str, str]) -> None:
+    code, place = expected
+    assert pods.refused(_pod(volume, mount)) == [(code, f"containers[0].volumeMounts[0]{place}")]
+
+
+def test_the_path_begins_at_the_document() -> None:
+    _, findings = pods.sealing(_pod({"emptyDir": {}}, {}, {"subPath": "x"}))
+    assert findings[0].path == ("spec", "template", "spec", "containers", 0, "volumeMounts", 1, "subPath")
+    assert findings[0].message.startswith("containers[0].volumeMounts[1].subPath is not covered")
+
+
+def test_volumes_of_images() -> None:
+    found = pods.container(pods.simple(), Volumes={"/var//lib/db": {}, "/a": {}, "/etc/hosts": {}})["OCI"]["Mounts"]
+    assert found[-2:] == [
+        {"destination": "/a", "source": SF + "a$", "type_": "bind", "options": ["rbind", "rprivate", "rw"]},
+        {"destination": "/var/lib/db", "source": SF + "db$", "type_": "bind", "options": ["rbind", "rprivate", "rw"]},
+    ]
+    assert pods.refused(pods.simple(), Volumes={"/": {}}) == [("CC0604", "containers[0].image")]
+
+
+def _with(subject: Any, *path: Any) -> Json:
+    document = copy.deepcopy(DEFAULTS)
+    value: Any = document
+    for part in path[:-2]:
+        value = value[part]
+    value[path[-2]] = path[-1]
+    chosen, findings = settings(document)
+    assert findings == ()
+    made, found = seal(subject, pods.images(subject), References(), chosen, load_rules())
+    assert made is not None, found
+    container: Json = made.data["containers"][1]
+    return container
+
+
+def test_other_kinds_of_empty_dir() -> None:
+    subject = _pod({"emptyDir": {}})
+    plain = _with(subject, "cluster_config", "emptydir_type", "block-plain")
+    assert plain["storages"][0]["driver_options"] == ["create_filesystem"]
+    assert plain["storages"][0]["options"] == ["discard"]
+    shared = _with(subject, "cluster_config", "emptydir_type", "shared-fs")
+    assert shared["storages"] == []
+    assert [mount["source"] for mount in shared["OCI"]["Mounts"][-2:]] == [
+        "^$(cpath)/sandbox-[0-9a-f]{16}-v$",
+        "$(sfprefix)v$",
+    ]
+
+
+def test_storages_of_config_maps() -> None:
+    made = _with(_pod({"configMap": {"name": "x"}}), "kata_config", "enable_configmap_secret_storages", True)
+    assert made["storages"] == [
+        {
+            "driver": "local",
+            "driver_options": [],
+            "source": SF + "v$",
+            "fstype": "bind",
+            "options": ["rbind", "rprivate", "ro"],
+            "mount_point": SF + "v$",
+            "fs_group": None,
+            "shared": False,
+        }
+    ]

@@ -1,0 +1,165 @@
+import copy
+import subprocess
+import sys
+import time
+
+import pytest
+
+from krm_function.model.workload import INITDATA, Workload
+from krm_function.policy import (
+    Initdata,
+    References,
+    annotation,
+    decode_toml,
+    default_settings,
+    describe,
+    digest,
+    encode,
+    from_annotation,
+    load_rules,
+    seal,
+)
+from tests.policy import host, pods
+
+
+def test_the_forms_of_a_policy_agree() -> None:
+    made, findings = pods.sealing(pods.rich())
+
+    assert made is not None
+    assert [found.code for found in findings] == ["CC0606"]
+    assert describe(made.rego) == made.data
+    assert made.rego.startswith(load_rules() + "\npolicy_data := {\n")
+    assert decode_toml(made.toml) == Initdata("0.1.0", "sha256", {"policy.rego": made.rego})
+    assert from_annotation(made.annotation) == made.toml
+    assert made.digest == digest(made.toml)
+    assert made.toml.startswith(b'version = "0.1.0"\nalgorithm = "sha256"\n\n[data]\n"policy.rego" = \'\'\'\n')
+    assert max(map(len, made.rego.splitlines())) < 1024
+
+
+def test_the_same_pod_gets_the_same_policy() -> None:
+    assert pods.sealed(pods.rich()) == pods.sealed(pods.rich())
+
+
+def test_hash_seeds_change_nothing() -> None:
+    program = "from tests.policy import pods; print(pods.sealed(pods.rich()).digest)"
+    runs = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        ).stdout
+        for seed in ("0", "1")
+    }
+    assert runs == {pods.sealed(pods.rich()).digest + "\n"}
+
+
+def test_the_workload_is_left_alone() -> None:
+    subject = pods.rich()
+    before = copy.deepcopy(subject.document)
+    pods.sealed(subject)
+    assert subject.document == before
+
+
+def test_the_settings_are_left_alone() -> None:
+    before = copy.deepcopy(default_settings())
+    pods.sealed(pods.rich())
+    assert default_settings() == before
+
+
+def _with_initdata(value: str) -> Workload:
+    spec = {"containers": [{"name": "a", "image": "i"}]}
+    return pods.workload(spec, template_metadata={"annotations": {INITDATA: value}})
+
+
+def test_initdata_of_the_user_is_kept() -> None:
+    given = Initdata("0.1.0", "sha256", {"cdh.toml": "x = 1\n", "policy.rego": "old", "aa.toml": "it's"})
+    made = pods.sealed(_with_initdata(annotation(encode(given))))
+
+    assert decode_toml(made.toml).data == {"aa.toml": "it's", "cdh.toml": "x = 1\n", "policy.rego": made.rego}
+    assert made.data == pods.sealed(_with_initdata(annotation(encode(given._replace(data={}))))).data
+    assert all(INITDATA not in container["OCI"]["Annotations"] for container in made.data["containers"])
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("", "cut off"),
+        ("junk", "no gzip"),
+        (annotation(b"junk"), "no TOML"),
+        (annotation(encode(Initdata("0.1.0", "sha384", {}))), "sha384"),
+    ],
+)
+def test_initdata_of_the_user_that_cannot_be_used(value: str, problem: str) -> None:
+    made, findings = pods.sealing(_with_initdata(value))
+
+    assert made is None
+    assert [found.code for found in findings] == ["CC0610"]
+    assert problem in findings[0].message
+    assert findings[0].path[-1] == INITDATA
+
+
+def test_every_missing_image_is_told() -> None:
+    subject = pods.rich()
+    known = pods.images(subject)
+    del known[pods.MESH["image"]], known[pods.APP["image"]]
+    made, findings = seal(subject, known, References(), default_settings(), load_rules())
+
+    assert made is None
+    assert [(found.code, found.path[-3:]) for found in findings] == [
+        ("CC0504", ("initContainers", 2, "image")),
+        ("CC0504", ("containers", 0, "image")),
+    ]
+
+
+def test_every_problem_of_a_pod_is_told_at_once() -> None:
+    container = {"env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "status.podIPs"}}}]}
+    found = pods.refused(
+        pods.workload(
+            {
+                "containers": [
+                    {"name": "a", "image": "i", **container},
+                    {"name": "b", "image": "i", "volumeMounts": [{"name": "x", "mountPath": "/x"}], **container},
+                ]
+            }
+        )
+    )
+    assert [code for code, _ in found] == ["CC0601", "CC0601", "CC0604"]
+
+
+def test_lines_the_agent_would_refuse() -> None:
+    assert pods.refused(pods.simple(args=["x" * 70_000])) == [("CC0604", "")]
+    pods.sealed(pods.simple(args=["x" * 60_000]))
+
+
+def test_text_that_is_no_unicode() -> None:
+    assert pods.refused(pods.simple(args=["\ud800"])) == [("CC0604", "")]
+
+
+def test_rules_of_the_user() -> None:
+    subject = pods.simple()
+    rules = "package agent_policy\n# three apostrophes: '''\n"
+    made, _ = seal(subject, pods.images(subject), References(), default_settings(), rules)
+
+    assert made is not None
+    assert decode_toml(made.toml).data["policy.rego"] == made.rego
+    assert made.rego.startswith(rules + "\npolicy_data := {")
+
+
+@pytest.mark.parametrize("text", ["it's", "'''", "''''''", "a\nb\tc", '"q" \\n', "\u00e9\u20ac\U0001f600", "<&>"])
+def test_odd_text_reaches_the_rules_unharmed(text: str) -> None:
+    made = pods.sealed(pods.simple(env=[{"name": "A", "value": text}], args=[text]))
+
+    assert decode_toml(made.toml).data["policy.rego"] == made.rego
+    assert describe(made.rego)["containers"][1]["OCI"]["Process"]["Args"][1] == text
+    if "'''" not in text:  # rego-cpp does not decode \u0027; regorus and OPA do
+        agent = host.Agent(made.rego)
+        assert agent.verdict("CreateContainerRequest", host.Host(made.rego).create("app")) is not False
+
+
+def test_a_thousand_workloads_are_quick() -> None:
+    subject, known = pods.rich(), pods.images(pods.rich())
+    references, rules = References([pods.CONFIG_MAP, pods.SECRET]), load_rules()
+    best = 1.0
+    for _ in range(20):
+        start = time.perf_counter()
+        seal(subject, known, references, default_settings(), rules)
+        best = min(best, time.perf_counter() - start)
+    assert best < 0.02  # about 2 ms on an idle machine, half of it gzip

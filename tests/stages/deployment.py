@@ -1,0 +1,156 @@
+"""A small deployment as plain data, the configuration to render it with, and renders of it."""
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+from krm_function.api.kinds import Config, Generate, ImageFacts, PlatformRelease, Release
+from krm_function.findings import Finding
+from krm_function.hosts.stream import decode_stream
+from krm_function.manifest import decode
+from krm_function.model.objects import objects, reference
+from krm_function.model.resource import Resource
+from krm_function.model.workload import EMITTED, INITDATA, KINDS, Workload
+from krm_function.pipeline import Rendered, render
+from krm_function.yamltext import dump, parse
+from tests.stages.example import COORDINATOR, HANDLERS, IMAGES, INITIALIZER, MESH, ROLE, WEB
+
+Json = dict[str, Any]
+
+SEED = bytes(range(1, 0x31)).hex()  # of the vectors in contrast.md 5.10
+APEIP = "0080b004"
+TDX_RTMRS = tuple(digit * 96 for digit in "5678")
+RTMR0 = {"1": "5" * 96, "2": "9" * 96, "3": "1" * 96}
+SCRIPT = f"example.com/script@sha256:{'b' * 64}"
+FACTS = ImageFacts("", {"Env": ["PATH=/bin"], "Entrypoint": ["/entry"], "Cmd": ["serve"], "WorkingDir": "/work"})
+LOCK: dict[str, ImageFacts] = dict.fromkeys((WEB, SCRIPT, INITIALIZER, MESH, COORDINATOR), FACTS)
+
+
+def snp(platform: str = "metal-qemu-snp", products: Sequence[str] = ("Milan", "Genoa")) -> PlatformRelease:
+    entries = tuple({"ProductName": product, "TrustedMeasurement": SEED, "APEIP": APEIP} for product in products)
+    return PlatformRelease(HANDLERS[platform], {"memory": "682Mi"}, snp=entries)
+
+
+def tdx(platform: str = "metal-qemu-tdx") -> PlatformRelease:
+    entry = {"MrTd": "4" * 96, "Rtmrs": list(TDX_RTMRS)}
+    table = RTMR0 if platform == "metal-qemu-tdx" else {}
+    return PlatformRelease(HANDLERS[platform], {"memory": "682Mi"}, tdx=(entry,), rtmr0_by_vcpu=table)
+
+
+PLATFORMS: dict[str, PlatformRelease] = {name: snp(name) if "snp" in name else tdx(name) for name in HANDLERS}
+RELEASE = Release("v1.25.0", "v1.25.0", PLATFORMS, IMAGES)
+
+
+def config(release: Release = RELEASE, images: Mapping[str, ImageFacts] | None = LOCK, **options: Any) -> Config:
+    """A configuration; options are those of Generate."""
+    return Config(Generate(**{"platform": "metal-qemu-snp", "runtime_classes": "off", **options}), release, images)
+
+
+def pod_spec(**fields: Any) -> Json:
+    """A pod spec with one container `web`; None removes a field."""
+    limits = {"cpu": "500m", "memory": "200Mi"}
+    spec = {
+        "runtimeClassName": "contrast-cc",
+        "containers": [{"name": "web", "image": WEB, "resources": {"limits": limits}}],
+        **fields,
+    }
+    return deepcopy({key: value for key, value in spec.items() if value is not None})
+
+
+def an_object(
+    kind: str = "Deployment",
+    name: str = "web",
+    namespace: str = "shop",
+    spec: Json | None = None,
+    annotations: Mapping[str, Any] | None = None,
+    labels: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> Json:
+    """A workload of any kind. annotations and labels are those of its pod template; `more` joins the object's spec."""
+    version, path = KINDS[kind]
+    metadata: Json = {"name": name} | ({"namespace": namespace} if namespace else {})
+    template: Json = {"metadata": {"labels": {"app": name, **(labels or {})}}, "spec": deepcopy(spec or pod_spec())}
+    if annotations:
+        template["metadata"]["annotations"] = dict(annotations)
+    value: Json = {"apiVersion": version, "kind": kind, "metadata": metadata}
+    if kind == "Pod":
+        return value | {"metadata": {**metadata, **template["metadata"]}, "spec": template["spec"]}
+    for key in reversed(path[1:]):
+        template = {str(key): template}
+    return value | {"spec": {**more, **template}}
+
+
+def coordinator(name: str = "coordinator", namespace: str = "shop", **fields: Any) -> Json:
+    container = {"name": "coordinator", "image": "ghcr.io/edgelesssys/contrast/coordinator:latest"}
+    spec = pod_spec(**{"containers": [container], **fields})
+    return an_object("StatefulSet", name, namespace, spec, labels={ROLE: "coordinator"}, serviceName=name)
+
+
+def a_list(*values: Any) -> Json:
+    return {"apiVersion": "v1", "kind": "List", "items": list(values)}
+
+
+def stream(*values: Any) -> tuple[Resource, ...]:
+    """Plain data as the resources of one stream; text stands for itself."""
+    texts = [value if isinstance(value, str) else dump(value) for value in values]
+    return decode_stream("".join(f"---\n{text}" for text in texts).encode()).resources
+
+
+def run(*values: Any, findings: tuple[Finding, ...] = (), to: Config | None = None) -> Rendered:
+    """Render plain data."""
+    return render(stream(*values), to or config(), findings)
+
+
+def good(*values: Any, to: Config | None = None) -> Rendered:
+    """Render what must render."""
+    made = run(*values, to=to)
+    assert [found for found in made.findings if found.severity == "error"] == []
+    return made
+
+
+def again(made: Rendered, to: Config | None = None) -> Rendered:
+    """Render what a render made."""
+    texts = [text.removeprefix("---\n") for text in made.texts if text is not None]
+    return good(*texts, *made.added, to=to)
+
+
+def values(made: Rendered) -> list[Any]:
+    """All objects that leave a render, Lists taken apart."""
+    wholes = [parse(text).value for text in made.texts if text is not None] + list(made.added)
+    return [value for whole in wholes for _, value in objects(whole)]
+
+
+def named(made: Rendered, name: str, kind: str = "") -> Workload:
+    """A workload as it leaves a render."""
+    found = [value for value in values(made) if reference(value).name == name and reference(value).kind in KINDS]
+    found = [value for value in found if not kind or value["kind"] == kind]
+    assert len(found) == 1
+    return Workload(found[0], (), reference(found[0]))
+
+
+def digests(made: Rendered) -> dict[str, str]:
+    """Workload name -> digest in the plan."""
+    return {one.ref.name: one.digest for one in made.plan if one.digest}
+
+
+def manifest(made: Rendered) -> Json:
+    return decode(made.manifest)
+
+
+def codes(made: Rendered, severity: str = "error") -> list[str]:
+    return [found.code for found in made.findings if found.severity == severity]
+
+
+def said(made: Rendered) -> list[tuple[str, str]]:
+    """Code and workload of every error."""
+    errors = [found for found in made.findings if found.severity == "error"]
+    return sorted((found.code, found.ref.name if found.ref else "") for found in errors)
+
+
+def emitted(made: Rendered) -> list[Any]:
+    """Objects that renders added."""
+    return [one for one in values(made) if EMITTED in one["metadata"].get("annotations", {})]
+
+
+def initdata(workload: Workload) -> str:
+    return str(workload.annotations[INITDATA])

@@ -1,0 +1,202 @@
+"""Reading: what is parsed, what an earlier render did is taken back."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from krm_function.model.edits import ABSENT, Edit
+from krm_function.model.objects import objects, reference
+from krm_function.model.resource import Resource
+from krm_function.model.workload import EMITTED, KINDS, ORIGINAL
+from krm_function.stages.read import read
+from krm_function.stages.write import ObjectEdits, write
+from krm_function.yamltext import parse
+from tests.stages.deployment import a_list, an_object, coordinator, stream
+
+Documents = list[Any]
+
+
+def edited(*documents: Any) -> tuple[Resource, ...]:
+    """The documents after a render that set one field of every workload and added one."""
+    resources = stream(*documents)
+    source = read(resources)
+    edits = []
+    for index, document in source.documents.items():
+        for root, value in objects(document.value):
+            ref = reference(value)
+            if ref.kind in KINDS:
+                where = (*root, *KINDS[ref.kind][1], "spec")
+                changes = (
+                    Edit("set", (*where, "runtimeClassName"), "contrast-cc", f"rendered-{ref.name}", "CC0404", ""),
+                    Edit("set", (*where, "hostname"), ABSENT, ref.name, "CC0404", ""),
+                )
+                edits.append(ObjectEdits(index, root, ref, changes))
+    made = write(resources, source.documents, source.emitted, edits, ())
+    assert made.findings == ()
+    return tuple(one._replace(text=text or "") for one, text in zip(resources, made.texts, strict=True))
+
+
+def texts(resources: tuple[Resource, ...]) -> list[str]:
+    """What the resources read as."""
+    source = read(resources)
+    assert source.findings == ()
+    return [source.documents[index].text for index in range(len(resources))]
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "List", "RuntimeClass"])
+def test_every_kind_that_can_matter_is_parsed(kind: str) -> None:
+    (resource,) = stream({"apiVersion": "v1", "kind": kind, "metadata": {"name": "x"}})
+    source = read([resource])
+    assert source.documents[0].value["kind"] == kind
+    assert (source.emitted, source.findings) == ({}, ())
+
+
+@pytest.mark.parametrize("kind", ["Service", "ConfigMap", "Secret", "PodTemplate", ""])
+def test_other_kinds_are_not_even_parsed(kind: str) -> None:
+    assert read([Resource("this: is: no: YAML", kind=kind)]) == ({}, {}, ())
+
+
+def test_the_kinds_to_parse_may_be_chosen() -> None:
+    resources = stream({"kind": "ConfigMap"}, {"kind": "Secret"}, {"kind": "Pod"})
+    assert set(read(resources, ("ConfigMap", "Secret")).documents) == {0, 1}
+
+
+@pytest.mark.parametrize("mark", [EMITTED, ORIGINAL])
+def test_a_resource_of_any_kind_with_a_mark_of_ours_is_parsed(mark: str) -> None:
+    resource = Resource(f"kind: Service\nmetadata:\n  annotations:\n    {mark}: '[]'\n", kind="Service")
+    source = read([resource])
+    assert set(source.emitted) | set(source.documents) == {0}
+
+
+def test_what_a_render_added_is_kept_apart() -> None:
+    annotated = {"kind": "ConfigMap", "metadata": {"annotations": {EMITTED: "true"}}}
+    source = read(stream({"kind": "Pod"}, annotated, {"kind": "Job"}))
+    assert (set(source.documents), set(source.emitted)) == ({0, 2}, {1})
+
+
+def test_the_mark_counts_as_an_annotation_and_nowhere_else() -> None:
+    value = {"kind": "ConfigMap", "metadata": {"labels": {EMITTED: "true"}}, "data": {EMITTED: "true"}}
+    source = read(stream(value))
+    assert (set(source.documents), set(source.emitted)) == ({0}, set())
+
+
+def test_a_problem_of_one_resource_does_not_keep_others_from_being_read() -> None:
+    resources = (
+        Resource("a: [", 7, "first.yaml", kind="Pod"),
+        *stream(an_object()),
+        Resource("b: {", 9, "last.yaml", kind="Job"),
+    )
+    source = read(resources)
+    assert set(source.documents) == {1}
+    assert [(found.code, found.file) for found in source.findings] == [("CC0101", "first.yaml"), ("CC0101", "last.yaml")]
+    assert source.findings[0].line >= 7
+    assert source.findings[1].line >= 9
+
+
+def test_places_in_a_document_count_from_the_start_of_its_file() -> None:
+    resource = Resource("kind: Pod\nspec:\n  a: 1\n", 40, "f.yaml", kind="Pod")
+    assert read([resource]).documents[0].line == 40
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_document_that_was_edited_reads_as_it_was_before(kind: str) -> None:
+    before = stream(an_object(kind))
+    after = edited(an_object(kind))
+    assert after[0].text != before[0].text
+    assert texts(after) == [before[0].text]
+
+
+def test_every_member_of_a_list_is_taken_back() -> None:
+    document = a_list(an_object(name="a"), {"kind": "Service"}, a_list(an_object("CronJob", "b"), an_object("Pod", "c")))
+    before = stream(document)
+    after = edited(document)
+    assert len([value for _, value in objects(parse(after[0].text).value)]) == 4
+    assert after[0].text.count(f"{ORIGINAL}:") == 3
+    assert after[0].text.count("rendered-") >= 3
+    assert texts(after) == [before[0].text]
+
+
+def members(document: Any) -> dict[str, Any]:
+    return {reference(value).name: value for _, value in objects(document)}
+
+
+def test_members_that_a_host_moved_inside_their_list_are_taken_back_each_to_its_own() -> None:
+    (made,) = edited(a_list(an_object(name="a"), coordinator("b"), an_object("CronJob", "c")))
+    a, b, c = parse(made.text).value["items"]
+    source = read(stream(a_list(c, a, b)))
+    assert source.findings == ()
+    wanted = {"a": an_object(name="a"), "b": coordinator("b"), "c": an_object("CronJob", "c")}
+    assert members(source.documents[0].value) == wanted
+
+
+def test_members_that_a_host_took_out_of_their_list_are_taken_back() -> None:
+    (made,) = edited(a_list(an_object(name="a"), coordinator("b")))
+    source = read(stream(*parse(made.text).value["items"]))
+    assert [source.documents[index].value for index in range(2)] == [an_object(name="a"), coordinator("b")]
+
+
+def test_objects_that_a_host_put_into_a_list_are_taken_back() -> None:
+    made = [parse(one.text).value for one in edited(an_object(name="a"), coordinator("b"))]
+    source = read(stream(a_list({"kind": "Service"}, *made)))
+    assert members(source.documents[0].value)["b"] == coordinator("b")
+    assert members(source.documents[0].value)["a"] == an_object(name="a")
+
+
+def test_annotations_that_a_host_added_beside_ours_stay() -> None:
+    for wrap in (lambda one: one, a_list):
+        (made,) = edited(wrap(an_object()))
+        value = parse(made.text).value
+        one = value["items"][0] if "items" in value else value
+        one["metadata"]["annotations"]["config.kubernetes.io/index"] = "3"
+        (after,) = texts(stream(value))
+        wanted = an_object()
+        wanted["metadata"]["annotations"] = {"config.kubernetes.io/index": "3"}
+        assert next(iter(members(parse(after).value).values())) == wanted
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["no json", "{}", "5", "null", '"x"', "[5]", "[[]]", '[["?", "/a"]]', '[["="]]', '[["-", 5]]', '[["=", "/a", 1, 2]]']
+    + ["[" * 40_000, '[["-", "/a", true]]', "", 7, None, ["x"], {"a": "b"}],
+)
+def test_records_that_are_none_are_a_located_error(value: Any) -> None:
+    for wrap, root in ((lambda one: one, ()), (lambda one: a_list({}, one), ("items", 1))):
+        document = an_object("StatefulSet", "db")
+        document["metadata"]["annotations"] = {ORIGINAL: value}
+        source = read(stream(wrap(document)))
+        if value is None:
+            assert source.findings == ()
+            continue
+        (found,) = source.findings
+        assert (found.severity, found.path) == ("error", (*root, "metadata", "annotations", ORIGINAL))
+        assert found.ref is not None
+        assert (found.ref.kind, found.ref.name) == ("StatefulSet", "db")
+        assert found.line > 0
+
+
+segments = st.lists(
+    st.sampled_from(["spec", "template", "containers", "@web", "#0", "#9", "#x", "metadata", "annotations", "", "~1", "items"]),
+    max_size=6,
+).map(lambda parts: "".join(f"/{part}" for part in parts))
+plain = st.none() | st.integers() | st.text(max_size=3) | st.just({"a": 1}) | st.just([1])
+records = st.lists(
+    st.tuples(st.just("-"), segments)
+    | st.tuples(st.just("-"), segments, st.integers(-2, 9))
+    | st.tuples(st.just("="), segments, plain)
+    | st.tuples(st.just("="), segments, plain, st.text(max_size=5))
+    | st.tuples(st.just("~"), segments, st.text(max_size=5))
+    | st.tuples(st.just("+"), segments, plain, st.text(max_size=5), segments, st.integers(-2, 9)),
+    max_size=4,
+)
+
+
+@given(records)
+def test_records_that_somebody_made_up_never_raise(undo: Any) -> None:
+    document = an_object()
+    document["metadata"]["annotations"] = {ORIGINAL: json.dumps(undo)}
+    source = read(stream(document))
+    assert 0 in source.documents
+    assert all(found.severity == "error" for found in source.findings)

@@ -1,0 +1,206 @@
+"""Resolution of runtime classes: contrast.md 5.7, and the truth table of the stage."""
+
+import re
+from typing import Any
+
+import pytest
+
+from krm_function.api.kinds import PlatformRelease, Release
+from krm_function.model.edits import ABSENT, Edit
+from krm_function.model.platforms import PLATFORMS
+from krm_function.model.workload import KINDS
+from krm_function.stages import resolve as stage
+from krm_function.stages.resolve import Resolved, resolve
+from tests.stages.example import HANDLERS, RELEASE, WEB, pod_template, workload
+
+BARE = ("contrast-cc", "kata-cc-isolation")
+GPU_OF = {
+    "metal-qemu-snp": "metal-qemu-snp-gpu",
+    "metal-qemu-snp-gpu": "metal-qemu-snp-gpu",
+    "metal-qemu-tdx": "metal-qemu-tdx-gpu",
+    "metal-qemu-tdx-gpu": "metal-qemu-tdx-gpu",
+}
+each_platform = pytest.mark.parametrize("platform", list(PLATFORMS))
+with_or_without_gpu = pytest.mark.parametrize("gpus", [0, 1, 3])
+
+
+def containers(gpus: int) -> list[dict[str, Any]]:
+    limits = {"cpu": "8"} | ({"nvidia.com/pgpu": str(gpus)} if gpus else {})
+    return [{"name": "web", "image": WEB, "resources": {"limits": limits}}]
+
+
+def decided(name: str, gpus: int = 0, default: str = "", release: Release = RELEASE) -> Resolved:
+    return resolve(
+        workload(template=pod_template(runtimeClassName=name, containers=containers(gpus))), release, default
+    )
+
+
+def lacking(*names: str) -> Release:
+    return RELEASE._replace(platforms={name: one for name, one in RELEASE.platforms.items() if name not in names})
+
+
+def outcome(made: Resolved) -> tuple[str, list[str], list[str]]:
+    """Platform, reference platforms, finding codes."""
+    name = made.platform.name if made.platform else ""
+    return name, [one.name for one in made.reference_platforms], [found.code for found in made.findings]
+
+
+@pytest.mark.parametrize("name", BARE)
+@each_platform
+def test_a_bare_name_without_gpu_becomes_the_default_platform(name: str, platform: str) -> None:
+    made = decided(name, default=platform)
+    assert outcome(made) == (platform, [platform], [])
+    (edit,) = made.edits
+    assert (edit.op, edit.before, edit.after, edit.code) == ("set", name, HANDLERS[platform], "CC0404")
+    assert edit.path == ("spec", "template", "spec", "runtimeClassName")
+    assert edit.reason == f"contrast-cc-{platform} is {HANDLERS[platform]} in release v1.25.0"
+
+
+@pytest.mark.parametrize("name", BARE)
+@pytest.mark.parametrize("gpus", [1, 4])
+@each_platform
+def test_a_bare_name_with_a_gpu_becomes_the_defaults_gpu_variant(name: str, platform: str, gpus: int) -> None:
+    made = decided(name, gpus, default=platform)
+    assert outcome(made) == (GPU_OF[platform], [GPU_OF[platform]], [])
+    assert [edit.after for edit in made.edits] == [HANDLERS[GPU_OF[platform]]]
+
+
+@pytest.mark.parametrize("name", BARE)
+@with_or_without_gpu
+def test_a_bare_name_without_a_default_platform_is_an_error(name: str, gpus: int) -> None:
+    made = decided(name, gpus)
+    assert outcome(made) == ("", [], ["CC0402"])
+    assert made.edits == ()
+    assert name in made.findings[0].message
+    assert made.findings[0].path == ("spec", "template", "spec", "runtimeClassName")
+    assert made.findings[0].ref is not None
+
+
+@pytest.mark.parametrize("default", ["", *PLATFORMS])
+@pytest.mark.parametrize("suffix", ["", "-0123abcd", "-f"])
+@with_or_without_gpu
+@each_platform
+def test_an_explicit_platform_is_never_changed(platform: str, default: str, suffix: str, gpus: int) -> None:
+    made = decided(f"contrast-cc-{platform}{suffix}", gpus, default)
+    promoted = gpus > 0 and not platform.endswith("-gpu")
+    assert outcome(made) == (
+        platform,
+        [platform, GPU_OF[platform]] if promoted else [platform],
+        ["CC0409"] if promoted else [],
+    )
+    assert [edit.after for edit in made.edits] == [HANDLERS[platform]]
+    assert [found.severity for found in made.findings] == ["warning"] * promoted
+
+
+@each_platform
+def test_the_hash_of_an_older_release_becomes_that_of_this_one(platform: str) -> None:
+    (edit,) = decided(f"contrast-cc-{platform}-deadbeef").edits
+    assert (edit.before, edit.after) == (f"contrast-cc-{platform}-deadbeef", HANDLERS[platform])
+
+
+@each_platform
+@with_or_without_gpu
+def test_the_handler_of_this_release_stays_without_an_edit(platform: str, gpus: int) -> None:
+    made = decided(HANDLERS[platform], gpus, default="metal-qemu-snp")
+    assert made.platform == PLATFORMS[platform]
+    assert made.edits == ()
+
+
+@each_platform
+@pytest.mark.parametrize("name", BARE)
+def test_resolving_twice_makes_no_second_edit(platform: str, name: str) -> None:
+    subject = workload(template=pod_template(runtimeClassName=name))
+    first = resolve(subject, RELEASE, platform)
+    second = resolve(subject.after(first.edits), RELEASE, platform)
+    assert second._replace(edits=first.edits) == first
+    assert second.edits == ()
+
+
+@pytest.mark.parametrize("name", ["contrast-insecure", "contrast-insecure-metal-qemu", "contrast-insecure-x-12345678"])
+@pytest.mark.parametrize("default", ["", *PLATFORMS])
+@with_or_without_gpu
+def test_an_insecure_platform_is_refused(name: str, default: str, gpus: int) -> None:
+    made = decided(name, gpus, default)
+    assert (outcome(made), made.edits) == (("", [], ["CC0405"]), ())
+    assert name in made.findings[0].message
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["contrast-cc-", "contrast-cc-metal-qemu", "contrast-cc-nonexistent", "contrast-ccmetal", "contrast-cc-aks-snp"],
+)
+@pytest.mark.parametrize("default", ["", *PLATFORMS])
+@with_or_without_gpu
+def test_a_name_that_is_not_understood_is_an_error_and_never_the_default(name: str, default: str, gpus: int) -> None:
+    made = decided(name, gpus, default)
+    assert (outcome(made), made.edits) == (("", [], ["CC0401"]), ())
+    assert all(f"contrast-cc-{platform}" in made.findings[0].hint for platform in PLATFORMS)
+
+
+def test_a_name_that_is_close_to_a_placeholder_gets_a_suggestion() -> None:
+    assert (
+        decided("contrast-cc-metal-qemu-snpp").findings[0].hint.endswith("; did you mean contrast-cc-metal-qemu-snp?")
+    )
+    assert "did you mean" not in decided("contrast-cc-zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz").findings[0].hint
+
+
+@each_platform
+@pytest.mark.parametrize("default", [False, True])
+def test_a_platform_that_the_release_lacks_is_an_error_that_names_the_others(platform: str, *, default: bool) -> None:
+    made = decided(
+        "contrast-cc" if default else f"contrast-cc-{platform}", 0, platform if default else "", lacking(platform)
+    )
+    assert (outcome(made), made.edits) == (("", [], ["CC0403"]), ())
+    found = made.findings[0]
+    assert found.message == f"platform {platform} is not in release v1.25.0"
+    assert ", ".join(sorted(set(PLATFORMS) - {platform})) in found.hint
+
+
+def test_a_release_without_any_platform_says_none() -> None:
+    made = decided("contrast-cc-metal-qemu-snp", release=lacking(*PLATFORMS))
+    assert "none" in made.findings[0].hint
+
+
+def test_a_gpu_pod_whose_gpu_variant_the_release_lacks_is_not_run_without_one() -> None:
+    made = decided("contrast-cc", 1, "metal-qemu-snp", lacking("metal-qemu-snp-gpu"))
+    assert outcome(made) == ("", [], ["CC0403"])
+    assert made.findings[0].message == "platform metal-qemu-snp-gpu is not in release v1.25.0"
+
+
+@pytest.mark.parametrize("platform", ["metal-qemu-snp", "metal-qemu-tdx"])
+def test_the_gpu_reference_values_are_left_out_when_the_release_has_none(platform: str) -> None:
+    made = decided(f"contrast-cc-{platform}", 1, release=lacking(f"{platform}-gpu"))
+    assert outcome(made) == (platform, [platform], ["CC0409"])
+
+
+def test_a_gpu_in_the_requests_alone_is_no_gpu() -> None:
+    template = pod_template(
+        containers=[{"name": "web", "image": WEB, "resources": {"requests": {"nvidia.com/pgpu": "1"}}}]
+    )
+    assert outcome(resolve(workload(template=template), RELEASE, "metal-qemu-snp"))[0] == "metal-qemu-snp"
+
+
+@pytest.mark.parametrize("where", ["initContainers", "containers"])
+def test_a_gpu_in_any_list_of_containers_counts(where: str) -> None:
+    template = pod_template(**{where: [{**containers(1)[0], "name": "g"}]})
+    assert outcome(resolve(workload(template=template), RELEASE, "metal-qemu-tdx"))[0] == "metal-qemu-tdx-gpu"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_edit_is_at_the_pod_spec_of_every_kind_and_place(kind: str) -> None:
+    subject = workload(kind, root=("items", 2))
+    (edit,) = resolve(subject, RELEASE, "metal-qemu-snp").edits
+    assert edit.path == ("items", 2, *KINDS[kind][1], "spec", "runtimeClassName")
+    assert edit == Edit("set", edit.path, "contrast-cc", HANDLERS["metal-qemu-snp"], "CC0404", edit.reason)
+    assert edit.before is not ABSENT
+    assert subject.after((edit,)).runtime_class == HANDLERS["metal-qemu-snp"]
+
+
+def test_the_handler_is_the_releases_word_even_when_it_looks_odd() -> None:
+    release = RELEASE._replace(platforms={"metal-qemu-snp": PlatformRelease("my-own-handler")})
+    assert [edit.after for edit in decided("contrast-cc-metal-qemu-snp", release=release).edits] == ["my-own-handler"]
+
+
+def test_the_table_of_the_docstring_names_every_code_that_a_name_can_lead_to() -> None:
+    table = (stage.__doc__ or "").split("decided here:")[1]
+    assert set(re.findall(r"CC04\d\d", table)) == {"CC0401", "CC0402", "CC0405", "CC0409"}

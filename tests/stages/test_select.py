@@ -1,0 +1,248 @@
+"""Selection: contrast.md 3."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from krm_function.model.objects import LIST_DEPTH
+from krm_function.model.workload import KINDS
+from krm_function.stages.select import coordinator_namespace, select
+from tests.stages.deployment import a_list, an_object, coordinator, pod_spec
+
+TEMPLATES = {
+    "Pod": (),
+    "ReplicationController": ("spec", "template"),
+    "Deployment": ("spec", "template"),
+    "DaemonSet": ("spec", "template"),
+    "StatefulSet": ("spec", "template"),
+    "ReplicaSet": ("spec", "template"),
+    "Job": ("spec", "template"),
+    "CronJob": ("spec", "jobTemplate", "spec", "template"),
+}
+VERSIONS = {"Pod": "v1", "ReplicationController": "v1", "Job": "batch/v1", "CronJob": "batch/v1"}
+
+
+def reasons(document: Any) -> list[str]:
+    made = select(document)
+    assert made.workloads == ()
+    assert made.findings == ()
+    return [one.reason for one in made.skipped]
+
+
+def test_exactly_the_eight_kinds_of_contrast_are_known() -> None:
+    assert set(KINDS) == set(TEMPLATES)
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+def test_every_kind_is_selected_at_its_template(kind: str) -> None:
+    value = an_object(kind)
+    made = select(value)
+    assert (made.skipped, made.findings) == ((), ())
+    (one,) = made.workloads
+    assert one.template_path == TEMPLATES[kind]
+    assert one.pod_spec == pod_spec()
+    assert (one.ref.kind, one.ref.name, one.ref.namespace) == (kind, "web", "shop")
+    assert one.ref.api_version == VERSIONS.get(kind, "apps/v1")
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+def test_a_pod_spec_one_step_off_the_template_path_is_not_read(kind: str) -> None:
+    value = an_object(kind)
+    value["other"], value["spec"] = {"template": {"spec": pod_spec()}}, {}
+    assert reasons(value) == ["no runtimeClassName"]
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+@pytest.mark.parametrize("version", ["v2", "extensions/v1beta1", "apps/v1beta1", "batch/v1beta1"])
+def test_another_api_version_is_skipped_and_both_versions_are_named(kind: str, version: str) -> None:
+    (reason,) = reasons(an_object(kind) | {"apiVersion": version})
+    assert reason == f"apiVersion {version} is not {VERSIONS.get(kind, 'apps/v1')}"
+
+
+@pytest.mark.parametrize("version", [None, 1, ["v1"]])
+def test_a_missing_or_ill_typed_api_version_is_called_missing(version: Any) -> None:
+    assert reasons(an_object("Pod") | {"apiVersion": version}) == ["apiVersion missing is not v1"]
+
+
+@pytest.mark.parametrize("kind", ["PodTemplate", "Rollout", "Service", "ConfigMap", "deployment", "List ", "", None, 3])
+def test_other_kinds_get_no_answer_at_all(kind: Any) -> None:
+    made = select(an_object() | {"kind": kind})
+    assert (made.workloads, made.skipped, made.findings) == ((), (), ())
+
+
+@pytest.mark.parametrize("document", [None, "text", 5, [], {}, [an_object()], {"kind": "List"}, a_list(None, 3, "x")])
+def test_documents_that_are_no_objects_get_no_answer(document: Any) -> None:
+    made = select(document)
+    assert (made.workloads, made.skipped, made.findings) == ((), (), ())
+
+
+def test_every_member_of_a_list_is_selected_with_its_place() -> None:
+    inner = a_list(an_object("Pod", "c"))
+    document = a_list(an_object("Job", "a"), {"kind": "Service"}, an_object("CronJob", "b"), inner)
+    made = select(document)
+    assert [(one.ref.name, one.root) for one in made.workloads] == [
+        ("a", ("items", 0)),
+        ("b", ("items", 2)),
+        ("c", ("items", 3, "items", 0)),
+    ]
+    assert made.workloads[1].spec_path == ("items", 2, "spec", "jobTemplate", "spec", "template", "spec")
+    assert all(one.pod_spec == pod_spec() and one.document is document for one in made.workloads)
+
+
+@pytest.mark.parametrize("depth", range(LIST_DEPTH + 2))
+def test_lists_in_lists_are_followed_four_deep_and_no_deeper(depth: int) -> None:
+    document: Any = an_object()
+    for _ in range(depth):
+        document = a_list(document)
+    made = select(document)
+    assert len(made.workloads) == (depth <= 4)
+    assert made.findings == ()
+
+
+def test_a_workload_that_itself_has_items_is_no_list() -> None:
+    assert [one.root for one in select(an_object() | {"items": [an_object(name="x")]}).workloads] == [()]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["contrast-cc", "kata-cc-isolation", "contrast-cc-metal-qemu-snp", "contrast-cc-metal-qemu-tdx-gpu-0123abcd"]
+    + ["contrast-insecure", "contrast-insecure-metal-qemu", "contrast-cc-nonsense", "contrast-cc-", "Contrast-CC"],
+)
+def test_a_name_that_means_contrast_is_selected_even_to_be_refused(name: str) -> None:
+    assert len(select(an_object(spec=pod_spec(runtimeClassName=name))).workloads) == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["kata", "kata-qemu", "runc", "my-contrast-cc", "x-contrast-cc-metal-qemu-snp", "kata-cc-isolation2", "gvisor"],
+)
+def test_a_name_that_holds_contrast_without_beginning_with_it_is_skipped(name: str) -> None:
+    assert reasons(an_object(spec=pod_spec(runtimeClassName=name))) == [f"runtime class {name} is not Contrast's"]
+
+
+def test_an_empty_name_is_skipped_and_shown_as_empty() -> None:
+    assert reasons(an_object(spec=pod_spec(runtimeClassName=""))) == ["runtime class (empty) is not Contrast's"]
+
+
+def test_a_pod_without_a_runtime_class_is_skipped() -> None:
+    assert reasons(an_object(spec=pod_spec(runtimeClassName=None))) == ["no runtimeClassName"]
+    assert reasons(an_object(spec={"runtimeClassName": None})) == ["no runtimeClassName"]
+
+
+def test_text_about_contrast_elsewhere_in_the_pod_selects_nothing() -> None:
+    spec = pod_spec(runtimeClassName=None, nodeSelector={"runtimeClassName": "contrast-cc"})
+    assert reasons(an_object(spec=spec, annotations={"runtimeClassName": "contrast-cc"})) == ["no runtimeClassName"]
+
+
+@pytest.mark.parametrize(
+    "name, actual",
+    [(True, "a boolean"), (3, "a number"), (1.5, "a number"), (["contrast-cc"], "a list"), ({}, "a map")],
+)
+def test_a_runtime_class_of_another_type_is_a_located_error(name: Any, actual: str) -> None:
+    made = select(a_list({}, an_object("CronJob", spec=pod_spec(runtimeClassName=name))))
+    (found,) = made.findings
+    assert (made.workloads, made.skipped, found.code) == ((), (), "CC0207")
+    assert found.path == ("items", 1, "spec", "jobTemplate", "spec", "template", "spec", "runtimeClassName")
+    assert found.message == f"runtimeClassName must be a string, not {actual}"
+    assert found.ref is not None
+    assert found.ref.name == "web"
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+@pytest.mark.parametrize("wrong, actual", [("text", "a string"), (7, "a number"), (False, "a boolean")])
+def test_a_wrong_shape_on_the_way_to_the_pod_spec_is_found_at_its_first_step(
+    kind: str, wrong: Any, actual: str
+) -> None:
+    steps = (*TEMPLATES[kind], "spec")
+    for depth in range(len(steps)):
+        value = an_object(kind)
+        place = value
+        for part in steps[:depth]:
+            place = place[part]
+        place[steps[depth]] = wrong
+        made = select(a_list(value))
+        (found,) = made.findings
+        assert (made.workloads, made.skipped, found.code) == ((), (), "CC0207")
+        assert found.path == ("items", 0, *steps[: depth + 1])
+        assert found.message == f"{steps[depth]} must be a map, not {actual}"
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+def test_a_list_in_place_of_a_map_on_the_way_to_the_pod_spec_is_an_error(kind: str) -> None:
+    steps = (*TEMPLATES[kind], "spec")
+    for depth in range(len(steps)):
+        value = an_object(kind)
+        place = value
+        for part in steps[:depth]:
+            place = place[part]
+        place[steps[depth]] = [place[steps[depth]]]
+        (found,) = select(value).findings
+        assert (found.code, found.path) == ("CC0207", steps[: depth + 1])
+        assert found.message == f"{steps[depth]} must be a map, not a list"
+
+
+@pytest.mark.parametrize("spec", [None, {}])
+@pytest.mark.parametrize("kind", TEMPLATES)
+def test_an_absent_or_empty_spec_is_skipped_without_a_complaint(kind: str, spec: Any) -> None:
+    assert reasons(an_object(kind) | {"spec": spec}) == ["no runtimeClassName"]
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["kind", "apiVersion", "items", "spec", "template", "metadata", "jobTemplate"]),
+                inner | st.sampled_from(["List", "Pod", "Deployment", "CronJob", "v1", "apps/v1", "batch/v1"]),
+                max_size=4,
+            )
+        ),
+    )
+)
+def test_no_document_makes_selection_raise(document: Any) -> None:
+    made = select(document)
+    assert all(found.severity == "error" for found in made.findings)
+
+
+# --- the coordinator's namespace
+
+
+def namespaces(*documents: Any) -> str:
+    return coordinator_namespace([one for document in documents for one in select(document).workloads])
+
+
+def test_without_a_coordinator_the_namespace_is_default() -> None:
+    assert namespaces() == "default"
+    assert namespaces(an_object(namespace="shop")) == "default"
+
+
+def test_a_coordinator_without_a_namespace_is_in_default() -> None:
+    assert namespaces(coordinator(namespace="")) == "default"
+
+
+def test_the_last_coordinator_decides_even_when_it_has_no_namespace() -> None:
+    assert namespaces(coordinator(namespace="a"), an_object(namespace="c"), coordinator(namespace="b")) == "b"
+    assert namespaces(coordinator(namespace="a"), coordinator(namespace="")) == "default"
+
+
+@pytest.mark.parametrize("kind", sorted(set(TEMPLATES) - {"StatefulSet"}))
+def test_only_a_stateful_set_can_be_the_coordinator(kind: str) -> None:
+    labels = {"contrast.edgeless.systems/pod-role": "coordinator"}
+    assert namespaces(an_object(kind, labels=labels)) == "default"
+    assert namespaces(an_object("StatefulSet", labels=labels)) == "shop"
+
+
+@pytest.mark.parametrize("role", ["Coordinator", "", "web"])
+def test_another_role_is_no_coordinator(role: str) -> None:
+    assert namespaces(an_object("StatefulSet", labels={"contrast.edgeless.systems/pod-role": role})) == "default"
+
+
+def test_the_role_is_a_label_of_the_pod_template_and_nothing_else() -> None:
+    key = "contrast.edgeless.systems/pod-role"
+    as_annotation = an_object("StatefulSet", annotations={key: "coordinator"})
+    on_the_object = an_object("StatefulSet")
+    on_the_object["metadata"]["labels"] = {key: "coordinator"}
+    assert namespaces(as_annotation, on_the_object) == "default"

@@ -1,0 +1,90 @@
+"""What we write reads back, in any YAML."""
+
+from typing import Any
+
+import pytest
+
+from krm_function.yamltext import YamlError, dump, parse, scalar
+from krm_function.yamltext.changes import same
+from krm_function.yamltext.writer import flow
+
+TRICKY = [
+    "", " ", "a", "yes", "No", "on", "y", "N", "null", "NULL", "~", "true", "1", "1.5", "0o17", "0x1F", "1_000", "1e3",
+    ".5",
+    ".inf", "nan", "-", "- a", "? a", ": a", "a: b", "a #b", "#a", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a", "'a'",
+    '"a"',
+    "{a}", "[a]", "a,b", "=", "<<", "---", "...", "2001-01-01", "22:22", "a\n", "a\nb", "a\nb\n", "a\n\nb\n", "\na",
+    "a\n\n",
+    " a\nb", "a\n b\n", "a \nb", "a\tb", "\ta\nb", "a\n\tb\n", "a\r\nb", "\x85", "\u2028", "\ufeff", "\x07", "\x7f",
+    "\\", "\\n",
+    "é ☃ \U0001f600", "a" * 2000, "word " * 100, "/bin/sh", "a/b-c.d_e", "x@sha256:ab", "$(VAR)", "#\n#", "a\n#b\n",
+    "a\n---\nb\n",
+    "0", "00", "+1", "-1", "Infinity", "inf", "None", "none", "<", "key: |\n  x", "it's", "\u00a0", "end.", "\ud7ff",
+    "\ufffd", "\uffff",
+    '{"a": "b\'c"}', "\0",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TRICKY)
+def test_any_string_reads_back_wherever_it_stands(text: str) -> None:
+    for value in (text, {"a": text}, [text], {"a": [{"b": text}, text]}, {text: 1}, {"a": {text: {text: text}}}):
+        assert same(parse(dump({"v": value})).value, {"v": value})
+        assert same(parse(dump(value, 4)).value if isinstance(value, dict) else value, value)
+        assert same(parse(flow({"v": value})).value, {"v": value})
+    assert parse(f"v: {scalar(text)}\n").value == {"v": text}
+    assert "\n" not in scalar(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "token"),
+    [
+        ("web", "web"), ("contrast-cc-1a2b", "contrast-cc-1a2b"), ("/dev/csi0", "/dev/csi0"), ("yes", '"yes"'), ("Off",
+        '"Off"'),
+        ("v1.2", "v1.2"), ("1", '"1"'), ("a b", '"a b"'), ("x:1", '"x:1"'), ("null", '"null"'), ("-a", '"-a"'), ("",
+        '""'),
+        ("a\nb", '"a\\nb"'), ('say "hi"', "'say \"hi\"'"), ("\U0001f600", '"\U0001f600"'), ("\x85", '"\\u0085"'),
+    ],
+)  # fmt: skip
+def test_a_string_is_plain_only_when_it_is_safe_everywhere(text: str, token: str) -> None:
+    assert scalar(text) == token
+
+
+@pytest.mark.parametrize(
+    "value", [None, True, False, 0, -5, 2**63, 1.5, 1e22, float("inf"), float("-inf"), float("nan"), {}, []]
+)
+def test_any_other_value_reads_back(value: Any) -> None:
+    assert same(parse(dump({"v": value})).value, {"v": value})
+    assert same(parse(flow([value])).value, [value])
+
+
+def test_blocks_have_two_spaces_and_dashes_at_the_column_of_the_key() -> None:
+    value = {"b": [{"c": 1, "d": ["x", ["y1", "z1"], []]}, {}], "a": {"text": "one\n  two\nthree\n", "end": "x\ny"}}
+    assert dump(value) == (
+        "b:\n- c: 1\n  d:\n  - x\n  - - y1\n    - z1\n  - []\n- {}\n"
+        "a:\n  text: |\n    one\n      two\n    three\n  end: |-\n    x\n    y\n"
+    )
+    assert dump([1, {"a": 2, "b": 3}], 4) == "    - 1\n    - a: 2\n      b: 3\n"
+
+
+def test_no_line_is_folded_and_nothing_is_shared() -> None:
+    inner = {"a": "word " * 100}
+    text = dump({"x": inner, "y": inner})
+    assert "&" not in text
+    assert max(map(len, text.splitlines())) > 500
+
+
+def test_a_very_long_key_is_written_so_that_it_can_be_read() -> None:
+    value = {"k" * 3000: {"k" * 3000: ["v"]}, "a": 1}
+    assert parse(dump(value)).value == value
+    assert parse(flow(value)).value == value
+
+
+def test_half_a_surrogate_pair_cannot_be_written() -> None:
+    with pytest.raises(YamlError, match="surrogate"):
+        dump({"a": "\ud800"})
+
+
+@pytest.mark.parametrize("value", [{1: 2}, {"a": object()}, {"a": b"bytes"}])
+def test_what_is_no_plain_data_is_a_type_error(value: Any) -> None:
+    with pytest.raises(TypeError):
+        dump(value)
