@@ -10,6 +10,8 @@ from typing import Any, Literal, NamedTuple
 Severity = Literal["error", "warning", "info"]
 Path = tuple[str | int, ...]
 
+LONGEST = 1000  # characters of a value in a sentence
+
 
 class Kind(NamedTuple):
     """One row of the table: what a code means."""
@@ -83,6 +85,7 @@ def finding(
     Raises KeyError for an unknown code or a missing value: a bug of ours, caught by the tests of the table.
     """
     kind = KINDS[code]
+    values = {name: f"{value[:LONGEST]}…" if len(str(value)) > LONGEST else value for name, value in values.items()}
     return Finding(
         code,
         kind.severity,
@@ -201,7 +204,11 @@ KINDS: dict[str, Kind] = {
     "CC0503": Kind(
         "error", "image {image} is not a valid reference: {problem}", "write registry/name:tag@sha256:<64 hex digits>"
     ),
-    "CC0504": Kind("error", "image {image} is not in the ImageLock", "add its digest and configuration to the ImageLock; see docs/how-to/release-and-lock.md"),
+    "CC0504": Kind(
+        "error",
+        "image {image} is not in the ImageLock",
+        "add its digest and configuration to the ImageLock; see docs/how-to/release-and-lock.md",
+    ),
     "CC0505": Kind(
         "error",
         "the ImageLock says {locked} for image {image}, which is pinned to another digest",
@@ -270,6 +277,11 @@ KINDS: dict[str, Kind] = {
         "set policy.engine: native, set manifest.emit: none, or seal the pod first",
     ),
     "CC0712": Kind("error", "a workload without metadata.name cannot be in a manifest", "give it a name"),
+    "CC0713": Kind(
+        "error",
+        "ConfigMap {name}, the base of the manifest, {problem}",
+        "render the ConfigMap together with the workloads, or give the manifest itself as base",
+    ),
     "CC0710": Kind(
         "error",
         "the object {name} of the input would be overwritten by the manifest",
@@ -311,7 +323,9 @@ KINDS: dict[str, Kind] = {
     "CC0904": Kind("error", "two objects of kind {kind} in the configuration", "keep one"),
     "CC0905": Kind("error", "unknown kind {kind} in group contrast-krm.dev", "did you mean {suggestion}?"),
     "CC0906": Kind(
-        "error", "no ImageLock in the configuration", "pass one with --config, see docs/how-to/release-and-lock.md, or set policy.engine: none"
+        "error",
+        "no ImageLock in the configuration",
+        "pass one with --config, see docs/how-to/release-and-lock.md, or set policy.engine: none",
     ),
     "CC0907": Kind("error", "apiVersion {found} is not supported", "use contrast-krm.dev/v1alpha1"),
     "CC0908": Kind("error", "functionConfig of kind {kind} is not understood", "use a ContrastGenerate or a ConfigMap"),

@@ -7,6 +7,7 @@ error anywhere means that nothing is written: the caller keeps the input.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from krm_function.api.json_text import names_config_map
 from krm_function.api.kinds import API_VERSION, Config
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.model.edits import Edit
@@ -24,6 +25,7 @@ from krm_function.stages.manifest import (
     emit,
     gather_reference_values,
     make_manifest,
+    with_base,
 )
 from krm_function.stages.policy import existing_digest, measure, seal_policy
 from krm_function.stages.read import read
@@ -118,6 +120,9 @@ def render(resources: Sequence[Resource], config: Config | None, config_findings
         return Rendered(unchanged, findings=findings, plan=skipped)
     if config is None:
         return Rendered(unchanged, findings=findings + config_findings, plan=skipped)
+    config, problems = _with_base(config, resources)
+    if has_errors(problems):
+        return Rendered(unchanged, findings=problems, plan=skipped)
 
     namespace = coordinator_namespace([workload for _, workload in workloads])
     subjects = [_prepared(index, workload, config, namespace) for index, workload in workloads]
@@ -152,6 +157,14 @@ def render(resources: Sequence[Resource], config: Config | None, config_findings
     if has_errors(findings):
         return Rendered(unchanged, findings=findings, plan=plan)
     return Rendered(written.texts, written.added, findings, plan, made.data)
+
+
+def _with_base(config: Config, resources: Sequence[Resource]) -> tuple[Config, tuple[Finding, ...]]:
+    """The configuration with the manifest that `manifest.base: {configMap: NAME}` means."""
+    if not config.generate.manifest.base or not names_config_map(config.generate.manifest.base):
+        return config, ()
+    source = read(resources, ("ConfigMap",))
+    return with_base(config, [document.value for document in (*source.documents.values(), *source.emitted.values())])
 
 
 def _prepared(resource: int, workload: Workload, config: Config, namespace: str) -> Subject:

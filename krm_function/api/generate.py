@@ -9,7 +9,7 @@ from typing import Any
 
 from krm_function.api.document import ConfigDocument, ConfigKind, read_body
 from krm_function.api.fields import Checked, Choice, Field, Flag, ListOf, MapOf, Number, OneOrMany, Record, Text, Tree
-from krm_function.api.json_text import load, load_manifest, manifest_problem
+from krm_function.api.json_text import load, load_manifest, manifest_in, manifest_problem
 from krm_function.api.kinds import (
     Generate,
     ManifestOptions,
@@ -90,7 +90,7 @@ MANIFEST = Record(
             Text("a DNS subdomain", DNS_SUBDOMAIN, LONGEST_SUBDOMAIN), "of that object", default="contrast-manifest"
         ),
         "base": Field(
-            Tree("a manifest: a map or a JSON object", load_manifest, manifest_problem),
+            Tree("a manifest: a map, a JSON object, a ConfigMap, or {configMap: NAME}", load_manifest, manifest_problem),
             "a manifest whose entries are kept",
         ),
         "workloadOwnerKeys": Field(ListOf(_key("PUBLIC KEY", "ECDSA")), "who may update the manifest"),
@@ -156,7 +156,7 @@ def _manifest(spec: Mapping[str, Any]) -> ManifestOptions:
     return ManifestOptions(
         emit=spec.get("emit", default.emit),
         name=spec.get("name", default.name),
-        base=spec.get("base"),
+        base=manifest_in(spec["base"]) if spec.get("base") is not None else None,
         workload_owner_keys=tuple(spec.get("workloadOwnerKeys", ())),
         seedshare_owner_keys=tuple(spec.get("seedshareOwnerKeys", ())),
         disable_updates=spec.get("disableUpdates", default.disable_updates),

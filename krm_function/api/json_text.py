@@ -4,6 +4,7 @@ Rule of this file: one reading or none. Duplicate keys, NaN and half surrogates 
 see something else in them.
 """
 
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 
@@ -37,14 +38,34 @@ def load_manifest(text: str) -> dict[str, Any]:
     return decode(text.encode())
 
 
+def manifest_in(value: dict[str, Any]) -> dict[str, Any]:
+    """The manifest of a ConfigMap object; any other map as it is. Raises ValueError with a problem text."""
+    if value.get("kind") != "ConfigMap":
+        return value
+    data = value.get("data")
+    text = data.get("manifest.json") if isinstance(data, dict) else None
+    if not isinstance(text, str):
+        raise ValueError("is a ConfigMap without the key manifest.json")  # noqa: TRY004 (about the object)
+    return load_manifest(text)
+
+
+def names_config_map(value: Mapping[str, Any]) -> bool:
+    """Whether a base is `{configMap: NAME}`: the manifest of a ConfigMap among the resources."""
+    return set(value) == {"configMap"} and isinstance(value["configMap"], str)
+
+
 def manifest_problem(value: dict[str, Any]) -> str:
     """What keeps a map from being a manifest at all, or ""; whether its values are right is for later."""
     from krm_function.manifest import FieldProblem, canonical
 
+    if names_config_map(value):
+        return ""
     try:
-        canonical(value)
+        canonical(manifest_in(value))
     except FieldProblem as found:
         return f"is no manifest: {found}"
+    except ValueError as problem:
+        return str(problem)
     return ""
 
 

@@ -16,7 +16,7 @@ from krm_function.policy.fields import check
 from krm_function.policy.references import References
 from krm_function.policy.seal import PAUSE
 from krm_function.policy.settings import EMPTYDIR_TYPES, Settings, default_settings
-from krm_function.policy.subject import subject
+from krm_function.policy.subject import Subject, subject
 
 Json = dict[str, Any]
 
@@ -67,24 +67,32 @@ def drift(workload: Workload, sealed: Json, references: References, *, ours: boo
     if unreadable:
         return unreadable
     settings = _settings(sealed)
+    wanted = maps(dig(pod.spec, ("securityContext", "sysctls")))
     moved: list[str] = []
     for key, container in present:
         name = str(container["name"])
-        alone = pod._replace(spec={**pod.spec, "initContainers": [], "containers": [], key: [container]})
-
-        def made(whole_env: bool, name: str = name, container: Json = container) -> tuple[list[Json], list[Finding]]:
-            facts = _claimed(container, policies[name], whole_env=whole_env)
-            return containers(alone, {container["image"]: facts}, PAUSE, references, settings)
-
-        again, findings = made(whole_env=False)
-        if any(found.code in NOT_IN_INPUT for found in findings):  # its variables cannot be told from the image's
-            again, findings = made(whole_env=True)[0], []
+        again, findings = _described(pod, key, container, policies[name], references, settings)
         if ours and has_errors(findings):
             moved += [f"{name}: {found.message}" for found in findings]
         moved += [f"{name}: {field}" for field in _differences(again[1], policies[name])]
+        kernel = mapping(dig(policies[name], SYSCTL))  # the settings may add some
+        if any(kernel.get(one["name"]) != one["value"] for one in wanted):
+            moved.append(f"{name}: securityContext.sysctls")
         if _at(again[0], NAMESPACES) != _at(entries[0], NAMESPACES) and "hostNetwork" not in moved:
             moved.append("hostNetwork")
     return moved
+
+
+def _described(
+    pod: Subject, key: str, container: Json, policy: Json, references: References, settings: Settings
+) -> tuple[list[Json], list[Finding]]:
+    """What the generator makes of one container today: pause and the container, and what it has to say."""
+    alone = pod._replace(spec={**pod.spec, "initContainers": [], "containers": [], key: [container]})
+    made, findings = containers(alone, {container["image"]: _claimed(container, policy)}, PAUSE, references, settings)
+    if any(found.code in NOT_IN_INPUT for found in findings):  # its variables cannot be told from the image's
+        facts = _claimed(container, policy, whole_env=True)
+        return containers(alone, {container["image"]: facts}, PAUSE, references, settings)[0], []
+    return made, findings
 
 
 def _settings(sealed: Json) -> Settings:
@@ -119,7 +127,7 @@ def _readable(entry: Json) -> bool:
     )
 
 
-def _claimed(container: Json, policy: Json, *, whole_env: bool) -> ImageFacts:
+def _claimed(container: Json, policy: Json, *, whole_env: bool = False) -> ImageFacts:
     """The image facts that would have led to this policy for this container. whole_env: claim all variables."""
     process = policy["OCI"]["Process"]
     user, args, env = process.get("User", {}), list(process.get("Args", ())), list(process.get("Env", ()))
@@ -156,9 +164,6 @@ def _differences(made: Json, policy: Json) -> list[str]:
         fields.append("image")
     if _mounts(made) != _mounts(policy) or len(made["storages"]) != len(policy["storages"]):
         fields.append("volumeMounts")
-    sysctls = mapping(_at(policy, SYSCTL))
-    if any(sysctls.get(key) != value for key, value in mapping(_at(made, SYSCTL)).items()):  # settings may add some
-        fields.append("securityContext.sysctls")
     mine, theirs = (_user_annotations(entry) for entry in (made, policy))
     fields += [f"annotation {key}" for key in sorted(mine.keys() | theirs.keys()) if mine.get(key) != theirs.get(key)]
     return fields

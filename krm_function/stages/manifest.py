@@ -7,6 +7,7 @@ travels verbatim in a ConfigMap. Nothing is dropped silently: two workloads with
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from krm_function.api.json_text import manifest_in
 from krm_function.api.kinds import API_VERSION, Config, ManifestOptions
 from krm_function.findings import Finding, Ref, finding
 from krm_function.manifest import (
@@ -143,6 +144,24 @@ def manifest_of(value: Any) -> str | None:
         return None
     text = dig(value, ("data", KEY))
     return text if isinstance(text, str) else None
+
+
+def with_base(config: Config, objects: Iterable[Any]) -> tuple[Config, tuple[Finding, ...]]:
+    """The configuration with the manifest of the ConfigMap that its base names; objects: where to look for it."""
+    options = config.generate.manifest
+    name = (options.base or {}).get("configMap")
+    found = [
+        value for value in objects if dig(value, ("kind",)) == "ConfigMap" and dig(value, ("metadata", "name")) == name
+    ]
+    path = ("spec", "manifest", "base", "configMap")
+    if not found:
+        return config, (finding("CC0713", _options_ref(config), path, name=name, problem="is not in the input"),)
+    try:
+        base = manifest_in(found[0])
+    except ValueError as problem:
+        return config, (finding("CC0713", _options_ref(config), path, name=name, problem=str(problem)),)
+    generate = config.generate._replace(manifest=options._replace(base=base))
+    return config._replace(generate=generate), ()
 
 
 def _options_ref(config: Config) -> Ref:

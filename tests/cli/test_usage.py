@@ -53,9 +53,7 @@ def test_the_version_is_that_of_the_package() -> None:
         ([""], "unknown verb ", "use one of"),
     ],
 )
-def test_a_mistake_of_typing_has_one_line_and_a_hint(
-    arguments: list[str], said: str, hint: str, call: Zygote
-) -> None:
+def test_a_mistake_of_typing_has_one_line_and_a_hint(arguments: list[str], said: str, hint: str, call: Zygote) -> None:
     run = call(*arguments)
     assert run.code == 2
     assert run.stdout == b""
@@ -148,9 +146,7 @@ def test_a_full_disk_is_told_also_for_a_short_output(arguments: str) -> None:
 
 
 def test_a_closed_standard_input_is_an_environment_error() -> None:
-    done = subprocess.run(
-        ["bash", "-c", f"{EXECUTABLE} <&-"], capture_output=True, text=True, timeout=30, check=False
-    )
+    done = subprocess.run(["bash", "-c", f"{EXECUTABLE} <&-"], capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 3
     assert done.stderr.startswith("error CC1001 standard input: cannot be read: it is closed")
 

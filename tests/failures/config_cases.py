@@ -86,7 +86,9 @@ def a_base_manifest_that_is_no_json(world: World) -> None:
 
 @cases("CC0702", "contrast spec.manifest", "Policies", hint="correct the manifest")
 def a_base_manifest_with_a_wrong_digest(world: World) -> None:
-    world.spec["manifest"]["base"] = {"Policies": {"abc": {"SANs": ["x"], "WorkloadSecretID": "x", "Role": "coordinator"}}}
+    world.spec["manifest"]["base"] = {
+        "Policies": {"abc": {"SANs": ["x"], "WorkloadSecretID": "x", "Role": "coordinator"}}
+    }
 
 
 @cases("CC0708", "contrast spec.manifest.policies.wep", hint="did you mean web?")
@@ -109,7 +111,9 @@ def a_release_without_a_version(world: World) -> None:
     del world["release"]["spec"]["version"]
 
 
-@cases("CC0901", "v1.25.0 spec.platforms.metal-qemu-snp.referenceValues.snp[0].TrustedMeasurement", "96 hex digits", exit=2)
+@cases(
+    "CC0901", "v1.25.0 spec.platforms.metal-qemu-snp.referenceValues.snp[0].TrustedMeasurement", "96 hex digits", exit=2
+)
 def a_measurement_that_is_too_short(world: World) -> None:
     world["release"]["spec"]["platforms"]["metal-qemu-snp"]["referenceValues"]["snp"][0]["TrustedMeasurement"] = "0f"
 
@@ -136,7 +140,9 @@ def a_configuration_that_is_no_yaml(world: World) -> None:
     world.replace("release", "version: v1.25.0", "version: [v1.25.0")
 
 
-@cases("CC0901", "contrast spec.scheduling.metal-qemu-snp.nodeSelector.hardware", "must be a string, not a boolean", exit=2)
+@cases(
+    "CC0901", "contrast spec.scheduling.metal-qemu-snp.nodeSelector.hardware", "must be a string, not a boolean", exit=2
+)
 def a_node_label_without_quotes(world: World) -> None:
     world.spec["scheduling"]["metal-qemu-snp"]["nodeSelector"]["hardware"] = True
 

@@ -23,7 +23,9 @@ def broken_yaml_in_the_last_document(world: World) -> None:
     world["last"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: last\n"
 
 
-@cases("CC0401", f"{SPEC}.runtimeClassName", "unknown runtime class contrast-cc-nope", hint="contrast-cc-metal-qemu-snp")
+@cases(
+    "CC0401", f"{SPEC}.runtimeClassName", "unknown runtime class contrast-cc-nope", hint="contrast-cc-metal-qemu-snp"
+)
 def unknown_placeholder(world: World) -> None:
     world.pod["runtimeClassName"] = "contrast-cc-nope"
 
@@ -60,7 +62,9 @@ def secure_pv_without_its_volume(world: World) -> None:
     world.notes[f"{NOTE}secure-pv"] = "disk:data"
 
 
-@cases("CC0805", f"{SPEC}.volumes[0]", "volume contrast-secrets must be emptyDir, it is secret", hint="rename the volume")
+@cases(
+    "CC0805", f"{SPEC}.volumes[0]", "volume contrast-secrets must be emptyDir, it is secret", hint="rename the volume"
+)
 def contrast_secrets_volume_of_another_type(world: World) -> None:
     world.mount("contrast-secrets", {"secret": {"secretName": "login"}})
 
@@ -85,7 +89,9 @@ def manifest_that_lacks_a_coordinator(world: World) -> None:
 @cases("CC0704", "contrast spec.manifest", "is still missing", hint="fill in")
 def unfilled_minimum_tcb_with_a_base_manifest(world: World) -> None:
     world.spec["manifest"]["referenceValues"]["snp"]["MinimumTCB"] = {
-        "BootloaderVersion": 4, "TEEVersion": 0, "SNPVersion": 24
+        "BootloaderVersion": 4,
+        "TEEVersion": 0,
+        "SNPVersion": 24,
     }
     world.spec["manifest"]["base"] = {"Policies": {}, "ReferenceValues": {"snp": []}}
 
@@ -118,7 +124,7 @@ HIDDEN = {
 @cases("CC0401", "hidden spec.runtimeClassName", "contrast-cc-nope")
 def a_pod_between_two_quotes_that_are_text(world: World) -> None:
     """A splitter that counts quotes would take the pod for a part of a string."""
-    head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: quotes}\ndata:\n  text: |\n    \"\n"
+    head = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: quotes}\ndata:\n  text: |\n    "\n'
     world["before"] = head
     world["hidden"] = HIDDEN
     world["after"] = head
@@ -127,5 +133,5 @@ def a_pod_between_two_quotes_that_are_text(world: World) -> None:
 @cases("CC0101", "line", "document", hosts=("post-render", "generate", "in-place", "output"))
 def a_document_inside_a_quoted_scalar(world: World) -> None:
     """A separator at the start of a line ends the document, also inside quotes: YAML forbids it there."""
-    head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: quotes}\ndata:\n  text: \"\n"
-    world["before"] = head + "---\n" + world.text("web") + "---\n\"\n"
+    head = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: quotes}\ndata:\n  text: "\n'
+    world["before"] = head + "---\n" + world.text("web") + '---\n"\n'

@@ -123,4 +123,6 @@ class Zygote:
 
 def listing(directory: Path) -> dict[str, bytes]:
     """Every file below a directory with its bytes: equal before and after means that nothing was written."""
-    return {str(path.relative_to(directory)): path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(directory)): path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file()
+    }

@@ -1,0 +1,113 @@
+"""The plan: for people a table, for machines version 1 of a JSON form."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from krm_function.findings import Ref, finding
+from krm_function.model.edits import Edit
+from krm_function.pipeline import Planned, Rendered
+from krm_function.report.plan import changes_of, plan_json, plan_text
+from tests.failures.running import spawned
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = Path(__file__).parent / "data"
+QUICKSTART = ROOT / "examples" / "quickstart"
+WEB = Ref("apps/v1", "Deployment", "shop", "web")
+LINE = Planned(WEB, "contrast-cc", "metal-qemu-snp", "contrast-cc-metal-qemu-snp-1a2b3c4d", 2, {"b": "2", "a": "1"})
+ADDED = Edit("insert", ("spec", "initContainers", 0), None, {}, "CC0801", "because")
+
+
+def masked(text: str) -> str:
+    return re.sub(r"(policy |\"digest\": \")[0-9a-f]+", r"\1...", text)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_plan_of_the_quickstart_is_as_recorded(form: str) -> None:
+    """But for digests, which the examples record. After an intended change: `plan -o FORM` there, into data."""
+    run = spawned("plan", "resources", "--config", "config", "-o", form, directory=QUICKSTART)
+    assert (run.code, run.stderr) == (0, "")
+    recorded = (GOLDEN / f"quickstart.{'txt' if form == 'text' else 'json'}").read_text()
+    assert masked(run.stdout.decode()) == recorded
+
+
+def test_nothing_is_written(tmp_path: Path) -> None:
+    subprocess.run(["cp", "-r", str(QUICKSTART / "resources"), str(QUICKSTART / "config"), str(tmp_path)], check=True)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert spawned("plan", "resources", "--config", "config", directory=tmp_path).code == 0
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_what_is_broken_comes_first_and_what_is_skipped_last() -> None:
+    other = LINE._replace(ref=WEB._replace(name="zz"))
+    skipped = Planned(WEB._replace(name="aa"), skipped="no runtimeClassName")
+    findings = (finding("CC0206", other.ref, ("spec",)),)
+    lines = plan_text(Rendered((), findings=findings, plan=(skipped, LINE, other))).splitlines()
+    assert [line.split()[0] for line in lines[1:4]] == ["shop/zz", "shop/web", "shop/aa"]
+    assert lines[1].endswith("error")
+    assert lines[3].endswith("skipped: no runtimeClassName")
+    assert lines[-1] == "2 workloads, 1 skipped, 1 error: nothing would be written"
+
+
+def test_a_plan_of_nothing_is_a_header_and_a_total() -> None:
+    header, blank, total = plan_text(Rendered(())).splitlines()
+    assert header.split("  ")[0] == "WORKLOAD"
+    assert (blank, total) == ("", "0 workloads, 0 skipped")
+
+
+def test_names_from_the_input_cannot_break_the_table() -> None:
+    line = LINE._replace(ref=WEB._replace(name="a\n\x1b[2J\u202e"), node_selector={"\r": "\t"})
+    text = plan_text(Rendered((), plan=(line,)))
+    assert len(text.splitlines()) == 4
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "\\r=\\t" in text
+
+
+@pytest.mark.parametrize(
+    ("edits", "digest", "changes"),
+    [
+        ((), "", "none"),
+        ((ADDED,), "", "+1 container"),
+        ((ADDED, ADDED._replace(code="CC0802"), ADDED), "abcdef0123456789", "+2 containers, policy abcdef01"),
+        ((ADDED._replace(code="CC0506"),), "", "1 image"),
+    ],
+)
+def test_changes_are_counted(edits: tuple[Edit, ...], digest: str, changes: str) -> None:
+    assert changes_of(LINE._replace(edits=edits, digest=digest)) == changes
+
+
+def test_the_json_form_has_a_version_and_every_edit_with_its_reason() -> None:
+    skipped = Planned(WEB._replace(name="aa"), skipped="no runtimeClassName")
+    rendered = Rendered((), plan=(LINE._replace(edits=(ADDED,), digest="abc"), skipped))
+    assert json.loads(plan_json(rendered)) == {
+        "version": 1,
+        "failed": False,
+        "workloads": [
+            {
+                "apiVersion": "apps/v1",
+                "kind": "Deployment",
+                "namespace": "shop",
+                "name": "web",
+                "placeholder": "contrast-cc",
+                "platform": "metal-qemu-snp",
+                "runtimeClassName": "contrast-cc-metal-qemu-snp-1a2b3c4d",
+                "vcpus": 2,
+                "nodeSelector": {"a": "1", "b": "2"},
+                "digest": "abc",
+                "changes": [{"code": "CC0801", "op": "insert", "field": "spec.initContainers[0]", "reason": "because"}],
+            }
+        ],
+        "skipped": [
+            {
+                "apiVersion": "apps/v1",
+                "kind": "Deployment",
+                "namespace": "shop",
+                "name": "aa",
+                "reason": "no runtimeClassName",
+            }
+        ],
+    }
