@@ -14,14 +14,14 @@ from krm_function.cli.configuration import from_files, from_resources
 from krm_function.cli.flags import apply_flags
 from krm_function.cli.inputs import Inputs, Source, read_inputs
 from krm_function.cli.say import complain, write_out
-from krm_function.findings import finding, has_errors
+from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, find, read_file, same_file, write_file
 from krm_function.hosts.resource_list import DecodedList, encode_list
 from krm_function.hosts.stream import Stream, decode_stream, encode_stream
 from krm_function.model.workload import EMITTED
 from krm_function.pipeline import Rendered, render
 from krm_function.report.krm import krm_results
-from krm_function.yamltext import YamlError
+from krm_function.yamltext import YamlError, parse
 
 NEW_OBJECTS = "contrast-manifest.yaml"
 
@@ -57,6 +57,11 @@ def run_generate(options: Namespace) -> int:
         found.append(finding("CC0909", option="--output", problem="it is one of the inputs", remedy=remedy))
     if options.manifest and not rendered.manifest and not has_errors(found):
         found.append(finding("CC0909", option="--manifest", problem="no manifest was made", remedy="see manifest.emit"))
+    if options.output and options.manifest and os.path.realpath(options.output) == os.path.realpath(options.manifest):
+        problem, remedy = "it is the file of --manifest too", "name two files"
+        found.append(finding("CC0909", option="--output", problem=problem, remedy=remedy))
+    if not options.in_place:
+        found += _open_ends(inputs, rendered)
     in_place = _in_place(inputs, rendered, options.paths) if options.in_place and not has_errors(found) else {}
     if has_errors(found):
         return complain(found, options.format, options.report)
@@ -91,6 +96,20 @@ def _one_stream(inputs: Inputs, rendered: Rendered) -> bytes:
         texts += kept
     first = inputs.sources[0].decoded if inputs.sources else None
     return encode_stream(Stream((), isinstance(first, Stream) and first.bom), texts, rendered.added)
+
+
+def _open_ends(inputs: Inputs, rendered: Rendered) -> list[Finding]:
+    """Files whose last string would change if anything followed: a block scalar without a line end has none in it."""
+    found: list[Finding] = []
+    for number, source in enumerate(inputs.sources, 1):
+        followed = rendered.added or number < len(inputs.sources)
+        text = rendered.texts[source.end - 1] if source.end > source.start else None
+        if not followed or not text or text.endswith("\n") or isinstance(source.decoded, DecodedList):
+            continue
+        if parse(text).value != parse(text + "\n").value:
+            problem = "the last line belongs to a string and has no line end, so no document can follow"
+            found.append(finding("CC0108", file=source.file, problem=problem))
+    return found
 
 
 def _in_place(inputs: Inputs, rendered: Rendered, paths: Sequence[str]) -> dict[str, bytes]:

@@ -112,6 +112,7 @@ def _readable(entry: Json) -> bool:
     texts = [mapping(process).get(key, []) for key in ("Args", "Env")]
     texts += [one.get("options") for one in maps(mounts)]
     names = [one.get(key) for one in maps(mounts) for key in ("destination", "type_")]
+    names += [one.get(key) for one in maps(entry.get("storages")) for key in ("mount_point", "fstype")]
     user = mapping(mapping(process).get("User"))
     groups = user.get("AdditionalGids", [])
     return (
@@ -162,7 +163,7 @@ def _differences(made: Json, policy: Json) -> list[str]:
         fields.append("env")
     if _annotation(made, IMAGE) != _annotation(policy, IMAGE):
         fields.append("image")
-    if _mounts(made) != _mounts(policy) or len(made["storages"]) != len(policy["storages"]):
+    if _mounts(made) != _mounts(policy) or _storages(made) != _storages(policy):
         fields.append("volumeMounts")
     mine, theirs = (_user_annotations(entry) for entry in (made, policy))
     fields += [f"annotation {key}" for key in sorted(mine.keys() | theirs.keys()) if mine.get(key) != theirs.get(key)]
@@ -176,6 +177,11 @@ def _at(value: Any, path: Path) -> Any:
 def _mounts(entry: Json) -> list[tuple[str, ...]]:
     """Destination, type and options of every mount; the source is the settings' matter."""
     return sorted((mount["destination"], mount["type_"], *mount["options"]) for mount in entry["OCI"]["Mounts"])
+
+
+def _storages(entry: Json) -> list[str]:
+    """The volumes in the VM: the name of each one in memory, "" for each other, which has no name in a policy."""
+    return sorted(one["mount_point"].rpartition("/")[2] * (one["fstype"] == "tmpfs") for one in entry["storages"])
 
 
 def _annotation(entry: Json, key: str) -> str:

@@ -265,10 +265,35 @@ def test_the_recorded_list_of_helm_4_loses_its_dangling_alias_and_nothing_else(k
     assert krm_machine.krm("post-render", stdin=data).ok() == data.replace(b"labels: *l\n", b'labels: {"x": y}\n')
 
 
-def test_an_input_cannot_be_named_as_output(krm_machine: Machine, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("-o", "resources/coordinator.yaml"),
+        ("-o", "config/../config/release.yaml"),
+        ("-o", "made", "--manifest", "./made"),
+    ],
+    ids=["an input", "the configuration", "the manifest"],
+)
+def test_an_output_cannot_be_another_file_of_the_same_call(
+    krm_machine: Machine, tmp_path: Path, more: tuple[str, ...]
+) -> None:
     work = copied("gpu", tmp_path)
     before = snapshot(work)
-    ran = krm_machine.krm("generate", "resources", "--config", "config", "-o", "resources/coordinator.yaml", cwd=work)
+    ran = krm_machine.krm("generate", "resources", "--config", "config", *more, cwd=work)
     assert (ran.code, ran.out) == (2, b"")
     assert "error CC0909" in ran.err
     assert snapshot(work) == before
+
+
+OPEN = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: last\ndata:\n  a: |\n    x"
+
+
+def test_a_string_that_a_following_document_would_change_is_an_error(krm_machine: Machine, tmp_path: Path) -> None:
+    work = make_files(krm_machine, tmp_path, SMALL._replace(resources={**SMALL.resources, "open.yaml": OPEN}))
+    command = ("generate", "resources", "--config", "config")
+    ran = krm_machine.krm(*command, cwd=work)
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.err.startswith("error CC0108 resources/open.yaml: the last line belongs to a string and has no line end")
+    krm_machine.krm(*command, "--in-place", cwd=work).ok()
+    assert (work / "resources" / "open.yaml").read_text() == OPEN
+    assert krm_machine.krm("generate", stdin=OPEN.encode()).ok() == OPEN.encode()
