@@ -338,7 +338,7 @@ KINDS: dict[str, Kind] = {
     "CC1101": Kind(
         "error",
         "placeholder {name} is left",
-        "the function was not run; kustomize needs --enable-alpha-plugins --enable-exec",
+        "the function was not run on it: kustomize needs --enable-alpha-plugins --enable-exec; Helm 3 renders no hooks",
     ),
     "CC1102": Kind("error", "the pod has no policy", "render it with contrast-krm"),
     "CC1103": Kind(
