@@ -37,7 +37,7 @@ from krm_function.stages.write import ObjectEdits, write
 from krm_function.yamltext import Document, locate
 
 NO_LABELS: Mapping[str, str] = {}
-UNREAD = ("CC01", "CC10", "CC0910")  # something was not read; the release may be in it
+UNREAD = ("CC01", "CC10", "CC0908", "CC0910")  # something was not read; the release may be in it
 NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contrast workloads may have
 
 

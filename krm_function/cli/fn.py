@@ -7,13 +7,14 @@ and exit code 1 or 2, because only the exit code fails a build (krm.md 0.2).
 import sys
 from collections.abc import Sequence
 
-from krm_function.api import ConfigDocument, collect, is_config
+from krm_function.api import CONFIG_KINDS, ConfigDocument, collect, is_config
 from krm_function.cli.configuration import from_files, from_resources
 from krm_function.cli.exits import USAGE
 from krm_function.cli.say import complain, read_in, write_out
 from krm_function.findings import Finding, finding
 from krm_function.hosts.resource_list import NotAResourceListError, decode_list, encode_failure, encode_list
 from krm_function.model.located import yaml_finding
+from krm_function.model.objects import reference
 from krm_function.pipeline import render
 from krm_function.report.krm import krm_results
 from krm_function.yamltext import YamlError
@@ -56,10 +57,9 @@ def run_function(config_files: Sequence[str] = (), form: str = "text", report: s
 
 def _function_config(document: ConfigDocument | None) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
     """The functionConfig, if there is one that we understand; kpt sends an empty ConfigMap for none (krm.md 1.5)."""
-    value = document.value if document is not None and isinstance(document.value, dict) else {}
-    kind = value.get("kind")
-    if document is None or not kind:
+    if document is None or not document.value:
         return [], ()
-    if kind == "ConfigMap" or is_config(str(value.get("apiVersion", ""))):
+    ref = reference(document.value)
+    if ref.kind == "ConfigMap" or is_config(ref.api_version) or ref.kind in CONFIG_KINDS:
         return [document], ()
-    return [], (finding("CC0908", kind=kind),)
+    return [], (finding("CC0908", ref if ref.name else None, ("kind",), line=document.line, kind=ref.kind or "(none)"),)

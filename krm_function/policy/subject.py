@@ -125,9 +125,9 @@ def _claim_templates(workload: Workload) -> frozenset[str]:
 
 
 def _annotations(workload: Workload, findings: list[Finding]) -> dict[str, str]:
-    """The pod's annotations that enter the policy, in the order of the document."""
+    """The pod's annotations that enter the policy, sorted: a host may have sorted the document's."""
     out = {}
-    for key, value in workload.annotations.items():
+    for key, value in sorted(workload.annotations.items()):
         if key == INITDATA or is_bookkeeping(key):
             continue
         path = (*workload.metadata_path, "annotations", key)

@@ -29,7 +29,7 @@ class BlockEdit:
         """Take out the entries that are gone."""
         text, alive = self.text, self.alive
         gone = [index for index in range(len(self.starts)) if index not in alive]
-        self.spans = spans = {index: self._span(index) for index in gone}
+        self.spans = spans = {index: self._with_copied_comment(index, *self._span(index)) for index in gone}
         for index, (start, end) in spans.items():
             self.canvas.replace(start, end, "")
             follower = next((origin for origin in alive if origin > index), None)
@@ -55,6 +55,18 @@ class BlockEdit:
             end = layout.line_end(text, below)  # the comment would become text of the block scalar above
             below = layout.after_space(text, end)
         return start, end
+
+    def _with_copied_comment(self, index: int, start: int, end: int) -> tuple[int, int]:
+        """The span of an item with the comment above it, if that is but a copy of the comment of the next one that stays.
+
+        kpt hands the comment of a list's first item on to whatever comes to stand first.
+        """
+        follower = next((origin for origin in self.alive if origin > index), None)
+        if self.live.node.kind != "seq" or follower is None:
+            return start, end
+        text, below = self.text, layout.line_start(self.text, self.starts[follower])
+        top, own = self._above_comments(start, 0), self._above_comments(below, end)
+        return (top, end) if text[top:start] == text[own:below] != "" else (start, end)
 
     def insert(self, inner: int) -> None:
         """Put in the entries that are new. `inner`: where lines were appended to the collections inside, or 0."""

@@ -84,6 +84,10 @@ def _shown(path: Path) -> str:
 
 def same(left: Any, right: Any) -> bool:
     """Whether two values are the same to Kubernetes: True is not 1, but 1.0 is 1; key order does not count."""
+    if left is right:
+        return True
+    if isinstance(left, str) or isinstance(right, str):
+        return isinstance(left, str) and isinstance(right, str) and left == right
     if isinstance(left, dict):
         return (
             isinstance(right, dict)
@@ -97,7 +101,5 @@ def same(left: Any, right: Any) -> bool:
             and all(same(one, other) for one, other in zip(left, right, strict=True))
         )
     if isinstance(left, bool) or isinstance(right, bool) or left is None or right is None:
-        return left is right
-    if isinstance(left, str) or isinstance(right, str):
-        return bool(left == right) and isinstance(left, str) and isinstance(right, str)
+        return False
     return bool(left == right) or (isnan(left) and isnan(right))

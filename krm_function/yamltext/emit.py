@@ -65,7 +65,7 @@ def _children(canvas: Canvas, records: Records, place: Place) -> None:
     for entry in live.entries:
         child = entry.child
         if entry.origin < 0:
-            records.added(f"{path}/{segment(live, entry)}", entry)
+            records.added(f"{path}/{segment(live, entry)}", live.node, entry)
         elif isinstance(child, Live):
             _live(canvas, records, child, f"{path}/{segment(live, entry)}")
         elif isinstance(child, Fresh):

@@ -9,6 +9,7 @@ from typing import Any
 from krm_function.yamltext.changes import Path, same
 from krm_function.yamltext.document import parse
 from krm_function.yamltext.errors import YamlError
+from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.pointer import escape, pointer, segment
 from krm_function.yamltext.shadow import Entry, Live, value_of
 
@@ -44,21 +45,27 @@ class Records:
         else:
             self.undo.append(["=", path, before, raw])
 
-    def added(self, path: str, entry: Entry) -> None:
-        """Record a new entry. Of maps made for the records themselves only our own keys go: a host may add others."""
-        if not self.keep.startswith(path + "/"):
-            self.undo.append(["-", path])
-            return
-        around = 0
-        value = value_of(entry.child)
-        while path != self.keep:
-            inner = f"{self.keep}/"
-            ours = next(key for key in value if inner.startswith(f"{path}/{escape(key)}/"))
-            self.undo += [["-", f"{path}/{escape(key)}"] for key in value if key != ours]
-            value = value[ours]
-            path = f"{path}/{escape(ours)}"
-            around += 1
-        self.undo.append(["-", path, around])
+    def added(self, path: str, parent: Node, entry: Entry) -> None:
+        """Record a new entry. Of a new map or list only what we put into it goes: a host or a person may add more.
+
+        An item of a list goes as a whole. Entries beside the records themselves may be a host's own, which it takes away
+        later; then no empty map is left behind.
+        """
+        value = None if parent.kind == "seq" else value_of(entry.child)
+        self._added(path, value, 1 if path == self.keep and parent.parts else 0)
+
+    def _added(self, path: str, value: Any, around: int) -> None:
+        inner: list[tuple[str, Any]] = []
+        if isinstance(value, dict):
+            inner = [(f"{path}/{escape(key)}", child) for key, child in value.items()]
+        elif isinstance(value, list):
+            names = [item.get("name") if isinstance(item, dict) else None for item in value]
+            if all(isinstance(name, str) for name in names) and len(set(names)) == len(names):
+                inner = [(f"{path}/@{escape(str(name))}", None) for name in names]
+        if not inner:
+            self.undo.append(["-", path, around] if around else ["-", path])
+        for address, child in inner:
+            self._added(address, child, around + 1)
 
     def removed(self, live: Live, path: str, index: int, raw: str, gap: int = 0) -> None:
         """Record that an entry of the text is gone: its bytes, and which entry it stood in front of."""

@@ -23,6 +23,7 @@ from krm_function.yamltext.shadow import Live, Part
 from krm_function.yamltext.unshare import unshare
 
 _WHOLE = 1000  # deeper than any document: nothing is rewritten but what was edited
+_STAND_IN = '["records"]'  # JSON of its own kind, so that it is written as the records will be
 
 
 class Spliced(NamedTuple):
@@ -45,18 +46,19 @@ def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | N
     if same(wanted, document.value):
         return Spliced(document.text, [])
     if keep_undo_at is None:
-        return rewrite(document, lambda root, _: _replay(root, changes), lambda _: wanted)
-    steps = [*changes, *_parents(wanted, keep_undo_at)]
+        return rewrite(document, lambda node, _: _replay(node, changes), lambda _: wanted)
+    parents = _parents(wanted, keep_undo_at)
 
-    def kept(undo: Undo) -> list[Change]:
-        return [*steps, Change(keep_undo_at, "set", to_json(below(undo, root)))]
+    def kept(records: str) -> list[Change]:
+        return [*parents, Change(keep_undo_at, "set", records)]
 
-    apply(document.value, kept([]))  # raises when there is no such place
+    apply(wanted, kept(""))  # raises when there is no such place
     new, undo = rewrite(
         document,
-        lambda node, undo: _replay(node, kept(undo)),
-        lambda undo: apply(document.value, kept(undo)),
+        lambda node, records: _replay(node, [*changes, *kept(records)]),
+        lambda records: apply(wanted, kept(records)),
         pointer(keep_undo_at),
+        root,
     )
     return Spliced(new, below(undo, root))
 
@@ -87,29 +89,41 @@ def _parents(value: Any, path: Path) -> list[Change]:
 
 def rewrite(
     document: Document,
-    make: Callable[[Node, Undo], Part],
-    wanted: Callable[[Undo], Any],
+    make: Callable[[Node, str], Part],
+    wanted: Callable[[str], Any],
     keep: str = "",
+    below_root: Path = (),
     *,
     strict: bool = False,
 ) -> Spliced:
     """Emit the tree that `make` builds, the smallest edits first, until the text reads back as `wanted`.
 
-    Both are given the undo records: none at first, and then, if `keep` is the address of the string that will hold
-    them, those of the first emission. `strict`: no second try with larger edits.
+    Both are given the undo records as they are kept, if `keep` is the address of the string that is to hold them; what
+    they are is known only once the text is written, so `make` is given a stand-in. `below_root`: where their addresses
+    start. `strict`: no second try with larger edits.
     """
     root = document.node
     if root is None:
-        return _from_nothing(document, wanted([]))
+        return _from_nothing(document, wanted(""))
     depth = _WHOLE
     while depth >= 0:
-        new, undo, levels = _emit(document, root, make(root, []), depth, keep)
+        new, undo, levels = _emit(document, root, make(root, _STAND_IN), depth, keep)
+        records = to_json(below(undo, below_root)) if keep else ""
         if keep:
-            new, undo, levels = _emit(document, root, make(root, undo), depth, keep)
-        if _reads_as(new, wanted(undo)):
+            new = _filled(new, records) or _emit(document, root, make(root, records), depth, keep)[0]
+        if _reads_as(new, wanted(records)):
             return Spliced(new, undo)
         depth = -1 if strict else min(depth, levels) - 1
     raise YamlError("no edit of the text reads back as intended", document.line, 1, "splice")
+
+
+def _filled(text: str, records: str) -> str:
+    """The text with the records in the place of their stand-in; "" if that cannot be told from other text."""
+    for write in (writer.scalar, writer.quoted):  # in a block collection, in a flow collection
+        token = write(_STAND_IN)
+        if token in text:
+            return text.replace(token, write(records)) if text.count(token) == 1 else ""
+    return ""
 
 
 def _emit(document: Document, root: Node, part: Part, depth: int, keep: str) -> tuple[str, Undo, int]:

@@ -237,7 +237,8 @@ def test_input_that_cannot_be_read_is_found(data: bytes, shop: Shop) -> None:
 
 
 def test_pods_of_the_wrong_shape_are_found(shop: Shop, rendered: bytes) -> None:
-    for shape in (None, "containers", [None], [{"name": 1}], [{}], {}):
+    shapes: list[Any] = [None, "containers", [None], [{"name": 1}], [{}], {}]
+    for shape in shapes:
         made = objects(rendered)
         web(made)["spec"]["containers"] = shape
         assert checked(shop, made).code == 1

@@ -141,21 +141,13 @@ def test_nothing_is_written_through_a_symbolic_link(shop: Shop) -> None:
     assert (shop.directory / "precious").read_text() == "precious"
 
 
-def test_a_directory_that_does_not_exist_is_not_made(shop: Shop) -> None:
-    before = listing(shop.directory)
-    run = shop.generate("-o", "nowhere/out.yaml", "--format", "json")
-    assert run.code == 3
-    assert [error["code"] for error in run.errors] == ["CC1002"]
-    assert listing(shop.directory) == before
-
-
 @pytest.mark.parametrize(
     ("make", "path", "says"),
     [
         (lambda directory: (directory / "empty").mkdir(), "empty", "no .yml or .yaml files in it"),
         (lambda directory: None, "nothing", "no such file or directory"),
         (lambda directory: (directory / "loop").symlink_to("loop"), "loop", "no such file or directory"),
-        (lambda directory: os.mkfifo(directory / "empty.d"), "empty.d/x", "no such file"),
+        (lambda directory: None, f"{RESOURCES}/inside", "no such file"),
     ],
 )
 def test_a_path_that_gives_nothing_is_an_environment_error(
@@ -169,6 +161,23 @@ def test_a_path_that_gives_nothing_is_an_environment_error(
         (error,) = run.errors
         assert (error["code"], error["file"]) == ("CC1001", path)
         assert says in error["message"]
+
+
+def test_a_file_of_a_directory_that_cannot_be_read_is_an_environment_error(shop: Shop) -> None:
+    (shop.directory / "deployment/dangling.yaml").symlink_to("nothing")
+    run = shop.generate("--format", "json")
+    assert run.code == 3
+    assert [(error["code"], error["file"]) for error in run.errors] == [("CC1001", "deployment/dangling.yaml")]
+
+
+@pytest.mark.parametrize("path", ["nowhere/out.yaml", f"{RESOURCES}/out.yaml", "deployment", "/proc/out.yaml"])
+def test_a_place_that_cannot_be_written_is_an_environment_error(path: str, shop: Shop) -> None:
+    before = listing(shop.directory)
+    run = shop.generate("-o", path, "--format", "json")
+    assert run.code == 3
+    assert run.stdout == b""
+    assert [(error["code"], error["file"]) for error in run.errors] == [("CC1002", path)]
+    assert listing(shop.directory) == before
 
 
 def test_the_function_keeps_its_items_when_a_configuration_file_is_missing(shop: Shop) -> None:

@@ -84,6 +84,11 @@ def a_base_manifest_that_is_no_json(world: World) -> None:
     world.spec["manifest"]["base"] = f"{CANARY} {{"
 
 
+@cases("CC0713", "contrast spec.manifest.base.configMap", "ConfigMap nothing", hint="render the ConfigMap")
+def a_base_manifest_that_is_not_there(world: World) -> None:
+    world.spec["manifest"]["base"] = {"configMap": "nothing"}
+
+
 @cases("CC0702", "contrast spec.manifest", "Policies", hint="correct the manifest")
 def a_base_manifest_with_a_wrong_digest(world: World) -> None:
     world.spec["manifest"]["base"] = {

@@ -38,6 +38,11 @@ def a_utf_16_file(world: World) -> None:
     world.encoding = "utf-16"
 
 
+@cases("CC0101", "line", "a carriage return without a line feed", echoed=True)
+def lines_that_end_like_those_of_an_old_macintosh(world: World) -> None:
+    world.raw("web", lambda text: text.replace("\n", "\r") + "\n")
+
+
 @cases("CC0105", "line", "inside of its own anchor")
 def a_cyclic_alias(world: World) -> None:
     world["more"] = CONFIG_MAP + "data: &loop\n  again: *loop\n"

@@ -1,4 +1,4 @@
-"""A small deployment that renders without a word: a coordinator, one service, a release and a lock. Cases break one thing.
+"""A small deployment that renders without a word: coordinator, service, release and lock. A case breaks one thing.
 
 Every value that a person would not like to see in a log is a canary: CANARY and something. No case may print one.
 """

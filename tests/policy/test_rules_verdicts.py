@@ -1,16 +1,22 @@
 """Our own rules, evaluated: what a correct host asks for is allowed, and every single thing beside it is denied."""
 
+import base64
 import copy
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from krm_function.policy import References, default_settings, load_rules, seal, settings
+from krm_function.policy.defaults import DEFAULTS
 from tests.policy import host, pods
 
 Json = dict[str, Any]
 
 SHM = "/dev/shm"  # noqa: S108 - a mount of the guest
+RO = ["nosuid", "noexec", "nodev", "ro"]
+CGROUP = ["nosuid", "noexec", "nodev", "relatime", "ro"]
 NAMES = ("pause", "contrast-service-mesh", "contrast-initializer", "pvc-holder", "app")
 
 
@@ -123,6 +129,46 @@ def _twice(*path: Any) -> Callable[[Json], None]:
         value.append(copy.deepcopy(value[-1]))
 
     return mutate
+
+
+def _block(request: Json) -> Json:
+    return next(storage for storage in request["storages"] if storage["driver"] == "blk")
+
+
+def _block_mount(destination: str) -> Callable[[Json], None]:
+    """Mount the block storage in place of another volume."""
+    return lambda request: _mount(destination, source=_block(request)["mount_point"])(request)
+
+
+def _moved_block(**values: str) -> Callable[[Json], None]:
+    """A block storage that is another one, and mounted from where that one is."""
+
+    def mutate(request: Json) -> None:
+        storage = _block(request)
+        storage.update(values)
+        if "mount_point" not in values:
+            address = base64.urlsafe_b64encode(storage["source"].encode()).decode()
+            storage["mount_point"] = f"/run/kata-containers/sandbox/storage/{address}"
+        mount = next(m for m in request["OCI"]["Mounts"] if m["destination"] == "/scratch")
+        mount["source"] = storage["mount_point"]
+
+    return mutate
+
+
+def _no_device(request: Json) -> None:
+    """The block storage exists by name only and is mounted nowhere."""
+    _block(request).update(driver="", source="", mount_point="/run/kata-containers/sandbox/storage/")
+    request["OCI"]["Mounts"] = [m for m in request["OCI"]["Mounts"] if m["destination"] != "/scratch"]
+
+
+def _other_image(request: Json) -> Json:
+    return {**request["storages"][0], "driver": "overlayfs"}
+
+
+def _capabilities(name: str) -> Callable[[Json], None]:
+    names = default_settings().shared["common"][name]
+    sets = ("Bounding", "Effective", "Permitted")
+    return lambda request: request["OCI"]["Process"]["Capabilities"].update(dict.fromkeys(sets, names))
 
 
 MUTATIONS: dict[str, tuple[str, Callable[[Json], None]]] = {
@@ -276,6 +322,50 @@ MUTATIONS: dict[str, tuple[str, Callable[[Json], None]]] = {
     "memory kind": ("app", _storage("ephemeral", fstype="ext4")),
     "memory source": ("app", _storage("ephemeral", source="/dev/vda")),
     "memory driver": ("app", _storage("ephemeral", driver="local")),
+    "escape as id": ("app", _set("container_id", "a~1b")),
+    "name of another workload": (
+        "pvc-holder",
+        _set("OCI", "Annotations", "io.kubernetes.cri.sandbox-name", "web-aeiou-x2v9k"),
+    ),
+    "pause as container": ("pause", _set("OCI", "Annotations", "io.kubernetes.cri.container-type", "container")),
+    "pause as kata container": (
+        "pause",
+        _set("OCI", "Annotations", "io.katacontainers.pkg.oci.container_type", "pod_container"),
+    ),
+    "annotation with a value of another": ("app", lambda request: request["OCI"]["Annotations"].update({"x": "/y"})),
+    "propagation that is another option": ("app", _set("OCI", "Linux", "RootfsPropagation", "rbind")),
+    "block mount of nothing": ("app", _mount("/scratch", source="")),
+    "block mount of nothing with other options": (
+        "app",
+        _mount("/scratch", source="", options=["rbind", "rprivate", "ro"]),
+    ),
+    "read-only sysfs of another source": ("pvc-holder", _mount("/sys", source="x", options=RO)),
+    "read-only sysfs elsewhere": ("pvc-holder", _mount("/sys", destination="/x", options=RO)),
+    "cgroup option of another mount": ("app", _mount("/proc", options=["nosuid", "noexec", "nodev", "nsdelegate"])),
+    "cgroup option of another source": ("app", _mount("/sys/fs/cgroup", source="x", options=[*CGROUP, "nsdelegate"])),
+    "cgroup option elsewhere": ("app", _mount("/sys/fs/cgroup", destination="/x", options=[*CGROUP, "nsdelegate"])),
+    "cgroup without an option": ("app", _mount("/sys/fs/cgroup", options=CGROUP[1:])),
+    "block storage as something else": ("app", _block_mount("/etc/look")),
+    "block mount elsewhere": ("app", _mount("/scratch", destination="/x")),
+    "block mount options": ("app", _mount("/scratch", options=["rbind", "rshared", "rw"])),
+    "block mount of a memory storage": (
+        "app",
+        _mount("/scratch", source="/run/kata-containers/sandbox/ephemeral/share"),
+    ),
+    "image of another driver": ("app", lambda request: request["storages"][-1].update(_other_image(request))),
+    "block of another address": ("app", _moved_block(source="/dev/vda")),
+    "block of another driver": ("app", _moved_block(driver="nvdimm")),
+    "scsi of another address": ("app", _moved_block(driver="scsi", source="0:1:2")),
+    "block group": ("app", _storage("blk", fs_group={"group_id": 1, "group_change_policy": 0})),
+    "block moved with its mount": ("app", _moved_block(mount_point="/etc")),
+    "block of no device": ("app", _no_device),
+    "variable that is the name": ("app", _replaced("COLOUR", host.TOKENS["sandbox-name"])),
+    "variable that is an address": ("app", _replaced("COLOUR", "10.1.2.3")),
+    "inheritable capability": ("app", _append("OCI", "Process", "Capabilities", "Inheritable", "CAP_CHOWN")),
+    "permitted capability": ("app", _append("OCI", "Process", "Capabilities", "Permitted", "CAP_SYS_ADMIN")),
+    "effective capability": ("app", _append("OCI", "Process", "Capabilities", "Effective", "CAP_SYS_ADMIN")),
+    "default capabilities": ("contrast-initializer", _capabilities("default_caps")),
+    "privileged capabilities": ("app", _capabilities("privileged_caps")),
 }
 
 
@@ -316,6 +406,7 @@ TOLERATED: dict[str, tuple[str, Callable[[Json], None]]] = {
         "app",
         _mount("/etc/look", source=f"/run/kata-containers/shared/containers/{4:064x}-0123456789abcdef-look"),
     ),
+    "scsi instead of blk": ("app", _moved_block(driver="scsi", source="0:1")),
     "unchecked parts": ("app", _set("OCI", "Process", "OOMScoreAdj", 999)),
 }
 
@@ -572,8 +663,6 @@ def test_an_empty_request_is_denied(fresh: host.Agent, entry_point: str) -> None
 
 def test_two_containers_that_could_be_meant_are_denied(correct: host.Host, rego: str) -> None:
     head, data = rego.split("\npolicy_data := ")
-    import json
-
     doubled = json.loads(data)
     doubled["containers"].append(doubled["containers"][4])
     agent = host.Agent(f"{head}\npolicy_data := {json.dumps(doubled)}")
@@ -603,4 +692,83 @@ def test_gpus_are_plugged_in_or_there_from_the_start() -> None:
     assert not allowed(lambda request: request["devices"][0].update(options=["0000:01:00.0=01/02", "x"]))
     assert not allowed(lambda request: request["devices"][0].update(id="vfio7"))
     assert not allowed(lambda request: request["devices"][0].update(type_="vfio-pci"))
+    assert not allowed(lambda request: request["devices"][0].update(vm_path="/dev/sda"))
+    assert not allowed(
+        lambda request: (request.update(devices=[]), request["OCI"]["Annotations"].pop("cdi.k8s.io/vfio0"))
+    )
+    assert not allowed(
+        lambda request: (
+            request["devices"][1].update(request["devices"][0]),
+            request["OCI"]["Annotations"].pop("cdi.k8s.io/vfio1"),
+        )
+    )
     assert not allowed(lambda request: request["OCI"]["Annotations"].update({"cdi.k8s.io/vfio0": "nvidia.com/gpu=x"}))
+
+
+def _with(subject: Any, *path: Any) -> str:
+    """The policy of a pod under settings of which one is another."""
+    document = copy.deepcopy(DEFAULTS)
+    value: Any = document
+    for part in path[:-2]:
+        value = value[part]
+    value[path[-2]] = path[-1]
+    chosen, findings = settings(document)
+    assert findings == ()
+    made, found = seal(subject, pods.images(subject), References(), chosen, load_rules())
+    assert made is not None, found
+    return made.rego
+
+
+def test_a_pod_of_any_name() -> None:
+    rego = pods.sealed(
+        pods.workload({"containers": [{"name": "app", "image": "app:1"}]}, "Pod", {"namespace": "x"})
+    ).rego
+    assert host.Agent(rego).verdict("CreateContainerRequest", host.Host(rego, "any", "x").create("app")) is not False
+
+
+def test_commands_of_the_settings() -> None:
+    given = {"allowed_commands": [["ls", "/"]], "regex": ["^cat /log/[a-z]+$"]}
+    rego = _with(pods.simple(), "request_defaults", "ExecProcessRequest", given)
+    agent, correct = host.Agent(rego), host.Host(rego)
+    assert agent.allows("CreateContainerRequest", correct.create("app"))
+
+    def allowed(*args: str) -> bool:
+        return agent.verdict("ExecProcessRequest", correct.execute("app", list(args))) is True
+
+    assert allowed("ls", "/")
+    assert not allowed("ls")
+    assert allowed("cat", "/log/x")
+    assert not allowed("cat", "/etc/passwd")
+
+
+def test_storages_of_config_maps() -> None:
+    container = {"name": "app", "image": "i", "volumeMounts": [{"name": "v", "mountPath": "/etc/look"}]}
+    subject = pods.workload({"containers": [container], "volumes": [{"name": "v", "configMap": {"name": "look"}}]})
+    rego = _with(subject, "kata_config", "enable_configmap_secret_storages", True)
+    agent, correct = host.Agent(rego), host.Host(rego)
+    good = correct.create("app")
+    assert good["storages"][1]["driver"] == "local"
+    assert agent.verdict("CreateContainerRequest", good) is not False
+
+    for key in ("source", "mount_point"):
+        bad = copy.deepcopy(good)
+        bad["storages"][1][key] = "/etc"
+        assert agent.verdict("CreateContainerRequest", bad) is False
+
+
+def test_storages_named_after_the_sandbox() -> None:
+    volume = copy.deepcopy(DEFAULTS["volumes"]["emptyDir_memory"])
+    where = "^$(cpath)/$(sandbox-id)/rootfs/local/"
+    volume |= {"mount_source": where, "mount_point": where, "driver": "local", "source": "local", "fstype": "local"}
+    container = {"name": "app", "image": "i", "volumeMounts": [{"name": "v", "mountPath": "/x"}]}
+    subject = pods.workload({"containers": [container], "volumes": [{"name": "v", "emptyDir": {"medium": "Memory"}}]})
+    rego = _with(subject, "volumes", "emptyDir_memory", volume)
+    agent, good = host.Agent(rego), host.Host(rego).create("app")
+    assert agent.verdict("CreateContainerRequest", good) is not False
+
+    other = copy.deepcopy(good)
+    other["storages"][1]["mount_point"] = other["storages"][1]["mount_point"].replace("5" * 64, "6" * 64)
+    assert agent.verdict("CreateContainerRequest", other) is False
+    other = copy.deepcopy(good)
+    other["OCI"]["Mounts"][-1]["source"] = other["OCI"]["Mounts"][-1]["source"].replace("5" * 64, "6" * 64)
+    assert agent.verdict("CreateContainerRequest", other) is False

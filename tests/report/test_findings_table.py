@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 from string import Formatter
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ def test_a_sentence_is_lower_case_and_has_no_full_stop(code: str) -> None:
     kind = KINDS[code]
     for text in filter(None, (kind.sentence, kind.hint)):
         first = text.split(maxsplit=1)[0]
-        assert first[0] == "{" or first[0].islower() or first in {"RuntimeClass", "SNP", "Helm"}
+        assert first[0] == "{" or first[0].islower() or first in {"RuntimeClass", "ConfigMap", "SNP", "Helm"}
         assert not text.endswith(".")
         assert text == " ".join(text.split())
 
@@ -62,7 +63,8 @@ def test_placeholders_have_names_that_a_call_can_give(code: str) -> None:
     assert names.isdisjoint({"code", "ref", "path", "line", "column", "file"}), (
         "these are arguments of `finding` itself"
     )
-    found = finding(code, Ref("v1", "Pod", "", "a"), **dict.fromkeys(names, "value"))
+    values: dict[str, Any] = dict.fromkeys(names, "value")
+    found = finding(code, Ref("v1", "Pod", "", "a"), **values)
     assert found.severity == KINDS[code].severity
     assert "{" not in found.message + found.hint
 

@@ -22,8 +22,8 @@ from krm_function.stages.manifest import (
     manifest_of,
 )
 from krm_function.stages.select import select
-from tests.stages.deployment import APEIP, PLATFORMS as RELEASED
-from tests.stages.deployment import RELEASE, RTMR0, SEED, TDX_RTMRS, a_list, an_object, config, coordinator, snp
+from tests.stages.deployment import APEIP, RELEASE, RTMR0, SEED, TDX_RTMRS, a_list, an_object, config, coordinator, snp
+from tests.stages.deployment import PLATFORMS as RELEASED
 
 OWNER = """-----BEGIN PUBLIC KEY-----
 MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEP2+SXCNK/lYcYjCMeC98jlR3JTwXHTPH
@@ -96,8 +96,16 @@ def test_every_workload_has_an_entry_under_its_digest() -> None:
 
 @pytest.mark.parametrize(
     "kind, prefix",
-    [("Pod", "core/v1"), ("ReplicationController", "core/v1"), ("Job", "batch/v1"), ("CronJob", "batch/v1")]
-    + [("Deployment", "apps/v1"), ("DaemonSet", "apps/v1"), ("ReplicaSet", "apps/v1"), ("StatefulSet", "apps/v1")],
+    [
+        ("Pod", "core/v1"),
+        ("ReplicationController", "core/v1"),
+        ("Job", "batch/v1"),
+        ("CronJob", "batch/v1"),
+        ("Deployment", "apps/v1"),
+        ("DaemonSet", "apps/v1"),
+        ("ReplicaSet", "apps/v1"),
+        ("StatefulSet", "apps/v1"),
+    ],
 )
 @pytest.mark.parametrize("namespace", ["shop", ""])
 def test_the_secret_id_of_every_kind_is_that_of_contrast(kind: str, prefix: str, namespace: str) -> None:
@@ -318,7 +326,9 @@ def test_reference_values_may_come_from_the_base_alone() -> None:
     bare = RELEASE._replace(platforms={**RELEASED, SNP: snp()._replace(snp=())})
     result = manifest(COORDINATOR, to=told(bare, base=base))
     assert result["ReferenceValues"] == base["ReferenceValues"]
-    base["ReferenceValues"]["snp"] = [{**one, "Platform": "Metal-QEMU-SNP-GPU"} for one in base["ReferenceValues"]["snp"]]
+    base["ReferenceValues"]["snp"] = [
+        {**one, "Platform": "Metal-QEMU-SNP-GPU"} for one in base["ReferenceValues"]["snp"]
+    ]
     assert errors(gathered(told(bare, base=base))) == ["CC0709"]
 
 
@@ -410,10 +420,13 @@ def test_without_keys_both_lists_are_null() -> None:
     assert (result["WorkloadOwnerPubKeys"], result["SeedshareOwnerPubKeys"]) == (None, None)
 
 
-@pytest.mark.parametrize("option, field", [("workload_owner_keys", "workloadOwnerKeys"), ("seedshare_owner_keys", "seedshareOwnerKeys")])
+@pytest.mark.parametrize(
+    "option, field", [("workload_owner_keys", "workloadOwnerKeys"), ("seedshare_owner_keys", "seedshareOwnerKeys")]
+)
 def test_every_bad_key_is_located_and_never_quoted(option: str, field: str) -> None:
     private = "-----BEGIN PRIVATE KEY-----\nMIIEvgIBADAN\n-----END PRIVATE KEY-----\n"
-    result = made(COORDINATOR, to=told(**{option: ("text", private)}))
+    options: Any = {option: ("text", private)}
+    result = made(COORDINATOR, to=told(**options))
     assert (errors(result), result.data) == (["CC0707", "CC0707"], b"")
     assert [found.path for found in result.findings] == [("spec", "manifest", field, 0), ("spec", "manifest", field, 1)]
     assert "MIIEvg" not in str(result.findings)
@@ -492,7 +505,10 @@ def test_nothing_is_emitted_without_a_manifest_or_a_wish_for_one() -> None:
 @pytest.mark.parametrize(
     "value",
     [None, {}, {"kind": "ConfigMap", "data": {KEY: "{}"}}]
-    + [{"kind": kind, "metadata": {"annotations": {EMITTED: "true"}}, "data": data} for kind, data in (("Secret", {KEY: "{}"}), ("ConfigMap", {}), ("ConfigMap", {KEY: 5}), ("ConfigMap", None))],
+    + [
+        {"kind": kind, "metadata": {"annotations": {EMITTED: "true"}}, "data": data}
+        for kind, data in (("Secret", {KEY: "{}"}), ("ConfigMap", {}), ("ConfigMap", {KEY: 5}), ("ConfigMap", None))
+    ],
 )
 def test_other_objects_carry_no_manifest(value: Any) -> None:
     assert manifest_of(value) is None

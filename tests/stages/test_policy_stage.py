@@ -108,8 +108,16 @@ def test_the_entries_of_the_gpu_platform_are_not_those_without() -> None:
 @pytest.mark.parametrize("product, other", [("Milan", "Genoa"), ("Genoa", "Milan")])
 @pytest.mark.parametrize(
     "broken",
-    [None, {"APEIP": ""}, {"TrustedMeasurement": ""}, {"APEIP": None}, {"TrustedMeasurement": "zz"}, {"APEIP": "0"}]
-    + [{"GuestPolicy": {"ABIMinor": 256}}, {"GuestPolicy": {"Nonsense": True}}],
+    [
+        None,
+        {"APEIP": ""},
+        {"TrustedMeasurement": ""},
+        {"APEIP": None},
+        {"TrustedMeasurement": "zz"},
+        {"APEIP": "0"},
+        {"GuestPolicy": {"ABIMinor": 256}},
+        {"GuestPolicy": {"Nonsense": True}},
+    ],
 )
 def test_one_product_that_cannot_be_measured_is_tolerated(product: str, other: str, broken: Any) -> None:
     entries = [entry(product)] + ([] if broken is None else [entry(other, **broken)])
@@ -121,7 +129,10 @@ def test_one_product_that_cannot_be_measured_is_tolerated(product: str, other: s
     [
         ([], "no entry for Genoa; no entry for Milan"),
         ([entry("Turin")], "no entry for Genoa; no entry for Milan"),
-        ([entry("Milan", APEIP=""), entry("Genoa", TrustedMeasurement="")], "Genoa has no TrustedMeasurement; Milan has no APEIP"),
+        (
+            [entry("Milan", APEIP=""), entry("Genoa", TrustedMeasurement="")],
+            "Genoa has no TrustedMeasurement; Milan has no APEIP",
+        ),
         ([entry("Milan", TrustedMeasurement="00")], "no entry for Genoa; Milan: expected 96 hex digits"),
     ],
 )
@@ -185,7 +196,9 @@ def test_another_vcpu_count_makes_another_block_and_the_same_policy() -> None:
 
 def test_the_edits_say_which_product_and_how_many_vcpus() -> None:
     reasons = [edit.reason for edit in measure(workload(), SNP, 5, BOTH).edits]
-    assert reasons == ["launch digest of a Genoa VM with 5 vCPUs"] * 3 + ["launch digest of a Milan VM with 5 vCPUs"] * 3
+    assert (
+        reasons == ["launch digest of a Genoa VM with 5 vCPUs"] * 3 + ["launch digest of a Milan VM with 5 vCPUs"] * 3
+    )
 
 
 # --- sealing

@@ -91,7 +91,10 @@ def test_a_problem_of_one_resource_does_not_keep_others_from_being_read() -> Non
     )
     source = read(resources)
     assert set(source.documents) == {1}
-    assert [(found.code, found.file) for found in source.findings] == [("CC0101", "first.yaml"), ("CC0101", "last.yaml")]
+    assert [(found.code, found.file) for found in source.findings] == [
+        ("CC0101", "first.yaml"),
+        ("CC0101", "last.yaml"),
+    ]
     assert source.findings[0].line >= 7
     assert source.findings[1].line >= 9
 
@@ -110,7 +113,9 @@ def test_a_document_that_was_edited_reads_as_it_was_before(kind: str) -> None:
 
 
 def test_every_member_of_a_list_is_taken_back() -> None:
-    document = a_list(an_object(name="a"), {"kind": "Service"}, a_list(an_object("CronJob", "b"), an_object("Pod", "c")))
+    document = a_list(
+        an_object(name="a"), {"kind": "Service"}, a_list(an_object("CronJob", "b"), an_object("Pod", "c"))
+    )
     before = stream(document)
     after = edited(document)
     assert len([value for _, value in objects(parse(after[0].text).value)]) == 4
@@ -159,8 +164,26 @@ def test_annotations_that_a_host_added_beside_ours_stay() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["no json", "{}", "5", "null", '"x"', "[5]", "[[]]", '[["?", "/a"]]', '[["="]]', '[["-", 5]]', '[["=", "/a", 1, 2]]']
-    + ["[" * 40_000, '[["-", "/a", true]]', "", 7, None, ["x"], {"a": "b"}],
+    [
+        "no json",
+        "{}",
+        "5",
+        "null",
+        '"x"',
+        "[5]",
+        "[[]]",
+        '[["?", "/a"]]',
+        '[["="]]',
+        '[["-", 5]]',
+        '[["=", "/a", 1, 2]]',
+        "[" * 40000,
+        '[["-", "/a", true]]',
+        "",
+        7,
+        None,
+        ["x"],
+        {"a": "b"},
+    ],
 )
 def test_records_that_are_none_are_a_located_error(value: Any) -> None:
     for wrap, root in ((lambda one: one, ()), (lambda one: a_list({}, one), ("items", 1))):
@@ -178,7 +201,9 @@ def test_records_that_are_none_are_a_located_error(value: Any) -> None:
 
 
 segments = st.lists(
-    st.sampled_from(["spec", "template", "containers", "@web", "#0", "#9", "#x", "metadata", "annotations", "", "~1", "items"]),
+    st.sampled_from(
+        ["spec", "template", "containers", "@web", "#0", "#9", "#x", "metadata", "annotations", "", "~1", "items"]
+    ),
     max_size=6,
 ).map(lambda parts: "".join(f"/{part}" for part in parts))
 plain = st.none() | st.integers() | st.text(max_size=3) | st.just({"a": 1}) | st.just([1])

@@ -182,7 +182,8 @@ def test_a_gpu_in_the_requests_alone_is_no_gpu() -> None:
 
 @pytest.mark.parametrize("where", ["initContainers", "containers"])
 def test_a_gpu_in_any_list_of_containers_counts(where: str) -> None:
-    template = pod_template(**{where: [{**containers(1)[0], "name": "g"}]})
+    fields: Any = {where: [{**containers(1)[0], "name": "g"}]}
+    template = pod_template(**fields)
     assert outcome(resolve(workload(template=template), RELEASE, "metal-qemu-tdx"))[0] == "metal-qemu-tdx-gpu"
 
 

@@ -107,8 +107,17 @@ def test_a_workload_that_itself_has_items_is_no_list() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["contrast-cc", "kata-cc-isolation", "contrast-cc-metal-qemu-snp", "contrast-cc-metal-qemu-tdx-gpu-0123abcd"]
-    + ["contrast-insecure", "contrast-insecure-metal-qemu", "contrast-cc-nonsense", "contrast-cc-", "Contrast-CC"],
+    [
+        "contrast-cc",
+        "kata-cc-isolation",
+        "contrast-cc-metal-qemu-snp",
+        "contrast-cc-metal-qemu-tdx-gpu-0123abcd",
+        "contrast-insecure",
+        "contrast-insecure-metal-qemu",
+        "contrast-cc-nonsense",
+        "contrast-cc-",
+        "Contrast-CC",
+    ],
 )
 def test_a_name_that_means_contrast_is_selected_even_to_be_refused(name: str) -> None:
     assert len(select(an_object(spec=pod_spec(runtimeClassName=name))).workloads) == 1

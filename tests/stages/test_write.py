@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_function.findings import Ref
-from krm_function.model.edits import ABSENT, Edit
+from krm_function.model.edits import Edit
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL

@@ -67,13 +67,13 @@ def test_the_records_are_kept_in_one_readable_line_and_say_no_more_than_needed()
         ["-", "/metadata/annotations/contrast-krm.dev~1original", 1],
         ["-", "/spec/containers/@init"],
         ["~", "/spec/containers/@main/image", " 'nginx:1.25'"],
-        ["-", "/spec/containers/@main/resources/limits"],
-        ["-", "/spec/containers/@main/volumeMounts"],
+        ["-", "/spec/containers/@main/resources/limits/cpu", 1],
+        ["-", "/spec/containers/@main/volumeMounts/@v", 1],
         ["+", "/spec/containers/#1", {"name": "side", "image": "side"}, '    - name: side\n      image: "side"\n'],
         ["=", "/spec/runtimeClassName", "contrast-cc"],
         ["-", "/spec/nodeSelector/c"],
         ["~", "/spec/overhead", " ~"],
-        ["-", "/spec/volumes"],
+        ["-", "/spec/volumes/@v", 1],
     ]
     line = next(line for line in new.splitlines() if "contrast-krm.dev/original" in line)
     assert line.startswith('    contrast-krm.dev/original: \'[["-","/metadata/annotations/')
@@ -144,8 +144,8 @@ def test_annotations_of_our_own_beside_the_records_go_one_by_one() -> None:
     changes = [Change(("metadata",), "set", {"name": "n"}), Change(("metadata", "annotations"), "set", {"ours": "1"})]
     new, undo = splice(parse("kind: X\n"), changes, AT)
     assert undo == [
-        ["-", "/metadata/name"],
-        ["-", "/metadata/annotations/ours"],
+        ["-", "/metadata/name", 1],
+        ["-", "/metadata/annotations/ours", 2],
         ["-", "/metadata/annotations/contrast-krm.dev~1original", 2],
     ]
     assert restore(parse(new), undo) == "kind: X\n"
@@ -225,10 +225,51 @@ def test_the_records_of_a_member_of_a_list_move_with_it() -> None:
     text = "kind: List\nitems:\n- kind: A\n- kind: Pod # p\n  metadata: {name: x}\n"
     changes = [Change(("items", 1, "spec"), "set", {"a": 1})]
     new, undo = splice(parse(text), changes, ("items", 1, *AT), root=("items", 1))
-    assert undo[-1] == ["-", "/spec"]
+    assert undo[-1] == ["-", "/spec/a", 1]
     value = parse(new).value
     value["items"].reverse()
     again = parse(dump(value))
     assert read_undo(again, ("items", 0, *AT)) == undo
     assert parse(restore(again, undo, root=("items", 0))).value["items"] == parse(text).value["items"][::-1]
     assert restore(parse(new), undo, root=("items", 1)) == text
+
+
+def test_what_was_put_beside_a_new_map_entry_or_list_item_stays() -> None:
+    text = "kind: Pod\nmetadata: {name: x}\nspec:\n  a: 1\n"
+    changes = [
+        Change(("metadata", "annotations"), "set", {"ours": "1"}),
+        Change(("spec", "initContainers"), "set", [{"name": "ours"}]),
+    ]
+    document = parse(splice(parse(text), changes, ("spec", "keep")).text)
+    touched = splice(
+        document,
+        [
+            Change(("metadata", "annotations", "theirs"), "set", "2"),
+            Change(("spec", "initContainers", 1), "insert", {"name": "theirs"}),
+        ],
+    ).text
+
+    undo = read_undo(parse(touched), ("spec", "keep"))
+    assert undo is not None
+    value = parse(restore(parse(touched), undo)).value
+
+    assert value["metadata"]["annotations"] == {"theirs": "2"}
+    assert value["spec"] == {"a": 1, "initContainers": [{"name": "theirs"}]}
+
+
+def test_a_map_that_only_held_what_a_host_took_away_again_is_not_left_behind() -> None:
+    text = "kind: Pod\nmetadata:\n  annotations:\n    host: '1'\n"
+    spliced = splice(parse(text), [Change(("kind",), "set", "Job")], AT).text
+    without = spliced.replace("    host: '1'\n", "")
+    undo = read_undo(parse(without), AT)
+    assert undo is not None
+    assert parse(restore(parse(without), undo)).value == {"kind": "Pod", "metadata": {}}
+
+
+def test_the_copy_of_a_comment_that_kpt_puts_on_a_new_first_item_goes_with_it() -> None:
+    text = "kind: Pod\nlist:\n# first\n- name: a\n"
+    spliced = splice(parse(text), [Change(("list", 0), "insert", {"name": "new"})], AT).text
+    copied = spliced.replace("- name: new", "# first\n- name: new")
+    undo = read_undo(parse(copied), AT)
+    assert undo is not None
+    assert restore(parse(copied), undo) == text
