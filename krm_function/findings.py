@@ -71,14 +71,7 @@ def dotted(path: Path) -> str:
 
 
 def finding(
-    code: str,
-    ref: Ref | None = None,
-    path: Path = (),
-    *,
-    line: int = 0,
-    column: int = 0,
-    file: str = "",
-    **values: Any,
+    code: str, ref: Ref | None = None, path: Path = (), *, line: int = 0, column: int = 0, file: str = "", **values: Any
 ) -> Finding:
     """Make the Finding that `code` stands for, its sentence filled with `values`.
 
@@ -86,17 +79,8 @@ def finding(
     """
     kind = KINDS[code]
     values = {name: f"{value[:LONGEST]}…" if len(str(value)) > LONGEST else value for name, value in values.items()}
-    return Finding(
-        code,
-        kind.severity,
-        kind.sentence.format(**values),
-        kind.hint.format(**values),
-        ref,
-        path,
-        line,
-        column,
-        file,
-    )
+    message, hint = kind.sentence.format(**values), kind.hint.format(**values)
+    return Finding(code, kind.severity, message, hint, ref, path, line, column, file)
 
 
 def has_errors(findings: "tuple[Finding, ...] | list[Finding]") -> bool:
@@ -123,31 +107,17 @@ KINDS: dict[str, Kind] = {
         "error", "the edited text does not parse back to the intended object: {problem}", "report this as a bug"
     ),
     # --- CC02: selection and annotations
-    "CC0201": Kind("info", "skipped: {reason}"),
-    "CC0202": Kind(
-        "error",
-        "{what} {key} has no effect on {place}",
-        "move it to {where}",
-    ),
+    "CC0202": Kind("error", "{what} {key} has no effect on {place}", "move it to {where}"),
     "CC0203": Kind("error", "unknown {what} {key}", "{remedy}"),
     "CC0204": Kind("error", "annotation {key}: {problem}", "{remedy}"),
     "CC0205": Kind("error", "the egress annotation is empty", "name at least one egress, or remove the annotation"),
-    "CC0206": Kind(
-        "error",
-        "pod template has no containers",
-        "add spec.containers; an empty pod cannot be sealed",
-    ),
+    "CC0206": Kind("error", "pod template has no containers", "add spec.containers; an empty pod cannot be sealed"),
     "CC0207": Kind(
         "error", "{key} must be {expected}, not {actual}", "correct the type; Kubernetes would reject it as well"
     ),
     "CC0208": Kind("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
     # --- CC03: scheduling
     "CC0301": Kind("info", "pods will run on nodes with {selector}"),
-    "CC0302": Kind(
-        "error",
-        "runtime class {name} is not in the input and not named by the release",
-        "add the RuntimeClass or set runtimeClasses: emit",
-    ),
     "CC0303": Kind("error", "RuntimeClass {name}: {problem}", "correct the RuntimeClass or the configuration"),
     "CC0304": Kind(
         "error",
@@ -311,7 +281,6 @@ KINDS: dict[str, Kind] = {
     "CC0812": Kind(
         "error", "container {container} mounts {volume} at /contrast, where the secrets belong", "mount it elsewhere"
     ),
-    "CC0811": Kind("info", "original values kept for uninject"),
     # --- CC09: configuration
     "CC0901": Kind("error", "{kind} {name}: {field}: {problem}", "{remedy}"),
     "CC0902": Kind("error", "{kind} {name}: unknown field {field}", "did you mean {suggestion}?"),

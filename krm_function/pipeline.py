@@ -122,7 +122,7 @@ def render(resources: Sequence[Resource], config: Config | None, config_findings
         return Rendered(unchanged, findings=findings + config_findings, plan=skipped)
     config, problems = _with_base(config, resources)
     if has_errors(problems):
-        return Rendered(unchanged, findings=problems, plan=skipped)
+        return Rendered(unchanged, findings=findings + config_findings + problems, plan=skipped)
 
     namespace = coordinator_namespace([workload for _, workload in workloads])
     subjects = [_prepared(index, workload, config, namespace) for index, workload in workloads]
@@ -163,8 +163,11 @@ def _with_base(config: Config, resources: Sequence[Resource]) -> tuple[Config, t
     """The configuration with the manifest that `manifest.base: {configMap: NAME}` means."""
     if not config.generate.manifest.base or not names_config_map(config.generate.manifest.base):
         return config, ()
-    source = read(resources, ("ConfigMap",))
-    return with_base(config, [document.value for document in (*source.documents.values(), *source.emitted.values())])
+    source = read(resources, ("ConfigMap", "List"))
+    if has_errors(source.findings):
+        return config, source.findings
+    documents = (*source.documents.values(), *source.emitted.values())
+    return with_base(config, [value for document in documents for _, value in objects(document.value)])
 
 
 def _prepared(resource: int, workload: Workload, config: Config, namespace: str) -> Subject:

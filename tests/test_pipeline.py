@@ -588,3 +588,53 @@ def test_no_value_of_a_pod_is_in_a_finding() -> None:
     made = run(coordinator(), an_object(spec=spec, annotations={"long": secret + "x" * 90}))
     assert codes(made) == ["CC0601"]
     assert secret not in json.dumps([found[:4] for found in made.findings])
+
+
+# --- the base of the manifest
+
+
+def a_base(name: str = "last", text: str = "", namespace: str = "shop") -> Any:
+    filled = {
+        "snp": ({"MinimumTCB": {"BootloaderVersion": 1, "TEEVersion": 2, "SNPVersion": 3, "MicrocodeVersion": 4}},)
+    }
+    options = ManifestOptions(reference_values=filled)
+    data = text or good(coordinator(), an_object("Job", "gone"), to=config(manifest=options)).manifest.decode()
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"manifest.json": data}}
+
+
+BY_NAME = config(manifest=ManifestOptions(base={"configMap": "last"}))
+
+
+@pytest.mark.parametrize("wrap", [lambda one: one, lambda one: a_list(SERVICE, one)])
+def test_a_base_may_be_a_config_map_of_the_input(wrap: Any) -> None:
+    made = good(wrap(a_base()), SERVICE, an_object(), to=BY_NAME)
+    assert sorted(one["SANs"][0] for one in manifest(made)["Policies"].values()) == ["coordinator", "gone", "web"]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        (),
+        (a_base("other"),),
+        (a_base() | {"kind": "Secret"},),
+        (a_base(text="x"),),
+        (a_base(), a_base(namespace="else")),
+    ],
+)
+def test_a_base_that_cannot_be_found_is_an_error(others: Any) -> None:
+    resources = stream(coordinator(), *others)
+    made = render(resources, BY_NAME)
+    assert (codes(made), made.texts) == (["CC0713"], tuple(one.text for one in resources))
+
+
+def test_a_base_that_cannot_be_found_hides_no_wrong_shape_and_no_warning() -> None:
+    warning = finding("CC0309", label="a", successor="b")
+    made = run(coordinator(), WRONG["a template that is text"][0], to=BY_NAME, findings=(warning,))
+    assert codes(made) == ["CC0207", "CC0713"]
+    assert warning in made.findings
+
+
+def test_a_config_map_that_cannot_be_read_is_told_before_it_is_missed() -> None:
+    unread = Resource("data: [\n", kind="ConfigMap", name="last")
+    assert codes(render((*stream(coordinator()), unread), BY_NAME)) == ["CC0101"]

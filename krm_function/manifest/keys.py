@@ -7,6 +7,7 @@ Rule of this file: public keys only, and no message ever quotes a byte of a key 
 import re
 
 from krm_function.measurement import is_hex
+from krm_function.measurement.p384 import on_curve
 
 _BLOCK = r"-----BEGIN ([A-Z0-9 ]+)-----[ \t]*\r?\n([A-Za-z0-9+/=\s]*)-----END \1-----"
 _BEGIN = r"-----BEGIN ([A-Z0-9 ]+)-----"
@@ -20,6 +21,7 @@ _KNOWN_TYPES = (
     "EC PARAMETERS",
 )
 _CURVES = frozenset({"secp224r1", "secp256r1", "secp384r1", "secp521r1"})  # all that Go's crypto/x509 reads
+_P384 = bytes.fromhex("3076301006072a8648ce3d020106052b8104002203620004")  # a plain P-384 key in DER, up to its x
 _LEAST_RSA_BITS = 2048
 _LONGEST_PEM = 64 * 1024
 
@@ -103,6 +105,10 @@ def _from_hex(digits: str) -> bytes:
 
 def _ecdsa(der: bytes) -> bytes:
     """Check an ECDSA public key and write it as plain PKIX DER, the point uncompressed."""
+    if der.startswith(_P384) and len(der) == len(_P384) + 96:
+        x, y = (int.from_bytes(der[start:][:48], "big") for start in (len(_P384), len(_P384) + 48))
+        if on_curve(x, y):
+            return der  # as nearly every owner key is: plain, and no need to load OpenSSL
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 

@@ -4,11 +4,12 @@ Rule of this file: the digest is over the TOML bytes, so one document has one en
 wherever TOML allows them. The gzip around it is outside every digest.
 """
 
+import functools
 import re
 import zlib
 from binascii import Error, a2b_base64, b2a_base64
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 VERSION = "0.1.0"
 ALGORITHMS = ("sha256", "sha384", "sha512")
@@ -65,11 +66,22 @@ def decode_toml(toml: bytes) -> Initdata:
     return Initdata(VERSION, algorithm, data)
 
 
-def annotation(toml: bytes) -> str:
-    """The annotation value: base64 of gzip. The gzip header holds neither a time nor the system it was made on."""
-    packer = zlib.compressobj(_LEVEL, wbits=31)
-    packed = packer.compress(toml) + packer.flush()
+def annotation(toml: bytes, shared: int = 0) -> str:
+    """The annotation value: base64 of gzip. The gzip header holds neither a time nor the system it was made on.
+
+    shared: how many bytes at the start other documents begin with too. They are packed once, the bytes are the same.
+    """
+    packed, packer = _begun(toml[:shared])
+    packer = packer.copy()
+    packed += packer.compress(toml[shared:]) + packer.flush()
     return b2a_base64(packed[:9] + _UNKNOWN_SYSTEM + packed[10:], newline=False).decode("ascii")
+
+
+@functools.lru_cache(maxsize=1)
+def _begun(head: bytes) -> tuple[bytes, Any]:
+    """What packing `head` has put out so far, and the packer behind it, to be copied."""
+    packer = zlib.compressobj(_LEVEL, wbits=31)
+    return packer.compress(head), packer
 
 
 def from_annotation(value: str) -> bytes:

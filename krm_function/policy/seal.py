@@ -10,7 +10,7 @@ from krm_function.api.kinds import ImageFacts
 from krm_function.findings import Finding, finding
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy.containers import containers
-from krm_function.policy.document import rego_text
+from krm_function.policy.document import HEAD, rego_text
 from krm_function.policy.fields import check
 from krm_function.policy.initdata import (
     POLICY,
@@ -31,6 +31,7 @@ from krm_function.policy.subject import Subject, subject
 # the pause image of every Kubernetes release, as its config blob says (genpolicy.md 5.3)
 PAUSE = ImageFacts("", {"User": "65535:65535", "Env": [DEFAULT_PATH], "Entrypoint": ["/pause"], "WorkingDir": "/"})
 
+DATA_MARK = f"\n{HEAD}".encode()  # everything up to it is the same for all pods of a render
 LINE_LIMIT = 64 * 1024  # columns, of the agent's Rego engine (genpolicy.md 3)
 
 
@@ -72,7 +73,8 @@ def seal(
         toml = encode(base._replace(data={**base.data, POLICY: rego}))
     except UnicodeEncodeError:
         return None, (problem(pod, (), "holds text that is no Unicode", "remove the lone surrogate", of="spec"),)
-    sealed = Sealed({"containers": made, **settings.shared}, rego, toml, annotation(toml), digest(toml))
+    packed = annotation(toml, shared=max(toml.find(DATA_MARK), 0))
+    sealed = Sealed({"containers": made, **settings.shared}, rego, toml, packed, digest(toml))
     return sealed, (finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest),)
 
 
@@ -118,6 +120,10 @@ def _missing(pod: Subject, images: Mapping[str, ImageFacts]) -> list[Finding]:
 
 def _unwritable(rego: str) -> str:
     """Why the agent's Rego engine could not load a document, "" if it can."""
-    if len(rego) > LINE_LIMIT and max(map(len, rego.split("\n"))) > LINE_LIMIT:
-        return f"some value is longer than {LINE_LIMIT} characters, which the guest's policy engine refuses"
+    start = 0
+    while len(rego) - start > LINE_LIMIT:
+        end = rego.rfind("\n", start, start + LINE_LIMIT + 1)
+        if end < 0:
+            return f"some value is longer than {LINE_LIMIT} characters, which the guest's policy engine refuses"
+        start = end + 1
     return ""

@@ -154,8 +154,9 @@ def with_base(config: Config, objects: Iterable[Any]) -> tuple[Config, tuple[Fin
         value for value in objects if dig(value, ("kind",)) == "ConfigMap" and dig(value, ("metadata", "name")) == name
     ]
     path = ("spec", "manifest", "base", "configMap")
-    if not found:
-        return config, (finding("CC0713", _options_ref(config), path, name=name, problem="is not in the input"),)
+    if len(found) != 1:
+        why = "is in the input more than once" if found else "is not in the input"
+        return config, (finding("CC0713", _options_ref(config), path, name=name, problem=why),)
     try:
         base = manifest_in(found[0])
     except ValueError as problem:

@@ -332,6 +332,18 @@ def an_init_container_that_is_not_pinned(world: World) -> None:
     world.pod["initContainers"] = [{"name": "first", "image": "registry.example.com/shop/other:1.0"}]
 
 
+@cases("CC0504", f"{SPEC}.initContainers[0].image", "is not in the ImageLock")
+def an_init_container_missing_from_the_lock(world: World) -> None:
+    """Named by its place in the input, where no initializer stands before it."""
+    world.pod["initContainers"] = [{"name": "first", "image": OTHER_IMAGE}]
+    del world["lock"]["spec"]["images"][OTHER_IMAGE]
+
+
+@cases("CC0504", SPEC, f"{CONTRAST}/initializer:v1.25.0")
+def our_own_initializer_missing_from_the_lock(world: World) -> None:
+    del world["lock"]["spec"]["images"][IMAGES[f"{CONTRAST}/initializer:latest"]]
+
+
 @cases("CC0501", CONTAINER, "container web has no image")
 def a_container_without_an_image(world: World) -> None:
     del world.container["image"]

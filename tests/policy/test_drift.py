@@ -584,3 +584,28 @@ def test_any_two_pods_with_different_policies_are_told_apart(one: Workload, two:
     first, second = policy_of(one, config), policy_of(two, config)
     if first is not None and second is not None:
         assert bool(drift(two, first, REFERENCES)) == (content(first) != content(second))
+
+
+@pytest.mark.parametrize("told", [{"guest_pull": "yes"}, {"emptydir_type": "none"}, {"emptydir_type": ["x"]}, None, 5])
+def test_cluster_settings_of_a_policy_that_are_not_understood_are_the_defaults(told: Any) -> None:
+    subject = pods.workload(SHAPES["everything"])
+    sealed = policy(subject)
+    sealed["cluster_config"] = told
+    assert drift(subject, sealed, REFERENCES) == []
+    edited = changed(subject, app(assign(securityContext={"runAsUser": 5})))
+    assert drift(edited, sealed, REFERENCES) != []
+
+
+def test_a_policy_without_guest_pull_allows_what_the_image_implies() -> None:
+    document = copy.deepcopy(DEFAULTS)
+    document["cluster_config"]["guest_pull"] = False
+    chosen, _ = policy_settings(document)
+    subject = pods.simple()
+    facts = ImageFacts("", {**pods.IMAGE.config, "User": "app"}, PASSWD, GROUP)
+    made, findings = seal(subject, {"app:1": facts}, REFERENCES, chosen, load_rules())
+    assert made is not None, findings
+    sealed = describe(made.rego)
+    assert drift(subject, sealed, REFERENCES) == []
+    sealed["cluster_config"]["guest_pull"] = True
+    assert drift(subject, sealed, REFERENCES) != []
+    assert drift(subject, sealed, REFERENCES, ours=False) == []

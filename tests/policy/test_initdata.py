@@ -57,6 +57,11 @@ def test_annotations_read_back(toml: bytes) -> None:
     assert annotation(toml) == value
 
 
+@given(toml=st.binary(max_size=70_000), shared=st.integers(0, 70_000))
+def test_packing_a_shared_head_once_changes_nothing(toml: bytes, shared: int) -> None:
+    assert annotation(toml, shared) == annotation(toml)
+
+
 def test_the_gzip_header_tells_nothing() -> None:
     assert base64.b64decode(annotation(b"x"))[:10].hex() == "1f8b08000000000000ff"
 

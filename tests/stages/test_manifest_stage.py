@@ -122,6 +122,12 @@ def test_a_secret_id_chosen_by_annotation_wins_unless_it_is_empty() -> None:
     assert empty[digest("a")]["SANs"] == ["web"]
 
 
+@pytest.mark.parametrize("chosen", [5, None, ["x"]])
+def test_a_secret_id_of_another_type_is_not_taken(chosen: Any) -> None:
+    policies = manifest(COORDINATOR, sealed(an_object(annotations={PREFIX + "workload-secret-id": chosen})))["Policies"]
+    assert policies[digest("a")]["WorkloadSecretID"] == "apps/v1/Deployment/shop/web"
+
+
 def test_the_users_names_follow_the_workloads_own() -> None:
     to = told(policies={"web": WorkloadPolicy(("a.example.com", "10.0.0.1", "web", "a.example.com"))})
     policies = manifest(COORDINATOR, sealed(an_object()), to=to)["Policies"]
@@ -358,6 +364,14 @@ def test_an_override_that_contradicts_the_release_is_an_error() -> None:
     (found,) = values.findings
     assert (found.code, found.path) == ("CC0702", ("spec", "manifest", "referenceValues"))
     assert values.merged == {}
+
+
+@pytest.mark.parametrize("platform", [SNP, TDX])
+def test_a_platform_that_is_in_the_base_but_not_in_the_release_is_an_error(platform: str) -> None:
+    base = manifest(COORDINATOR, platforms=(SNP, TDX))
+    without = RELEASE._replace(platforms={name: one for name, one in RELEASED.items() if name != platform})
+    values = gathered(told(without, base=base), platform, metal_qemu_tdx=[1], metal_qemu_snp=[1])
+    assert errors(values) == ["CC0709"]
 
 
 # --- RTMR0

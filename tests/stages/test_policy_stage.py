@@ -289,6 +289,24 @@ def test_what_a_tool_writes_for_itself_changes_no_digest(tool: str, kind: str) -
     assert plain.digest != sealing(workload(kind, pod_template({"shop.example.com/a": "c"}))).digest
 
 
+def test_annotations_that_would_be_too_long_for_kubernetes_are_an_error() -> None:
+    plain = sealing(workload(template=pod_template({"a": ""})))
+    size = sum(
+        len(key + text)
+        for key, text in workload(template=pod_template({"a": ""})).after(plain.edits).annotations.items()
+    )
+    made = sealing(workload(template=pod_template({"contrast-krm.dev/a": "x" * (256 * 1024)})))
+    assert (made.edits, made.digest, [found.code for found in made.findings]) == ((), "", ["CC0611"])
+    assert made.findings[0].path == ("spec", "template", "metadata", "annotations")
+    room = 256 * 1024 - size - len("contrast-krm.dev/b")
+    assert (
+        sealing(workload(template=pod_template({"a": "", "contrast-krm.dev/b": "x" * room}))).findings[0].severity
+        == "info"
+    )
+    over = sealing(workload(template=pod_template({"a": "", "contrast-krm.dev/b": "x" * (room + 1)})))
+    assert [found.code for found in over.findings] == ["CC0611"]
+
+
 # --- initdata of somebody else
 
 

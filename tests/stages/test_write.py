@@ -11,7 +11,7 @@ from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.stages.read import read
 from krm_function.stages.write import ObjectEdits, Written, write
-from krm_function.yamltext import parse
+from krm_function.yamltext import YamlError, parse, splice
 from tests.stages.deployment import a_list, an_object, stream
 
 LOCAL = "config.kubernetes.io/local-config"
@@ -215,4 +215,30 @@ def test_the_users_own_object_beside_a_predecessor_does_not_matter() -> None:
     resources = stream(a_map(data="old"), mine(a_map(namespace="else")))
     made = written(resources, (), a_map())
     assert (made.added, made.findings) == ((), ())
+    assert made.texts[1] == resources[1].text
+
+
+def test_an_object_of_another_name_that_cannot_be_read_does_not() -> None:
+    made = written(
+        (Resource("data: [", kind="ConfigMap", name="n"), Resource("data: [", kind="Service", name="m")), (), a_map()
+    )
+    assert (made.added, made.findings) == ((a_map(),), ())
+
+
+def test_a_predecessor_in_another_namespace_makes_room() -> None:
+    made = written(stream(a_map(namespace="")), (), a_map())
+    assert (made.texts, made.added, made.findings) == ((None,), (a_map(),), ())
+
+
+def test_an_edit_that_cannot_be_written_is_told_and_the_others_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(document: Any, *arguments: Any, **options: Any) -> Any:
+        if "name: bad" in document.text:
+            raise YamlError("no way", 3, 4, "splice")
+        return splice(document, *arguments, **options)
+
+    monkeypatch.setattr("krm_function.stages.write.splice", failing)
+    resources = stream(an_object(name="a"), an_object(name="bad"), an_object(name="c"))
+    made = written(resources, tuple(change("new", resource=index) for index in range(3)))
+    assert [(found.code, found.ref) for found in made.findings] == [("CC0110", REF)]
+    assert ["runtimeClassName: new" in str(text) for text in made.texts] == [True, False, True]
     assert made.texts[1] == resources[1].text
