@@ -16,10 +16,11 @@ from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, INITDATA, KINDS, ORIGINAL, dig
 from krm_function.pipeline import Rendered, render
-from krm_function.policy import Initdata, annotation, from_annotation
+from krm_function.policy import Initdata, annotation, from_annotation, load_rules
 from krm_function.policy import encode as encode_initdata
 from krm_function.stages.read import read
 from tests.stages.deployment import (
+    LOCK,
     PLATFORMS,
     RELEASE,
     RTMR0,
@@ -42,7 +43,7 @@ from tests.stages.deployment import (
     stream,
     values,
 )
-from tests.stages.example import HANDLERS, WEB
+from tests.stages.example import HANDLERS, INITIALIZER, WEB
 
 NO_MANIFEST = ManifestOptions(emit="none")
 ENGINE_NONE = PolicyOptions(engine="none")
@@ -638,3 +639,49 @@ def test_a_base_that_cannot_be_found_hides_no_wrong_shape_and_no_warning() -> No
 def test_a_config_map_that_cannot_be_read_is_told_before_it_is_missed() -> None:
     unread = Resource("data: [\n", kind="ConfigMap", name="last")
     assert codes(render((*stream(coordinator()), unread), BY_NAME)) == ["CC0101"]
+
+
+# --- places
+
+
+def test_a_finding_of_an_init_container_names_its_place_in_the_input() -> None:
+    first = {"name": "first", "image": WEB}
+    bad = {"name": "bad", "image": SCRIPT.replace("b", "d")}
+    made = run(coordinator(), an_object(spec=pod_spec(initContainers=[first, bad])))
+    (found,) = [one for one in made.findings if one.severity == "error"]
+    assert (found.code, found.path[-3:]) == ("CC0504", ("initContainers", 1, "image"))
+
+
+def test_a_finding_of_an_injected_container_is_about_the_pod_spec() -> None:
+    lock = {image: facts for image, facts in LOCK.items() if image != INITIALIZER}
+    made = run(coordinator(), an_object(), to=config(images=lock))
+    (found,) = [one for one in made.findings if one.severity == "error"]
+    assert (found.code, found.path) == ("CC0504", ("spec", "template", "spec"))
+
+
+def test_errors_have_line_and_column_in_their_file_and_nothing_else_has() -> None:
+    text = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\nspec:\n  runtimeClassName: contrast-cc-x\n"
+    resource = Resource(text, 11, "pods.yaml", "v1", "Pod", "p")
+    wrong = render((resource,), config()).findings
+    assert [(one.code, one.file, one.line) for one in wrong if one.code == "CC0401"] == [("CC0401", "pods.yaml", 16)]
+    assert all(one.column > 1 for one in wrong if one.code == "CC0401")
+    nameless = render((resource._replace(file=""),), config()).findings
+    assert all((one.file, one.line, one.column) == ("", 0, 0) for one in nameless if one.code == "CC0401")
+    good_files = [one._replace(file="x.yaml") for one in stream(coordinator(), an_object())]
+    infos = [one for one in render(good_files, config()).findings if one.severity == "info"]
+    assert infos
+    assert all((one.file, one.line) == ("", 0) for one in infos)
+
+
+def test_the_default_platform_brings_its_reference_values_even_without_a_pod_on_it() -> None:
+    made = good(coordinator(runtimeClassName="contrast-cc-metal-qemu-tdx"), to=config(platform="metal-qemu-snp"))
+    assert set(manifest(made)["ReferenceValues"]) == {"snp", "tdx"}
+
+
+def test_the_rules_of_the_configuration_take_the_place_of_our_own() -> None:
+    rules = "package agent_policy\n\ndefault AllowRequestsFailingPolicy := false\n"
+    for chosen, wanted in ((rules, rules), (None, load_rules())):
+        made = good(coordinator(), to=config(policy=PolicyOptions(rules=chosen)))
+        text = from_annotation(named(made, "coordinator").annotations[INITDATA]).decode()
+        assert wanted in text
+        assert (load_rules() in text) == (chosen is None)

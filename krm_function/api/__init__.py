@@ -5,7 +5,6 @@ full or refused.
 """
 
 from krm_function.api.config import collect
-from krm_function.api.config_map import from_config_map
 from krm_function.api.document import CONFIG_KINDS, ConfigDocument, is_config
 from krm_function.api.generate import parse_generate
 from krm_function.api.image_lock import parse_image_lock
@@ -20,7 +19,6 @@ __all__ = [
     "ImageFacts",
     "Release",
     "collect",
-    "from_config_map",
     "is_config",
     "parse_generate",
     "parse_image_lock",

@@ -7,7 +7,6 @@ render without it would be another render.
 from collections.abc import Iterable
 from typing import Any
 
-from krm_function.api.config_map import from_config_map
 from krm_function.api.document import CONFIG_KINDS, ConfigDocument, is_config, place, reference
 from krm_function.api.generate import parse_generate
 from krm_function.api.image_lock import parse_image_lock
@@ -59,6 +58,8 @@ def _ours(document: ConfigDocument) -> tuple[ConfigDocument | None, tuple[Findin
     """The document if it is one of the three kinds, made from a ConfigMap if need be."""
     ref = reference(document)
     if ref.api_version == "v1" and ref.kind == "ConfigMap":
+        from krm_function.api.config_map import from_config_map
+
         return from_config_map(document)
     if not is_config(ref.api_version) and ref.kind not in CONFIG_KINDS:
         return None, ()

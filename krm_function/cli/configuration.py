@@ -10,7 +10,6 @@ from krm_function.api import CONFIG_KINDS, ConfigDocument, is_config
 from krm_function.cli.say import file_finding
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, find, read_file
-from krm_function.hosts.stream import decode_stream
 from krm_function.model.located import yaml_finding
 from krm_function.model.resource import Resource
 from krm_function.yamltext import YamlError, locate, parse
@@ -18,6 +17,8 @@ from krm_function.yamltext import YamlError, locate, parse
 
 def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
     """Documents of our group in the files; other kinds in them are left for the render."""
+    from krm_function.hosts.stream import decode_stream
+
     documents: list[ConfigDocument] = []
     findings: list[Finding] = []
     try:

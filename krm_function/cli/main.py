@@ -34,6 +34,8 @@ def main() -> int:
         return 130
     except Exception as bug:  # noqa: BLE001 (no traceback may reach a user; this is the one place that sees all)
         return _bug(bug)
+    finally:
+        gc.freeze()  # the interpreter collects once more at its end, and would walk all that a render has made
 
 
 def _answer(arguments: list[str]) -> int:

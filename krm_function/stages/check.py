@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.image import parse as parse_image
 from krm_function.model.platforms import Platform, is_placeholder, parse_runtime_class
-from krm_function.model.workload import INITDATA, Workload
+from krm_function.model.workload import INITDATA, Workload, mapping
 from krm_function.policy import References, decode_toml, describe, digest, from_annotation, load_rules
 from krm_function.policy.drift import drift
 
@@ -65,14 +65,19 @@ def _images(workload: Workload) -> list[Finding]:
 
 def check_manifest(digests: Mapping[Ref, str], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
     """Whether manifest and workloads name exactly the same digests (contrast.md 9, `set`)."""
-    policies = manifest.get("Policies") or {}
+    policies = mapping(manifest.get("Policies"))  # whether its shape is right, `validate` says
     strangers = [(ref, sealed) for ref, sealed in digests.items() if sealed and sealed not in policies]
     findings = [finding("CC1104", ref, (), digest=sealed) for ref, sealed in strangers]
     unknown = sorted(set(policies) - set(digests.values()))
     if unknown:
-        names = ", ".join("/".join((policies[one] or {}).get("SANs") or [one[:16]]) for one in unknown)
+        names = ", ".join("/".join(_names(policies[one]) or [one[:16]]) for one in unknown)
         findings.append(finding("CC1105", names=names))
     return tuple(findings)
+
+
+def _names(policy: Any) -> list[str]:
+    found = mapping(policy).get("SANs")
+    return [str(name) for name in found] if isinstance(found, list) else []
 
 
 def check_classes(workloads: Sequence[Workload], classes: Sequence[str]) -> tuple[Finding, ...]:

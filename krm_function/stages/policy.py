@@ -14,7 +14,7 @@ from krm_function.findings import Finding, finding
 from krm_function.measurement import SIGNATURES, ap_eip_of, as_u64, extend, guest_policy, id_auth, id_block, seed_of
 from krm_function.model.edits import ABSENT, Edit, Outcome
 from krm_function.model.platforms import Platform
-from krm_function.model.workload import INITDATA, Workload
+from krm_function.model.workload import INITDATA, Workload, mapping
 from krm_function.policy import References, Settings, digest, from_annotation, seal
 
 KATA = "io.katacontainers.config.hypervisor."
@@ -72,16 +72,17 @@ def measure(
 
 def _entry(reference_values: Sequence[Mapping[str, Any]], platform: Platform, product: str) -> Mapping[str, Any] | str:
     """The first reference value of a product, or why there is none to use."""
-    for entry in reference_values:
+    for entry in map(mapping, reference_values):  # `check` reads them from a manifest of which no shape is promised
         if entry.get("Platform") == platform.marker and entry.get("ProductName") == product:
-            missing = [key for key in ("TrustedMeasurement", "APEIP") if not entry.get(key)]
+            needed = ("TrustedMeasurement", "APEIP")
+            missing = [key for key in needed if not entry.get(key) or not isinstance(entry[key], str)]
             return f"{product} has no {missing[0]}" if missing else entry
     return f"no entry for {product}"
 
 
 def _annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str, str]:
     """The three annotations of one product."""
-    policy = as_u64(guest_policy(entry.get("GuestPolicy") or {}))
+    policy = as_u64(guest_policy(mapping(entry.get("GuestPolicy"))))
     block, auth = _block_and_auth(entry["TrustedMeasurement"], entry["APEIP"], product, vcpus, policy)
     values = (block, auth, str(policy))
     return {f"{KATA}{key}_{product}": value for key, value in zip(ID_BLOCK_KEYS, values, strict=True)}

@@ -57,6 +57,10 @@ class Builder:
         tag = event.tag
         data = event.value
         anchor = event.anchor
+        if tag is None and anchor is None:  # as nearly all are
+            if event.style == "":
+                data = typed(data)
+            return Node("scalar", mark.index, event.end_mark.index, mark, event.style, data)
         if tag is not None:
             if tag != _TAG + "merge":
                 try:
@@ -91,18 +95,15 @@ class Builder:
     def _mapping(self, event: Event, depth: int) -> Node:
         pull = self.pull
         self._check_tag(event, "map")
-        pairs = []
+        pairs: list[tuple[Node, Node, str | None]] = []
         data: dict[str, Any] = {}
-        lines: dict[str | None, int] = {}
         above: dict[str, Any] = {}  # the keys above the merge key
         merged: dict[str, Any] | None = None
         while type(first := pull()) is not MappingEndEvent:
             key = self.node(first, depth + 1)
             text = None if key.data == "<<" and _is_merge(first) else self._key(key)
-            if text in lines:
-                shown = f"{text if text is not None else '<<'}, first on line {lines[text]}"
-                raise self.fail(key.mark, f"duplicate key {shown}", "duplicate")
-            lines[text] = self.line + key.mark.line
+            if text in data or (text is None and merged is not None):
+                raise self._duplicate(key, text, pairs)
             value = self.node(pull(), depth + 1)
             pairs.append((key, value, text))
             if text is None:
@@ -117,6 +118,11 @@ class Builder:
                     raise self.fail(event.start_mark, message, "duplicate")
                 data.setdefault(name, item)
         return self._collection("map", event, first, data, tuple(pairs))
+
+    def _duplicate(self, key: Node, text: str | None, pairs: list[tuple[Node, Node, str | None]]) -> YamlError:
+        line = next(self.line + other.mark.line for other, _, name in pairs if name == text)
+        shown = f"{text if text is not None else '<<'}, first on line {line}"
+        return self.fail(key.mark, f"duplicate key {shown}", "duplicate")
 
     def _collection(self, kind: Literal["map", "seq"], event: Event, end: Event, data: Any, parts: Any) -> Node:
         mark = event.start_mark
@@ -141,6 +147,8 @@ class Builder:
             )
 
     def _key(self, key: Node) -> str:
+        if isinstance(key.data, str):
+            return key.data
         if isinstance(key.data, dict | list):
             raise self.fail(key.mark, "a key that is not a scalar", "shape")
         try:

@@ -12,11 +12,9 @@ from krm_function.yamltext.errors import YamlError
 
 _SAFE = re.compile(r"[A-Za-z/][A-Za-z0-9/._-]*")
 _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf", "infinity"])
-_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_NOT_LITERAL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|[ \t]\n|\n\t|\n\n\\Z|\\A[ \t\n]"
-)
+_NOT_LITERAL = re.compile("[\x00-\x08\x0b-\x1f\x7f]|[ \t]\n|\n\t|\n\n\\Z|\\A[ \t\n]")
+_UNPRINTABLE = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"  # these two are slow to compile and few texts need them
+_SURROGATE = "[\ud800-\udfff]"
 _KEY_LIMIT = 1000  # a simple key may have 1024 characters
 
 
@@ -35,9 +33,12 @@ def scalar(text: str) -> str:
 
 def quoted(text: str) -> str:
     """The double-quoted token of a string, valid as JSON and as YAML. Raises YamlError for a lone surrogate."""
-    if _SURROGATE.search(text):
+    token = encode_basestring(text)
+    if text.isascii():
+        return token.replace("\x7f", "\\u007f")
+    if re.search(_SURROGATE, text):
         raise YamlError("a string with half a surrogate pair cannot be written", code="splice")
-    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", encode_basestring(text))
+    return re.sub(_UNPRINTABLE, lambda match: f"\\u{ord(match[0]):04x}", token)
 
 
 def number(value: Any) -> str:
@@ -161,6 +162,8 @@ def _literal(text: str, column: int, newline: str) -> str:
     ended = text.endswith("\n")
     body = text if ended else text + "\n"
     if _NOT_LITERAL.search(body):
+        return ""
+    if not body.isascii() and (re.search(_UNPRINTABLE, body) or re.search(_SURROGATE, body)):
         return ""
     gap = newline + " " * column
     lines = body[:-1].split("\n")

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.api import Config, Generate, collect, from_config_map, is_config
+from krm_function.api import Config, Generate, collect, is_config
+from krm_function.api.config_map import from_config_map
 from krm_function.api.kinds import Scheduling
 from krm_function.findings import Finding
 from tests.api.documents import EXAMPLES, GENERATE, IMAGE_LOCK, PEM, RELEASE, WEB, A, B, C, changed, document, said

@@ -609,3 +609,14 @@ def test_a_policy_without_guest_pull_allows_what_the_image_implies() -> None:
     sealed["cluster_config"]["guest_pull"] = True
     assert drift(subject, sealed, REFERENCES) != []
     assert drift(subject, sealed, REFERENCES, ours=False) == []
+
+
+@pytest.mark.parametrize("env", [["PATH=/bin"], []])
+def test_a_terminal_of_the_image_is_no_move(env: list[str]) -> None:
+    subject = pods.simple()
+    assert drift(subject, policy(subject, Tty=True, Env=env), REFERENCES) == []
+
+
+def test_the_hosts_network_is_told_once() -> None:
+    assert moved(assign(hostNetwork=True)) == ["hostNetwork"]
+    assert drift(pods.rich(), policy(changed(pods.rich(), assign(hostNetwork=True))), REFERENCES) == ["hostNetwork"]

@@ -206,6 +206,14 @@ def test_policies_of_no_workload_are_told_by_name_or_digest() -> None:
     assert found.message.endswith(f": x/*, {'d' * 16}, {'e' * 16}")
 
 
+@pytest.mark.parametrize(
+    "policies", [["x"], "x", 5, {"a" * 64: "x"}, {"a" * 64: {"SANs": [1]}}, {"a" * 64: {"SANs": "x"}}]
+)
+def test_a_manifest_of_another_shape_never_raises(policies: Any) -> None:
+    found = codes(check_manifest({WEB_REF: "b" * 64}, {"Policies": policies}))
+    assert found == (["CC1104", "CC1105"] if isinstance(policies, dict) else ["CC1104"])
+
+
 # --- runtime classes
 
 

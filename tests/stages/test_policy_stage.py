@@ -87,6 +87,16 @@ def test_the_launch_digest_is_extended_by_the_products_own_cpu(product: str) -> 
     assert base64.b64decode(made[f"{KATA}snp_id_block_{product}"])[:48].hex() == EXTENDED[product]
 
 
+@pytest.mark.parametrize("entries", ["text", ["text"], [None, 5], [[]]])
+def test_reference_values_of_another_shape_never_raise(entries: Any) -> None:
+    assert [found.code for found in measure(workload(), SNP, 1, entries).findings] == ["CC0608"]
+
+
+def test_a_guest_policy_of_another_shape_is_the_default() -> None:
+    made = measured(entries=[entry("Milan", GuestPolicy=[1])])
+    assert made[f"{KATA}snp_guest_policy_Milan"] == "196608"
+
+
 def test_the_guest_policy_of_each_entry_is_its_own() -> None:
     made = measured(entries=[entry("Milan", GuestPolicy={"ABIMinor": 31}), entry("Genoa", GuestPolicy=None)])
     assert made[f"{KATA}snp_guest_policy_Milan"] == str(0x3001F)
@@ -115,6 +125,8 @@ def test_the_entries_of_the_gpu_platform_are_not_those_without() -> None:
         {"APEIP": None},
         {"TrustedMeasurement": "zz"},
         {"APEIP": "0"},
+        {"TrustedMeasurement": 5},
+        {"APEIP": ["0080b004"]},
         {"GuestPolicy": {"ABIMinor": 256}},
         {"GuestPolicy": {"Nonsense": True}},
     ],
