@@ -1,0 +1,64 @@
+"""Start-up is part of the product: what a render of ordinary workloads loads, by name.
+
+A render is a new process each time (kustomize and Helm start one), so every module on this path is paid for each time.
+"""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.inputs import resource_list
+
+NEVER = frozenset(
+    (
+        *("argparse", "ast", "asyncio", "dataclasses", "difflib", "dis", "email", "html", "http", "importlib.metadata"),
+        *("importlib.resources", "inspect", "ipaddress", "logging", "multiprocessing", "pathlib", "pickle", "random"),
+        *("shutil", "socket", "ssl", "string", "subprocess", "tempfile", "textwrap", "threading", "tomllib", "urllib"),
+        *("jinja2", "jsonschema", "kubernetes", "ruamel", "ruamel.yaml"),
+    )
+)
+OPENSSL = "cryptography"  # its bindings take longer to load than a pod takes to seal
+ELSEWHERE = frozenset(
+    f"krm_function.{name}"
+    for name in (
+        *("api.config_map", "api.schema", "cli.arguments", "cli.check", "cli.flags", "cli.generate", "cli.plan"),
+        *("hosts.stream", "policy.drift", "report.machine", "report.plan", "stages.check"),
+    )
+)
+
+IMPORT = "import krm_function.cli.fn"
+RENDER = "from krm_function.cli import main\nsys.argv = ['contrast-krm']\nassert main() == 0"
+
+
+def loaded(code: str, source: str = "") -> set[str]:
+    """Run code in a new interpreter, and answer the modules that it has loaded; what it prints is thrown away."""
+    whole = (
+        f"import sys\nbefore = set(sys.modules)\n{code}\nprint('LOADED', *set(sys.modules) - before, file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", whole], input=source, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    said, _, names = run.stderr.rpartition("LOADED ")
+    assert not said, "an ordinary render has nothing to say"
+    return set(names.split())
+
+
+@pytest.mark.parametrize("code", [IMPORT, RENDER])
+def test_a_render_loads_nothing_that_it_does_not_need(code: str) -> None:
+    names = loaded(code, resource_list(2))
+    assert names & NEVER == set()
+    assert names & ELSEWHERE == set()
+    assert OPENSSL not in names
+
+
+def test_openssl_is_loaded_for_owner_keys_other_than_plain_p384() -> None:
+    bytes_of_a_p256_key = (
+        "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEaxfR8uEsQkf4vOblY6RA8ncDfYEt"
+        "6zOg9KE5RdiYwpZP40Li/hp/m47n60p8D54WK84zV2sxXs7LtkBoN79R9Q=="
+    )
+    source, keys = re.subn("MHYw[^-]+", f"{bytes_of_a_p256_key}\n          ", resource_list(2))
+    assert keys == 1
+    names = loaded(RENDER, source)
+    assert OPENSSL in names
+    assert names & NEVER <= {"ast", "dataclasses", "dis", "inspect", "random"}, "what OpenSSL's bindings need"
