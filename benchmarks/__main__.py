@@ -1,7 +1,7 @@
 """`make bench`: start to finish of one render against the bare interpreter, in turn, as ratios of whole processes.
 
-Rule of this file: A B A B …, wall time of the whole process, median of the ratios; nothing here fails a test. Figures of
-one run on one machine are not comparable with those of another, their ratios nearly are.
+Rule of this file: A B A B …, wall time of the whole process, median of the ratios; nothing here fails a test. Figures
+of one run on one machine are not comparable with those of another, their ratios nearly are.
 """
 
 import argparse

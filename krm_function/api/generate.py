@@ -90,7 +90,9 @@ MANIFEST = Record(
             Text("a DNS subdomain", DNS_SUBDOMAIN, LONGEST_SUBDOMAIN), "of that object", default="contrast-manifest"
         ),
         "base": Field(
-            Tree("a manifest: a map, a JSON object, a ConfigMap, or {configMap: NAME}", load_manifest, manifest_problem),
+            Tree(
+                "a manifest: a map, a JSON object, a ConfigMap, or {configMap: NAME}", load_manifest, manifest_problem
+            ),
             "a manifest whose entries are kept",
         ),
         "workloadOwnerKeys": Field(ListOf(_key("PUBLIC KEY", "ECDSA")), "who may update the manifest"),

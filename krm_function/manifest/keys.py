@@ -26,7 +26,7 @@ _LEAST_RSA_BITS = 2048
 _LONGEST_PEM = 64 * 1024
 
 
-class KeyProblem(ValueError):  # noqa: N818 (a sentence for the user, not a fault)
+class KeyProblem(ValueError):
     """Why a key cannot be used, as a sentence without a full stop. Never holds a byte of the key."""
 
 

@@ -17,7 +17,7 @@ class Problem(NamedTuple):
     missing: bool = False  # a value that only the platform operator can fill in (contrast.md 7.2)
 
 
-class FieldProblem(ValueError):  # noqa: N818 (carries a Problem)
+class FieldProblem(ValueError):
     """A Problem that leaves no result."""
 
     def __init__(self, problem: Problem) -> None:

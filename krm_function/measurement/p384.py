@@ -21,8 +21,24 @@ G = (
 )
 """The generator."""
 
-_TEETH = 4  # of the comb: bits of k that are looked up at once,
-_SPACING = 96  # and how far they are apart
+TEETH = (
+    G,
+    (
+        0xF532389A060CBD1BD6E98B0D37CA7ABC4360390918141B1A4B58808B3F8686A92C3E0C91558717DB39C1B328D8EE21C9,
+        0xB9D2852CC3B38E696F04CAA2DE3A82BABD22CFB2A2124163BC40CE5ABE64360331EA31B1085A4E9A7A7E183923D86ECD,
+    ),
+    (
+        0xC19E0B4C800119C440F7F9E706421279B42A31AF8A3E297DDB2987894D10DDEABA065458A4F52D78A628B09AAA03BD53,
+        0x16F3FDBF0356B301E5A0191D1F5B77F6577A30EAE3567AF9C1C7CAD135F6EBF2AF68AA6DE639D858822D0FC5E6C88C41,
+    ),
+    (
+        0xB2D1055817CBAA12211905035F4972D7097DA395A23096863D8B29DBD08848C2F33A450AD156F761E4BFC2C04905CA71,
+        0x354CD872C3C6CBD2237C0DBA3CFD056BF82BE8F52E6236C09B475D744ECF1A68E87AB07C6924666FDDCEBB55753EE324,
+    ),
+)
+"""Of the comb: the generator times 1, 2^96, 2^192 and 2^288, each the one before it times 2^SPACING."""
+
+SPACING = 96
 
 Affine = tuple[int, int]
 Jacobian = tuple[int, int, int]  # x / z², y / z³: no division until the end
@@ -41,11 +57,13 @@ def times_generator(k: int) -> Affine:
     """
     comb = _comb()
     total: Jacobian | None = None
-    for column in reversed(range(_SPACING)):
+    for column in reversed(range(SPACING)):
         if total:
             total = _double(total)
-        row = k >> column
-        tooth = sum((row >> _SPACING * index & 1) << index for index in range(_TEETH))
+        bits = k >> column  # one bit out of each quarter of k: which teeth are in this sum
+        tooth = (
+            (bits & 1) | (bits >> (SPACING - 1) & 2) | (bits >> (2 * SPACING - 2) & 4) | (bits >> (3 * SPACING - 3) & 8)
+        )
         if tooth:
             total = _add(total, comb[tooth]) if total else (*comb[tooth], 1)
     if total is None:
@@ -55,14 +73,9 @@ def times_generator(k: int) -> Affine:
 
 @cache
 def _comb() -> list[Affine]:
-    """Every sum of 1, 2^96, 2^192 and 2^288 times the generator; the bits of an index say which are in it."""
+    """Every sum of TEETH; the bits of an index say which are in it."""
     sums: list[Affine] = [(0, 0)]
-    spaced: Jacobian = (*G, 1)
-    for index in range(_TEETH):
-        if index:
-            for _ in range(_SPACING):
-                spaced = _double(spaced)
-        tooth = _affine(spaced)
+    for tooth in TEETH:
         sums += [tooth, *(_affine(_add((*other, 1), tooth)) for other in sums[1:])]
     return sums
 

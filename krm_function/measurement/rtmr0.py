@@ -7,7 +7,7 @@ to the firmware, and they name each vCPU; only the release knows the values.
 from collections.abc import Iterable, Mapping
 
 
-class UnknownVcpuCount(KeyError):  # noqa: N818 (names the fact, as KeyError's own name does not)
+class UnknownVcpuCount(KeyError):
     """The release has no RTMR0 for `count` vCPUs."""
 
     def __init__(self, count: int) -> None:

@@ -81,7 +81,10 @@ def _faults(value: Any, path: Path, schema: Schema) -> Iterator[tuple[Path, str,
                 else:
                     yield from _faults(item, (*path, index), entry)
         case dict() if isinstance(value, dict):
-            for name in value if "*" in schema else schema:
-                yield from _faults(value.get(name), (*path, name), schema.get(name, schema.get("*")))
+            anything = schema.get("*")
+            for name in value if anything else schema:
+                item, wanted = value.get(name), schema.get(name, anything)
+                if wanted != "string" or not isinstance(item, str):  # nearly all of them are
+                    yield from _faults(item, (*path, name), wanted)
         case _:
             yield path, "list" if isinstance(schema, list) else "map", a_type(type_name(value))

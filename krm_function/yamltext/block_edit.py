@@ -57,7 +57,7 @@ class BlockEdit:
         return start, end
 
     def _with_copied_comment(self, index: int, start: int, end: int) -> tuple[int, int]:
-        """The span of an item with the comment above it, if that is but a copy of the comment of the next one that stays.
+        """The span of an item with the comment above it, if that is but a copy of the one on the next item that stays.
 
         kpt hands the comment of a list's first item on to whatever comes to stand first.
         """

@@ -48,8 +48,8 @@ class Records:
     def added(self, path: str, parent: Node, entry: Entry) -> None:
         """Record a new entry. Of a new map or list only what we put into it goes: a host or a person may add more.
 
-        An item of a list goes as a whole. Entries beside the records themselves may be a host's own, which it takes away
-        later; then no empty map is left behind.
+        An item of a list goes as a whole. Entries beside the records themselves may be a host's own, which it takes
+        away later; then no empty map is left behind.
         """
         value = None if parent.kind == "seq" else value_of(entry.child)
         self._added(path, value, 1 if path == self.keep and parent.parts else 0)

@@ -104,7 +104,7 @@ def rewrite(
     """
     root = document.node
     if root is None:
-        return _from_nothing(document, wanted(""))
+        return _from_nothing(document, wanted(to_json([])))
     depth = _WHOLE
     while depth >= 0:
         new, undo, levels = _emit(document, root, make(root, _STAND_IN), depth, keep)
@@ -119,11 +119,12 @@ def rewrite(
 
 def _filled(text: str, records: str) -> str:
     """The text with the records in the place of their stand-in; "" if that cannot be told from other text."""
-    for write in (writer.scalar, writer.quoted):  # in a block collection, in a flow collection
-        token = write(_STAND_IN)
-        if token in text:
-            return text.replace(token, write(records)) if text.count(token) == 1 else ""
-    return ""
+    in_block, in_flow = writer.scalar(_STAND_IN), writer.quoted(_STAND_IN)
+    if text.count(in_block) + text.count(in_flow) != 1:
+        return ""
+    if in_block in text:
+        return text.replace(in_block, writer.scalar(records))
+    return text.replace(in_flow, writer.quoted(records))
 
 
 def _emit(document: Document, root: Node, part: Part, depth: int, keep: str) -> tuple[str, Undo, int]:

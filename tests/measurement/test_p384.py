@@ -5,7 +5,7 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP384R1, derive_priva
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.measurement.p384 import B, G, N, P, on_curve, times_generator
+from krm_function.measurement.p384 import SPACING, TEETH, B, G, N, P, on_curve, times_generator
 
 CORNERS = [1, 2, 3, 15, 16, 2**95, 2**96 - 1, 2**96, 2**96 + 1, 2**288, 2**383, sum(2 ** (96 * i) for i in range(4))]
 
@@ -39,3 +39,7 @@ def test_on_curve() -> None:
     assert not on_curve(x, y - P)
     assert not on_curve(0, 0)
     assert not on_curve(B, B)
+
+
+def test_the_teeth_are_multiples_of_the_generator() -> None:
+    assert [*TEETH] == [openssl(2 ** (SPACING * index)) for index in range(4)]

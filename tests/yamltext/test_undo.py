@@ -273,3 +273,17 @@ def test_the_copy_of_a_comment_that_kpt_puts_on_a_new_first_item_goes_with_it() 
     undo = read_undo(parse(copied), AT)
     assert undo is not None
     assert restore(parse(copied), undo) == text
+
+
+@pytest.mark.parametrize("metadata", ["\n  name: web", " {name: web}"])
+@pytest.mark.parametrize("value", ["'[\"records\"]'", '"[\\"records\\"]"', "x"])
+@pytest.mark.parametrize("gone", [False, True])
+def test_text_that_looks_like_the_stand_in_for_the_records_stays(metadata: str, value: str, *, gone: bool) -> None:
+    text = f"metadata:{metadata}\nspec:\n  a: {value}\n  b: 1\n"
+    document = parse(text)
+    kept = "gone" if gone else document.value["spec"]["a"]
+    spliced = splice(document, [Change(("spec", "a"), "set", kept), Change(("spec", "b"), "set", 2)], keep_undo_at=AT)
+    after = parse(spliced.text)
+    assert after.value["spec"] == {"a": kept, "b": 2}
+    assert read_undo(after, AT) == spliced.undo
+    assert restore(after, spliced.undo) == text
