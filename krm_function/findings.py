@@ -7,6 +7,10 @@ table. A value is never a Secret's data, an env value or an annotation longer th
 
 from typing import Any, Literal, NamedTuple
 
+from krm_function.krm.result import dotted
+
+__all__ = ["KINDS", "Finding", "Kind", "Path", "Ref", "Severity", "dotted", "finding", "has_errors"]
+
 Severity = Literal["error", "warning", "info"]
 Path = tuple[str | int, ...]
 
@@ -52,22 +56,6 @@ class Finding(NamedTuple):
     def anchor(self) -> str:
         """Where docs/reference/findings.md explains this code."""
         return f"docs/reference/findings.md#{self.code.lower()}"
-
-
-def dotted(path: Path) -> str:
-    """`spec.template.spec.containers[0].image`: the field path as Kubernetes writes it.
-
-    A key that holds a dot or a slash is quoted in brackets: `metadata.annotations["a.b/c"]`.
-    """
-    out = ""
-    for part in path:
-        if isinstance(part, int):
-            out += f"[{part}]"
-        elif "." in part or "/" in part or not part:
-            out += f'["{part}"]'
-        else:
-            out += f".{part}" if out else part
-    return out
 
 
 def finding(

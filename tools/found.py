@@ -1,7 +1,7 @@
 """Tools that cannot be built from a pin here and are taken from PATH, if they are exactly the program we know.
 
-kpt: the module proxy serves v1.0.0-beta.61, but Go's checksum database does not know it and refuses to vouch for it; we
-do not switch that check off. The release binary of 1.0.0-beta.56 (package google-cloud-cli-kpt) is taken instead, by the
+kpt: the module proxy serves v1.0.0-beta.61, but Go's checksum database does not know it and cannot vouch for it; we do
+not switch that check off. The release binary of 1.0.0-beta.56 (package google-cloud-cli-kpt) is taken instead, by the
 digest of its bytes. `CONTRAST_KRM_KPT` names another place for the same bytes.
 """
 

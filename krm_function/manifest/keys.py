@@ -7,7 +7,6 @@ Rule of this file: public keys only, and no message ever quotes a byte of a key 
 import re
 
 from krm_function.measurement import is_hex
-from krm_function.measurement.p384 import on_curve
 
 _BLOCK = r"-----BEGIN ([A-Z0-9 ]+)-----[ \t]*\r?\n([A-Za-z0-9+/=\s]*)-----END \1-----"
 _BEGIN = r"-----BEGIN ([A-Z0-9 ]+)-----"
@@ -106,9 +105,13 @@ def _from_hex(digits: str) -> bytes:
 def _ecdsa(der: bytes) -> bytes:
     """Check an ECDSA public key and write it as plain PKIX DER, the point uncompressed."""
     if der.startswith(_P384) and len(der) == len(_P384) + 96:
-        x, y = (int.from_bytes(der[start:][:48], "big") for start in (len(_P384), len(_P384) + 48))
-        if on_curve(x, y):
-            return der  # as nearly every owner key is: plain, and no need to load OpenSSL
+        from cryptography.hazmat.primitives.asymmetric.ec import SECP384R1, EllipticCurvePublicKey
+
+        try:  # nearly every owner key is one, and this way costs half the import of the other
+            EllipticCurvePublicKey.from_encoded_point(SECP384R1(), der[len(_P384) - 1 :])
+        except ValueError as problem:
+            raise KeyProblem("no public key can be read from it") from problem
+        return der
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 

@@ -7,17 +7,20 @@ contrast.md 5.10; AMD SEV-SNP Firmware ABI (56860), "ID Block" and "ID Authentic
 
 The recovered key is Q = (s R - z G) / r = C + k G with k = -z / 2 and C = R / 2, where R has x = 2 (two points, one
 the negative of the other) and z is the block's SHA-384. C has x = -1, where the tangent of any curve with a = -3 is
-level. So one scalar multiplication and one addition for each candidate are all there is to it.
+level. So one scalar multiplication (done by OpenSSL) and one addition for each candidate are all there is to it.
 """
 
 import hashlib
 import struct
 
 from krm_function.measurement.launch_digest import DIGEST_BYTES
-from krm_function.measurement.p384 import N, P, times_generator
 
 ID_BLOCK_BYTES = 96
 ID_AUTH_BYTES = 4096
+
+P = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFF0000000000000000FFFFFFFF
+N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFC7634D81F4372DDF581A0DB248B0A77AECEC196ACCC52973
+"""P-384 (FIPS 186-5, SP 800-186): the field's prime and the order of the group."""
 
 HALF_R = (
     0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFF0000000000000000FFFFFFFE,
@@ -85,7 +88,7 @@ def recover_key(block: bytes) -> tuple[int, int]:
     k = -z * pow(2, -1, N) % N
     if k == 0:
         raise ValueError("no ID key can be recovered: the block's hash is zero")
-    x, y = times_generator(k)
+    x, y = _times_base(k)
     if x == HALF_R[0]:
         raise ValueError("no ID key can be recovered: the addition is degenerate")
     inverse = pow(x - HALF_R[0], -1, P)
@@ -97,6 +100,14 @@ def _add(x: int, y: int, half_y: int, inverse: int) -> tuple[int, int]:
     slope = (y - half_y) * inverse % P
     sum_x = (slope * slope - x - HALF_R[0]) % P
     return sum_x, (slope * (x - sum_x) - y) % P
+
+
+def _times_base(k: int) -> tuple[int, int]:
+    """K times the generator, for 0 < k < N: the public key of k, though k is no secret."""
+    from cryptography.hazmat.primitives.asymmetric.ec import SECP384R1, derive_private_key
+
+    numbers = derive_private_key(k, SECP384R1()).public_key().public_numbers()
+    return numbers.x, numbers.y
 
 
 def _numbers_into(page: bytearray, offset: int, pair: tuple[int, int]) -> None:

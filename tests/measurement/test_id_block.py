@@ -11,10 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krm_function.measurement import id_auth, id_block, id_key_digest
-from krm_function.measurement.id_block import HALF_R, SIGNATURE, recover_key
-from krm_function.measurement.p384 import B, G, N, P
+from krm_function.measurement.id_block import HALF_R, SIGNATURE, N, P, recover_key
 
 DIGEST = bytes(range(1, 49))
+B = 0xB3312FA7E23EE7E4988E056BE3F82D19181D9C6EFE8141120314088F5013875AC656398D8A2ED19D2A85C8EDD3EC2AEF
+G = (
+    0xAA87CA22BE8B05378EB1C71EF320AD746E1D3B628BA79B9859F741E082542A385502F25DBF55296C3A545E3872760AB7,
+    0x3617DE4A96262C6F5D9E98BF9292DC29F8F41DBD289A147CE9DA3113B5F0B8C00A60B1CE1D7E819D7A431D7C90EA0E5F,
+)
 Point = tuple[int, int] | None
 
 
@@ -146,7 +150,7 @@ def test_a_block_whose_hash_counts_as_zero_is_refused(monkeypatch: pytest.Monkey
 def test_a_block_that_leads_to_a_degenerate_addition_is_refused(monkeypatch: pytest.MonkeyPatch, k: int) -> None:
     """k G = ±C happens for no hash anyone can find, so the multiplication is what gives way here."""
     monkeypatch.setitem(
-        recover_key.__globals__, "times_generator", lambda _k: HALF_R if k == 1 else (HALF_R[0], P - HALF_R[1])
+        recover_key.__globals__, "_times_base", lambda _k: HALF_R if k == 1 else (HALF_R[0], P - HALF_R[1])
     )
     with pytest.raises(ValueError, match="degenerate"):
         id_auth(bytes(96))

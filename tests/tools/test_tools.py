@@ -68,7 +68,9 @@ def test_an_unknown_tool_is_an_error() -> None:
 
 def test_kpt_is_the_version_we_know(tmp_path: Path) -> None:
     environment = {"HOME": str(tmp_path), "PATH": os.defpath}
-    told = subprocess.run([tool("kpt"), "version"], env=environment, capture_output=True, text=True, timeout=30, check=True)
+    told = subprocess.run(
+        [tool("kpt"), "version"], env=environment, capture_output=True, text=True, timeout=30, check=True
+    )
     assert told.stdout.strip() == FOUND[0].version
 
 
