@@ -11,11 +11,12 @@ from krm_function.api.json_text import names_config_map
 from krm_function.api.kinds import API_VERSION, Config
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.model.edits import Edit
+from krm_function.model.located import placed
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.resource import Resource
 from krm_function.model.vcpus import vcpus
-from krm_function.model.workload import Workload, dig, maps
+from krm_function.model.workload import Workload
 from krm_function.policy import References, load_rules, settings
 from krm_function.stages.inject import inject
 from krm_function.stages.manifest import (
@@ -34,7 +35,7 @@ from krm_function.stages.schedule import RuntimeClasses, RuntimeClassObject, run
 from krm_function.stages.select import coordinator_namespace, select
 from krm_function.stages.verify import after, before
 from krm_function.stages.write import ObjectEdits, write
-from krm_function.yamltext import Document, locate
+from krm_function.yamltext import Document
 
 NO_LABELS: Mapping[str, str] = {}
 UNREAD = ("CC01", "CC10", "CC0908", "CC0910")  # something was not read; the release may be in it
@@ -109,7 +110,7 @@ def render(resources: Sequence[Resource], config: Config | None, config_findings
     source = read(resources)
     selections = [(index, select(document.value)) for index, document in source.documents.items()]
     findings = source.findings + tuple(
-        _placed(found, resources[index], source.documents[index])
+        placed(found, resources[index], source.documents[index])
         for index, chosen in selections
         for found in chosen.findings
     )
@@ -138,9 +139,8 @@ def render(resources: Sequence[Resource], config: Config | None, config_findings
     subjects, problems = _sealed(subjects, config, resources, reference_values)
     findings += problems
     findings += tuple(
-        _placed(_as_written(found, subject, document), resources[subject.resource], document)
+        placed(found, resources[subject.resource], source.documents[subject.resource], subject.workload)
         for subject in subjects
-        for document in (source.documents[subject.resource],)
         for found in subject.findings
     )
     plan = tuple(_planned(subject) for subject in subjects) + skipped
@@ -248,30 +248,6 @@ def _runtime_class_objects(documents: Mapping[int, Document], config: Config | N
         for root, value in objects(document.value)
         if reference(value).kind == "RuntimeClass" and isinstance(value, dict) and reference(value).name in handlers
     ]
-
-
-def _as_written(found: Finding, subject: Subject, document: Document) -> Finding:
-    """The finding with the path that the field has in the input: init containers of ours stand before the user's.
-
-    A finding about a container that the input does not have is about its pod spec.
-    """
-    path = (*subject.workload.spec_path, "initContainers")
-    size = len(path)
-    if not subject.edits or found.path[:size] != path or len(found.path) == size:
-        return found
-    name = dig(subject.workload.document, (*path, found.path[size], "name"))
-    names = [entry.get("name") for entry in maps(dig(document.value, path))]
-    if name not in names:
-        return found._replace(path=subject.workload.spec_path)
-    return found._replace(path=(*path, names.index(name), *found.path[size + 1 :]))
-
-
-def _placed(found: Finding, resource: Resource, document: Document) -> Finding:
-    """The finding with the file, line and column of its field, if it stands in a file that a person can open."""
-    if not resource.file or not found.path or found.line or found.severity == "info":
-        return found
-    line, column = locate(document, found.path)
-    return found._replace(file=resource.file, line=line, column=column)
 
 
 def _planned(subject: Subject) -> Planned:

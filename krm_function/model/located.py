@@ -1,10 +1,12 @@
-"""From a problem of the text to a finding with a code and a place.
+"""From a problem to a finding with a code and a place in the text.
 
 Rule of this file: the parser's vocabulary ends here; a YamlError never reaches a report as it is.
 """
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.yamltext import YamlError
+from krm_function.model.resource import Resource
+from krm_function.model.workload import Workload, dig, maps
+from krm_function.yamltext import Document, YamlError, locate
 
 CODES = {
     "syntax": "CC0101",
@@ -23,3 +25,34 @@ def yaml_finding(problem: YamlError, file: str, ref: Ref | None = None, path: Pa
     """The finding of one YamlError in one file."""
     code = CODES[problem.code]
     return finding(code, ref, path, line=problem.line, column=problem.column, file=file, problem=problem.message)
+
+
+def placed(found: Finding, resource: Resource, document: Document, workload: Workload | None = None) -> Finding:
+    """The finding with the field as the input has it and, if it stands in a file that a person can open, its line.
+
+    workload: as it stood when the finding was made, if it was edited since it was read.
+    """
+    if workload is not None:
+        found = _as_written(found, workload, document)
+    if not resource.file or not found.path or found.line or found.severity == "info":
+        return found
+    line, column = locate(document, found.path)
+    return found._replace(file=resource.file, line=line, column=column)
+
+
+def _as_written(found: Finding, workload: Workload, document: Document) -> Finding:
+    """The finding with the index that an init container has in the input: injected ones stand before the user's.
+
+    A finding about a container that the input does not have is about its pod spec.
+    """
+    path = (*workload.spec_path, "initContainers")
+    size = len(path)
+    if found.path[:size] != path or len(found.path) == size:
+        return found
+    name = dig(workload.document, (*path, found.path[size], "name"))
+    names = [entry.get("name") for entry in maps(dig(document.value, path))]
+    if names == [entry.get("name") for entry in workload.init_containers]:
+        return found
+    if name not in names:
+        return found._replace(path=workload.spec_path)
+    return found._replace(path=(*path, names.index(name), *found.path[size + 1 :]))
