@@ -211,7 +211,11 @@ KINDS: dict[str, Kind] = {
     "CC0703": Kind(
         "warning", "please fill in all reference values for {entry}", "set {fields} under spec.manifest.referenceValues"
     ),
-    "CC0704": Kind("error", "{field} is still missing in the manifest given as base", "fill in the value"),
+    "CC0704": Kind(
+        "error",
+        "{entry} still lacks {fields}, which only a manifest without a base may do",
+        "fill in the values in the base or under spec.manifest.referenceValues",
+    ),
     "CC0705": Kind(
         "error",
         "{first} and {second} have the same digest {digest}",

@@ -256,11 +256,8 @@ def _validated(manifest: Mapping[str, Any], config: Config) -> tuple[Finding, ..
     findings = [
         finding("CC0702", ref, path, field=one.field, problem=one.problem) for one in problems if not one.missing
     ]
-    if config.generate.manifest.base is None:
-        for place, fields in unfilled(problems).items():
-            at, missing = (*path, "referenceValues"), ", ".join(fields)
-            findings.append(finding("CC0703", ref, at, entry=place, fields=missing))
-    else:
-        findings += [finding("CC0704", ref, path, field=one.field) for one in problems if one.missing]
+    code = "CC0703" if config.generate.manifest.base is None else "CC0704"
+    for place, fields in unfilled(problems).items():
+        findings.append(finding(code, ref, (*path, "referenceValues"), entry=place, fields=", ".join(fields)))
     count = len(manifest["Policies"])
     return (*findings, finding("CC0706", policies=count))

@@ -86,7 +86,7 @@ def manifest_that_lacks_a_coordinator(world: World) -> None:
     del world.documents["coordinator"]
 
 
-@cases("CC0704", "contrast spec.manifest", "is still missing", hint="fill in")
+@cases("CC0704", "contrast spec.manifest.referenceValues", "still lacks", hint="fill in")
 def unfilled_minimum_tcb_with_a_base_manifest(world: World) -> None:
     world.spec["manifest"]["referenceValues"]["snp"]["MinimumTCB"] = {
         "BootloaderVersion": 4,
