@@ -20,6 +20,16 @@ Without arguments: a KRM function (ResourceList on standard input), as kustomize
 EPILOG = """exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70 a bug of ours"""
 
 
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """`-o, --output FILE` under every Python: before 3.13 argparse repeats the FILE, and our help is in the docs."""
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
+
+
 class Parser(argparse.ArgumentParser):
     """argparse with our exit code, our tone, and a suggestion for a mistyped verb, flag or choice."""
 
@@ -81,7 +91,7 @@ def _parser() -> Parser:
         prog="contrast-krm",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Formatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="store_true", help="print the version")
@@ -112,7 +122,7 @@ def _bare(options: argparse.Namespace) -> int:
 def _verb(verbs: "Verbs[Parser]", name: str, summary: str, description: str = "") -> Parser:
     """A verb. summary: its line in the list of verbs; description: what there is to know beyond it."""
     about = f"{summary[0].upper()}{summary[1:]}." + (f" {description}" if description else "")
-    parser = verbs.add_parser(name, help=summary, description=about, allow_abbrev=False)
+    parser = verbs.add_parser(name, help=summary, description=about, allow_abbrev=False, formatter_class=Formatter)
     parser.set_defaults(parser=parser)
     return parser
 
