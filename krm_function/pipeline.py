@@ -29,7 +29,7 @@ from krm_function.stages.manifest import (
     with_base,
 )
 from krm_function.stages.policy import existing_digest, measure, seal_policy
-from krm_function.stages.read import read
+from krm_function.stages.read import Read, read
 from krm_function.stages.resolve import Resolved, resolve
 from krm_function.stages.schedule import RuntimeClasses, RuntimeClassObject, runtime_classes, schedule
 from krm_function.stages.select import coordinator_namespace, select
@@ -121,7 +121,7 @@ def render(resources: Sequence[Resource], config: Config | None, config_findings
         return Rendered(unchanged, findings=findings, plan=skipped)
     if config is None:
         return Rendered(unchanged, findings=findings + config_findings, plan=skipped)
-    config, problems = _with_base(config, resources)
+    config, problems = _with_base(config, resources, source)
     if has_errors(problems):
         return Rendered(unchanged, findings=findings + config_findings + problems, plan=skipped)
 
@@ -136,7 +136,7 @@ def render(resources: Sequence[Resource], config: Config | None, config_findings
     counts = {p.name: [s.vcpus for s in subjects if s.resolved.platform == p] for p in used}
     reference_values = gather_reference_values(config, used, counts)
     findings += reference_values.findings
-    subjects, problems = _sealed(subjects, config, resources, reference_values)
+    subjects, problems = _sealed(subjects, config, resources, source, reference_values)
     findings += problems
     findings += tuple(
         placed(found, resources[subject.resource], source.documents[subject.resource], subject.workload)
@@ -159,11 +159,11 @@ def render(resources: Sequence[Resource], config: Config | None, config_findings
     return Rendered(written.texts, written.added, findings, plan, made.data)
 
 
-def _with_base(config: Config, resources: Sequence[Resource]) -> tuple[Config, tuple[Finding, ...]]:
+def _with_base(config: Config, resources: Sequence[Resource], known: Read) -> tuple[Config, tuple[Finding, ...]]:
     """The configuration with the manifest that `manifest.base: {configMap: NAME}` means."""
     if not config.generate.manifest.base or not names_config_map(config.generate.manifest.base):
         return config, ()
-    source = read(resources, ("ConfigMap", "List"))
+    source = read(resources, ("ConfigMap",), known)
     if has_errors(source.findings):
         return config, source.findings
     documents = (*source.documents.values(), *source.emitted.values())
@@ -196,7 +196,11 @@ def _scheduled(subject: Subject, classified: RuntimeClasses) -> Subject:
 
 
 def _sealed(
-    subjects: list[Subject], config: Config, resources: Sequence[Resource], reference_values: ReferenceValues
+    subjects: list[Subject],
+    config: Config,
+    resources: Sequence[Resource],
+    known: Read,
+    reference_values: ReferenceValues,
 ) -> tuple[list[Subject], tuple[Finding, ...]]:
     """Give every workload without errors its ID block and its policy."""
     options = config.generate.policy
@@ -212,7 +216,7 @@ def _sealed(
     chosen, problems = settings(options.settings or config.release.policy_settings)
     if has_errors(problems):
         return subjects, tuple(found._replace(ref=where[0], path=where[1]) for found in problems)
-    source = read(resources, ("ConfigMap", "Secret", "List"))
+    source = read(resources, ("ConfigMap", "Secret"), known)
     references = References([value for document in source.documents.values() for _, value in objects(document.value)])
     rules = options.rules or load_rules()
     done: list[Subject] = []

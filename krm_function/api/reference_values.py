@@ -12,8 +12,6 @@ from krm_function.manifest import fields as manifest_fields
 from krm_function.manifest.problem import Problem
 from krm_function.model.platforms import Platform
 
-SELECTORS = ("Platform", "ProductName")
-
 
 def spec_of(shape: shapes.Shape) -> Spec:
     """The spec that accepts what the manifest room accepts of a partial value of this shape."""

@@ -37,6 +37,15 @@ def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Findin
     return documents, tuple(findings)
 
 
+def from_files_and_resources(
+    paths: Sequence[str], resources: Iterable[Resource]
+) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
+    """What the operator named, then what came with the input."""
+    documents, findings = from_files(paths)
+    more, problems = from_resources(resources)
+    return documents + more, findings + problems
+
+
 def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
     """The resources of our group, parsed."""
     documents: list[ConfigDocument] = []

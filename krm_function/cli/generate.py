@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from krm_function.api import collect, is_config
-from krm_function.cli.configuration import from_files, from_resources
+from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.flags import apply_flags
 from krm_function.cli.inputs import Inputs, Source, read_inputs
 from krm_function.cli.say import complain, write_out
@@ -28,13 +28,12 @@ NEW_OBJECTS = "contrast-manifest.yaml"
 
 def rendered_inputs(options: Namespace, inputs: Inputs) -> Rendered:
     """Render everything that was read, under the configuration of one call."""
-    documents, findings = from_files(options.config) if options.config else ([], ())
-    more, problems = from_resources(inputs.resources)
-    config, unmet = collect(_once(documents + more))
+    documents, findings = from_files_and_resources(options.config, inputs.resources)
+    config, unmet = collect(_once(documents))
     if config is not None and hasattr(options, "reference_values"):
         config, wrong = apply_flags(config, options)
-        problems += wrong
-    return render(inputs.resources, config, inputs.findings + findings + problems + unmet)
+        findings += wrong
+    return render(inputs.resources, config, inputs.findings + findings + unmet)
 
 
 def _once(documents: list[Any]) -> list[Any]:

@@ -7,7 +7,7 @@ further arguments (`argsOneLiner`, `argsFromFile`) are `--config FILE`.
 from collections.abc import Sequence
 
 from krm_function.api import collect
-from krm_function.cli.configuration import from_files, from_resources
+from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.say import complain, read_in, write_out
 from krm_function.hosts.stream import decode_stream, encode_stream
 from krm_function.model.located import yaml_finding
@@ -19,14 +19,14 @@ def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
     """Standard input to standard output as a legacy transformer."""
     from krm_function.cli.arguments import parse_config_only
 
-    documents, findings = from_files([config_file, *parse_config_only(arguments)])
+    config_files = [config_file, *parse_config_only(arguments)]
     try:
         stream = decode_stream(read_in())
     except YamlError as problem:
         return complain([yaml_finding(problem, "")])
-    more, problems = from_resources(stream.resources)
-    config, unmet = collect(documents + more)
-    rendered = render(stream.resources, config, findings + problems + unmet)
+    documents, findings = from_files_and_resources(config_files, stream.resources)
+    config, unmet = collect(documents)
+    rendered = render(stream.resources, config, findings + unmet)
     if not rendered.failed:
         write_out(encode_stream(stream, rendered.texts, rendered.added))
     return complain(rendered.findings)

@@ -7,7 +7,7 @@ leave every pod unsealed (krm.md 0.7); on any error nothing is printed, so that 
 from collections.abc import Sequence
 
 from krm_function.api import collect
-from krm_function.cli.configuration import from_files, from_resources
+from krm_function.cli.configuration import from_files, from_files_and_resources
 from krm_function.cli.say import complain, read_in, write_out
 from krm_function.findings import finding
 from krm_function.model.located import yaml_finding
@@ -22,14 +22,14 @@ def run_post_render(config_files: Sequence[str], form: str, report: str) -> int:
     data = read_in()
     if not data:
         return complain([finding("CC0109")], form, report)
-    documents, findings = from_files(config_files) if config_files else ([], ())
     try:
         stream = decode_helm(data)
     except YamlError as problem:
+        _, findings = from_files(config_files)
         return complain([*findings, yaml_finding(problem, "")], form, report)
-    more, problems = from_resources(stream.resources)
-    config, unmet = collect(documents + more)
-    rendered = render(stream.resources, config, findings + problems + unmet)
+    documents, findings = from_files_and_resources(config_files, stream.resources)
+    config, unmet = collect(documents)
+    rendered = render(stream.resources, config, findings + unmet)
     code = complain(rendered.findings, form, report)
     if not rendered.failed:
         write_out(encode_helm(stream, rendered.texts, rendered.added))

@@ -164,7 +164,12 @@ def one_line(text: str) -> str:
     if text.isprintable():
         return text
     joined = " ".join(part for part in map(str.strip, text.splitlines()) if part)
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in joined)
+    return visible(joined)
+
+
+def visible(text: str) -> str:
+    """`text` with control, format and separator characters as escapes."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def dotted(path: Path) -> str:

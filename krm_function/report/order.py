@@ -6,6 +6,7 @@ kpt shows the first four lines of a report and cuts the rest (krm.md 1.3), so th
 from collections.abc import Iterable
 
 from krm_function.findings import Finding, dotted
+from krm_function.krm.result import visible
 
 RANK = {"error": 0, "warning": 1, "info": 2}
 
@@ -24,5 +25,4 @@ def escape(text: str) -> str:
     """`text` on one line, its control, format and separator characters made visible: names come from the input."""
     if text.isprintable():
         return text
-    chars = text.replace("\n", " ")
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in chars)
+    return visible(text.replace("\n", " "))

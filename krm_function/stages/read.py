@@ -26,13 +26,22 @@ class Read(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS) -> Read:
-    """Parse the resources of some kinds, and every resource that carries a mark of ours."""
+def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known: Read | None = None) -> Read:
+    """Parse the resources of some kinds, and every resource that carries a mark of ours.
+
+    known: what was read before; it is taken over as it is, without its findings.
+    """
     wanted = frozenset(kinds)
+    before: dict[int, Document] = known.documents if known else {}
     documents: dict[int, Document] = {}
-    emitted: dict[int, Document] = {}
+    emitted: dict[int, Document] = dict(known.emitted) if known else {}
     findings: list[Finding] = []
     for index, resource in enumerate(resources):
+        if index in emitted:
+            continue
+        if index in before:
+            documents[index] = before[index]
+            continue
         if resource.kind not in wanted and EMITTED not in resource.text and ORIGINAL not in resource.text:
             continue
         try:
