@@ -1,26 +1,190 @@
-"""Inputs of the benchmarks, generated: as many Contrast workloads as asked for, made from examples/quickstart.
+"""Inputs of the benchmarks, generated: a GitOps repository's rendered resources of any size and share of Contrast.
 
-Rule of this file: deterministic, and real: every workload has a service mesh, an ID block and a policy.
+Rule of this file: deterministic, and nothing special: ordinary resources as charts make them (comments, literals, flow
+maps, dashboards of 5 KB), confidential Deployments with one container, on SNP and TDX in turn, and one coordinator.
+Release, image lock and options are those of examples/quickstart.
 """
 
 import os
 import re
+from collections.abc import Iterator
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 QUICKSTART = os.path.join(ROOT, "examples", "quickstart")
+CONFIG = [os.path.join(QUICKSTART, "config", f"{name}.yaml") for name in ("release", "images")]
+RESOURCE_LIST = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n"
+
+_WITH_POLICIES = "  manifest: {name: contrast-manifest}\n"
+_WITHOUT = "  policy: {engine: none}\n  manifest: {emit: none}\n"
 
 
-def resource_list(workloads: int) -> str:
-    """A ResourceList with that many Contrast workloads (one is the coordinator), the release, the lock and options."""
-    web, coordinator, settings = (_documents("resources", name) for name in ("web", "coordinator", "settings"))
+def options(*, policies: bool) -> str:
+    """The ContrastGenerate of every benchmark: no keys, no platform of its own."""
+    head = "apiVersion: contrast-krm.dev/v1alpha1\nkind: ContrastGenerate\nmetadata: {name: contrast}\nspec:\n"
+    return head + "  platform: metal-qemu-snp\n" + (_WITH_POLICIES if policies else _WITHOUT)
+
+
+def meshed(workloads: int) -> list[str]:
+    """That many of the quickstart's own front end (service mesh, 3 vCPUs, references), and what it refers to."""
+    web, settings = _documents("resources", "web"), _documents("resources", "settings")
     deployment = next(document for document in web if "kind: Deployment" in document)
     copies = [deployment.replace("name: web\n", f"name: web{number}\n", 1) for number in range(workloads - 1)]
-    items = [*copies, *coordinator, *settings, *_documents("config", "release"), *_documents("config", "images")]
-    (options,) = _documents("config", "contrast")
-    options = re.sub(r"(?ms)^    policies:.*", "", options)  # names a workload that is not in this list
+    return [*copies, *coordinator(), *settings]
+
+
+def plain(workloads: int) -> list[str]:
+    """That many workloads of one container, the coordinator among them."""
+    return [*(_workload(number) for number in range(workloads - 1)), *coordinator()]
+
+
+def ordinary(characters: int) -> list[str]:
+    """Resources of that many characters together, nothing of Contrast's among them."""
+    return mixed(characters, 0)[len(coordinator()) :]
+
+
+def mixed(characters: int, share: float) -> list[str]:
+    """Resources of that many characters together, of which `share` (by number) are confidential workloads."""
+    documents = coordinator()
+    size = sum(map(len, documents))
+    for number in _numbers():
+        confidential = int((number + 1) * share) > int(number * share)
+        documents.append(_workload(number) if confidential else _ordinary(number))
+        size += len(documents[-1])
+        if size >= characters:
+            return documents
+    raise AssertionError
+
+
+def coordinator() -> list[str]:
+    """The coordinator's StatefulSet and Service."""
+    return _documents("resources", "coordinator")
+
+
+def stream(documents: list[str]) -> str:
+    """A stream, as Helm prints it."""
+    return "".join(f"---\n{document}" for document in documents)
+
+
+def resource_list(documents: list[str], function_config: str) -> str:
+    """A ResourceList, as kustomize hands it to a function, with the release and the lock."""
+    items = [*documents, *_documents("config", "release"), *_documents("config", "images")]
     listed = "".join(_indented(item, "- ") for item in items)
-    head = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n"
-    return f"{head}{listed}functionConfig:\n{_indented(options, '  ')}"
+    return f"{RESOURCE_LIST}{listed}functionConfig:\n{_indented(function_config, '  ')}"
+
+
+def quickstart(workloads: int) -> str:
+    """A ResourceList of meshed workloads with the quickstart's own options: emitted RuntimeClasses, an owner key."""
+    (own,) = _documents("config", "contrast")
+    return resource_list(meshed(workloads), re.sub(r"(?ms)^    policies:.*", "", own))  # names workloads of its own
+
+
+def written(directory: str, text: str, name: str = "") -> str:
+    """Write an input into a directory, under a name of its own unless one is given, and answer its path."""
+    path = os.path.join(directory, name or f"{len(os.listdir(directory))}.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def _numbers() -> Iterator[int]:
+    number = 0
+    while True:
+        yield number
+        number += 1
+
+
+def _workload(number: int) -> str:
+    platform = "metal-qemu-snp" if number % 2 else "metal-qemu-tdx"
+    image = re.search(r"image: (\S+)", _documents("resources", "web")[0])
+    return f"""apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: confidential{number}
+  namespace: shop
+spec:
+  replicas: 2
+  selector:
+    matchLabels: {{app: confidential{number}}}
+  template:
+    metadata:
+      labels: {{app: confidential{number}}}
+    spec:
+      runtimeClassName: contrast-cc-{platform}
+      containers:
+        - name: app
+          image: {image[1] if image else ""}
+          env:
+            - name: NUMBER
+              value: "{number}"
+          ports:
+            - containerPort: 8080
+          securityContext:
+            runAsUser: 65532
+            runAsGroup: 65532
+          resources:
+            limits:
+              memory: 256Mi # of the VM
+"""
+
+
+def _ordinary(number: int) -> str:
+    head = f"# Source: shop/templates/part{number % 5}.yaml\n"
+    name = f"metadata:\n  name: ordinary{number}\n  namespace: shop\n  labels:\n    app.kubernetes.io/name: shop\n"
+    match number % 5:
+        case 0:
+            return f"""{head}apiVersion: v1
+kind: ConfigMap
+{name}data:
+  mode: "on"
+  application.properties: |
+    # not a comment of YAML's
+    server.port=8080
+    features=a,b,c
+    - looks: like an item
+"""
+        case 1:
+            return f"""{head}apiVersion: v1
+kind: Service
+{name}spec:
+  selector: {{app: ordinary{number}}}
+  ports:
+    - name: http
+      port: 80
+      targetPort: 8080
+"""
+        case 2:
+            return f"{head}apiVersion: v1\nkind: ServiceAccount\n{name}"
+        case 3:
+            panels = "".join(
+                f'      {{"id": {panel}, "title": "Requests {number * panel % 9973}", "unit": "req/s",'
+                f' "expr": "sum(rate(http_requests_total{{job=\\"shop\\"}}[5m]))"}},\n'
+                for panel in range(40)
+            )
+            return f"{head}apiVersion: v1\nkind: ConfigMap\n{name}data:\n  board.json: |\n    [\n{panels}    {{}}]\n"
+        case _:
+            return f"""{head}apiVersion: apps/v1
+kind: Deployment
+{name}spec:
+  replicas: 1
+  selector:
+    matchLabels:
+      app: ordinary{number}
+  template:
+    metadata:
+      labels:
+        app: ordinary{number}
+    spec:
+      containers:
+        - name: app # runs on any node
+          image: registry.example.com/shop/ordinary:1.0
+          env:
+            - name: MODE
+              value: 'fast'
+          ports:
+            - containerPort: 8080
+          readinessProbe:
+            httpGet: {{path: /ready, port: 8080}}
+"""
 
 
 def _documents(*path: str) -> list[str]:

@@ -44,7 +44,7 @@ def watched(*arguments: str, data: bytes = b"") -> list[str]:
 
 
 def resource_list() -> bytes:
-    from benchmarks.inputs import resource_list as made
+    from benchmarks.inputs import quickstart as made
 
     return made(2).encode()
 

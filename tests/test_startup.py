@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from benchmarks.inputs import resource_list
+from benchmarks.inputs import quickstart
 
 NEVER = frozenset(
     (
@@ -46,7 +46,7 @@ def loaded(code: str, source: str = "") -> set[str]:
 
 @pytest.mark.parametrize("code", [IMPORT, RENDER])
 def test_a_render_loads_nothing_that_it_does_not_need(code: str) -> None:
-    names = loaded(code, resource_list(2))
+    names = loaded(code, quickstart(2))
     assert names & NEVER == set()
     assert names & ELSEWHERE == set()
     assert (CURVES in names) == (code == RENDER)
@@ -58,7 +58,7 @@ def test_more_of_openssl_is_loaded_for_owner_keys_other_than_plain_p384() -> Non
         "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEaxfR8uEsQkf4vOblY6RA8ncDfYEt"
         "6zOg9KE5RdiYwpZP40Li/hp/m47n60p8D54WK84zV2sxXs7LtkBoN79R9Q=="
     )
-    source, keys = re.subn("MHYw[^-]+", f"{bytes_of_a_p256_key}\n          ", resource_list(2))
+    source, keys = re.subn("MHYw[^-]+", f"{bytes_of_a_p256_key}\n          ", quickstart(2))
     assert keys == 1
     names = loaded(RENDER, source)
     assert KEY_FILES in names

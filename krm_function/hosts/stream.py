@@ -38,10 +38,7 @@ def encode_stream(stream: Stream, texts: Sequence[str | None], added: Iterable[A
     texts: None leaves the resource out. source: Helm 3's template directory, for the `# Source:` line by which
     `helm template --show-only` finds a document; "" elsewhere.
     """
-    body = ""
-    for text in texts:
-        if text is not None:
-            body += text
+    body = "".join([text for text in texts if text is not None])
     newline = "\r\n" if "\r\n" in body[:4096] else "\n"
     first: list[str] = []
     last: list[str] = []

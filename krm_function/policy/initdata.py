@@ -34,13 +34,14 @@ class Initdata(NamedTuple):
     data: Mapping[str, str]
 
 
-def encode(document: Initdata) -> bytes:
+def encode(document: Initdata, head: str = "") -> bytes:
     """The TOML bytes: always the same for the same document, always valid TOML.
 
+    head: what texts of many documents begin with; it is looked at once.
     Raises UnicodeEncodeError for text that is no Unicode (lone surrogates).
     """
     lines = [f"version = {_basic(document.version)}\nalgorithm = {_basic(document.algorithm)}\n\n[data]\n"]
-    lines += [f"{_basic(key)} = {_text(value)}\n" for key, value in sorted(document.data.items())]
+    lines += [f"{_basic(key)} = {_text(value, head)}\n" for key, value in sorted(document.data.items())]
     return "".join(lines).encode()
 
 
@@ -102,13 +103,21 @@ def from_annotation(value: str) -> bytes:
     return toml
 
 
-def digest(toml: bytes, algorithm: str = "sha256") -> str:
-    """The digest of a document in lower-case hex."""
-    import hashlib
-
+def digest(toml: bytes, algorithm: str = "sha256", shared: int = 0) -> str:
+    """The digest of a document in lower-case hex. shared: as for `annotation`; these bytes are hashed once."""
     if algorithm not in ALGORITHMS:
         raise ValueError(f"algorithm is none of {', '.join(ALGORITHMS)}")
-    return hashlib.new(algorithm, toml).hexdigest()
+    hashed = _hashed(algorithm, toml[:shared]).copy()
+    hashed.update(toml[shared:])
+    return str(hashed.hexdigest())
+
+
+@functools.lru_cache(maxsize=1)
+def _hashed(algorithm: str, head: bytes) -> Any:
+    """The hash of `head`, to be copied."""
+    import hashlib
+
+    return hashlib.new(algorithm, head)
 
 
 def host_data(hex_digest: str, tee: str) -> bytes:
@@ -117,12 +126,28 @@ def host_data(hex_digest: str, tee: str) -> bytes:
     return bytes.fromhex(hex_digest)[:width].ljust(width, b"\0")
 
 
-def _text(value: str) -> str:
+def _text(value: str, head: str) -> str:
     """A file's text: a literal string if it may be one. TOML drops the first newline after the opening quotes."""
-    raw = value.encode()
-    if "'''" in value or value.endswith("'") or len(raw) != len(raw.translate(None, _CONTROLS)):
+    if "'''" in value or value.endswith("'") or _has_controls(value, head):
         return _basic(value)
     return f"'''\n{value}'''"
+
+
+def _has_controls(value: str, head: str) -> bool:
+    """Whether a text has characters that no literal string may have."""
+    if head and value.startswith(head):
+        return _head_has_controls(head) or _found(value[len(head) :])
+    return _found(value)
+
+
+@functools.lru_cache(maxsize=1)
+def _head_has_controls(head: str) -> bool:
+    return _found(head)
+
+
+def _found(text: str) -> bool:
+    raw = text.encode()
+    return len(raw) != len(raw.translate(None, _CONTROLS))
 
 
 def _basic(value: str) -> str:

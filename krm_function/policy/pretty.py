@@ -7,9 +7,13 @@ The standard library's indenting encoder is pure Python too and three times slow
 """
 
 from json.encoder import encode_basestring as string
+from marshal import dumps as marshal
 from typing import Any
 
 _INDENTS = ["\n" + "  " * depth for depth in range(32)]
+_SHARED = (4, 5)  # levels: Process, Mounts, Linux of a container's OCI, and the parts of these
+_KNOWN_LIMIT = 1000  # texts; some containers' worth of parts, a few MB
+_known: dict[tuple[int, bytes], str] = {}
 
 
 def pretty(value: Any, depth: int = 0) -> str:
@@ -19,25 +23,46 @@ def pretty(value: Any, depth: int = 0) -> str:
 
 
 def _text(value: Any, depth: int) -> str:
-    if isinstance(value, str):
+    kind = type(value)
+    if kind is str:
         return string(value)
-    if isinstance(value, (dict, list, tuple)):
+    if kind is dict or kind is list or kind is tuple:
         if not value:
-            return "{}" if isinstance(value, dict) else "[]"
-        deeper = depth + 1
-        inner = _INDENTS[deeper]
-        if isinstance(value, dict):
-            entries = [
-                f"{string(key)}: {string(entry) if type(entry) is str else _text(entry, deeper)}"
-                for key, entry in value.items()
-            ]
-            return f"{{{inner}{f',{inner}'.join(entries)}{_INDENTS[depth]}}}"
-        entries = [string(entry) if type(entry) is str else _text(entry, deeper) for entry in value]
-        return f"[{inner}{f',{inner}'.join(entries)}{_INDENTS[depth]}]"
+            return "{}" if kind is dict else "[]"
+        if depth in _SHARED:
+            return _shared(value, depth)
+        return _collection(value, depth)
     if value is None:
         return "null"
-    if isinstance(value, bool):
+    if kind is bool:
         return "true" if value else "false"
-    if isinstance(value, int):
+    if kind is int:
         return str(value)
-    raise TypeError(f"{type(value).__name__} has no place in policy data")
+    raise TypeError(f"{kind.__name__} has no place in policy data")
+
+
+def _shared(value: Any, depth: int) -> str:
+    """The text of a part that other containers may have as well, made once.
+
+    Equal parts have equal marshalled bytes, and those C makes in a tenth of the time.
+    """
+    key = (depth, marshal(value, 2))  # version 2 has no references
+    text = _known.get(key)
+    if text is None:
+        if len(_known) >= _KNOWN_LIMIT:
+            _known.clear()
+        _known[key] = text = _collection(value, depth)
+    return text
+
+
+def _collection(value: Any, depth: int) -> str:
+    deeper = depth + 1
+    inner = _INDENTS[deeper]
+    if type(value) is dict:
+        entries = [
+            f"{string(key)}: {string(entry) if type(entry) is str else _text(entry, deeper)}"
+            for key, entry in value.items()
+        ]
+        return f"{{{inner}{f',{inner}'.join(entries)}{_INDENTS[depth]}}}"
+    entries = [string(entry) if type(entry) is str else _text(entry, deeper) for entry in value]
+    return f"[{inner}{f',{inner}'.join(entries)}{_INDENTS[depth]}]"

@@ -70,11 +70,13 @@ def seal(
     if unwritable:
         return None, (problem(pod, (), unwritable, "shorten the value", of="spec"),)
     try:
-        toml = encode(base._replace(data={**base.data, POLICY: rego}))
+        toml = encode(base._replace(data={**base.data, POLICY: rego}), rules)
     except UnicodeEncodeError:
         return None, (problem(pod, (), "holds text that is no Unicode", "remove the lone surrogate", of="spec"),)
-    packed = annotation(toml, shared=max(toml.find(DATA_MARK), 0))
-    sealed = Sealed({"containers": made, **settings.shared}, rego, toml, packed, digest(toml))
+    shared = max(toml.find(DATA_MARK), 0)
+    sealed = Sealed(
+        {"containers": made, **settings.shared}, rego, toml, annotation(toml, shared), digest(toml, shared=shared)
+    )
     return sealed, (finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest),)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from krm_function.yamltext import layout, writer
 from krm_function.yamltext.canvas import Canvas
 from krm_function.yamltext.changes import Change, Path, apply, same
-from krm_function.yamltext.document import Document, parse
+from krm_function.yamltext.document import Document
 from krm_function.yamltext.emit import emit
 from krm_function.yamltext.ending import guard_end
 from krm_function.yamltext.errors import YamlError
@@ -21,6 +21,7 @@ from krm_function.yamltext.records import Records, Undo, below
 from krm_function.yamltext.replay import edit, settle
 from krm_function.yamltext.shadow import Live, Part
 from krm_function.yamltext.unshare import unshare
+from krm_function.yamltext.values import read_value
 
 _WHOLE = 1000  # deeper than any document: nothing is rewritten but what was edited
 _STAND_IN = '["records"]'  # JSON of its own kind, so that it is written as the records will be
@@ -144,7 +145,7 @@ def _levels(part: Part) -> int:
 
 def _reads_as(text: str, wanted: Any) -> bool:
     try:
-        return same(parse(text).value, wanted)
+        return same(read_value(text), wanted)
     except YamlError:
         return False
 
