@@ -14,6 +14,7 @@ WATCHED = """
 import os, sys
 from importlib.machinery import all_suffixes
 
+sys.dont_write_bytecode = True  # the interpreter's own writing is not ours
 code = (*all_suffixes(), ".rego", ".pth", ".egg-link")
 seen = []
 
