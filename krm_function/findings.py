@@ -201,6 +201,16 @@ KINDS: dict[str, Kind] = {
         "error", "the annotations have {size} bytes, Kubernetes allows {limit}", "shorten the policy or the initdata"
     ),
     "CC0612": Kind("error", "policy settings: {problem}", "correct the settings"),
+    "CC0630": Kind(
+        "warning",
+        "the files of volume {volume} ({source}) are the host's, which can read and change them",
+        "keep secrets in an emptyDir or in an encrypted volume, annotation contrast.edgeless.systems/secure-pv",
+    ),
+    "CC0631": Kind(
+        "warning",
+        "a device that comes with the resource {resource} is not in the policy, and the VM will not take it",
+        "remove the resource, or name it as a GPU in the policy settings (devices.vfio.nvidia.pgpu_resource_keys)",
+    ),
     # --- CC07: manifest
     "CC0701": Kind(
         "error",

@@ -9,12 +9,12 @@ from typing import Any
 
 from krm_function.api.kinds import ImageFacts
 from krm_function.findings import Finding, Path, dotted
-from krm_function.policy.capabilities import capabilities, no_new_privileges
+from krm_function.policy.capabilities import capabilities, no_new_privileges, unknown
 from krm_function.policy.devices import devices
-from krm_function.policy.identity import Identity, identity, refusal
+from krm_function.policy.identity import Identity, identity, nameless, refusal
 from krm_function.policy.mounts import Mounts, mounts
 from krm_function.policy.problems import problem
-from krm_function.policy.process import Process, pause_process, process
+from krm_function.policy.process import Process, exec_commands, pause_process, process
 from krm_function.policy.references import References
 from krm_function.policy.settings import Settings
 from krm_function.policy.subject import Subject
@@ -100,6 +100,16 @@ def _workload(
     paths, gpus, problems = devices(container, pod, settings, at)
     findings += problems
     who = identity(image, security, context)
+    _root(pod, at, security, context, who, findings)
+    for key, index, name in unknown(security, settings.shared["common"]):
+        here = (*at, "securityContext", "capabilities", key, index)
+        findings.append(
+            problem(pod, here, "is no capability", f"write {name.upper().removeprefix('CAP_')}, or correct it")
+        )
+    name = nameless(image, security, context)
+    if name:
+        what = f"runs as the image's user {name}, whose number the passwd of the ImageLock does not tell"
+        findings.append(problem(pod, at, what, "set runAsUser and runAsGroup in its securityContext", of=dotted(at)))
     refused = refusal(image, security, context) if settings.cluster_config["guest_pull"] else None
     if refused:
         here = (*at, "securityContext") if container.get("securityContext") else at
@@ -127,7 +137,7 @@ def _workload(
     vfio = settings.devices["vfio"]
     out["devices"] += [_device(vfio["device_path"], vfio["nvidia"]["gpu_gk_device_type"]) for _ in range(gpus)]
     out["sandbox_pidns"] = bool(pod.spec.get("shareProcessNamespace"))
-    out["exec_commands"] = _exec_commands(container)
+    out["exec_commands"] = exec_commands(container)
     patterns = {vfio["anno_key_regex"]: vfio["nvidia"]["gpu_anno_value_regex"]} if gpus else {}
     out["runtime_anno_patterns"] = patterns | _RUNTIME_ANNOTATIONS
     return out
@@ -173,6 +183,22 @@ def _assembled(
     }
 
 
+def _root(pod: Subject, at: Path, security: Json, context: Json, who: Identity, findings: list[Finding]) -> None:
+    """A container that must not be root and would be: the kubelet refuses it, so its policy must not allow it."""
+    own = security.get("runAsNonRoot")
+    if who.uid == 0 and (context.get("runAsNonRoot") if own is None else own):
+        here: Path = ("securityContext", "runAsNonRoot")
+        what = f"is true, and {dotted(at)} would run as root"
+        remedy = "set runAsUser, or set runAsNonRoot only for containers that do not run as root"
+        findings.append(problem(pod, here if own is None else (*at, *here), what, remedy))
+
+
+def sysctl_name(name: str) -> str:
+    """A kernel parameter as the kubelet passes it on: with dots, also if it was written with slashes."""
+    first = next((char for char in name if char in "./"), ".")
+    return name if first == "." else name.translate(str.maketrans("./", "/."))
+
+
 def _annotations(pod: Subject, defaults: Mapping[str, str]) -> dict[str, str]:
     """The pod's annotations, then the settings', then the pattern of the pod's name."""
     out = {**pod.annotations}
@@ -194,7 +220,7 @@ def _linux(template: Json, namespaces: list[str], paths: list[str], pod: Subject
         + [{"Type": "", "Path": device["Path"]} for device in template["Devices"]],
     }
     sysctls = (pod.spec.get("securityContext") or {}).get("sysctls") or ()
-    sysctl = template["Sysctl"] | {entry["name"]: entry["value"] for entry in sysctls}
+    sysctl = template["Sysctl"] | {sysctl_name(entry["name"]): entry["value"] for entry in sysctls}
     if sysctl:
         out["Sysctl"] = sysctl
     return out
@@ -202,12 +228,3 @@ def _linux(template: Json, namespaces: list[str], paths: list[str], pod: Subject
 
 def _device(path: str, kind: str) -> Json:
     return {"id": "", "type_": kind, "vm_path": "", "container_path": path, "options": []}
-
-
-def _exec_commands(container: Json) -> list[list[str]]:
-    """What the kubelet may run in the container: exec probes and hooks. The kubelet does not expand variables here."""
-    handlers = [container.get(key) for key in ("livenessProbe", "readinessProbe", "startupProbe")]
-    lifecycle = container.get("lifecycle") or {}
-    handlers += [lifecycle.get("postStart"), lifecycle.get("preStop")]
-    commands = [((handler or {}).get("exec") or {}).get("command") for handler in handlers]
-    return [list(command) for command in commands if command]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.findings import Finding, Path
+from krm_function.findings import Finding, Path, finding
 from krm_function.policy.problems import problem
 from krm_function.policy.settings import Settings
 from krm_function.policy.subject import Subject
@@ -29,7 +29,7 @@ def devices(
             wrong = ("devicePath", "is no absolute path", "use an absolute path")
         elif name not in volumes and name not in pod.claim_templates:
             wrong = ("name", "names no volume of the pod", "correct the name")
-        elif name in volumes and not any(volumes[name].get(source) is not None for source in _BLOCK):
+        elif name not in pod.claim_templates and not any(volumes[name].get(source) is not None for source in _BLOCK):
             wrong = ("name", "names a volume that is no block device", "use a persistentVolumeClaim of mode Block")
         if wrong:
             findings.append(problem(pod, (*here, wrong[0]), wrong[1], wrong[2]))
@@ -41,7 +41,12 @@ def _gpus(container: Mapping[str, Any], pod: Subject, settings: Settings, at: Pa
     """GPUs are counted in limits only, as whole numbers."""
     limits = (container.get("resources") or {}).get("limits") or {}
     count = 0
-    for key in settings.devices["vfio"]["nvidia"]["pgpu_resource_keys"]:
+    keys = settings.devices["vfio"]["nvidia"]["pgpu_resource_keys"]
+    for key in limits:
+        if "/" in key and key not in keys:
+            here = (*pod.spec_path, *at, "resources", "limits", key)
+            findings.append(finding("CC0631", pod.ref, here, resource=key))
+    for key in keys:
         value = limits.get(key)
         if value is None:
             continue

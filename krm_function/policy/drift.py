@@ -3,7 +3,8 @@
 Rule of this file: the generator itself answers, with image facts read back from the policy: what the policy claims of
 an image is given to it as that image's configuration, so any difference that remains comes from the pod. What only the
 settings decide is not compared, because a policy may have been made with others. What a pod field hides of the image
-cannot be read back: that a `command`, `args` or `workingDir` was removed shows only in the lock.
+cannot be read back: that a `command`, `args` or `workingDir` was removed shows only in the lock. So does the end of a
+writable mount of the node's files, which a policy does not tell from a volume of the image.
 """
 
 from typing import Any
@@ -11,12 +12,13 @@ from typing import Any
 from krm_function.api.kinds import ImageFacts
 from krm_function.findings import Finding, Path, has_errors
 from krm_function.model.workload import Workload, dig, mapping, maps
-from krm_function.policy.containers import containers
-from krm_function.policy.fields import check
+from krm_function.policy.containers import containers, sysctl_name
 from krm_function.policy.references import References
 from krm_function.policy.seal import PAUSE
 from krm_function.policy.settings import EMPTYDIR_TYPES, Settings, default_settings
+from krm_function.policy.shapes import check
 from krm_function.policy.subject import Subject, subject
+from krm_function.policy.volumes import in_the_vm
 
 Json = dict[str, Any]
 
@@ -74,9 +76,9 @@ def drift(workload: Workload, sealed: Json, references: References, *, ours: boo
         again, findings = _described(pod, key, container, policies[name], references, settings)
         if ours and has_errors(findings):
             moved += [f"{name}: {found.message}" for found in findings]
-        moved += [f"{name}: {field}" for field in _differences(again[1], policies[name])]
+        moved += [f"{name}: {field}" for field in _differences(container, again[1], policies[name], ours=ours)]
         kernel = mapping(dig(policies[name], SYSCTL))  # the settings may add some
-        if any(kernel.get(one["name"]) != one["value"] for one in wanted):
+        if any(kernel.get(sysctl_name(one["name"])) != one["value"] for one in wanted):
             moved.append(f"{name}: securityContext.sysctls")
         if _at(again[0], NAMESPACES) != _at(entries[0], NAMESPACES) and "hostNetwork" not in moved:
             moved.append("hostNetwork")
@@ -111,7 +113,7 @@ def _readable(entry: Json) -> bool:
     process, mounts = dig(entry, ("OCI", "Process")), dig(entry, ("OCI", "Mounts"))
     texts = [mapping(process).get(key, []) for key in ("Args", "Env")]
     texts += [one.get("options") for one in maps(mounts)]
-    names = [one.get(key) for one in maps(mounts) for key in ("destination", "type_")]
+    names = [one.get(key) for one in maps(mounts) for key in ("destination", "type_", "source")]
     names += [one.get(key) for one in maps(entry.get("storages")) for key in ("mount_point", "fstype")]
     user = mapping(mapping(process).get("User"))
     groups = user.get("AdditionalGids", [])
@@ -157,16 +159,24 @@ def _unescaped(text: str) -> str:
     return text.replace("$$", "$")
 
 
-def _differences(made: Json, policy: Json) -> list[str]:
+def _differences(container: Json, made: Json, policy: Json, *, ours: bool) -> list[str]:
     fields = [field for field, path in COMPARED.items() if _at(made, path) != _at(policy, path)]
-    if set(_at(made, ENV) or ()) != set(_at(policy, ENV) or ()):
+    mine, theirs = set(_at(made, ENV) or ()), set(_at(policy, ENV) or ())
+    if not ours:  # genpolicy allows what a later variable of the same name replaces as well
+        names = {entry.partition("=")[0] for entry in mine}
+        theirs = {entry for entry in theirs if entry in mine or entry.partition("=")[0] not in names}
+    if mine != theirs:
         fields.append("env")
     if _annotation(made, IMAGE) != _annotation(policy, IMAGE):
         fields.append("image")
-    if _mounts(made) != _mounts(policy) or _storages(made) != _storages(policy):
+    mounts = _mounts(policy)
+    if not ours:  # genpolicy may cover what we do not, and allows the runtime's own mount of the same place as well
+        again, places = _mounts(made), {mount["mountPath"] for mount in maps(container.get("volumeMounts"))}
+        mounts = [mount for mount in mounts if mount in again or mount[0] not in places]
+    if _mounts(made) != mounts or _storages(made) != _storages(policy):
         fields.append("volumeMounts")
-    mine, theirs = (_user_annotations(entry) for entry in (made, policy))
-    fields += [f"annotation {key}" for key in sorted(mine.keys() | theirs.keys()) if mine.get(key) != theirs.get(key)]
+    notes, sealed = (_user_annotations(entry) for entry in (made, policy))
+    fields += [f"annotation {key}" for key in sorted(notes.keys() | sealed.keys()) if notes.get(key) != sealed.get(key)]
     return fields
 
 
@@ -175,8 +185,11 @@ def _at(value: Any, path: Path) -> Any:
 
 
 def _mounts(entry: Json) -> list[tuple[str, ...]]:
-    """Destination, type and options of every mount; the source is the settings' matter."""
-    return sorted((mount["destination"], mount["type_"], *mount["options"]) for mount in entry["OCI"]["Mounts"])
+    """Destination, type and options of every mount; of the source only what is not the settings' matter."""
+    return sorted(
+        (mount["destination"], mount["type_"], *mount["options"], mount["source"] * in_the_vm(mount["source"]))
+        for mount in entry["OCI"]["Mounts"]
+    )
 
 
 def _storages(entry: Json) -> list[str]:

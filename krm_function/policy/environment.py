@@ -13,7 +13,7 @@ from krm_function.model.workload import INITDATA
 from krm_function.policy.problems import problem, uncovered
 from krm_function.policy.references import References, Undecodable
 from krm_function.policy.subject import Subject, is_bookkeeping
-from krm_function.policy.tokens import FIELDS, check_variable, expanded, mark, plain
+from krm_function.policy.tokens import CONTROLLED, FIELDS, LISTS, expanded, mark, plain, settled_variable
 
 _QUOTED_KEY = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]\Z")
 
@@ -34,13 +34,13 @@ class _Reader(NamedTuple):
 def environment(
     container: Mapping[str, Any], pod: Subject, references: References, at: Path, findings: list[Finding]
 ) -> Environment:
-    """Read env and envFrom. `at`: the container's path from the pod spec."""
+    """Read env and envFrom, of which the last of a name counts. `at`: the container's path from the pod spec."""
     reader = _Reader(pod, references, findings)
     sets: list[tuple[str, str]] = []
     for index, source in enumerate(container.get("envFrom") or ()):
         sets += _set(reader, source, (*at, "envFrom", index))
     known = dict(sets)
-    pairs = []
+    own: dict[str, str] = {}
     for index, entry in enumerate(container.get("env") or ()):
         here = (*at, "env", index)
         name = entry["name"]
@@ -49,10 +49,10 @@ def environment(
             continue
         value = _value(reader, entry, known, here)
         if value is not None:
-            check_variable(name, value, pod, here, findings)
             known[name] = value
-            pairs.append(f"{name}={value}")
-    return Environment(pairs + [f"{name}={value}" for name, value in sets], known)
+            own[name] = settled_variable(name, value, pod, here, findings)
+    pairs = [f"{name}={value}" for name, value in own.items()]
+    return Environment(pairs + [f"{name}={value}" for name, value in dict(sets).items() if name not in own], known)
 
 
 def _value(reader: _Reader, entry: Mapping[str, Any], known: Mapping[str, str], at: Path) -> str | None:
@@ -122,7 +122,7 @@ def _pairs(reader: _Reader, selector: Mapping[str, Any], kind: str, at: Path) ->
 def _field(reader: _Reader, field_path: str, at: Path) -> str | None:
     """What a fieldRef stands for: a literal of the document or a token."""
     pod = reader.pod
-    token = FIELDS.get(field_path)
+    token = FIELDS.get(field_path) or LISTS.get(field_path)
     if token:
         return mark(token)
     found = _QUOTED_KEY.match(field_path)
@@ -136,9 +136,12 @@ def _field(reader: _Reader, field_path: str, at: Path) -> str | None:
     elif found and found[1] == "annotations" and found[2] != INITDATA and not is_bookkeeping(found[2]):
         value = pod.annotations.get(found[2])
         if value is None:
-            return mark("todo-annotation")
+            return mark(CONTROLLED.get((pod.ref.kind, found[2])) or "todo-annotation")
     elif found and found[1] == "labels":
         value = pod.labels.get(found[2])
+        token = CONTROLLED.get((pod.ref.kind, found[2]))
+        if value is None and token:
+            return mark(token)
         if not isinstance(value, str):
             remedy = "add the label, or do not refer to it"
             reader.findings.append(problem(pod, at, "names no label of the pod template", remedy))

@@ -1,20 +1,18 @@
 """Every field of a pod spec, and what the policy does with it: the one table of coverage.
 
-Rule of this file: a field of the Kubernetes API (1.35) is in the table or it is unknown; nothing of a pod is ever
-passed over in silence. Three uses:
+Rule of this file: a field of the Kubernetes API (1.37, and what earlier releases had) is in the table or it is unknown;
+nothing of a pod is ever passed over in silence. Three uses:
 
     policy    read by the generator: it changes policy_data
-    inert     cannot change what the host asks of the guest beyond what the rules allow anyway
-    refused   could change it in a way that is not generated yet: CC0601, unless it has the value Kubernetes assumes
+    inert     cannot change what the host asks of the guest beyond what the rules allow anyway, nor can anything in it
+    refused   could change it in a way that cannot be derived: CC0601, unless it has the value Kubernetes assumes
               anyway (`harmless`), e.g. hostPID: false
 
-A second engineer reads a decision here, not out of the code. Sources: genpolicy.md 4 and Appendix D.
+A second engineer reads a decision here, not out of the code. The tests compare the table with the fields of the API
+itself. Sources: genpolicy.md 4 and Appendix D.
 """
 
 from typing import Any, Literal, NamedTuple
-
-from krm_function.findings import Finding, Path, Ref, dotted, finding
-from krm_function.model.objects import a_type
 
 Use = Literal["policy", "inert", "refused"]
 
@@ -43,7 +41,18 @@ TEXTS = _policy("[string]")
 NUMBER = _policy("integer")
 FLAG = _policy("boolean")
 REFUSED = _refused()
-DEVICE_ONLY = Field("policy", "map")  # a volume that may be used through volumeDevices only: see mounts.py
+GONE = REFUSED  # a volume that no kubelet mounts any more
+
+
+def _disk(*inert: str) -> dict[str, Field]:
+    """A volume that the kubelet mounts on the node. Where its files come from is the host's matter, see volumes.py."""
+    return {"readOnly": FLAG, **dict.fromkeys(inert, INERT)}
+
+
+def _files(*inert: str) -> dict[str, Field]:
+    """A volume that the kubelet fills. What its files hold is no part of a policy (genpolicy.md 4.8)."""
+    return dict.fromkeys(("defaultMode", "defaultUser", *inert), INERT)
+
 
 TYPES: dict[str, dict[str, Field]] = {
     "PodSpec": {
@@ -53,13 +62,14 @@ TYPES: dict[str, dict[str, Field]] = {
         "containers": Field("policy", "[Container]", required=True),
         "dnsConfig": INERT,
         "dnsPolicy": INERT,
-        "enableServiceLinks": INERT,  # service variables are allowed by allow_env_regex
+        "enableServiceLinks": FLAG,  # whether `$(DB_SERVICE_HOST)` may be an address: see tokens.py
         "ephemeralContainers": _refused([]),
+        "evictionResponders": INERT,
         "hostAliases": INERT,  # /etc/hosts is a file of the host in any case
-        "hostIPC": _refused(False),
+        "hostIPC": _refused(False),  # nobody says which host's, the VM's or the node's
         "hostNetwork": FLAG,
         "hostPID": _refused(False),
-        "hostUsers": _refused(True),
+        "hostUsers": _refused(True),  # false needs mappings of users, which the rules never allow
         "hostname": INERT,  # HOSTNAME may have any value
         "hostnameOverride": INERT,
         "imagePullSecrets": INERT,
@@ -78,6 +88,7 @@ TYPES: dict[str, dict[str, Field]] = {
         "runtimeClassName": INERT,
         "schedulerName": INERT,
         "schedulingGates": INERT,
+        "schedulingGroup": INERT,
         "securityContext": _policy("PodSecurityContext"),
         "serviceAccount": TEXT,
         "serviceAccountName": TEXT,
@@ -88,7 +99,7 @@ TYPES: dict[str, dict[str, Field]] = {
         "tolerations": INERT,
         "topologySpreadConstraints": INERT,
         "volumes": _policy("[Volume]"),
-        "workloadRef": INERT,
+        "workloadRef": INERT,  # 1.35 only
     },
     "Container": {
         "args": TEXTS,
@@ -122,13 +133,13 @@ TYPES: dict[str, dict[str, Field]] = {
         "fsGroup": NUMBER,
         "fsGroupChangePolicy": INERT,  # no effect on emptyDir, configMap and secret volumes
         "runAsGroup": NUMBER,
-        "runAsNonRoot": INERT,
+        "runAsNonRoot": FLAG,
         "runAsUser": NUMBER,
         "seLinuxChangePolicy": INERT,
         "seLinuxOptions": _refused({}),
         "seccompProfile": INERT,
         "supplementalGroups": _policy("[integer]"),
-        "supplementalGroupsPolicy": _refused("Merge"),
+        "supplementalGroupsPolicy": TEXT,
         "sysctls": _policy("[Sysctl]"),
         "windowsOptions": _refused({}),
     },
@@ -137,10 +148,10 @@ TYPES: dict[str, dict[str, Field]] = {
         "appArmorProfile": INERT,
         "capabilities": _policy("Capabilities"),
         "privileged": FLAG,
-        "procMount": _refused("Default", ""),
+        "procMount": _refused("Default", ""),  # Unmasked needs hostUsers: false
         "readOnlyRootFilesystem": FLAG,
         "runAsGroup": NUMBER,
-        "runAsNonRoot": INERT,
+        "runAsNonRoot": FLAG,
         "runAsUser": NUMBER,
         "seLinuxOptions": _refused({}),
         "seccompProfile": INERT,
@@ -152,7 +163,7 @@ TYPES: dict[str, dict[str, Field]] = {
     "EnvVarSource": {
         "configMapKeyRef": _policy("KeySelector"),
         "fieldRef": _policy("FieldSelector"),
-        "fileKeyRef": REFUSED,
+        "fileKeyRef": REFUSED,  # a file of an emptyDir, which the kubelet cannot read inside the VM
         "resourceFieldRef": _policy("ResourceSelector"),
         "secretKeyRef": _policy("KeySelector"),
     },
@@ -164,13 +175,14 @@ TYPES: dict[str, dict[str, Field]] = {
     "ResourceRequirements": {"claims": _refused([]), "limits": _policy("map"), "requests": INERT},
     "VolumeDevice": {"devicePath": NEEDED, "name": NEEDED},
     "VolumeMount": {
+        "bindMountOptions": _refused([]),
         "mountPath": NEEDED,
         "mountPropagation": TEXT,
         "name": NEEDED,
         "readOnly": FLAG,
         "recursiveReadOnly": _refused("Disabled"),
-        "subPath": _refused(""),
-        "subPathExpr": _refused(""),
+        "subPath": TEXT,
+        "subPathExpr": TEXT,
     },
     "Probe": {
         "exec": _policy("ExecAction"),
@@ -188,119 +200,82 @@ TYPES: dict[str, dict[str, Field]] = {
     "Handler": {"exec": _policy("ExecAction"), "httpGet": INERT, "sleep": INERT, "tcpSocket": INERT},
     "ExecAction": {"command": TEXTS},
     "Volume": {
-        "awsElasticBlockStore": REFUSED,
-        "azureDisk": REFUSED,
-        "azureFile": REFUSED,
-        "cephfs": REFUSED,
-        "cinder": REFUSED,
+        "awsElasticBlockStore": _policy("AwsElasticBlockStore"),
+        "azureDisk": _policy("AzureDisk"),
+        "azureFile": _policy("AzureFile"),
+        "cephfs": GONE,
+        "cinder": _policy("Cinder"),
         "configMap": _policy("ConfigMapVolume"),
-        "csi": REFUSED,
-        "downwardAPI": REFUSED,
+        "csi": _policy("Csi"),
+        "downwardAPI": _policy("DownwardAPI"),
         "emptyDir": _policy("EmptyDir"),
-        "ephemeral": DEVICE_ONLY,
-        "fc": REFUSED,
-        "flexVolume": REFUSED,
-        "flocker": REFUSED,
-        "gcePersistentDisk": REFUSED,
-        "gitRepo": REFUSED,
-        "glusterfs": REFUSED,
-        "hostPath": REFUSED,
-        "image": REFUSED,
-        "iscsi": DEVICE_ONLY,
+        "ephemeral": _policy("Ephemeral"),
+        "fc": _policy("FibreChannel"),
+        "flexVolume": _policy("FlexVolume"),
+        "flocker": GONE,
+        "gcePersistentDisk": _policy("GcePersistentDisk"),
+        "gitRepo": GONE,
+        "glusterfs": GONE,
+        "hostPath": _policy("HostPath"),
+        "image": REFUSED,  # a policy cannot say which image, and nobody has seen how a shim hands one over
+        "iscsi": _policy("Iscsi"),
         "name": NEEDED,
-        "nfs": REFUSED,
-        "persistentVolumeClaim": DEVICE_ONLY,
-        "photonPersistentDisk": REFUSED,
-        "portworxVolume": REFUSED,
-        "projected": REFUSED,
-        "quobyte": REFUSED,
-        "rbd": REFUSED,
-        "scaleIO": REFUSED,
+        "nfs": _policy("Nfs"),
+        "persistentVolumeClaim": _policy("PersistentVolumeClaim"),
+        "photonPersistentDisk": GONE,
+        "portworxVolume": _policy("Portworx"),
+        "projected": _policy("Projected"),
+        "quobyte": GONE,
+        "rbd": GONE,
+        "scaleIO": GONE,
         "secret": _policy("SecretVolume"),
-        "storageos": REFUSED,
-        "vsphereVolume": REFUSED,
+        "storageos": GONE,
+        "vsphereVolume": _policy("VsphereVolume"),
     },
-    # what a mounted ConfigMap or Secret holds is no part of a policy (genpolicy.md 4.8)
-    "ConfigMapVolume": {"defaultMode": INERT, "items": INERT, "name": INERT, "optional": INERT},
-    "SecretVolume": {"defaultMode": INERT, "items": INERT, "optional": INERT, "secretName": INERT},
-    "EmptyDir": {"medium": TEXT, "sizeLimit": INERT},
-}
-
-
-def check(spec: Any, path: Path, ref: Ref | None) -> list[Finding]:
-    """Everything the table has to say about a pod spec at `path`. No finding: all shapes are as the table says."""
-    out: list[Finding] = []
-    _value(spec, "PodSpec", (), path, ref, out)
-    return out
-
-
-def _value(value: Any, shape: str, here: Path, root: Path, ref: Ref | None, out: list[Finding]) -> None:
-    if shape == "string":
-        good = isinstance(value, str)
-    elif shape == "integer":
-        good = isinstance(value, int) and not isinstance(value, bool)
-    elif shape == "boolean":
-        good = isinstance(value, bool)
-    elif shape[0] == "[":
-        good = isinstance(value, list)
-        if good:
-            for index, entry in enumerate(value):
-                _value(entry, shape[1:-1], (*here, index), root, ref, out)
-    else:
-        good = isinstance(value, dict)
-        if good and shape != "map":
-            _map(value, shape, here, root, ref, out)
-    if not good:
-        expected = "list" if shape[0] == "[" else shape if shape in {"string", "integer", "boolean"} else "map"
-        out.append(
-            finding(
-                "CC0207",
-                ref,
-                root + here,
-                key=dotted(here) or "spec",
-                expected=a_type(expected),
-                actual=a_type(_kind(value)),
-            )
-        )
-
-
-def _map(value: dict[str, Any], shape: str, here: Path, root: Path, ref: Ref | None, out: list[Finding]) -> None:
-    known = TYPES[shape]
-    for key, entry in value.items():
-        field = known.get(key)
-        if field is None:
-            out.append(_unknown(str(key), known, (*here, str(key)), root, ref))
-        elif entry is None or field.use == "inert":
-            continue
-        elif field.use == "refused":
-            if not any(entry == good and type(entry) is type(good) for good in field.harmless):
-                at = (*here, key)
-                out.append(finding("CC0601", ref, root + at, field=dotted(at)))
-        else:
-            _value(entry, field.shape, (*here, key), root, ref, out)
-    out += [
-        finding("CC0604", ref, root + here, field=dotted((*here, key)), problem="is missing", remedy=f"add {key}")
-        for key in _REQUIRED.get(shape, ())
-        if value.get(key) is None
-    ]
-
-
-def _unknown(key: str, known: dict[str, Field], here: Path, root: Path, ref: Ref | None) -> Finding:
-    import difflib
-
-    near = difflib.get_close_matches(key, known, 1)
-    remedy = f"did you mean {near[0]}?" if near else "remove it, or set policy.engine: none"
-    return finding("CC0605", ref, root + here, field=dotted(here), remedy=remedy)
-
-
-def _kind(value: Any) -> str:
-    """A value's type in the words of YAML."""
-    names = {str: "string", bool: "boolean", int: "integer", float: "number", list: "list", dict: "map"}
-    return names.get(type(value), "null" if value is None else type(value).__name__)
-
-
-_REQUIRED = {
-    shape: needed
-    for shape, known in TYPES.items()
-    if (needed := tuple(key for key, field in known.items() if field.required))
+    "ConfigMapVolume": _files("items", "name", "optional"),
+    "SecretVolume": _files("items", "optional", "secretName"),
+    "DownwardAPI": _files("items"),
+    "Projected": {**_files(), "sources": _policy("[Projection]")},
+    "Projection": dict.fromkeys(
+        ("clusterTrustBundle", "configMap", "downwardAPI", "podCertificate", "secret", "serviceAccountToken"), INERT
+    ),
+    "EmptyDir": {"medium": TEXT, "mode": _refused(0o777), "sizeLimit": INERT},
+    "HostPath": {"path": NEEDED, "type": INERT},
+    "PersistentVolumeClaim": _disk("claimName"),
+    "Ephemeral": {"volumeClaimTemplate": _policy("ClaimTemplate")},
+    "ClaimTemplate": {"metadata": INERT, "spec": _policy("ClaimSpec")},
+    "ClaimSpec": {
+        "accessModes": INERT,
+        "dataSource": INERT,
+        "dataSourceRef": INERT,
+        "resources": INERT,
+        "selector": INERT,
+        "storageClassName": INERT,
+        "volumeAttributesClassName": INERT,
+        "volumeMode": TEXT,
+        "volumeName": INERT,
+    },
+    "AwsElasticBlockStore": _disk("fsType", "partition", "volumeID"),
+    "AzureDisk": _disk("cachingMode", "diskName", "diskURI", "fsType", "kind"),
+    "AzureFile": _disk("secretName", "shareName"),
+    "Cinder": _disk("fsType", "secretRef", "volumeID"),
+    "Csi": _disk("driver", "fsType", "nodePublishSecretRef", "volumeAttributes"),
+    "FibreChannel": _disk("fsType", "lun", "targetWWNs", "wwids"),
+    "FlexVolume": _disk("driver", "fsType", "options", "secretRef"),
+    "GcePersistentDisk": _disk("fsType", "partition", "pdName"),
+    "Iscsi": _disk(
+        "chapAuthDiscovery",
+        "chapAuthSession",
+        "fsType",
+        "initiatorName",
+        "iqn",
+        "iscsiInterface",
+        "lun",
+        "portals",
+        "secretRef",
+        "targetPortal",
+    ),
+    "Nfs": _disk("path", "server"),
+    "Portworx": _disk("fsType", "volumeID"),
+    "VsphereVolume": dict.fromkeys(("fsType", "storagePolicyID", "storagePolicyName", "volumePath"), INERT),
 }

@@ -1,4 +1,7 @@
-"""User, group and supplementary groups of a container (genpolicy.md 4.5, as kata 4.1 computes them).
+"""User, group and supplementary groups of a container (genpolicy.md 4.5).
+
+A container's runAsUser and runAsGroup take the place of the pod's before anything is derived from either, as the
+kubelet merges them. genpolicy merges last and keeps groups that no host asks for.
 
 Rule of this file: with guest pull the host does not know the image's passwd, so an identity other than root that is not
 spelled out in the pod is refused, as genpolicy does since 4.0. The refusal names the securityContext that would do.
@@ -63,25 +66,25 @@ def identity(
     uid, gid, groups = _of_image(user, accounts, pause=pause)
     if not pause:
         groups = groups | {gid}
-    pod_user, pod_group = pod.get("runAsUser"), pod.get("runAsGroup")
-    if pod_user is not None:
-        uid = pod_user
-    if pod_group is not None:
-        gid, groups = pod_group, {pod_group}
-    elif pod_user is not None:
+    own_user, own_group = (_own(key, container, pod) for key in ("runAsUser", "runAsGroup"))
+    if own_user is not None:
+        uid = own_user
+    if own_group is not None:
+        gid, groups = own_group, {own_group}
+    elif own_user is not None:
         gid = accounts.gid_of(uid) or 0
         groups = {gid}
-    if not pause or (not user and pod_user is None and pod_group is None):
+    if not pause or (not user and own_user is None and own_group is None):
         groups = groups | explicit_groups(pod)
-    if container.get("runAsUser") is not None:
-        uid = container["runAsUser"]
-        found = accounts.gid_of(uid)
-        gid = gid if found is None else found
-        groups = groups | {gid}
-    if container.get("runAsGroup") is not None:
-        gid = container["runAsGroup"]
-        groups = groups | {gid}
-    return Identity(uid, gid, tuple(sorted(groups | accounts.groups_of(uid))))
+    if pod.get("supplementalGroupsPolicy") != "Strict":
+        groups = groups | accounts.groups_of(uid)
+    return Identity(uid, gid, tuple(sorted(groups)))
+
+
+def _own(key: str, container: Mapping[str, Any], pod: Mapping[str, Any]) -> int | None:
+    """A field that a container may say otherwise than its pod."""
+    value: int | None = container.get(key)
+    return pod.get(key) if value is None else value
 
 
 def explicit_groups(pod: Mapping[str, Any]) -> set[int]:
@@ -90,11 +93,22 @@ def explicit_groups(pod: Mapping[str, Any]) -> set[int]:
     return groups if pod.get("fsGroup") is None else groups | {pod["fsGroup"]}
 
 
+def nameless(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> str:
+    """The image's user if it decides who the container runs as and nobody knows its number; else "".
+
+    genpolicy takes root for it, which is more than the image asks for.
+    """
+    user = image.config.get("User") or ""
+    parts = user.split(":")
+    if _own("runAsUser", container, pod) is not None or not parts[0] or (parts[0].isdecimal() and len(parts) <= 2):
+        return ""
+    return "" if len(parts) <= 2 and Accounts(image).uid_of(parts[0]) is not None else user
+
+
 def refusal(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> tuple[str, str] | None:
     """Why guest pull cannot run a workload container as it is, and the remedy; None if it can."""
     found = identity(image, container, pod)
-    user = pod.get("runAsUser") if container.get("runAsUser") is None else container["runAsUser"]
-    group = pod.get("runAsGroup") if container.get("runAsGroup") is None else container["runAsGroup"]
+    user, group = (_own(key, container, pod) for key in ("runAsUser", "runAsGroup"))
     problems = []
     if found.uid not in (0, user):
         problems.append(f"user {found.uid}")

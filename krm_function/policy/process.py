@@ -12,7 +12,7 @@ from krm_function.policy.environment import environment
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References
 from krm_function.policy.subject import Subject
-from krm_function.policy.tokens import check_argument, escaped_argument, expanded, mark, plain, unmark
+from krm_function.policy.tokens import escaped_argument, expand, expanded, mark, plain, settled_argument, unmark
 
 DEFAULT_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -83,10 +83,28 @@ def _arguments(
         if not args:
             out += image.get("Cmd") or ()
         plain(out, pod, (*at, "image"), findings)
+        out = [escaped_argument(text) for text in out]
     for key, texts in (("command", command), ("args", args)):
         for index, text in enumerate(texts):
             here = (*at, key, index)
             arg = expanded(text, known, pod, here, findings)
-            check_argument(arg, pod, here, findings)
-            out.append(arg)
-    return [escaped_argument(text) for text in out]
+            out.append(settled_argument(arg, pod, here, findings) if "$" in arg or "\0" in arg else arg)
+    return out
+
+
+def exec_commands(container: Mapping[str, Any]) -> list[list[str]]:
+    """What the kubelet may run in a container: exec probes and hooks.
+
+    In a probe the kubelet expands what `env` gives a literal value, and makes nothing of a variable with another
+    source; in a hook it expands nothing (kubelet, ExpandContainerCommandOnlyStatic).
+    """
+    out = []
+    for key in ("livenessProbe", "readinessProbe", "startupProbe"):
+        command = ((container.get(key) or {}).get("exec") or {}).get("command")
+        if command and any("$" in text for text in command):
+            known = {entry["name"]: entry.get("value") or "" for entry in container.get("env") or ()}
+            command = [expand(text, known) for text in command]
+        out.append(command)
+    lifecycle = container.get("lifecycle") or {}
+    out += [((lifecycle.get(key) or {}).get("exec") or {}).get("command") for key in ("postStart", "preStop")]
+    return [list(command) for command in out if command]

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from krm_function.api.kinds import ImageFacts
-from krm_function.findings import Finding, finding
+from krm_function.findings import Finding, finding, has_errors
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy.containers import containers
 from krm_function.policy.document import HEAD, rego_text
-from krm_function.policy.fields import check
 from krm_function.policy.initdata import (
     POLICY,
     VERSION,
@@ -22,11 +21,14 @@ from krm_function.policy.initdata import (
     encode,
     from_annotation,
 )
-from krm_function.policy.problems import problem
+from krm_function.policy.problems import problem, uncovered
 from krm_function.policy.process import DEFAULT_PATH
 from krm_function.policy.references import References
 from krm_function.policy.settings import Settings
+from krm_function.policy.shapes import check
 from krm_function.policy.subject import Subject, subject
+from krm_function.policy.tokens import PATTERN
+from krm_function.policy.volumes import exposed
 
 # the pause image of every Kubernetes release, as its config blob says (genpolicy.md 5.3)
 PAUSE = ImageFacts("", {"User": "65535:65535", "Env": [DEFAULT_PATH], "Entrypoint": ["/pause"], "WorkingDir": "/"})
@@ -63,8 +65,12 @@ def seal(
         return None, tuple(findings)
     pause = images.get(settings.cluster_config["pause_container_image"], PAUSE)
     made, findings = containers(pod, images, pause, references, settings)
-    if findings:
+    if has_errors(findings):
         return None, tuple(findings)
+    if f"$({PATTERN})" not in rules:
+        findings = [*findings, *_patterns(pod, made)]
+        if has_errors(findings):
+            return None, tuple(findings)
     rego = rego_text(rules, made, settings.shared_text)
     unwritable = _unwritable(rego)
     if unwritable:
@@ -77,7 +83,8 @@ def seal(
     sealed = Sealed(
         {"containers": made, **settings.shared}, rego, toml, annotation(toml, shared), digest(toml, shared=shared)
     )
-    return sealed, (finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest),)
+    said = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
+    return sealed, (*findings, *exposed(pod), said)
 
 
 def _base(workload: Workload) -> tuple[Initdata | None, list[Finding]]:
@@ -118,6 +125,20 @@ def _missing(pod: Subject, images: Mapping[str, ImageFacts]) -> list[Finding]:
         for index, container in enumerate(pod.spec.get(key) or ())
         if container["image"] not in images
     ]
+
+
+def _patterns(pod: Subject, made: list[dict[str, Any]]) -> list[Finding]:
+    """Every text that only our own rules can match: with the rules of someone else the pod could not start."""
+    token = f"$({PATTERN})"
+    findings = []
+    for container in made[1:]:
+        run, name = container["OCI"]["Process"], container["OCI"]["Annotations"]["io.kubernetes.cri.container-name"]
+        found = [text.partition("=")[0] for text in run.get("Env", ()) if f"={token}" in text]
+        found += ["its arguments"] if any(text.startswith(token) for text in run.get("Args", ())) else []
+        findings += [
+            uncovered(pod, (), f"container {name}: {what} with text around a value of the pod") for what in found
+        ]
+    return findings
 
 
 def _unwritable(rego: str) -> str:

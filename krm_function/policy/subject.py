@@ -53,7 +53,7 @@ class Subject(NamedTuple):
     service_account: str
     annotations: dict[str, str]
     labels: dict[str, Any]
-    claim_templates: frozenset[str]  # names of a StatefulSet's volumeClaimTemplates
+    claim_templates: dict[str, str]  # of a StatefulSet's volumeClaimTemplates: name -> volumeMode, "" if not given
 
 
 def is_bookkeeping(key: str) -> bool:
@@ -119,9 +119,12 @@ def _name_pattern(workload: Workload, metadata: dict[str, Any], findings: list[F
     return ""
 
 
-def _claim_templates(workload: Workload) -> frozenset[str]:
+def _claim_templates(workload: Workload) -> dict[str, str]:
     templates = mapping(workload.object.get("spec")).get("volumeClaimTemplates")
-    return frozenset(str(mapping(entry.get("metadata")).get("name")) for entry in maps(templates))
+    return {
+        str(mapping(entry.get("metadata")).get("name")): str(mapping(entry.get("spec")).get("volumeMode") or "")
+        for entry in maps(templates)
+    }
 
 
 def _annotations(workload: Workload, findings: list[Finding]) -> dict[str, str]:

@@ -3,6 +3,9 @@
 Rule of this file: text of the user and tokens of the rules never mix. A token travels as a marker that no YAML text and
 no process can contain and becomes `$(name)` only at the very end; a `$(name)` that the user wrote by hand is refused,
 since the rules would read it as "anything".
+
+Kata's rules know a token as a whole value only. Text around one, and values they have no token for, become a pattern:
+`$(text-pattern)` and an anchored regex, which our own rules understand and Kata's match with nothing.
 """
 
 import re
@@ -10,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from krm_function.findings import Finding, Path
 from krm_function.policy.problems import problem, uncovered
-from krm_function.policy.subject import Subject
+from krm_function.policy.subject import SUFFIX, Subject, escape
 
 # what the rules replace in an environment, by the fieldPath it comes from (genpolicy.md 4.3)
 FIELDS = {
@@ -20,10 +23,46 @@ FIELDS = {
     "status.podIP": "pod-ip",
     "spec.nodeName": "node-name",
 }
-TOKENS = (*FIELDS.values(), "sandbox-namespace", "host-name", "resource-field", "todo-annotation")
+LISTS = {"status.hostIPs": "host-ips", "status.podIPs": "pod-ips"}
+# labels, and one annotation, that a controller gives its pods: kind, key -> token
+CONTROLLED = {
+    ("StatefulSet", "statefulset.kubernetes.io/pod-name"): "sandbox-name",
+    ("StatefulSet", "apps.kubernetes.io/pod-index"): "pod-index",
+    ("Job", "batch.kubernetes.io/job-completion-index"): "pod-index",
+    ("CronJob", "batch.kubernetes.io/job-completion-index"): "pod-index",
+    ("Deployment", "pod-template-hash"): "template-hash",
+}
+WHOLE = (*FIELDS.values(), "sandbox-namespace", "host-name", "resource-field", "todo-annotation")
+PATTERN = "text-pattern"
+TOKENS = (*WHOLE, PATTERN)
+
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_IP = rf"(?:{_OCTET}(?:\.{_OCTET}){{3}}|[0-9a-f]{{0,4}}(?::[0-9a-f]{{0,4}}){{2,7}})"
+# what a token may be inside of a pattern; the rules put in the first two
+PATTERNS = {
+    "sandbox-name": "$(sandbox-name)",
+    "sandbox-namespace": "$(sandbox-namespace)",
+    "pod-uid": "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    "host-ip": _IP,
+    "pod-ip": _IP,
+    "host-ips": f"{_IP}(?:,{_IP})*",
+    "pod-ips": f"{_IP}(?:,{_IP})*",
+    "node-name": "[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?",
+    "resource-field": "[0-9]+",
+    "pod-index": "[0-9]+",
+    "template-hash": SUFFIX,
+}
+# the variables of a Service (kubelet, envvars.go): end of the name -> value
+_SERVICES = (
+    (re.compile(r"_SERVICE_HOST\Z|_PORT_[0-9]+_(?:TCP|UDP|SCTP)_ADDR\Z"), _IP),
+    (re.compile(r"_SERVICE_PORT(?:_[A-Z0-9_]+)?\Z|_PORT_[0-9]+_(?:TCP|UDP|SCTP)_PORT\Z"), "[0-9]{1,5}"),
+    (re.compile(r"_PORT_[0-9]+_(?:TCP|UDP|SCTP)_PROTO\Z"), "(?:tcp|udp|sctp)"),
+    (re.compile(r"_PORT(?:_[0-9]+_(?:TCP|UDP|SCTP))?\Z"), rf"(?:tcp|udp|sctp)://(?:{_IP}|\[{_IP}\]):[0-9]{{1,5}}"),
+)
+_SERVICE = re.compile(r"[A-Z][A-Z0-9_]*_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_[A-Z0-9_]+)?\Z")
 
 _HAND_WRITTEN = re.compile(r"\$\((" + "|".join(TOKENS) + r")\)")
-_MARKER = re.compile("\0([a-z-]+)\0")
+_MARKER = re.compile("\0([a-z-]+|[A-Z][A-Z0-9_]*)\0")
 _EXPANSION = re.compile(r"\$(?:\$|\(([^)]*)\))")
 
 
@@ -48,11 +87,30 @@ def expand(text: str, known: Mapping[str, str]) -> str:
     return _EXPANSION.sub(lambda found: "$" if found[1] is None else known.get(found[1], found[0]), text)
 
 
+def with_services(text: str, known: Mapping[str, str], *, links: bool) -> Mapping[str, str]:
+    """What is known, and markers for the variables of Services that `text` refers to.
+
+    The kubelet knows them and a render does not. links: whether of all Services, not of Kubernetes' own only.
+    """
+    if "_SERVICE_" not in text and "_PORT" not in text:
+        return known
+    found = {name for name in _EXPANSION.findall(text) if name not in known and _SERVICE.match(name)}
+    names = {
+        name
+        for name in found
+        if (links or name.startswith("KUBERNETES_")) and any(ends.search(name) for ends, _ in _SERVICES)
+    }
+    return {**known, **{name: mark(name) for name in names}} if names else known
+
+
 def expanded(text: str, known: Mapping[str, str], pod: Subject, at: Path, findings: list[Finding]) -> str:
     """`text` of the pod spec after expansion; reports what is hand-written in it before or after, and then gives ""."""
     if not plain((text,), pod, at, findings):
         return ""
-    out = expand(text, known)
+    if "$" not in text:
+        return text
+    links = pod.spec.get("enableServiceLinks") is not False
+    out = expand(text, with_services(text, known, links=links))
     if out is not text:
         plain((_MARKER.sub("?", out),), pod, at, findings)
     return out
@@ -69,23 +127,37 @@ def plain(texts: Iterable[str], pod: Subject, at: Path, findings: list[Finding])
     return True
 
 
-def check_variable(name: str, value: str, pod: Subject, at: Path, findings: list[Finding]) -> None:
-    """Report what the rules of kata 4.1 could never match in a variable, or would match too widely (6.9)."""
-    findings += [
-        uncovered(pod, at, f": {name} with $({found}) inside a longer value")
-        for found in _tokens(value)
-        if found != "sandbox-namespace" and value != mark(found)
-    ]
+def settled_variable(name: str, value: str, pod: Subject, at: Path, findings: list[Finding]) -> str:
+    """The value of a variable as the rules can match it."""
+    for found in _tokens(value):
+        if found != "sandbox-namespace" and (value != mark(found) or found not in WHOLE):
+            return _pattern(value, pod, at, f": {name}", findings)
+    return value
 
 
-def check_argument(arg: str, pod: Subject, at: Path, findings: list[Finding]) -> None:
-    """Report the same of an argument."""
+def settled_argument(arg: str, pod: Subject, at: Path, findings: list[Finding]) -> str:
+    """The same of an argument."""
     for found in _tokens(arg):
-        if found == "sandbox-namespace":
-            what = "needs the pod's namespace, which the document does not give"
-            findings.append(problem(pod, at, what, "set metadata.namespace"))
-        elif found != "sandbox-name" and arg != mark("node-name"):
-            findings.append(uncovered(pod, at, f" with $({found})"))
+        if found != "sandbox-name" and arg != mark("node-name"):
+            return _pattern(arg, pod, at, "", findings)
+    return escaped_argument(arg)
+
+
+def _pattern(text: str, pod: Subject, at: Path, of: str, findings: list[Finding]) -> str:
+    """The pattern that a text with tokens matches."""
+    pieces = _MARKER.split(text)  # text, token, text, ... text
+    for index, piece in enumerate(pieces):
+        if index % 2 == 0:
+            pieces[index] = escape(piece)
+        elif piece.isupper():
+            value = next(value for ends, value in _SERVICES if ends.search(piece))
+            # without such a Service the text stays as it is
+            pieces[index] = f"(?:{value}|{escape(f'$({piece})')})"
+        elif piece in PATTERNS:
+            pieces[index] = PATTERNS[piece]
+        else:
+            findings.append(uncovered(pod, at, f"{of} with $({piece}) inside a longer value"))
+    return f"{mark(PATTERN)}^{''.join(pieces)}$"
 
 
 def _tokens(text: str) -> list[str]:

@@ -170,7 +170,7 @@ container_permitted(p, name, namespace) if {
 	name_permitted(p, name)
 	annotations_permitted(p)
 	process_permitted(p.OCI.Process, input.OCI.Process, name, namespace)
-	arguments_permitted(p.OCI.Process.Args, input.OCI.Process.Args, name)
+	arguments_permitted(p.OCI.Process.Args, input.OCI.Process.Args, name, namespace)
 	capabilities_permitted(p.OCI.Process.Capabilities, input.OCI.Process.Capabilities)
 	linux_permitted(p)
 	propagation_permitted(p, input.OCI.Linux.RootfsPropagation)
@@ -528,24 +528,47 @@ process_permitted(p, process, name, namespace) if {
 	}
 }
 
-arguments_permitted(wanted, given, name) if {
+arguments_permitted(wanted, given, name, namespace) if {
 	count(wanted) == count(given)
 	every index, argument in given {
-		argument_permitted(wanted[index], argument, name)
+		argument_permitted(wanted[index], argument, name, namespace)
 	}
 }
 
-argument_permitted(wanted, given, _) if replace(wanted, "$$", "$") == given
+argument_permitted(wanted, given, name, _) if {
+	not startswith(wanted, "$(text-pattern)")
+	text := replace(wanted, "$$", "$")
+	given in {text, replace(text, "$(sandbox-name)", name)}
+}
 
-argument_permitted(wanted, _, _) if wanted == "$(node-name)"
+argument_permitted(wanted, _, _, _) if wanted == "$(node-name)"
 
-argument_permitted(wanted, given, name) if replace(replace(wanted, "$$", "$"), "$(sandbox-name)", name) == given
+argument_permitted(wanted, given, name, namespace) if {
+	startswith(wanted, "$(text-pattern)")
+	text_matches(trim_prefix(wanted, "$(text-pattern)"), given, name, namespace)
+}
 
-variable_permitted(p, variable, _, _) if variable in p.Env
+# Text around a value that is known when the pod runs. Name and namespace are the host's words: no regex may be in them.
+text_matches(pattern, text, name, namespace) if {
+	regex.match("^[a-z0-9.-]+$", name)
+	regex.match("^[a-z0-9-]*$", namespace)
+	named := replace(pattern, "$(sandbox-name)", replace(name, ".", "[.]"))
+	anchored_match(replace(named, "$(sandbox-namespace)", namespace), text)
+}
 
 variable_permitted(p, variable, _, namespace) if {
+	not contains(variable, "=$(text-pattern)")
 	some wanted in p.Env
-	replace(wanted, "$(sandbox-namespace)", namespace) == variable
+	variable in {wanted, replace(wanted, "$(sandbox-namespace)", namespace)}
+}
+
+variable_permitted(p, variable, name, namespace) if {
+	some wanted in p.Env
+	parts := split(wanted, "=$(text-pattern)")
+	count(parts) == 2
+	key := concat("", [parts[0], "="])
+	startswith(variable, key)
+	text_matches(parts[1], trim_prefix(variable, key), name, namespace)
 }
 
 variable_permitted(_, variable, _, _) if {

@@ -1,0 +1,220 @@
+"""Volumes of a pod, as one container mounts them (genpolicy.md 4.8).
+
+Rule of this file: a volume has one of three homes.
+
+    the VM        emptyDir: a storage of the request, and a mount of it
+    the VM's own  a hostPath in /dev or /sys: there the shim means the guest's
+    the host      everything the kubelet mounts or fills on the node: a bind mount out of the shared directory. The host
+                  can read and change its files, which `exposed` says of all that are not API objects anyway
+
+What the facts do not tell is a finding. So is a part of an emptyDir: the kubelet would make it a directory of the node,
+and what was to stay in the VM would be written there.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from krm_function.findings import Finding, Path, finding
+from krm_function.policy.problems import problem, uncovered
+from krm_function.policy.settings import Settings
+from krm_function.policy.subject import Subject, escape
+
+Json = dict[str, Any]
+Wrong = tuple[str, str, str]  # field, what is wrong, what to do
+
+# the runtime's name of mountPropagation, which it writes between rbind and ro|rw
+PROPAGATION = {"None": "rprivate", "HostToContainer": "rslave", "Bidirectional": "rshared"}
+
+CLAIM = "persistentVolumeClaim"
+SETTLED = frozenset({"configMap", "secret"})  # their mounts are in the settings
+FILES = SETTLED | {"projected", "downwardAPI"}  # always read-only
+_IN_THE_VM = ("/dev", "/sys")
+
+BASE = re.compile(r"[A-Za-z0-9._-]+\Z")
+
+
+def mount(destination: str, source: str, kind: str, options: list[str]) -> Json:
+    """One element of OCI.Mounts."""
+    return {"destination": destination, "source": source, "type_": kind, "options": options}
+
+
+def last(path: str) -> str:
+    """The last component of a path, "" if there is none."""
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def volumes(
+    container: Mapping[str, Any], pod: Subject, settings: Settings, at: Path, findings: list[Finding]
+) -> tuple[list[list[Json]], list[Json]]:
+    """What a container mounts of the pod's volumes, and the storages behind it. `at`: its path from the pod spec.
+
+    The mounts in the order of the volumes, for each place the alternatives among which the host may choose.
+    """
+    out: list[list[Json]] = []
+    storages: list[Json] = []
+    wanted = list(enumerate(container.get("volumeMounts") or ()))
+    known = _all(pod) if wanted else {}
+    for name, volume in known.items():
+        for index, entry in wanted:
+            if entry["name"] == name:
+                here = (*at, "volumeMounts", index)
+                made = _mounted(storages, volume, entry, pod, settings)
+                if isinstance(made, list):
+                    out.append(made)
+                elif isinstance(made, str):
+                    findings.append(uncovered(pod, here, f" of {made}"))
+                else:
+                    findings.append(problem(pod, (*here, made[0]) if made[0] else here, made[1], made[2]))
+    for index, entry in wanted:
+        if entry["name"] not in known:
+            here = (*at, "volumeMounts", index, "name")
+            findings.append(problem(pod, here, "names no volume of the pod", "correct the name"))
+    return out, storages
+
+
+def exposed(pod: Subject) -> list[Finding]:
+    """A warning for each mounted volume whose files the host can read and change: no policy can prevent it."""
+    mounted = {
+        entry["name"]
+        for key in ("initContainers", "containers")
+        for container in pod.spec.get(key) or ()
+        for entry in container.get("volumeMounts") or ()
+    }
+    if not mounted:
+        return []
+    paths: dict[str, Path] = {
+        volume["name"]: (*pod.spec_path, "volumes", index) for index, volume in enumerate(pod.spec.get("volumes") or ())
+    }
+    out = []
+    for name, volume in _all(pod).items():
+        source = _source(volume)
+        if source == "hostPath" and in_the_vm(volume[source]["path"]):
+            continue
+        if name in mounted and source != "emptyDir" and source not in FILES:
+            out.append(finding("CC0630", pod.ref, paths.get(name, pod.spec_path), volume=name, source=source))
+    return out
+
+
+def _all(pod: Subject) -> dict[str, Json]:
+    """The volumes by name. A StatefulSet's claim takes the place of a volume of its name."""
+    out: dict[str, Json] = {
+        name: {"name": name, CLAIM: {}, "volumeMode": mode} for name, mode in pod.claim_templates.items()
+    }
+    for volume in pod.spec.get("volumes") or ():
+        out.setdefault(volume["name"], volume)
+    return out
+
+
+def _source(volume: Json) -> str:
+    """The kind of a volume; of one without a source it is emptyDir."""
+    return next((key for key, value in volume.items() if key not in _NO_SOURCE and value is not None), "emptyDir")
+
+
+_NO_SOURCE = ("name", "volumeMode")
+
+
+def in_the_vm(path: str) -> bool:
+    """Whether a path of a hostPath volume means the guest's own directory or device."""
+    return path in _IN_THE_VM or path.startswith(("/dev/", "/sys/"))
+
+
+def _mounted(
+    storages: list[Json], volume: Json, entry: Json, pod: Subject, settings: Settings
+) -> list[Json] | str | Wrong:
+    """The mounts that one volumeMount may become, or what of it is not covered, or what is wrong with it."""
+    path, base = entry["mountPath"], last(entry["mountPath"])
+    if not path.startswith("/") or not BASE.match(base) or base in {".", ".."}:
+        return "mountPath", "has no last component a policy can hold", "use an absolute path of plain characters"
+    propagation = PROPAGATION.get(entry.get("mountPropagation") or "None")
+    if propagation is None:
+        return "mountPropagation", "is not known", f"use one of {', '.join(PROPAGATION)}"
+    sources = [key for key, value in volume.items() if key not in _NO_SOURCE and value is not None]
+    if len(sources) > 1:
+        return f"a volume with more than one source ({', '.join(sources)})"
+    source = sources[0] if sources else "emptyDir"
+    own = volume.get(source) or {}
+    part = next((key for key in ("subPath", "subPathExpr") if entry.get(key)), None)
+    read_only = bool(entry.get("readOnly") or own.get("readOnly"))
+    options = ["rbind", propagation, "ro" if read_only or source in FILES else "rw"]
+    if source == "emptyDir":
+        if part:
+            return part, "is of an emptyDir, and would be a directory of the node instead", "mount the whole volume"
+        return _empty_dir(storages, own, entry, options, pod, settings)
+    if source in SETTLED and not part:
+        return _settled(storages, path, base, propagation, settings)
+    if source in SETTLED and part and settings.kata_config["enable_configmap_secret_storages"]:
+        return part, "is not known with enable_configmap_secret_storages", "mount the whole volume"
+    if source == "hostPath":
+        host = own["path"]
+        if not host.startswith("/") or {".", ".."} & set(host.split("/")) or "//" in host:
+            return "", "is of a hostPath that is no plain absolute path", "write the path in full"
+        if in_the_vm(host):
+            if part:
+                return part, "is of a hostPath that is in the VM", "write it as part of the hostPath"
+            return [mount(path, host.rstrip("/"), "bind", options)]
+    if _mode(volume, own) == "Block":
+        return "", "is of a volume with volumeMode Block", "use volumeDevices"
+    return [mount(path, f"$(sfprefix){escape(base)}$", "bind", options)]
+
+
+def _mode(volume: Json, own: Json) -> str:
+    """The volumeMode of a claim that the pod or its StatefulSet makes; "" if it is not told."""
+    claim = (own.get("volumeClaimTemplate") or {}).get("spec") or {}
+    return str(volume.get("volumeMode") or claim.get("volumeMode") or "")
+
+
+def _settled(storages: list[Json], path: str, base: str, propagation: str, settings: Settings) -> list[Json]:
+    """A whole ConfigMap or Secret, as the settings say."""
+    template = settings.volumes["configMap"]
+    options = template["options"]
+    if propagation != "rprivate":
+        options = [propagation if option == "rprivate" else option for option in options]
+    target = f"{template['mount_point']}{base}$"
+    if settings.kata_config["enable_configmap_secret_storages"]:
+        storages.append(_storage(template, f"{template['mount_source']}{base}$", target, [], template["options"]))
+    return [mount(path, target, template["mount_type"], options)]
+
+
+def _empty_dir(
+    storages: list[Json], volume: Json, entry: Json, options: list[str], pod: Subject, settings: Settings
+) -> list[Json] | str:
+    """An emptyDir: in memory, on a block device of its own, or in the shared directory, as the settings say."""
+    path, name, medium = entry["mountPath"], entry["name"], volume.get("medium") or ""
+    group = (pod.spec.get("securityContext") or {}).get("fsGroup")
+    if medium == "Memory":
+        template = settings.volumes["emptyDir_memory"]
+        extra = [f"fsgid={group}"] if group else []
+        target = f"{template['mount_point']}{name}$"
+        driver_options = template["driver_options"]
+        storages.append(_storage(template, template["source"], target, driver_options, [*template["options"], *extra]))
+        return [mount(path, f"{template['mount_source']}{name}$", template["mount_type"], options)]
+    if medium:
+        return f"an emptyDir of medium {medium}"
+    kind = settings.cluster_config["emptydir_type"]
+    if kind == "shared-fs":
+        return [
+            mount(path, f"^$(cpath)/sandbox-[0-9a-f]{{16}}-{escape(name)}$", "bind", options),
+            mount(path, f"$(sfprefix){escape(last(path))}$", "bind", options),
+        ]
+    template = settings.volumes["emptyDir_encrypted" if kind == "block-encrypted" else "emptyDir_plain"]
+    storage = _storage(
+        template, template["source"], template["mount_point"], template["driver_options"], template["options"]
+    )
+    if group:
+        storage["fs_group"] = {"group_id": group, "group_change_policy": 0}
+    storages.append(storage)
+    return [mount(path, template["mount_source"], template["mount_type"], options)]
+
+
+def _storage(template: Json, source: str, mount_point: str, driver_options: list[str], options: list[str]) -> Json:
+    return {
+        "driver": template["driver"],
+        "driver_options": driver_options,
+        "source": source,
+        "fstype": template["fstype"],
+        "options": options,
+        "mount_point": mount_point,
+        "fs_group": None,
+        "shared": template["shared"],
+    }
