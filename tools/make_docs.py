@@ -1,4 +1,4 @@
-"""Write the generated parts of docs/reference: the command line and the findings, out of the code itself.
+"""Write the generated parts of docs/reference: the command line, the findings and the fields of a pod, out of the code.
 
 python -m tools.make_docs           write them
 python -m tools.make_docs --check   write nothing; exit 1 and name every file that is not as it would be written
@@ -6,12 +6,14 @@ python -m tools.make_docs --check   write nothing; exit 1 and name every file th
 
 import contextlib
 import io
+import json
 import os
 import sys
 
 from krm_function.cli.arguments import parse
 from krm_function.cli.exits import Exit
 from krm_function.findings import KINDS
+from krm_function.policy.fields import TYPES
 
 REFERENCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "reference")
 VERBS = ("", "fn", "post-render", "generate", "plan", "check", "uninject", "manifest", "schema")
@@ -41,6 +43,23 @@ def findings() -> str:
     return "\n\n".join(parts)
 
 
+def pod_fields() -> str:
+    """Every type a pod spec is made of: its fields by what the policy does with them."""
+    parts = []
+    for shape, known in TYPES.items():
+        lines = [f"### {shape}"]
+        for use, title in (("policy", "In the policy"), ("inert", "Cannot change it"), ("refused", "Refused")):
+            names = [
+                f"`{name}`" + (f" (but {', '.join(map(json.dumps, field.harmless))})" if field.harmless else "")
+                for name, field in known.items()
+                if field.use == use
+            ]
+            if names:
+                lines.append(f"{title}: {', '.join(names)}.")
+        parts.append("\n\n".join(lines))
+    return "\n\n".join(parts)
+
+
 def _code(text: str) -> str:
     """Placeholders as they look in the table, safe in Markdown."""
     return text.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
@@ -55,9 +74,9 @@ def generated(text: str, name: str, content: str) -> str:
 
 
 def main() -> int:
-    """Write or check both files."""
+    """Write or check the files."""
     stale = []
-    for name, content in (("cli", command_line()), ("findings", findings())):
+    for name, content in (("cli", command_line()), ("findings", findings()), ("pod-fields", pod_fields())):
         path = os.path.join(REFERENCE, f"{name}.md")
         with open(path, encoding="utf-8") as file:
             before = file.read()

@@ -82,6 +82,18 @@ POSTGRES = Image(
     ROOT_PASSWD + "postgres:x:999:999:PostgreSQL:/var/lib/postgresql:/bin/bash\n",
     ROOT_GROUP + "ssl-cert:x:101:postgres\npostgres:x:999:\n",
 )
+TOOLS = Image(
+    REGISTRY + "tools:3.0.0",
+    {
+        "Env": [PATH, "TOOLS_HOME=/opt/tools"],
+        "Entrypoint": ["/opt/tools/run"],
+        "Cmd": ["--help"],
+        "WorkingDir": "/opt/tools",
+        "Volumes": {"/var/lib/tools": {}},
+    },
+    ROOT_PASSWD,
+    ROOT_GROUP,
+)
 REPORT = Image(REGISTRY + "report:1.1.0", {"Env": [PATH], "Cmd": ["/bin/sh"], "WorkingDir": "/work"})
 
 RELEASED = {name: contrast(name) for name in ("coordinator", "debugshell", "initializer", "service-mesh-proxy")}
@@ -92,12 +104,14 @@ IMAGES = {
     "recommendations": shop("recommendations:0.4.2", "/bin/recommend", "--device=cuda"),
     "postgres": POSTGRES,
     "report": REPORT,
+    "tools": TOOLS,
     "landing": shop("landing:5.0.3", "/bin/landing"),
 }
 INJECTED = ("coordinator", "initializer", "service-mesh-proxy")
 
 # Where a release and a lock go, and which images of the confidential pods there the lock has to know.
 LOCKS: dict[str, tuple[str, ...]] = {
+    "every-field/config": (*INJECTED, "tools", "web"),
     "gpu/config": (*INJECTED, "recommendations"),
     "helm/config": (*INJECTED, "web"),
     "kpt": (*INJECTED, "web"),
@@ -108,6 +122,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
 }
 COORDINATOR = "quickstart/resources/coordinator.yaml"
 COORDINATOR_COPIES = (
+    "every-field/resources/coordinator.yaml",
     "gpu/resources/coordinator.yaml",
     "kpt/coordinator.yaml",
     "kustomize-legacy/coordinator.yaml",
@@ -204,7 +219,9 @@ def block(value: dict[str, Any] | list[Any], indent: str) -> Iterator[str]:
                 yield f"{indent}- {scalar(entry)}"
         return
     for key, entry in value.items():
-        if isinstance(entry, dict | list):
+        if entry == {}:
+            yield f"{indent}{scalar(key)}: {{}}"
+        elif isinstance(entry, dict | list):
             yield f"{indent}{scalar(key)}:"
             yield from block(entry, indent + "  ")
         elif "\n" in entry:

@@ -22,7 +22,7 @@ from tests.hosts.hosts import (
 )
 from tests.hosts.running import EXAMPLES, Machine, copied, snapshot
 
-FILE_EXAMPLES = ("quickstart", "multi-runtime", "gpu")
+FILE_EXAMPLES = ("quickstart", "multi-runtime", "gpu", "every-field")
 STREAMS = ("legacy", "helm3", "helm4")
 LISTS = ("kustomize", "kpt")
 

@@ -9,6 +9,7 @@ from typing import Any
 from regopy import Interpreter
 
 from krm_function.policy import describe
+from krm_function.policy.tokens import PATTERNS
 
 Json = dict[str, Any]
 
@@ -129,6 +130,21 @@ TOKENS = {
 }
 
 
+PATTERN = "$(text-pattern)"
+# for each token that a pattern may be made of, what the running pod has there; name and namespace as in TOKENS
+SAMPLES = {
+    "host-ip": TOKENS["host-ip"],
+    "host-ips": f"{TOKENS['host-ip']},fd00::1",
+    "pod-ip": TOKENS["host-ip"],
+    "pod-ips": f"{TOKENS['host-ip']},fd00::1",
+    "pod-uid": UID,
+    "node-name": "node-1",
+    "resource-field": "2",
+    "pod-index": "2",
+    "template-hash": "7c5ddbdf54",
+}
+
+
 class Agent:
     """The agent of one VM: evaluates requests and keeps the state as genpolicy.md 7.1 says."""
 
@@ -199,8 +215,8 @@ class Host:
         block = [s["mount_point"] for s in storages if s["driver"] == "blk"]
         mounts = [self._mount(mount, bundle, block) for mount in oci["Mounts"]]
         process = {**copy.deepcopy(PROCESS), **copy.deepcopy(oci["Process"])}
-        process["Args"] = [self._filled(arg.replace("$$", "$")) for arg in process.get("Args", [])]
-        process["Env"] = [self._filled(entry) for entry in process.get("Env", [])]
+        process["Args"] = [self._argument(arg) for arg in process.get("Args", [])]
+        process["Env"] = [self._variable(entry) for entry in process.get("Env", [])]
         process["Capabilities"] = {key: self._capabilities(names) for key, names in process["Capabilities"].items()}
         linux = {**copy.deepcopy(LINUX), **copy.deepcopy(oci["Linux"])}
         linux["Namespaces"] += [{"Type": "network", "Path": NETNS}, {"Type": "cgroup", "Path": ""}]
@@ -242,6 +258,24 @@ class Host:
         created = self.create(container)
         process = {**created["OCI"]["Process"], "Args": args, "Capabilities": None}
         return {"container_id": created["container_id"], "exec_id": "e", "string_user": None, "process": process}
+
+    def _argument(self, wanted: str) -> str:
+        head, _, pattern = wanted.partition(PATTERN)
+        return self._sample(pattern) if pattern and not head else self._filled(wanted.replace("$$", "$"))
+
+    def _variable(self, wanted: str) -> str:
+        head, _, pattern = wanted.partition(f"={PATTERN}")
+        return f"{head}={self._sample(pattern)}" if pattern else self._filled(wanted)
+
+    def _sample(self, pattern: str) -> str:
+        """A text that a pattern of the generator matches."""
+        text = pattern.removeprefix("^").removesuffix("$")
+        for token in sorted(SAMPLES, key=lambda token: -len(PATTERNS[token])):
+            text = text.replace(PATTERNS[token], SAMPLES[token])
+        # a Service that is there, with one of its variables
+        text = re.sub(r"\(\?:([^|()]*)\|\\\$[^)]*\)\)", lambda found: found[1], text)
+        text = re.sub(r"\\(.)", r"\1", text.replace("[0-9]{1,5}", "5432"))
+        return self._filled(text)
 
     def _filled(self, text: str) -> str:
         return re.sub(r"\$\(([a-z-]+)\)", lambda found: self.tokens.get(found[1], found[0]), text)
@@ -314,6 +348,7 @@ class Host:
             gpus = [n for n, device in enumerate(policy["devices"]) if device["container_path"] == prefix]
             out |= {f"cdi.k8s.io/vfio{number}": f"nvidia.com/gpu={number}" for number in gpus}
         else:
-            out["nerdctl/network-namespace"] = NETNS
+            host_network = "cnitest" in wanted["nerdctl/network-namespace"]
+            out["nerdctl/network-namespace"] = NETNS.replace("/cni-", "/cnitest-") if host_network else NETNS
             out["io.kubernetes.cri.sandbox-log-directory"] = f"/var/log/pods/{namespace}_{name}_{UID}"
         return out

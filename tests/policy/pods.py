@@ -1,7 +1,10 @@
 """Workloads for the tests of the policy room."""
 
 import copy
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from krm_function.api.kinds import ImageFacts
 from krm_function.findings import Finding, Ref
@@ -135,6 +138,45 @@ def rich() -> Workload:
             ],
         }
     )
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "every-field"
+FILE_SYSTEMS: dict[str, Json] = {
+    "claim": {"persistentVolumeClaim": {"claimName": "files", "readOnly": True}},
+    "host": {"hostPath": {"path": "/srv/shop"}},
+    "fuse": {"hostPath": {"path": "/dev/fuse", "type": "CharDevice"}},
+    "csi": {"csi": {"driver": "secrets-store.csi.k8s.io", "readOnly": True}},
+    "nfs": {"nfs": {"server": "nfs.example.com", "path": "/shop", "readOnly": True}},
+    "iscsi": {"iscsi": {"targetPortal": "192.0.2.1", "iqn": "iqn.2001-04.com.example:shop", "readOnly": True}},
+    "fc": {"fc": {"wwids": ["3600508b400105e210000900000490000"], "readOnly": True}},
+    "flex": {"flexVolume": {"driver": "example.com/flex", "readOnly": True}},
+    "azure-file": {"azureFile": {"secretName": "azure", "shareName": "shop", "readOnly": True}},
+    "azure-disk": {"azureDisk": {"diskName": "shop", "diskURI": "/disks/shop", "readOnly": True}},
+    "aws": {"awsElasticBlockStore": {"volumeID": "vol-0", "readOnly": True}},
+    "cinder": {"cinder": {"volumeID": "shop", "readOnly": True}},
+    "gce": {"gcePersistentDisk": {"pdName": "shop", "readOnly": True}},
+    "portworx": {"portworxVolume": {"volumeID": "shop", "readOnly": True}},
+    "vsphere": {"vsphereVolume": {"volumePath": "[shop] disk.vmdk"}},
+}
+
+
+def every_field() -> tuple[Workload, References, dict[str, ImageFacts]]:
+    """The pod of examples/every-field, with the volumes that Contrast refuses mounted in it as well."""
+    documents = [
+        document
+        for name in ("resources/every-field.yaml", "resources/settings.yaml", "config/images.yaml")
+        for document in yaml.safe_load_all((EXAMPLE / name).read_text())
+    ]
+    stateful = next(document for document in documents if document["kind"] == "StatefulSet")
+    spec = stateful["spec"]["template"]["spec"]
+    spec["volumes"] += [{"name": name, **source} for name, source in FILE_SYSTEMS.items()]
+    spec["containers"][0]["volumeMounts"] += [{"name": name, "mountPath": f"/mnt/{name}"} for name in FILE_SYSTEMS]
+    lock = next(document for document in documents if document["kind"] == "ImageLock")["spec"]["images"]
+    facts = {
+        name: ImageFacts(image["digest"], image["config"], image.get("passwd"), image.get("group"))
+        for name, image in lock.items()
+    }
+    return of(stateful), References(documents), facts
 
 
 def simple(**container: Any) -> Workload:

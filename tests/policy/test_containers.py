@@ -112,15 +112,14 @@ def test_an_image_without_a_tag() -> None:
         ({"privileged": True, "capabilities": {"add": ["NET_ADMIN"]}}, PRIVILEGED),
         ({"capabilities": {"drop": ["ALL"]}}, []),
         ({"capabilities": {"drop": ["ALL"], "add": ["NET_ADMIN"]}}, ["CAP_NET_ADMIN"]),
-        ({"capabilities": {"drop": ["NOT_THERE"]}}, DEFAULT),
-        ({"capabilities": {"add": ["ALL", "CAP_KILL"]}}, None),
+        ({"capabilities": {"drop": ["SYS_ADMIN"]}}, DEFAULT),
+        ({"capabilities": {"add": ["ALL", "KILL"]}}, PRIVILEGED),
+        ({"capabilities": {"add": ["all"], "drop": ["All"]}}, []),
+        ({"capabilities": {"drop": ["ALL", "chown"], "add": ["net_admin", "CHOWN"]}}, ["CAP_NET_ADMIN"]),
     ],
 )
-def test_capabilities(context: Json, expected: list[str] | None) -> None:
+def test_capabilities(context: Json, expected: list[str]) -> None:
     found = pods.container(pods.simple(securityContext=context))["OCI"]["Process"]["Capabilities"]
-    if expected is None:
-        assert found["Bounding"][-2:] == ["CAP_ALL", "CAP_CAP_KILL"]
-        return
     assert found == {
         "Ambient": [],
         "Bounding": expected,
@@ -128,6 +127,20 @@ def test_capabilities(context: Json, expected: list[str] | None) -> None:
         "Inheritable": [],
         "Permitted": expected,
     }
+
+
+def test_what_is_dropped_stays_dropped() -> None:
+    found = pods.container(pods.simple(securityContext={"capabilities": {"add": ["ALL"], "drop": ["SYS_ADMIN"]}}))
+    names = found["OCI"]["Process"]["Capabilities"]["Effective"]
+    assert len(names) == 40
+    assert "CAP_SYS_ADMIN" not in names
+
+
+@pytest.mark.parametrize("name", ["CAP_KILL", "NOT_THERE", ""])
+def test_names_that_are_no_capabilities(name: str) -> None:
+    for key in ("add", "drop"):
+        found = pods.refused(pods.simple(securityContext={"capabilities": {key: ["KILL", name]}}))
+        assert found == [("CC0604", f"containers[0].securityContext.capabilities.{key}[1]")]
 
 
 def test_added_to_the_default_list() -> None:
@@ -164,6 +177,21 @@ def test_sysctls_are_in_all_containers() -> None:
         assert made["OCI"]["Linux"]["Sysctl"]["net.core.somaxconn"] == "1024"
 
 
+def test_a_sysctl_with_slashes_is_the_same_one() -> None:
+    context = {"sysctls": [{"name": "net/ipv4/conf/eth0.1/rp_filter", "value": "1"}, {"name": "net.a/b", "value": "2"}]}
+    found = pods.container(pods.workload({"containers": [{"name": "a", "image": "i"}], "securityContext": context}))
+    assert {"net.ipv4.conf.eth0/1.rp_filter": "1", "net.a/b": "2"}.items() <= found["OCI"]["Linux"]["Sysctl"].items()
+
+
+def test_variables_in_probes_are_expanded_and_in_hooks_not() -> None:
+    command = ["$(A)-$(B)-$(N)-$$(A)", "$(C)"]
+    handler = {"exec": {"command": command}}
+    field = {"name": "N", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
+    env = [{"name": "A", "value": "1"}, {"name": "B", "value": "$(A)"}, field]
+    found = pods.container(pods.simple(env=env, readinessProbe=handler, lifecycle={"postStart": handler}))
+    assert found["exec_commands"] == [["1-$(A)--$(A)", "$(C)"], command]
+
+
 def test_exec_commands() -> None:
     probe = {"exec": {"command": ["a", "$(B)"]}}
     made = pods.container(
@@ -193,7 +221,7 @@ def test_block_devices_of_a_stateful_set() -> None:
     assert pods.container(subject)["OCI"]["Linux"]["Devices"] == [{"Type": "", "Path": "/dev/csi0"}]
 
     subject.containers[0]["volumeMounts"] = [{"name": "state", "mountPath": "/x"}]
-    assert pods.refused(subject) == [("CC0601", "containers[0].volumeMounts[0]")]
+    assert pods.refused(subject) == [("CC0604", "containers[0].volumeMounts[0]")]
 
 
 @pytest.mark.parametrize(
@@ -226,6 +254,13 @@ def test_gpus() -> None:
     assert pods.refused(pods.simple(resources={"limits": {"nvidia.com/pgpu": "1k"}})) == [
         ("CC0604", 'containers[0].resources.limits["nvidia.com/pgpu"]')
     ]
+
+
+def test_a_device_of_an_unknown_resource_is_told() -> None:
+    limits = {"cpu": 1, "hugepages-2Mi": "2Mi", "nvidia.com/pgpu": 1, "example.com/dongle": 1}
+    _, findings = pods.sealing(pods.simple(resources={"limits": limits, "requests": {"example.com/other": 1}}))
+    assert [(found.code, found.path[-1]) for found in findings[:-1]] == [("CC0631", "example.com/dongle")]
+    assert findings[0].severity == "warning"
 
 
 def test_names_must_differ() -> None:

@@ -145,6 +145,44 @@ SHAPES: dict[str, Json] = {
         "securityContext": {"sysctls": [{"name": "net.core.somaxconn", "value": "1"}]},
         "containers": [{"name": "app", "image": "app:1"}],
     },
+    "volumes of the node": {
+        "containers": [
+            {
+                "name": "app",
+                "image": "app:1",
+                "volumeMounts": [
+                    {"name": "fuse", "mountPath": "/dev/fuse"},
+                    {"name": "claim", "mountPath": "/claim", "subPath": "a"},
+                    {"name": "about", "mountPath": "/dev/shm"},  # noqa: S108
+                    {"name": "memory", "mountPath": "/etc/hosts"},
+                ],
+            }
+        ],
+        "volumes": [
+            {"name": "fuse", "hostPath": {"path": "/dev/fuse"}},
+            {"name": "claim", "persistentVolumeClaim": {"claimName": "c", "readOnly": True}},
+            {"name": "about", "downwardAPI": {"items": []}},
+            {"name": "memory", "emptyDir": {"medium": "Memory"}},
+        ],
+    },
+    "text around values": {
+        "containers": [
+            {
+                "name": "app",
+                "image": "app:1",
+                "args": ["--listen=$(IP):80", "$(DB_PORT)", "$$(IP)"],
+                "env": [
+                    {"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+                    {"name": "URL", "value": "http://$(IP)/$$(IP)?a=b"},
+                ],
+                "readinessProbe": {"exec": {"command": ["$(URL)"]}},
+            }
+        ]
+    },
+    "groups that the pod names": {
+        "securityContext": {**USER, "supplementalGroups": [9], "supplementalGroupsPolicy": "Strict"},
+        "containers": [{"name": "app", "image": "app:1", "securityContext": {"runAsUser": 5, "runAsNonRoot": True}}],
+    },
     "everything": SPEC,
 }
 IMAGES: dict[str, Json] = {
@@ -319,7 +357,15 @@ MOVES: dict[str, tuple[Edit, str]] = {
     "the host's processes": (assign(hostPID=True), "hostPID is not covered by the policy generator yet"),
     "a part of a volume": (
         app(lambda one: one["volumeMounts"][0].update(subPath="x")),
-        "containers[0].volumeMounts[0].subPath is not covered by the policy generator yet",
+        "app: containers[0].volumeMounts[0].subPath: is of an emptyDir, and would be a directory of the node instead",
+    ),
+    "a volume on the node": (
+        lambda spec: [spec["volumes"][0].pop("emptyDir"), spec["volumes"][0].update(nfs={"server": "s", "path": "/"})],
+        "app: volumeMounts",
+    ),
+    "a user that is root and must not be": (
+        app(inside("securityContext", runAsNonRoot=True)),
+        "app: containers[0].securityContext.runAsNonRoot: is true, and containers[0] would run as root",
     ),
     "a misspelt field": (app(assign(comand=["x"])), "unknown field containers[0].comand"),
     "a wrong type": (app(assign(env="A=1")), "containers[0].env must be a list, not a string"),
@@ -335,6 +381,48 @@ MOVES: dict[str, tuple[Edit, str]] = {
 def test_an_edit_after_sealing_is_seen(name: str) -> None:
     edit, field = MOVES[name]
     assert field in moved(edit)
+
+
+EVERY, OBJECTS, FACTS = pods.every_field()
+MOVES_OF_VOLUMES: dict[str, Edit] = {
+    "another device of the VM": lambda volumes: volumes["fuse"]["hostPath"].update(path="/dev/kvm"),
+    "a directory of the node for a device": lambda volumes: volumes["fuse"]["hostPath"].update(path="/srv"),
+    "a claim that is writable": lambda volumes: volumes["claim"]["persistentVolumeClaim"].pop("readOnly"),
+    "files that are writable": lambda volumes: volumes["about"].update(downwardAPI=None, emptyDir={}),
+}
+
+
+@pytest.mark.parametrize("name", MOVES_OF_VOLUMES)
+def test_another_home_of_a_volume_is_seen(name: str) -> None:
+    sealed, _ = seal(EVERY, FACTS, OBJECTS, default_settings(), load_rules())
+    assert sealed is not None
+    edited = changed(EVERY, lambda spec: MOVES_OF_VOLUMES[name]({one["name"]: one for one in spec["volumes"]}))
+    assert drift(edited, sealed.data, OBJECTS) == ["app: volumeMounts"]
+
+
+def test_a_policy_of_genpolicy_may_allow_the_runtime_s_own_mount_as_well() -> None:
+    mounts = [{"name": "memory", "mountPath": "/etc/hosts"}]
+    volumes = [{"name": "memory", "emptyDir": {"medium": "Memory"}}]
+    containers = [{"name": "app", "image": "app:1", "volumeMounts": mounts}]
+    subject = pods.workload({"containers": containers, "volumes": volumes})
+    sealed = policy(subject)
+    own = {"destination": "/etc/hosts", "source": "x", "type_": "bind", "options": ["rbind", "rprivate", "rw"]}
+    sealed["containers"][1]["OCI"]["Mounts"].append({**own, "options": ["rbind", "rprivate", "ro"]})
+    assert drift(subject, sealed, REFERENCES, ours=False) == []
+    assert drift(subject, sealed, REFERENCES) == ["app: volumeMounts"]
+    sealed["containers"][1]["OCI"]["Mounts"].append({**own, "destination": "/else", "options": ["rslave"]})
+    assert drift(subject, sealed, REFERENCES, ours=False) == ["app: volumeMounts"]
+
+
+def test_a_policy_of_genpolicy_may_allow_what_a_later_variable_replaces() -> None:
+    subject = pods.simple(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "2"}])
+    sealed = policy(subject)
+    env = sealed["containers"][1]["OCI"]["Process"]["Env"]
+    env.append("A=1")
+    assert drift(subject, sealed, REFERENCES, ours=False) == []
+    assert drift(subject, sealed, REFERENCES) == ["app: env"]
+    env.append("B=1")
+    assert drift(subject, sealed, REFERENCES, ours=False) == ["app: env"]
 
 
 def test_every_compared_field_has_an_edit_that_shows_it() -> None:
@@ -436,7 +524,7 @@ def test_the_order_of_init_containers_is_no_move() -> None:
 
 def test_a_pod_with_fields_that_only_others_cover_may_have_a_policy_of_theirs() -> None:
     def edit(spec: Json) -> None:
-        spec["containers"][0]["volumeMounts"][0]["subPath"] = "x"
+        spec["hostIPC"] = True
 
     assert drift(changed(RICH, edit), RICH_POLICY, REFERENCES, ours=False) == []
     assert drift(changed(RICH, edit), RICH_POLICY, REFERENCES) != []
@@ -486,20 +574,24 @@ def test_a_policy_without_containers_is_a_move(sealed: Json) -> None:
 # --- any pod, any edit
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cc"]), max_size=6)
-texts = words | st.sampled_from(["$$", "$(A)", "$$(A)", "$(B)$", "TERM=xterm", "$"])
+texts = words | st.sampled_from(["$$", "$(A)", "$$(A)", "$(B)$", "TERM=xterm", "$", "$(IP):80", "$(DB_PORT)", "$(IP)"])
 variables = st.lists(
     st.builds(
         lambda name, value: {"name": name, "value": value},
         st.sampled_from(["A", "B", "TERM", "PATH", "HOSTNAME"]),
         texts,
+    )
+    | st.builds(
+        lambda path: {"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": path}}},
+        st.sampled_from(["status.podIP", "status.podIPs", "metadata.name"]),
     ),
     max_size=3,
 )
 mounts = st.lists(
     st.builds(
         lambda name, path, read_only: {"name": name, "mountPath": path, "readOnly": read_only},
-        st.sampled_from(["scratch", "memory", "look", "keys"]),
-        st.sampled_from(["/a", "/b/c", "/data"]),
+        st.sampled_from(["scratch", "memory", "look", "keys", "claim", "fuse", "about"]),
+        st.sampled_from(["/a", "/b/c", "/data", "/etc/hosts"]),
         st.booleans(),
     ),
     max_size=2,
@@ -540,6 +632,9 @@ VOLUMES = [
     {"name": "memory", "emptyDir": {"medium": "Memory"}},
     {"name": "look", "configMap": {"name": "look"}},
     {"name": "keys", "secret": {"secretName": "keys"}},
+    {"name": "claim", "persistentVolumeClaim": {"claimName": "c", "readOnly": True}},
+    {"name": "fuse", "hostPath": {"path": "/dev/fuse"}},
+    {"name": "about", "downwardAPI": {"items": []}},
 ]
 
 
@@ -571,7 +666,8 @@ def content(sealed: Json) -> Json:
     """What of a policy may differ without a move: the sources of mounts, which are the settings' matter."""
     found: Json = copy.deepcopy(sealed["containers"][1])
     found["OCI"]["Mounts"] = sorted(
-        [mount["destination"], mount["type_"], *mount["options"]] for mount in found["OCI"]["Mounts"]
+        [mount["destination"], mount["type_"], *mount["options"], mount["source"] == "/dev/fuse"]
+        for mount in found["OCI"]["Mounts"]
     )
     found["storages"] = sorted(one["mount_point"] if one["fstype"] == "tmpfs" else "" for one in found["storages"])
     found["OCI"]["Process"]["Env"] = sorted(found["OCI"]["Process"]["Env"])

@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,9 +34,22 @@ AROUND: dict[str, Any] = {
     "Handler": lambda value: AROUND["Lifecycle"]({"preStop": value}),
     "ExecAction": lambda value: AROUND["Probe"]({"exec": value}),
     "Volume": lambda value: AROUND["PodSpec"]({"volumes": [{"name": "v", **value}]}),
-    "ConfigMapVolume": lambda value: AROUND["Volume"]({"configMap": value}),
-    "SecretVolume": lambda value: AROUND["Volume"]({"secret": value}),
-    "EmptyDir": lambda value: AROUND["Volume"]({"emptyDir": value}),
+    "Projection": lambda value: AROUND["Volume"]({"projected": {"sources": [value]}}),
+    "ClaimTemplate": lambda value: AROUND["Volume"]({"ephemeral": {"volumeClaimTemplate": value}}),
+    "ClaimSpec": lambda value: AROUND["ClaimTemplate"]({"spec": value}),
+    "HostPath": lambda value: AROUND["Volume"]({"hostPath": {"path": "/p", **value}}),
+}
+
+
+def _volume(source: str) -> Any:
+    return lambda value: AROUND["Volume"]({source: value})
+
+
+# every other kind of volume
+AROUND |= {
+    field.shape: _volume(source)
+    for source, field in TYPES["Volume"].items()
+    if field.shape in TYPES and field.shape not in AROUND
 }
 
 ALL = [(shape, name, field) for shape, known in TYPES.items() for name, field in known.items()]
@@ -121,3 +135,51 @@ def test_numbers_are_no_strings_and_true_is_no_number() -> None:
         ("CC0207", "securityContext.runAsUser"),
         ("CC0207", "securityContext.supplementalGroups[0]"),
     ]
+
+
+# --- the fields of the API itself: tools/make_pod_fields.py
+
+FIELDS = (Path(__file__).parent / "data" / "pod_fields.txt").read_text().splitlines()
+API: dict[str, dict[str, str]] = {}
+for line in FIELDS[1:]:
+    kind, name, holds = line.replace(": ", " ", 1).split(" ", 2)
+    API.setdefault(kind, {})[name] = holds
+# in the table, and in an earlier release of Kubernetes only
+EARLIER = {"PodSpec": {"workloadRef"}}
+
+
+def _pairs() -> dict[str, set[str]]:
+    """Every shape of the table and the types of the API that are read as it."""
+    found: dict[str, set[str]] = {}
+    waiting = [("PodSpec", "PodSpec")]
+    while waiting:
+        shape, kind = waiting.pop()
+        if kind in found.setdefault(shape, set()):
+            continue
+        found[shape].add(kind)
+        for name, field in TYPES[shape].items():
+            inner, holds = field.shape.strip("[]"), API[kind].get(name, "").strip("[]")
+            if inner in TYPES and holds:
+                waiting.append((inner, holds))
+    return found
+
+
+PAIRS = [(shape, kind) for shape, kinds in _pairs().items() for kind in sorted(kinds)]
+
+
+def test_the_list_is_of_the_api_that_the_table_names() -> None:
+    assert FIELDS[0].endswith("API release-1.37")
+    assert {shape for shape, _ in PAIRS} == TYPES.keys()
+
+
+@pytest.mark.parametrize(("shape", "kind"), PAIRS)
+def test_every_field_of_the_api_is_classified_and_no_other(shape: str, kind: str) -> None:
+    assert TYPES[shape].keys() - EARLIER.get(shape, set()) == API[kind].keys()
+
+
+@pytest.mark.parametrize(("shape", "kind"), PAIRS)
+def test_what_is_read_has_the_type_of_the_api(shape: str, kind: str) -> None:
+    for name, field in TYPES[shape].items():
+        if field.use == "policy" and field.shape.strip("[]") not in TYPES:
+            holds = API[kind][name]
+            assert field.shape == ("map" if holds[0] == "{" else holds), name

@@ -70,10 +70,20 @@ def test_the_pod_s_context() -> None:
 
 
 def test_the_container_s_context() -> None:
-    assert _who(_image(), {"runAsUser": 1000, "runAsGroup": 1000}) == (1000, 1000, (0, 1000))
+    assert _who(_image(), {"runAsUser": 1000, "runAsGroup": 1000}) == (1000, 1000, (1000,))
+    assert _who(_image(), {"runAsGroup": 1000}) == (0, 1000, (1000,))
     assert _who(_image(), {"runAsUser": 0}, {"runAsUser": 5, "runAsGroup": 5}) == (0, 5, (5,))
+    assert _who(_image(), {"runAsUser": 6, "runAsGroup": 7}, {"runAsUser": 5, "runAsGroup": 5}) == (6, 7, (7,))
     image = PAUSE
     assert _who(image, {"runAsUser": 65535, "runAsGroup": 0}, {"fsGroup": 1000}) == (65535, 0, (0, 1000))
+
+
+def test_only_the_groups_that_the_pod_names() -> None:
+    image = _image("web", PASSWD, GROUP)
+    merged, strict = ({"supplementalGroups": [9], "supplementalGroupsPolicy": how} for how in ("Merge", "Strict"))
+    assert _who(image, pod=merged) == _who(image, pod={"supplementalGroups": [9]})
+    assert _who(image, pod=merged)[2] == (9, 10, 2000, 3000)
+    assert _who(image, pod=strict)[2] == (9, 2000)
 
 
 def test_pause() -> None:
@@ -131,10 +141,33 @@ def test_guest_pull_needs_the_identity_in_the_pod() -> None:
     assert user == {"UID": 1000, "GID": 0, "AdditionalGids": [0], "Username": ""}
 
 
-def test_a_group_of_the_image_s_root_is_named_too() -> None:
+def test_a_container_s_own_user_needs_no_other_group() -> None:
     spec = {"containers": [{"name": "a", "image": "i", "securityContext": {"runAsUser": 1000, "runAsGroup": 1000}}]}
-    _, findings = pods.sealing(pods.workload(spec))
-    assert findings[0].hint == "set {supplementalGroups: [0]} in the pod's securityContext"
+    assert pods.container(pods.workload(spec))["OCI"]["Process"]["User"]["AdditionalGids"] == [1000]
 
     spec["securityContext"] = {"supplementalGroups": [0]}  # type: ignore[assignment]
     assert pods.container(pods.workload(spec))["OCI"]["Process"]["User"]["AdditionalGids"] == [0, 1000]
+
+
+@pytest.mark.parametrize("user", ["web", "web:5", "a:b:c"])
+def test_a_user_of_whom_nobody_knows_the_number_is_not_root(user: str) -> None:
+    made, findings = pods.sealing(pods.simple(), User=user)
+    assert made is None
+    assert [(found.code, found.path[-2:]) for found in findings] == [("CC0604", ("containers", 0))]
+    assert f"the image's user {user}," in findings[0].message
+    pods.sealed(pods.simple(securityContext={"runAsUser": 1000, "runAsGroup": 1000}), User=user)
+
+
+def test_a_container_that_must_not_be_root() -> None:
+    pod = {"containers": [{"name": "a", "image": "i"}], "securityContext": {"runAsNonRoot": True}}
+    assert pods.refused(pods.workload(pod)) == [("CC0604", "securityContext.runAsNonRoot")]
+    own = {"runAsNonRoot": True}
+    assert pods.refused(pods.simple(securityContext=own)) == [("CC0604", "containers[0].securityContext.runAsNonRoot")]
+
+    user = {"runAsUser": 5, "runAsGroup": 5}
+    assert (
+        pods.sealed(pods.simple(securityContext={**own, **user})).data
+        == pods.sealed(pods.simple(securityContext=user)).data
+    )
+    pod["containers"][0]["securityContext"] = {"runAsNonRoot": False}  # type: ignore[index]
+    pods.sealed(pods.workload(pod))

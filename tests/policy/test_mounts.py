@@ -122,6 +122,118 @@ def test_config_maps_and_secrets(volume: Json) -> None:
     assert storages == []
 
 
+def _bind(source: str, *options: str, destination: str = "/data/v") -> list[Json]:
+    return [{"destination": destination, "source": source, "type_": "bind", "options": ["rbind", *options]}]
+
+
+DISKS: list[Json] = [
+    {"persistentVolumeClaim": {"claimName": "c"}},
+    {"ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"]}}}},
+    {"csi": {"driver": "d", "volumeAttributes": {"a": "b"}}},
+    {"nfs": {"server": "s", "path": "/p"}},
+    {"iscsi": {"targetPortal": "t", "iqn": "i", "lun": 0}},
+    {"fc": {"wwids": ["w"]}},
+    {"flexVolume": {"driver": "d"}},
+    {"azureFile": {"secretName": "s", "shareName": "n"}},
+    {"azureDisk": {"diskName": "d", "diskURI": "u"}},
+    {"awsElasticBlockStore": {"volumeID": "v"}},
+    {"cinder": {"volumeID": "v"}},
+    {"gcePersistentDisk": {"pdName": "p"}},
+    {"portworxVolume": {"volumeID": "v"}},
+    {"vsphereVolume": {"volumePath": "p"}},
+    {"hostPath": {"path": "/srv", "type": "Directory"}},
+]
+
+
+@pytest.mark.parametrize("volume", DISKS, ids=lambda volume: next(iter(volume)))
+def test_what_the_kubelet_mounts_is_the_host_s(volume: Json) -> None:
+    source = next(iter(volume))
+    for mount, option in (({}, "rw"), ({"readOnly": True}, "ro"), ({"subPath": "a/b"}, "rw")):
+        assert _made(volume, mount) == (_bind(SF + "v$", "rprivate", option), [])
+    assert _made(volume, {"mountPropagation": "Bidirectional"})[0] == _bind(SF + "v$", "rshared", "rw")
+    assert _made(volume, {"mountPath": "/data/a.b-c"})[0][0]["source"] == SF + r"a\.b\-c$"
+    if source not in {"ephemeral", "vsphereVolume", "hostPath"}:
+        assert _made({source: {**volume[source], "readOnly": True}})[0] == _bind(SF + "v$", "rprivate", "ro")
+    _, findings = pods.sealing(_pod(volume))
+    assert [(found.code, found.severity) for found in findings] == [("CC0630", "warning"), ("CC0606", "info")]
+    assert findings[0].message.startswith(f"the files of volume v ({source}) are the host's")
+    assert findings[0].path == ("spec", "template", "spec", "volumes", 0)
+
+
+@pytest.mark.parametrize(
+    "volume",
+    [
+        {"projected": {"sources": [{"serviceAccountToken": {"path": "t"}}, {"configMap": {"name": "c"}}]}},
+        {"downwardAPI": {"items": [{"path": "n", "fieldRef": {"fieldPath": "metadata.name"}}]}},
+    ],
+)
+def test_files_that_the_kubelet_writes(volume: Json) -> None:
+    assert _made(volume) == (_bind(SF + "v$", "rprivate", "ro"), [])
+    assert _made(volume, {"readOnly": False, "subPath": "n", "mountPath": "/data/n.txt"}) == (
+        _bind(SF + r"n\.txt$", "rprivate", "ro", destination="/data/n.txt"),
+        [],
+    )
+    assert [found.code for found in pods.sealing(_pod(volume))[1]] == ["CC0606"]
+
+
+def test_a_file_of_a_config_map() -> None:
+    volume = {"configMap": {"name": "look"}}
+    mount = {"mountPath": "/data/app.conf", "subPath": "app.conf"}
+    assert _made(volume, mount)[0] == _bind(SF + r"app\.conf$", "rprivate", "ro", destination="/data/app.conf")
+    assert _made(volume, {"mountPropagation": "HostToContainer"})[0] == _bind(SF + "v$", "rslave", "ro")
+
+
+@pytest.mark.parametrize("path", ["/dev", "/dev/fuse", "/sys", "/sys/kernel/debug/"])
+def test_devices_of_the_vm(path: str) -> None:
+    volume = {"hostPath": {"path": path}}
+    assert _made(volume, {"readOnly": True}) == (_bind(path.rstrip("/"), "rprivate", "ro"), [])
+    assert [found.code for found in pods.sealing(_pod(volume))[1]] == ["CC0606"]
+    assert _made({"hostPath": {"path": path.replace("/", "/x", 1)}})[0][0]["source"] == SF + "v$"
+
+
+def test_a_volume_that_nobody_mounts_is_no_risk() -> None:
+    _, findings = pods.sealing(pods.workload({"containers": [pods.HOLDER], "volumes": [pods.IMAGE_STORE]}))
+    assert [found.code for found in findings] == ["CC0606"]
+
+
+def test_claims_of_a_stateful_set() -> None:
+    mounts = [{"name": "state", "mountPath": "/data/state"}, {"name": "both", "mountPath": "/data/both"}]
+    spec = {
+        "containers": [{"name": "app", "image": "i", "volumeMounts": mounts}],
+        "volumes": [{"name": "both", "emptyDir": {}}],
+    }
+    subject = pods.workload(spec, "StatefulSet")
+    subject.document["spec"]["volumeClaimTemplates"] = [
+        {"metadata": {"name": "state"}, "spec": {"volumeMode": "Filesystem"}},
+        {"metadata": {"name": "both"}},
+    ]
+    found = pods.container(subject)
+    assert found["storages"] == []
+    assert found["OCI"]["Mounts"][-2:] == [
+        *_bind(SF + "state$", "rprivate", "rw", destination="/data/state"),
+        *_bind(SF + "both$", "rprivate", "rw", destination="/data/both"),
+    ]
+    assert [found.message.split("(")[0] for found in pods.sealing(subject)[1][:2]] == [
+        "the files of volume state ",
+        "the files of volume both ",
+    ]
+
+
+@pytest.mark.parametrize("place", [SHM, "/etc/hosts", "/var/run/secrets/kubernetes.io/serviceaccount", "/sys"])
+def test_a_mount_of_the_pod_takes_the_place_of_the_runtime_s(place: str) -> None:
+    found = pods.container(_pod({"emptyDir": {"medium": "Memory"}}, {"mountPath": place}))["OCI"]["Mounts"]
+    assert [mount["source"] for mount in found if mount["destination"] == place] == [
+        "^/run/kata-containers/sandbox/ephemeral/v$"
+    ]
+
+
+@pytest.mark.parametrize("path", ["/log/.*", "log", "/", "/a/b c"])
+def test_a_termination_log_whose_name_a_policy_cannot_hold(path: str) -> None:
+    assert pods.refused(pods.simple(terminationMessagePath=path)) == [
+        ("CC0604", "containers[0].terminationMessagePath")
+    ]
+
+
 def test_order_is_that_of_the_volumes() -> None:
     spec = {
         "containers": [
@@ -141,22 +253,33 @@ def test_order_is_that_of_the_volumes() -> None:
     ("volume", "mount", "expected"),
     [
         ({"emptyDir": {"medium": "HugePages"}}, {}, ("CC0601", "")),
-        ({"persistentVolumeClaim": {"claimName": "c"}}, {}, ("CC0601", "")),
-        ({"ephemeral": {}}, {}, ("CC0601", "")),
-        ({"iscsi": {}}, {}, ("CC0601", "")),
         ({"emptyDir": {}, "secret": {}}, {}, ("CC0601", "")),
-        ({"configMap": {"name": "look"}}, {"mountPropagation": "HostToContainer"}, ("CC0601", "")),
+        ({"image": {"reference": "i"}}, {}, None),
+        ({"rbd": {}}, {}, None),
+        ({"gitRepo": {"repository": "r"}}, {}, None),
+        ({"emptyDir": {"mode": 448}}, {}, None),
+        ({"emptyDir": {}}, {"recursiveReadOnly": "Enabled"}, ("CC0601", ".recursiveReadOnly")),
+        ({"emptyDir": {}}, {"bindMountOptions": ["noexec"]}, ("CC0601", ".bindMountOptions")),
+        ({"hostPath": {"path": "data"}}, {}, ("CC0604", "")),
+        ({"hostPath": {"path": "/a/../dev"}}, {}, ("CC0604", "")),
+        ({"hostPath": {"path": "/dev//sda"}}, {}, ("CC0604", "")),
+        ({"hostPath": {"path": "/dev"}}, {"subPath": "sda"}, ("CC0604", ".subPath")),
+        ({"ephemeral": {"volumeClaimTemplate": {"spec": {"volumeMode": "Block"}}}}, {}, ("CC0604", "")),
         ({"emptyDir": {}}, {"mountPropagation": "Sideways"}, ("CC0604", ".mountPropagation")),
         ({"emptyDir": {}}, {"mountPath": "/"}, ("CC0604", ".mountPath")),
         ({"emptyDir": {}}, {"mountPath": "/a/.."}, ("CC0604", ".mountPath")),
         ({"emptyDir": {}}, {"mountPath": "data"}, ("CC0604", ".mountPath")),
         ({"emptyDir": {}}, {"mountPath": "/a/.*"}, ("CC0604", ".mountPath")),
         ({"emptyDir": {}}, {"name": "w"}, ("CC0604", ".name")),
-        ({"emptyDir": {}}, {"subPath": "x"}, ("CC0601", ".subPath")),
-        ({"emptyDir": {}}, {"subPathExpr": "x"}, ("CC0601", ".subPathExpr")),
+        ({"emptyDir": {}}, {"subPath": "x"}, ("CC0604", ".subPath")),
+        ({"emptyDir": {"medium": "Memory"}}, {"subPathExpr": "x"}, ("CC0604", ".subPathExpr")),
     ],
 )
-def test_what_is_not_covered(volume: Json, mount: Json, expected: tuple[str, str]) -> None:
+def test_what_is_not_covered(volume: Json, mount: Json, expected: tuple[str, str] | None) -> None:
+    if expected is None:  # the volume as such
+        ((code, place),) = pods.refused(_pod(volume, mount))
+        assert (code, place.split(".")[:2]) == ("CC0601", ["volumes[0]", *volume])
+        return
     code, place = expected
     assert pods.refused(_pod(volume, mount)) == [(code, f"containers[0].volumeMounts[0]{place}")]
 
@@ -164,7 +287,7 @@ def test_what_is_not_covered(volume: Json, mount: Json, expected: tuple[str, str
 def test_the_path_begins_at_the_document() -> None:
     _, findings = pods.sealing(_pod({"emptyDir": {}}, {}, {"subPath": "x"}))
     assert findings[0].path == ("spec", "template", "spec", "containers", 0, "volumeMounts", 1, "subPath")
-    assert findings[0].message.startswith("containers[0].volumeMounts[1].subPath is not covered")
+    assert findings[0].message.startswith("containers[0].volumeMounts[1].subPath: is of an emptyDir")
 
 
 def test_volumes_of_images() -> None:
@@ -197,6 +320,8 @@ def test_other_kinds_of_empty_dir() -> None:
     assert plain["storages"][0]["options"] == ["discard"]
     shared = _with(subject, "cluster_config", "emptydir_type", "shared-fs")
     assert shared["storages"] == []
+    both = _with(_pod({"emptyDir": {}}, {"mountPath": SHM}), "cluster_config", "emptydir_type", "shared-fs")
+    assert [mount["source"][:5] for mount in both["OCI"]["Mounts"] if mount["destination"] == SHM] == ["^$(cp", SF[:5]]
     assert [mount["source"] for mount in shared["OCI"]["Mounts"][-2:]] == [
         "^$(cpath)/sandbox-[0-9a-f]{16}-v$",
         "$(sfprefix)v$",

@@ -44,12 +44,20 @@ def test_the_image_s_environment() -> None:
     assert _process(tty=True)["Env"] == ["PATH=/bin", "TERM=xterm", "HOSTNAME=$(host-name)"]
 
 
-def test_nothing_is_overridden_and_nothing_is_there_twice() -> None:
-    assert _process(env=[_literal("PATH", "/x"), _literal("PATH", "/bin")])["Env"] == [
-        "PATH=/bin",
-        "HOSTNAME=$(host-name)",
-        "PATH=/x",
+def test_what_the_image_sets_stays_allowed() -> None:
+    assert _process(env=[_literal("PATH", "/x")])["Env"] == ["PATH=/bin", "HOSTNAME=$(host-name)", "PATH=/x"]
+    assert _process(env=[_literal("PATH", "/bin")])["Env"] == ["PATH=/bin", "HOSTNAME=$(host-name)"]
+
+
+def test_the_last_variable_of_a_name_counts_and_one_of_env_before_those_of_env_from() -> None:
+    first = [_literal("A", "1"), _literal("B", "$(A)"), _literal("A", "2"), _literal("C", "$(A)")]
+    assert _env(*first) == ["A=2", "B=1", "C=2"]
+    maps = [
+        {"metadata": {"name": name}, "data": data} for name, data in (("x", {"A": "1", "B": "1"}), ("y", {"B": "2"}))
     ]
+    known = References([{"apiVersion": "v1", "kind": "ConfigMap", **one} for one in maps])
+    entries = [{"configMapRef": {"name": name}} for name in ("x", "y")]
+    assert _process(known, envFrom=entries, env=[_literal("A", "$(A)$(B)")])["Env"][2:] == ["A=12", "B=2"]
 
 
 @pytest.mark.parametrize(
@@ -96,10 +104,9 @@ def test_field_references_to_the_pod_template() -> None:
 @pytest.mark.parametrize(
     ("path", "code"),
     [
-        ("status.podIPs", "CC0601"),
-        ("status.hostIPs", "CC0601"),
+        ("status.phase", "CC0601"),
         ("metadata.labels", "CC0601"),
-        ("metadata.labels['pod-template-hash']", "CC0604"),
+        ("metadata.labels['unknown']", "CC0604"),
         ("metadata.annotations['io.katacontainers.config.hypervisor.cc_init_data']", "CC0601"),
         ("metadata.annotations['contrast-krm.dev/original']", "CC0601"),
     ],
@@ -222,23 +229,148 @@ def test_a_nul_is_refused() -> None:
     assert _refused(env=[_literal("A=B", "x")]) == [("CC0604", "env[0].name")]
 
 
-@pytest.mark.parametrize("path", ["status.podIP", "status.hostIP", "metadata.name", "metadata.uid", "spec.nodeName"])
-def test_a_token_inside_a_longer_variable_is_not_covered(path: str) -> None:
-    assert _refused(env=[_field("X", path), _literal("A", "http://$(X)/")]) == [("CC0601", "env[1]")]
+UID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
-@pytest.mark.parametrize("path", ["status.podIP", "status.hostIP", "metadata.uid"])
-def test_arguments_the_rules_cannot_check_are_not_covered(path: str) -> None:
-    assert _refused(env=[_field("X", path)], args=["$(X)"]) == [("CC0601", "args[0]")]
-    assert _refused(env=[_field("X", "spec.nodeName")], args=["--n=$(X)"]) == [("CC0601", "args[0]")]
+def _pattern(text: str) -> re.Pattern[str]:
+    """The regex of a text with the pattern's token, name and namespace put in as the rules do it."""
+    assert text.startswith("$(text-pattern)^")
+    assert text.endswith("$")
+    regex = (
+        text.removeprefix("$(text-pattern)").replace("$(sandbox-name)", "web-1").replace("$(sandbox-namespace)", "s")
+    )
+    return re.compile(regex.removesuffix("$") + r"\Z")
 
 
-def test_a_namespace_in_arguments_must_be_known() -> None:
+@pytest.mark.parametrize(
+    ("path", "good", "bad"),
+    [
+        ("status.podIP", ["10.0.0.1", "255.1.2.3", "fd00::1", "::1"], ["10.0.0.1.evil", "", "256.0.0.1", "a"]),
+        ("status.hostIP", ["10.0.0.1"], ["10x0x0x1"]),
+        ("status.podIPs", ["10.0.0.1", "10.0.0.1,fd00::1"], ["10.0.0.1,", "10.0.0.1 fd00::1"]),
+        ("metadata.name", ["web-1"], ["web-2", "web-1x"]),
+        ("metadata.uid", ["01234567-89ab-cdef-0123-456789abcdef"], ["x", "01234567-89ab-cdef-0123-456789abcdeF"]),
+        ("spec.nodeName", ["node-1.example"], ["Node", "a/b", "-a", ""]),
+    ],
+)
+def test_text_around_a_value_of_the_pod_is_a_pattern(path: str, good: list[str], bad: list[str]) -> None:
+    (_, variable), args = (
+        _env(_field("X", path), _literal("A", "http://$(X)/.?a=b")),
+        _process(env=[_field("X", path)], command=["/c"], args=["http://$(X)/.?a=b"])["Args"],
+    )
+    name, _, text = variable.partition("=")
+    assert name == "A"
+    for value in good:
+        assert _pattern(text).match(f"http://{value}/.?a=b")
+    for value in bad:
+        assert not _pattern(text).match(f"http://{value}/.?a=b")
+    assert not _pattern(text).match(f"http://{good[0]}/x?a=b")
+    assert args == (["/c", "http://$(sandbox-name)/.?a=b"] if path == "metadata.name" else ["/c", text])
+
+
+VALUES = {
+    "$(NAME)": "web-1",
+    "$(IP)": "10.1.2.3",
+    "$(NODE)": "node-1.b",
+    "$(UID)": "0" * 8 + "-0000" * 3 + "-" + "0" * 12,
+}
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0$", exclude_categories=["Cs"]), max_size=4)
+
+
+@given(st.lists(WORDS | st.sampled_from(list(VALUES)), min_size=1, max_size=6), st.integers(0, 99), WORDS)
+def test_a_pattern_matches_the_text_around_the_values_and_no_other(pieces: list[str], at: int, other: str) -> None:
+    paths = {"NAME": "metadata.name", "IP": "status.podIP", "NODE": "spec.nodeName", "UID": "metadata.uid"}
+    entries = [_field(name, path) for name, path in paths.items()]
+    made = _env(*entries, _literal("A", "".join(pieces)))[-1].removeprefix("A=")
+    if not made.startswith("$(text-pattern)"):
+        return
+    right = "".join(VALUES.get(piece, piece) for piece in pieces)
+    assert _pattern(made).match(right)
+    index = at % len(pieces)
+    # characters that no value may have, so that no value can make up for the change
+    if pieces[index] not in VALUES and other != pieces[index] and not re.search("[0-9a-z.:-]", other + pieces[index]):
+        changed = [*pieces[:index], other, *pieces[index + 1 :]]
+        assert not _pattern(made).match("".join(VALUES.get(piece, piece) for piece in changed))
+
+
+def test_what_kata_has_no_token_for_is_a_pattern() -> None:
+    assert _pattern(_env(_field("A", "status.podIPs"))[0].removeprefix("A=")).match("10.0.0.1,fd00::1")
+    assert _pattern(_process(env=[_field("X", "status.podIP")], args=["$(X)"])["Args"][-1]).match("10.0.0.1")
+    assert _process(env=[_field("X", "metadata.uid")], args=["$(X)"])["Args"][-1] == f"$(text-pattern)^{UID}$"
+
+
+@pytest.mark.parametrize(
+    ("kind", "label", "value"),
+    [
+        ("StatefulSet", "statefulset.kubernetes.io/pod-name", "$(sandbox-name)"),
+        ("StatefulSet", "apps.kubernetes.io/pod-index", "$(text-pattern)^[0-9]+$"),
+        ("Job", "batch.kubernetes.io/job-completion-index", "$(text-pattern)^[0-9]+$"),
+        ("CronJob", "batch.kubernetes.io/job-completion-index", "$(text-pattern)^[0-9]+$"),
+        ("Deployment", "pod-template-hash", "$(text-pattern)^[bcdfghjklmnpqrstvwxz2456789]+$"),
+    ],
+)
+def test_labels_that_a_controller_sets(kind: str, label: str, value: str) -> None:
+    spec = {"containers": [{"name": "app", "image": "i", "env": [_field("A", f"metadata.labels['{label}']")]}]}
+    assert pods.container(pods.workload(spec, kind))["OCI"]["Process"]["Env"][2:] == [f"A={value}"]
+    if label == "batch.kubernetes.io/job-completion-index":
+        spec["containers"][0]["env"].append(_field("B", f"metadata.annotations['{label}']"))  # type: ignore[attr-defined]
+        assert pods.container(pods.workload(spec, kind))["OCI"]["Process"]["Env"][3:] == [f"B={value}"]
+        return
+    given = {"labels": {label: "mine"}}
+    assert pods.container(pods.workload(spec, kind, None, given))["OCI"]["Process"]["Env"][2:] == ["A=mine"]
+    assert [code for code, _ in pods.refused(pods.workload(spec, "DaemonSet"))] == ["CC0604"]
+
+
+def test_an_annotation_that_may_be_anything_is_not_put_into_text() -> None:
+    entry = _field("X", "metadata.annotations['unknown']")
+    assert _refused(env=[entry, _literal("A", "a $(X)")]) == [("CC0601", "env[1]")]
+    assert _refused(env=[entry], args=["$(X)"]) == [("CC0601", "args[0]")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("KUBERNETES_SERVICE_HOST", "10.96.0.1"),
+        ("KUBERNETES_SERVICE_PORT_HTTPS", "443"),
+        ("KUBERNETES_PORT", "tcp://10.96.0.1:443"),
+        ("KUBERNETES_PORT_443_TCP", "tcp://[fd00::1]:443"),
+        ("KUBERNETES_PORT_443_TCP_PROTO", "tcp"),
+        ("KUBERNETES_PORT_443_TCP_PORT", "443"),
+        ("KUBERNETES_PORT_443_TCP_ADDR", "10.96.0.1"),
+    ],
+)
+def test_variables_of_services_may_be_there_or_not(name: str, value: str) -> None:
+    for other in (name, name.replace("KUBERNETES", "DB_2")):
+        made = _process(command=["/c"], args=[f"a=$({other})"])["Args"][1]
+        assert _pattern(made).match(f"a={value}")
+        assert _pattern(made).match(f"a=$({other})")
+        assert not _pattern(made).match("a=x")
+        assert not _pattern(made).match("a=")
+    own = [_literal(name, "mine"), _literal("B", f"$({name})")]
+    assert _env(*own)[1] == "B=mine"
+
+
+def test_without_service_links_only_kubernetes_itself_has_variables() -> None:
+    spec = {
+        "enableServiceLinks": False,
+        "containers": [
+            {"name": "a", "image": "i", "args": ["$(DB_SERVICE_HOST)", "$(KUBERNETES_SERVICE_HOST)", "$(DB_PORTS)"]}
+        ],
+    }
+    made = pods.container(pods.workload(spec))["OCI"]["Process"]["Args"]
+    assert made[1] == "$(DB_SERVICE_HOST)"
+    assert made[2].startswith("$(text-pattern)")
+    assert made[3] == "$(DB_PORTS)"
+
+
+def test_a_namespace_in_arguments() -> None:
     spec = {
         "containers": [{"name": "a", "image": "i", "args": ["-n=$(NS)"], "env": [_field("NS", "metadata.namespace")]}]
     }
     assert pods.container(pods.workload(spec))["OCI"]["Process"]["Args"] == ["/entry", "-n=shop"]
-    assert pods.refused(pods.workload(spec, metadata={"name": "web"})) == [("CC0604", "containers[0].args[0]")]
+    unknown = pods.container(pods.workload(spec, metadata={"name": "web"}))["OCI"]["Process"]
+    assert unknown["Args"] == ["/entry", r"$(text-pattern)^\-n=$(sandbox-namespace)$"]
+    assert unknown["Env"][-1] == "NS=$(sandbox-namespace)"
 
 
 NAMES = st.sampled_from(["A", "B", "C", "D.e-f"])
@@ -276,13 +408,11 @@ def test_the_rules_undo_the_escape(text: str) -> None:
 @given(values=st.lists(st.tuples(NAMES, TEXT), max_size=5), args=st.lists(TEXT, max_size=3))
 def test_a_container_is_what_the_kubelet_makes_of_it(values: list[tuple[str, str]], args: list[str]) -> None:
     known: dict[str, str] = {}
-    expected = []
     for name, text in values:
         known[name] = _kubelet(text, known)
-        expected.append(f"{name}={known[name]}")
     made = _process(command=["/c"], args=args, env=[_literal(name, text) for name, text in values])
 
-    assert made["Env"][2:] == list(dict.fromkeys(expected))
+    assert made["Env"][2:] == [f"{name}={value}" for name, value in known.items()]
     assert [re.sub(r"\$\$", "$", arg) for arg in made.get("Args", ())] == [
         "/c",
         *(_kubelet(arg, known) for arg in args),

@@ -109,8 +109,18 @@ def test_every_missing_image_is_told() -> None:
     ]
 
 
+def test_only_the_pod_template_is_looked_at() -> None:
+    subject = pods.simple()
+    before = pods.sealed(subject).digest
+    subject.document["spec"] |= {
+        "strategy": {"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "50%"}},
+        "of-a-later-release": {"x": [1.5]},
+    }
+    assert pods.sealed(subject).digest == before
+
+
 def test_every_problem_of_a_pod_is_told_at_once() -> None:
-    container = {"env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "status.podIPs"}}}]}
+    container = {"env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "status.phase"}}}]}
     found = pods.refused(
         pods.workload(
             {
