@@ -153,14 +153,14 @@ def a_mount_where_the_secrets_belong(world: World) -> None:
     world.mount("contrast", {"emptyDir": {}})
 
 
-@cases("CC0601", f"{CONTAINER}.volumeMounts[0].subPath", hint="policy.engine: none")
+@cases("CC0604", f"{CONTAINER}.volumeMounts[0].subPath", hint="mount the whole volume")
 def a_sub_path(world: World) -> None:
     world.mount("data", {"emptyDir": {}}, subPath="below")
 
 
-@cases("CC0601", f"{SPEC}.volumes[0].projected")
-def a_projected_volume(world: World) -> None:
-    world.mount("data", {"projected": {"sources": []}})
+@cases("CC0601", f"{SPEC}.volumes[0].emptyDir.mode", hint="policy.engine: none")
+def the_mode_of_a_volume(world: World) -> None:
+    world.mount("data", {"emptyDir": {"mode": 0o700}})
 
 
 @cases("CC0208", SPEC, "two volumes are named data")
