@@ -201,6 +201,11 @@ KINDS: dict[str, Kind] = {
         "error", "the annotations have {size} bytes, Kubernetes allows {limit}", "shorten the policy or the initdata"
     ),
     "CC0612": Kind("error", "policy settings: {problem}", "correct the settings"),
+    "CC0640": Kind(
+        "error",
+        "{container}: {what} holds {token}, which profile strict cannot bind to one value",
+        "write the value into the pod template, or set policy.profile: kata-4.1",
+    ),
     # --- CC07: manifest
     "CC0701": Kind(
         "error",

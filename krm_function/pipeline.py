@@ -213,12 +213,12 @@ def _sealed(
         where = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name), ("spec", "policy", "settings")
     else:
         where = Ref(API_VERSION, "ContrastRelease", "", config.release.name), ("spec", "policySettings")
-    chosen, problems = settings(options.settings or config.release.policy_settings)
+    chosen, problems = settings(options.settings or config.release.policy_settings, options.profile)
     if has_errors(problems):
         return subjects, tuple(found._replace(ref=where[0], path=where[1]) for found in problems)
     source = read(resources, ("ConfigMap", "Secret"), known)
     references = References([value for document in source.documents.values() for _, value in objects(document.value)])
-    rules = options.rules or load_rules()
+    rules = options.rules or load_rules(options.profile)
     done: list[Subject] = []
     for subject in subjects:
         measured = _measured(subject, reference_values)

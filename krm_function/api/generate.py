@@ -72,7 +72,9 @@ POLICY = Record(
     {
         "engine": Field(Choice(("native", "none")), "none leaves the initdata annotation alone", default="native"),
         "profile": Field(
-            Choice(("kata-4.1",)), "the guest agent whose requests the policy is about", default="kata-4.1"
+            Choice(("kata-4.1", "strict")),
+            "kata-4.1: what Kata's own rules allow; strict: nothing that a host could choose",
+            default="kata-4.1",
         ),
         "rules": Field(Text("Rego rules", check=rules_problem), "rules in place of the project's own"),
         "settings": Field(Tree("a map or a JSON object", load), "settings in place of the release's"),

@@ -7,12 +7,11 @@ what the profile defines, so the two can never be mixed up or left out unnoticed
 import functools
 import os
 
-PROFILES = ("kata-4.1", "strict")
-DEFAULT = PROFILES[0]
+KATA, STRICT = PROFILES = ("kata-4.1", "strict")
 
 
 @functools.cache
-def load_rules(profile: str = DEFAULT) -> str:
+def load_rules(profile: str = KATA) -> str:
     """The rules of a profile, one of PROFILES."""
     return _text("contrast-krm") + _text(profile)
 

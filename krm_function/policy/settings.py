@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from krm_function.findings import Finding, finding
 from krm_function.policy.defaults import DEFAULTS
 from krm_function.policy.pretty import pretty
+from krm_function.policy.rules import KATA
 
 Json = dict[str, Any]
 
@@ -30,15 +31,16 @@ class Settings(NamedTuple):
     cluster_config: Json
     shared: Json  # everything in policy_data beside `containers`, in genpolicy's order (genpolicy.md 3)
     shared_text: str  # the members of `shared` as they stand in the document
+    profile: str  # of rules.PROFILES
 
 
-def settings(override: Mapping[str, Any] | None) -> tuple[Settings, tuple[Finding, ...]]:
+def settings(override: Mapping[str, Any] | None, profile: str = KATA) -> tuple[Settings, tuple[Finding, ...]]:
     """The settings of a render: the defaults, or a genpolicy-settings.json document in their place.
 
     With an error among the findings the settings returned are the defaults and must not be used.
     """
     if override is None:
-        return default_settings(), ()
+        return default_settings(profile), ()
     problems: list[str] = []
     document = _shaped(override, _DOCUMENT, "", problems)
     if not problems:
@@ -47,21 +49,23 @@ def settings(override: Mapping[str, Any] | None) -> tuple[Settings, tuple[Findin
         if document["cluster_config"]["emptydir_type"] not in EMPTYDIR_TYPES:
             problems.append(f"cluster_config.emptydir_type must be one of {', '.join(EMPTYDIR_TYPES)}")
     if problems:
-        return default_settings(), tuple(finding("CC0612", problem=problem) for problem in problems)
-    return _settings(document), ()
+        return default_settings(profile), tuple(finding("CC0612", problem=problem) for problem in problems)
+    return _settings(document, profile), ()
 
 
 @functools.cache
-def default_settings() -> Settings:
+def default_settings(profile: str = KATA) -> Settings:
     """The defaults: kata 4.1.0 as Contrast runs it."""
-    found, problems = settings(DEFAULTS)
+    found, problems = settings(DEFAULTS, profile)
     if problems:
         raise AssertionError(problems)
     return found
 
 
-def _settings(document: Json) -> Settings:
+def _settings(document: Json, profile: str) -> Settings:
     shared = {
+        # a member that Kata's data do not have tells `check` and readers; kata-4.1 is what has none
+        **({} if profile == KATA else {"profile": profile}),
         "common": document["common"],
         "sandbox": document["sandbox"],
         "request_defaults": document["request_defaults"],
@@ -80,6 +84,7 @@ def _settings(document: Json) -> Settings:
         document["cluster_config"],
         shared,
         text,
+        profile,
     )
 
 

@@ -114,14 +114,19 @@ image_permitted(p) if {
 	count(image.driver_options) == 1
 	option := image.driver_options[0]
 	startswith(option, "image_guest_pull=")
-	told := container_types(json.unmarshal(trim_prefix(option, "image_guest_pull=")))
-	told == {input.OCI.Annotations["io.kubernetes.cri.container-type"]}
+	pull := json.unmarshal(trim_prefix(option, "image_guest_pull="))
+	claimed(pull) == {input.OCI.Annotations["io.kubernetes.cri.container-type"]}
 }
 
-# whether the agent takes the image inside the VM depends on what the metadata of the pull say of the container
-container_types(pull) := {pull[key] | some key in type_keys} | {pull.metadata[key] | some key in type_keys}
+# What the pull itself says of the container: by that the agent takes the image inside the VM or another one.
+claimed(pull) := container_types(pull) if not has_key(pull, "metadata")
 
-type_keys := ["io.kubernetes.cri.container-type", "io.kubernetes.cri-o.ContainerType"]
+claimed(pull) := container_types(pull) | container_types(pull.metadata) if has_key(pull, "metadata")
+
+container_types(said) := {said[key] |
+	said[key]
+	key in {"io.kubernetes.cri.container-type", "io.kubernetes.cri-o.ContainerType"}
+}
 
 variables_complete(p, process) if {
 	given := variable_names(process.Env)
