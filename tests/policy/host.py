@@ -189,11 +189,11 @@ class Host:
         ]
         return names.index(container)
 
-    def create(self, container: str) -> Json:
+    def create(self, container: str, container_id: str = "") -> Json:
         """CreateContainerRequest of a container."""
         index = self.index(container)
         policy = self.data["containers"][index]
-        bundle = f"{index:064x}"
+        bundle = container_id or f"{index:064x}"
         oci = policy["OCI"]
         storages = self._storages(policy["storages"], bundle)
         block = [s["mount_point"] for s in storages if s["driver"] == "blk"]

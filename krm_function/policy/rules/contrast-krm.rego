@@ -1,8 +1,8 @@
 # Execution policy of a confidential pod: which requests of the (untrusted) host the agent inside the VM may obey.
 #
-# Written for Kata agents of release 4.1. Everything that is not permitted below is denied. The text of a profile follows
-# this one and says how closely a request is looked at; then policy_data, what the pod may run. The state of the VM,
-# data.pstate, is kept by the agent: it applies the patches ("ops") of every request that is allowed.
+# For Kata agents of release 4.1. Everything that is not permitted is denied. The profile at the end says how closely
+# a request is looked at, policy_data what a pod may run. The state of the VM, data.pstate, is kept by the agent: it
+# applies the patches ("ops") of every request that is allowed.
 #
 # Only what regorus (v0 with future keywords, and v1), OPA and rego-cpp agree on is used: no negation and no loop inside
 # an `every` body, no builtin the agent is built without. Helpers that are loops in disguise say so.
@@ -118,11 +118,10 @@ default CreateContainerRequest := false
 
 CreateContainerRequest := {"allowed": true, "ops": ops} if {
 	ordinary_container
-	id_permitted(input.container_id)
 	name := input.OCI.Annotations["io.kubernetes.cri.sandbox-name"]
 	namespace := input.OCI.Annotations["io.kubernetes.cri.sandbox-namespace"]
 
-	# exactly one container of the policy: with two the state would not know which one runs
+	# exactly one: with two the state would not know which one runs
 	candidates := [index | policy_data.containers[index]; container_permitted(policy_data.containers[index], name, namespace)]
 	count(candidates) == 1
 
@@ -235,11 +234,11 @@ bundle(p) := id if {
 
 expanded(text) := replace(replace(text, "$(sfprefix)", policy_data.common.sfprefix), "$(cpath)", policy_data.common.cpath)
 
-path_matches(pattern, path, bundle_id, _) if path_match(replace(expanded(pattern), "$(bundle-id)", bundle_id), path)
+path_matches(pattern, path, bundle_id, _) if matches(replace(expanded(pattern), "$(bundle-id)", bundle_id), path)
 
 path_matches(pattern, path, _, sandbox_id) if {
 	contains(pattern, "$(sandbox-id)")
-	path_match(replace(expanded(pattern), "$(sandbox-id)", sandbox_id), path)
+	matches(replace(expanded(pattern), "$(sandbox-id)", sandbox_id), path)
 }
 
 # --- Mounts ---------------------------------------------------------------------------------------------------------
@@ -357,7 +356,7 @@ storage_matches(wanted, storage, bundle_id, sandbox_id) if {
 storage_source_permitted(wanted, storage, _) if wanted.source == storage.source
 
 storage_source_permitted(wanted, storage, bundle_id) if {
-	path_match(replace(expanded(wanted.source), "$(bundle-id)", bundle_id), storage.source)
+	matches(replace(expanded(wanted.source), "$(bundle-id)", bundle_id), storage.source)
 }
 
 same_storage(wanted, storage, bundle_id, sandbox_id) if {
@@ -373,18 +372,18 @@ same_storage(wanted, storage, bundle_id, sandbox_id) if {
 mount_point_permitted(wanted, storage, _, sandbox_id) if {
 	wanted.fstype == "local"
 	point := replace(wanted.mount_point, "$(cpath)", policy_data.common.cpath)
-	path_match(replace(point, "$(sandbox-id)", sandbox_id), storage.mount_point)
+	matches(replace(point, "$(sandbox-id)", sandbox_id), storage.mount_point)
 }
 
 mount_point_permitted(wanted, storage, bundle_id, _) if {
 	wanted.fstype == "bind"
 	point := replace(wanted.mount_point, "$(cpath)", policy_data.common.cpath)
-	path_match(replace(point, "$(bundle-id)", bundle_id), storage.mount_point)
+	matches(replace(point, "$(bundle-id)", bundle_id), storage.mount_point)
 }
 
 mount_point_permitted(wanted, storage, _, _) if {
 	wanted.fstype == "tmpfs"
-	path_match(wanted.mount_point, storage.mount_point)
+	matches(wanted.mount_point, storage.mount_point)
 }
 
 mount_point_permitted(wanted, storage, _, _) if {
@@ -546,11 +545,6 @@ variable_permitted(p, variable, name, _) if {
 	count(parts) == 2
 	parts[0] == given[0]
 	value_permitted(parts[1], given[1], name)
-}
-
-value_permitted(wanted, given, name) if {
-	wanted == "$(sandbox-name)"
-	names(name, given)
 }
 
 value_permitted(wanted, given, _) if {

@@ -1,16 +1,12 @@
 
-# --- Profile kata-4.1: as closely as Kata's own rules look at it, and no closer --------------------------------------
+# --- Profile kata-4.1: as closely as Kata's own rules, and no closer --------------------------------------------------
 
 default RemoveContainerRequest := true
 
 removable(_) := true
 
-id_permitted(_) := true
-
-# a pattern may be found anywhere in a text, and any text is a pattern
+# any text is a pattern, and it may be found anywhere
 matches(pattern, text) if regex.match(pattern, text)
-
-path_match(pattern, path) if regex.match(pattern, path)
 
 begins(pattern, path) if regex.match(pattern, path)
 
@@ -20,12 +16,16 @@ in_pattern(text) := text
 
 bundle_pattern(path) := replace(path, "$(bundle-id)", "([0-9a-f]{64}|[a-z0-9][a-z0-9.-]*)")
 
-# of an annotation that the policy knows, and of the runtime's own, any value
 annotation_permitted(_, key, _) if startswith(key, "io.kubernetes.cri.")
 
 annotation_permitted(p, key, _) if has_key(p.OCI.Annotations, key)
 
 argument_permitted(wanted, _, _) if contains(wanted, "$(node-name)")
+
+value_permitted(wanted, given, name) if {
+	wanted == "$(sandbox-name)"
+	regex.match(name, given)
+}
 
 value_permitted(wanted, _, _) if {
 	some token in {"$(host-name)", "$(node-name)", "$(pod-uid)", "$(resource-field)", "$(todo-annotation)"}
@@ -36,12 +36,9 @@ literal(_) := true
 
 foreign(_, _) := true
 
-# the name of the pod is a pattern too; an exec may come with any name that the pod could have had
-names(name, given) if regex.match(name, given)
-
+# the name is a pattern too, and in an exec that of the policy
 exec_name(pattern) := pattern
 
 distinct(_) := true
 
-# what the policy lists need not be in the request
 complete(_, _, _, _) := true

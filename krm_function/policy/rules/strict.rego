@@ -5,24 +5,16 @@
 
 default RemoveContainerRequest := false
 
-# An id becomes a key of the state: it is none of our own keys, no path, and says which container it is once.
-id_permitted(id) if {
-	regex.match("^[0-9a-f]{64}$", id)
-	not is_pinned(id)
-}
-
+# The id of a container is a key of the state, but the state's own keys are no containers.
 removable(id) if {
 	regex.match("^[0-9a-f]{64}$", id)
 	is_pinned(id)
 }
 
-# A pattern is about the whole text.
-matches(pattern, text) if regex.match(concat("", ["^(?:", pattern, ")$"]), text)
-
-# Of a path it says where it begins. Any other text is no pattern, and only equal to itself.
-path_match(pattern, path) if {
+# A pattern says where it begins, and is about the whole text. Any other text is no pattern.
+matches(pattern, text) if {
 	startswith(pattern, "^")
-	matches(pattern, path)
+	regex.match(concat("", ["^(?:", pattern, ")$"]), text)
 }
 
 # The pattern of shared files is the beginning of a path by its nature; a name follows.
@@ -61,10 +53,10 @@ annotation_permitted(p, key, value) if {
 
 # What a value may be that only the running pod has. None of them takes part in another text.
 token_patterns := {
-	"$(host-name)": "[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?",
-	"$(node-name)": "[a-z0-9]([a-z0-9.-]*[a-z0-9])?",
-	"$(pod-uid)": "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
-	"$(resource-field)": "[0-9]+",
+	"$(host-name)": "^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?",
+	"$(node-name)": "^[a-z0-9]([a-z0-9.-]*[a-z0-9])?",
+	"$(pod-uid)": "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+	"$(resource-field)": "^[0-9]+",
 }
 
 argument_permitted(wanted, given, _) if {
@@ -72,11 +64,14 @@ argument_permitted(wanted, given, _) if {
 	matches(token_patterns[wanted], given)
 }
 
+value_permitted(wanted, given, name) if {
+	wanted == "$(sandbox-name)"
+	given == name
+}
+
 value_permitted(wanted, given, _) if matches(token_patterns[wanted], given)
 
 literal(text) if not regex.match(`\$\([a-z]+(-[a-z]+)+\)`, text)
-
-names(name, given) if name == given
 
 exec_name(_) := data.pstate.sandbox_name
 
@@ -97,6 +92,7 @@ complete(p, name, namespace, bundle_id) if {
 	regex.match("^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$", name)
 	regex.match("^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", namespace)
 	bundle_id == input.container_id
+	not is_pinned(bundle_id)
 	image_permitted(p)
 	variables_complete(p.OCI.Process, input.OCI.Process)
 	mounts_complete(p)
