@@ -17,7 +17,7 @@ from krm_function.model.platforms import PLATFORMS
 from krm_function.model.resource import Resource
 from krm_function.model.vcpus import vcpus
 from krm_function.model.workload import Workload
-from krm_function.policy import References, load_rules, settings
+from krm_function.policy import STRICT, References, load_rules, settings
 from krm_function.stages.inject import inject
 from krm_function.stages.manifest import (
     Made,
@@ -208,6 +208,9 @@ def _sealed(
         return [_measured(subject, reference_values, existing=True) for subject in subjects], ()
     if config.images is None:
         return subjects, (finding("CC0906"),)
+    if options.rules and options.profile == STRICT:
+        own = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name)
+        return subjects, (finding("CC0642", own, ("spec", "policy", "profile"), profile=STRICT),)
     where: tuple[Ref, Path]
     if options.settings:
         where = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name), ("spec", "policy", "settings")

@@ -50,7 +50,11 @@ def _check_tolerations(tolerations: list[Any]) -> Checked:
 
 def rules_problem(text: str) -> str:
     """What keeps a text from being rules, or "": the guest would deny everything for want of its package."""
-    return "" if re.search(r"^package agent_policy\b", text, re.MULTILINE) else "must be Rego of package agent_policy"
+    if not re.search(r"^package agent_policy\b", text, re.MULTILINE):
+        return "must be Rego of package agent_policy"
+    if re.search(r"^policy_data\b", text, re.MULTILINE):
+        return "holds policy_data, so it is a whole policy and not the rules alone"
+    return ""
 
 
 TOLERATION = Record(
