@@ -48,6 +48,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
     ),
     "multi-runtime": (*FILES, MANIFEST),
     "gpu": (*FILES, MANIFEST),
+    "strict": (*FILES, Step("contrast-krm check rendered.yaml"), MANIFEST),
     "kustomize": (
         Step(KUSTOMIZE, {"rendered.yaml": STDOUT}),
         Step(f"{KUSTOMIZE} | contrast-krm check"),
