@@ -211,11 +211,6 @@ KINDS: dict[str, Kind] = {
         "policy settings: {member} is missing, as in a file of another Kata release",
         "take genpolicy-settings.json of Kata 4.1, or add the member with a drop-in",
     ),
-    "CC0642": Kind(
-        "error",
-        "profile {profile} consists of its own rules, and other rules are given",
-        "give up one of the two: policy.rules or --policy need profile kata-4.1",
-    ),
     # --- CC07: manifest
     "CC0701": Kind(
         "error",
