@@ -209,15 +209,12 @@ def _sealed(
     if config.images is None:
         return subjects, (finding("CC0906"),)
     if options.rules and options.profile == STRICT:
-        values = {
-            "kind": "ContrastGenerate",
-            "name": config.generate.name,
-            "field": "spec.policy.profile",
-            "problem": "strict consists of its own rules, and other rules are given",
-            "remedy": "use profile kata-4.1, or leave out policy.rules and --policy",
-        }
-        own = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name)
-        return subjects, (finding("CC0901", own, ("spec", "policy", "profile"), **values),)
+        kind, name = "ContrastGenerate", config.generate.name
+        what = "strict consists of its own rules, and other rules are given"
+        remedy = "use profile kata-4.1, or leave out policy.rules and --policy"
+        at = ("spec", "policy", "profile")
+        values = {"kind": kind, "name": name, "field": ".".join(at), "problem": what, "remedy": remedy}
+        return subjects, (finding("CC0901", Ref(API_VERSION, kind, "", name), at, line=0, column=0, file="", **values),)
     where: tuple[Ref, Path]
     if options.settings:
         where = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name), ("spec", "policy", "settings")

@@ -5,12 +5,13 @@ finding, for a host would choose it. The rules beside it, rules/strict.rego, rea
 
     images                 the spellings of the one image that may be pulled, each with its digest
     required_mounts        destinations that may not be missing: the pod asks for them
+    required_variables     names that may not be missing: the pod or its image sets them
     runtime_anno_patterns  the annotations of the runtime itself, which kata-4.1 takes with any name and value
     patterns               names of the pod escaped, so that a dot is a dot
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
@@ -34,12 +35,18 @@ RUNTIME_ANNOTATIONS = {
 _TOKEN = re.compile(r"\$\((" + "|".join(TOKENS) + r")\)")
 _UNKNOWN = "$(todo-annotation)"
 _ESCAPE = "\\"
+_SHELL_NAME = re.compile(r"[A-Za-z_.-][A-Za-z0-9_.-]*")
 # what stands before the name at the end of a path pattern: a shared directory, random characters, any directory
 _NAMED = re.compile(r"(.*(?:\$\(sfprefix\)|\{16\}-|/))([^/]*)\$", re.DOTALL)
 
 
-def narrowed(containers: list[Json], pod: Subject) -> tuple[list[Json], list[Finding]]:
-    """The containers of a policy, bound to the pod. Nothing given is changed."""
+def narrowed(
+    containers: list[Json], pod: Subject, replaceable: Collection[str] = ()
+) -> tuple[list[Json], list[Finding]]:
+    """The containers of a policy, bound to the pod. Nothing given is changed.
+
+    replaceable: where the runtime mounts something of its own unless the pod does.
+    """
     findings: list[Finding] = []
     spec = {entry["name"]: (at, entry) for at, entry in _entries(pod)}
     out = []
@@ -49,7 +56,7 @@ def narrowed(containers: list[Json], pod: Subject) -> tuple[list[Json], list[Fin
         findings += _unbound(process.get("Env", ()), process.get("Args", ()), pod, at)
         images = _images(container["image"], pod, at, findings) if container else [PAUSE_SOURCE]
         wanted = {mount["mountPath"] for mount in container.get("volumeMounts") or ()}
-        mounts = [{**mount, "source": escaped(mount["source"])} for mount in policy["OCI"]["Mounts"]]
+        mounts = _mounts(policy["OCI"]["Mounts"], wanted & set(replaceable))
         storages = [
             {**storage, "source": escaped(storage["source"]), "mount_point": escaped(storage["mount_point"])}
             for storage in policy["storages"]
@@ -63,9 +70,17 @@ def narrowed(containers: list[Json], pod: Subject) -> tuple[list[Json], list[Fin
             "runtime_anno_patterns": {**policy["runtime_anno_patterns"], **RUNTIME_ANNOTATIONS},
             "images": images,
             "required_mounts": sorted({mount["destination"] for mount in mounts} & wanted),
+            "required_variables": _required(process.get("Env", ())) if container else [],
         }
         out.append({**policy, **narrow})
     return out, findings
+
+
+def _mounts(given: list[Json], replaced: set[str]) -> list[Json]:
+    """Mounts with their names escaped. replaced: of two there, the runtime's own comes first and is never made."""
+    places = [mount["destination"] for mount in given]
+    gone = {places.index(place) for place in replaced if places.count(place) > 1}
+    return [{**mount, "source": escaped(mount["source"])} for index, mount in enumerate(given) if index not in gone]
 
 
 def escaped(pattern: str) -> str:
@@ -93,6 +108,12 @@ def _entries(pod: Subject) -> Iterator[tuple[Path, Json]]:
             yield (key, index), container
 
 
+def _required(env: Sequence[str]) -> list[str]:
+    """The names that a kubelet of any version sets; those that a shell could not use, some leave out."""
+    names = [variable.partition("=")[0] for variable in env]
+    return [name for name in names if _SHELL_NAME.fullmatch(name)]
+
+
 def _images(reference: str, pod: Subject, at: Path, findings: list[Finding]) -> list[str]:
     """How a host may spell the image: as the pod does, or with the defaults filled in, with or without its tag."""
     image = parse(reference)
@@ -105,7 +126,7 @@ def _images(reference: str, pod: Subject, at: Path, findings: list[Finding]) -> 
     return list(dict.fromkeys(spelled))
 
 
-def _unbound(env: list[str], args: list[str], pod: Subject, at: Path) -> list[Finding]:
+def _unbound(env: Sequence[str], args: Sequence[str], pod: Subject, at: Path) -> list[Finding]:
     """What a host could choose freely: values that nothing in the document says, or says only a part of."""
     texts = [(variable.partition("=")[0], variable.partition("=")[2], "sandbox-namespace") for variable in env]
     texts += [("an argument", argument, "sandbox-name") for argument in args]

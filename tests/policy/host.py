@@ -197,7 +197,8 @@ class Host:
         oci = policy["OCI"]
         storages = self._storages(policy["storages"], bundle)
         block = [s["mount_point"] for s in storages if s["driver"] == "blk"]
-        mounts = [self._mount(mount, bundle, block) for mount in oci["Mounts"]]
+        made = [self._mount(mount, bundle, block) for mount in oci["Mounts"]]
+        mounts = list({mount["destination"]: mount for mount in made}.values())  # a pod's take the place of others
         process = {**copy.deepcopy(PROCESS), **copy.deepcopy(oci["Process"])}
         process["Args"] = [self._filled(arg.replace("$$", "$")) for arg in process.get("Args", [])]
         process["Env"] = [self._filled(entry) for entry in process.get("Env", [])]

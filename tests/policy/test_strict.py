@@ -80,6 +80,26 @@ def test_only_mounts_of_the_pod_are_required() -> None:
     assert containers[4]["required_mounts"] == ["/contrast", "/data", "/etc/keys", "/etc/look", "/scratch"]
 
 
+def test_a_mount_of_the_pod_replaces_the_runtime_s() -> None:
+    mounts = [{"name": "v", "mountPath": path} for path in ("/etc/hosts", "/dev/shm")]  # noqa: S108
+    container = {"name": "app", "image": PINNED, "volumeMounts": mounts}
+    spec = {"containers": [container], "volumes": [{"name": "v", "emptyDir": {"medium": "Memory"}}]}
+    for profile, each in ((KATA, 2), (STRICT, 1)):
+        found = pods.sealed(pods.workload(spec), profile=profile).data["containers"][1]["OCI"]["Mounts"]
+        for path in ("/etc/hosts", "/dev/shm"):  # noqa: S108
+            sources = [mount["source"] for mount in found if mount["destination"] == path]
+            assert len(sources) == each
+            assert sources[-1] == "^/run/kata-containers/sandbox/ephemeral/v$"
+
+
+def test_variables_of_the_pod_are_required() -> None:
+    odd = {"name": "1 odd", "value": "x"}
+    made = _container(env=[{"name": "A", "value": "1"}, odd], tty=True)
+    assert made["required_variables"] == ["PATH", "TERM", "HOSTNAME", "A"]
+    assert "1 odd=x" in made["OCI"]["Process"]["Env"]
+    assert _container(0)["required_variables"] == []
+
+
 def test_the_sandbox_has_the_image_of_the_vm() -> None:
     assert _container(0)["images"] == ["pause"]
     assert _container()["images"] == [PINNED, PINNED.replace(":1@", "@")]

@@ -71,7 +71,7 @@ value_permitted(wanted, given, name) if {
 
 value_permitted(wanted, given, _) if matches(token_patterns[wanted], given)
 
-literal(text) if not regex.match(`\$\([a-z]+(-[a-z]+)+\)`, text)
+literal(text) if not regex.match(`\$\((sandbox-name|sandbox-namespace|(host|node)-name|(host|pod)-ip|pod-uid|resource-field|todo-annotation)\)`, text)
 
 exec_name(_) := data.pstate.sandbox_name
 
@@ -94,7 +94,7 @@ complete(p, name, namespace, bundle_id) if {
 	bundle_id == input.container_id
 	not is_pinned(bundle_id)
 	image_permitted(p)
-	variables_complete(p.OCI.Process, input.OCI.Process)
+	variables_complete(p)
 	mounts_complete(p)
 	devices_complete(p)
 	every wanted in p.storages {
@@ -124,17 +124,15 @@ container_types(said) := {said[key] |
 	key in {"io.kubernetes.cri.container-type", "io.kubernetes.cri-o.ContainerType"}
 }
 
-variables_complete(p, process) if {
-	given := variable_names(process.Env)
-	count(given) == count(process.Env)
-
-	# the kubelet may leave out a name that a shell could not use
-	wanted := {name | name := variable_names(p.Env)[_]; regex.match("^[A-Za-z_.-][A-Za-z0-9_.-]*$", name)}
-	count(wanted - given) == 0
+variables_complete(p) if {
+	given := variable_names(input.OCI.Process.Env)
+	count(given) == count(input.OCI.Process.Env)
+	count({name | name := p.required_variables[_]} - given) == 0
 }
 
 mounts_complete(p) if {
 	given := {mount.destination | mount := input.OCI.Mounts[_]}
+	count(given) == count(input.OCI.Mounts)
 	count({destination | destination := p.required_mounts[_]} - given) == 0
 }
 
