@@ -211,6 +211,16 @@ KINDS: dict[str, Kind] = {
         "a device that comes with the resource {resource} is not in the policy, and the VM will not take it",
         "remove the resource, or name it as a GPU in the policy settings (devices.vfio.nvidia.pgpu_resource_keys)",
     ),
+    "CC0640": Kind(
+        "error",
+        "{container}: {what} holds {token}, which profile strict cannot bind to one value",
+        "write the value into the pod template, or set policy.profile: kata-4.1",
+    ),
+    "CC0641": Kind(
+        "error",
+        "policy settings: {member} is missing, as in a file of another Kata release",
+        "take genpolicy-settings.json of Kata 4.1, or add the member with a drop-in",
+    ),
     # --- CC07: manifest
     "CC0701": Kind(
         "error",

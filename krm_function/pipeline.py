@@ -17,7 +17,7 @@ from krm_function.model.platforms import PLATFORMS
 from krm_function.model.resource import Resource
 from krm_function.model.vcpus import vcpus
 from krm_function.model.workload import Workload
-from krm_function.policy import References, load_rules, settings
+from krm_function.policy import STRICT, References, load_rules, settings
 from krm_function.stages.inject import inject
 from krm_function.stages.manifest import (
     Made,
@@ -208,17 +208,24 @@ def _sealed(
         return [_measured(subject, reference_values, existing=True) for subject in subjects], ()
     if config.images is None:
         return subjects, (finding("CC0906"),)
+    if options.rules and options.profile == STRICT:
+        kind, name = "ContrastGenerate", config.generate.name
+        what = "strict consists of its own rules, and other rules are given"
+        remedy = "use profile kata-4.1, or leave out policy.rules and --policy"
+        at = ("spec", "policy", "profile")
+        values = {"kind": kind, "name": name, "field": ".".join(at), "problem": what, "remedy": remedy}
+        return subjects, (finding("CC0901", Ref(API_VERSION, kind, "", name), at, line=0, column=0, file="", **values),)
     where: tuple[Ref, Path]
     if options.settings:
         where = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name), ("spec", "policy", "settings")
     else:
         where = Ref(API_VERSION, "ContrastRelease", "", config.release.name), ("spec", "policySettings")
-    chosen, problems = settings(options.settings or config.release.policy_settings)
+    chosen, problems = settings(options.settings or config.release.policy_settings, options.profile)
     if has_errors(problems):
         return subjects, tuple(found._replace(ref=where[0], path=where[1]) for found in problems)
     source = read(resources, ("ConfigMap", "Secret"), known)
     references = References([value for document in source.documents.values() for _, value in objects(document.value)])
-    rules = options.rules or load_rules()
+    rules = options.rules or load_rules(options.profile)
     done: list[Subject] = []
     for subject in subjects:
         measured = _measured(subject, reference_values)

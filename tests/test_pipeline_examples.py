@@ -22,7 +22,7 @@ from tests.stages.deployment import digests, values
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
-WITH_RESOURCES = ("quickstart", "gpu", "multi-runtime", "every-field")
+WITH_RESOURCES = ("quickstart", "gpu", "multi-runtime", "every-field", "strict")
 
 
 @cache

@@ -119,6 +119,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "kustomize/confidential": (*INJECTED, "web"),
     "multi-runtime/config": (*INJECTED, "payments", "report", "web"),
     "quickstart/config": (*INJECTED, "payments", "postgres", "recommendations", "report", "web"),
+    "strict/config": (*INJECTED, "web"),
 }
 COORDINATOR = "quickstart/resources/coordinator.yaml"
 COORDINATOR_COPIES = (
@@ -128,6 +129,7 @@ COORDINATOR_COPIES = (
     "kustomize-legacy/coordinator.yaml",
     "kustomize/confidential/coordinator.yaml",
     "multi-runtime/resources/coordinator.yaml",
+    "strict/resources/coordinator.yaml",
 )
 CHART_COORDINATOR = "helm/chart/templates/coordinator.yaml"
 

@@ -50,7 +50,11 @@ def _check_tolerations(tolerations: list[Any]) -> Checked:
 
 def rules_problem(text: str) -> str:
     """What keeps a text from being rules, or "": the guest would deny everything for want of its package."""
-    return "" if re.search(r"^package agent_policy\b", text, re.MULTILINE) else "must be Rego of package agent_policy"
+    if not re.search(r"^package agent_policy\b", text, re.MULTILINE):
+        return "must be Rego of package agent_policy"
+    if re.search(r"^policy_data\b", text, re.MULTILINE):
+        return "holds policy_data, so it is a whole policy and not the rules alone"
+    return ""
 
 
 TOLERATION = Record(
@@ -72,7 +76,9 @@ POLICY = Record(
     {
         "engine": Field(Choice(("native", "none")), "none leaves the initdata annotation alone", default="native"),
         "profile": Field(
-            Choice(("kata-4.1",)), "the guest agent whose requests the policy is about", default="kata-4.1"
+            Choice(("kata-4.1", "strict")),
+            "kata-4.1: what Kata's own rules allow; strict: nothing that a host could choose",
+            default="kata-4.1",
         ),
         "rules": Field(Text("Rego rules", check=rules_problem), "rules in place of the project's own"),
         "settings": Field(Tree("a map or a JSON object", load), "settings in place of the release's"),

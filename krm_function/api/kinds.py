@@ -24,7 +24,7 @@ class PolicyOptions(NamedTuple):
     """How execution policies are made. rules: Rego text, None for the project's own. settings: see policy.settings."""
 
     engine: Literal["native", "none"] = "native"
-    profile: Literal["kata-4.1"] = "kata-4.1"
+    profile: Literal["kata-4.1", "strict"] = "kata-4.1"
     rules: str | None = None
     settings: Mapping[str, Any] | None = None
 

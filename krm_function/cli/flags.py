@@ -7,8 +7,8 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 
 from krm_function.api.generate import rules_problem
-from krm_function.api.json_text import load
 from krm_function.api.kinds import Config, Generate
+from krm_function.cli.settings import SettingsProblem, read_settings
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import read_file
 from krm_function.manifest import KeyProblem, ManifestError, decode, seedshare_owner, workload_owner
@@ -61,11 +61,9 @@ def _policy(generate: Generate, options: Namespace) -> tuple[Generate, list[Find
         policy = policy._replace(rules=rules)
     if options.settings:
         try:
-            settings = load(_text(options.settings))
-        except (ValueError, RecursionError) as wrong:
-            said = str(wrong) if isinstance(wrong, ValueError) else "is nested too deeply"
-            return generate, [_wrong("--settings", said, "name a genpolicy-settings.json", file=options.settings)]
-        policy = policy._replace(settings=settings)
+            policy = policy._replace(settings=read_settings(options.settings))
+        except SettingsProblem as wrong:
+            return generate, [_wrong("--settings", str(wrong), wrong.remedy, file=wrong.file)]
     return generate._replace(policy=policy), []
 
 

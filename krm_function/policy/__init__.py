@@ -17,12 +17,15 @@ from krm_function.policy.initdata import (
     host_data,
 )
 from krm_function.policy.references import References
-from krm_function.policy.rules import load_rules
+from krm_function.policy.rules import KATA, PROFILES, STRICT, load_rules, profile_of
 from krm_function.policy.seal import Sealed, seal
 from krm_function.policy.settings import Settings, default_settings, settings
 from krm_function.policy.subject import is_bookkeeping
 
 __all__ = [
+    "KATA",
+    "PROFILES",
+    "STRICT",
     "Initdata",
     "References",
     "Sealed",
@@ -37,6 +40,7 @@ __all__ = [
     "host_data",
     "is_bookkeeping",
     "load_rules",
+    "profile_of",
     "rego_document",
     "seal",
     "settings",

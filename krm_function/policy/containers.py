@@ -16,7 +16,9 @@ from krm_function.policy.mounts import Mounts, mounts
 from krm_function.policy.problems import problem
 from krm_function.policy.process import Process, exec_commands, pause_process, process
 from krm_function.policy.references import References
+from krm_function.policy.rules import STRICT
 from krm_function.policy.settings import Settings
+from krm_function.policy.strict import narrowed
 from krm_function.policy.subject import Subject
 
 Json = dict[str, Any]
@@ -53,6 +55,9 @@ def containers(
         wanted += reversed(entries) if key == "initContainers" else entries
     out = [_pause(pod, pause, [entry for entry, _ in wanted], settings, findings)]
     out += [_workload(entry, at, pod, images[entry["image"]], references, settings, findings) for entry, at in wanted]
+    if settings.profile == STRICT:
+        out, problems = narrowed(out, pod, [mount["destination"] for mount in settings.other_container["Mounts"]])
+        findings += problems
     return out, findings
 
 
@@ -95,6 +100,8 @@ def _workload(
     context = pod.spec.get("securityContext") or {}
     run, problems = process(container, image.config, pod, references, at, template["Process"])
     findings += problems
+    if settings.profile == STRICT:
+        run = run._replace(env=run.effective)
     made, problems = mounts(container, image.config, pod, settings, at, privileged=bool(security.get("privileged")))
     findings += problems
     paths, gpus, problems = devices(container, pod, settings, at)

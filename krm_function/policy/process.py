@@ -18,11 +18,12 @@ DEFAULT_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 
 
 class Process(NamedTuple):
-    """Args, Env and Cwd of one container."""
+    """Args, Env and Cwd of one container. effective: Env with one value a name, the one that the kubelet gives it."""
 
     args: list[str]
     env: list[str]
     cwd: str
+    effective: list[str] = []  # noqa: RUF012 - never changed
 
 
 def process(
@@ -50,8 +51,15 @@ def process(
         [unmark(text) for text in args],
         [unmark(text) for text in dict.fromkeys([*env, *own.pairs, *extra["Env"]])],
         container.get("workingDir") or image.get("WorkingDir") or "/",
+        [unmark(text) for text in _effective([*extra["Env"], *env], own.known)],
     )
     return made, findings
+
+
+def _effective(base: list[str], own: Mapping[str, str]) -> list[str]:
+    """What the pod sets comes last and takes the place of the rest; of the rest, too, the last one counts."""
+    rest = {text.partition("=")[0]: text for text in base}
+    return [text for name, text in rest.items() if name not in own] + [f"{name}={value}" for name, value in own.items()]
 
 
 def pause_process(image: Mapping[str, Any], extra: Mapping[str, Any]) -> Process:

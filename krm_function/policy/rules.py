@@ -1,12 +1,27 @@
-"""The project's own Rego rules: a file of the package."""
+"""The project's own Rego rules: files of the package.
+
+Rule of this file: a policy has the text that all profiles share, then the text of its profile. The shared text calls
+what the profile defines, so the two can never be mixed up or left out unnoticed.
+"""
 
 import functools
 import os
 
+KATA, STRICT = PROFILES = ("kata-4.1", "strict")
+
 
 @functools.cache
-def load_rules() -> str:
-    """The text of rules/contrast-krm.rego."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rules", "contrast-krm.rego")
+def load_rules(profile: str = KATA) -> str:
+    """The rules of a profile, one of PROFILES."""
+    return _text("contrast-krm") + _text(profile)
+
+
+def profile_of(rego: str) -> str:
+    """The profile whose rules, as they are today, a policy document begins with; "" if it has others."""
+    return next((profile for profile in PROFILES if rego.startswith(load_rules(profile))), "")
+
+
+def _text(name: str) -> str:
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rules", f"{name}.rego")
     with open(path, encoding="utf-8", newline="") as file:
         return file.read()

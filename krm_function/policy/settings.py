@@ -1,8 +1,8 @@
 """Policy settings: what is the same for every pod of a Kata version, as one checked, immutable record.
 
 Rule of this file: shapes are checked here once, so that the generator can trust them. A user's settings are a
-genpolicy-settings.json document as a whole; unknown keys are ignored as genpolicy ignores them, a missing or ill-typed
-one is CC0612. Drop-ins are not read. The values of our own settings are in defaults.py.
+genpolicy-settings.json document as a whole, after its drop-ins (dropins.py); unknown keys are ignored as genpolicy
+ignores them, an ill-typed one is CC0612, a missing one CC0641. The values of our own settings are in defaults.py.
 """
 
 import functools
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from krm_function.findings import Finding, finding
 from krm_function.policy.defaults import DEFAULTS
 from krm_function.policy.pretty import pretty
+from krm_function.policy.rules import KATA, STRICT
 
 Json = dict[str, Any]
 
@@ -30,38 +31,62 @@ class Settings(NamedTuple):
     cluster_config: Json
     shared: Json  # everything in policy_data beside `containers`, in genpolicy's order (genpolicy.md 3)
     shared_text: str  # the members of `shared` as they stand in the document
+    profile: str  # of rules.PROFILES
 
 
-def settings(override: Mapping[str, Any] | None) -> tuple[Settings, tuple[Finding, ...]]:
+def settings(override: Mapping[str, Any] | None, profile: str = KATA) -> tuple[Settings, tuple[Finding, ...]]:
     """The settings of a render: the defaults, or a genpolicy-settings.json document in their place.
 
     With an error among the findings the settings returned are the defaults and must not be used.
     """
     if override is None:
-        return default_settings(), ()
+        return default_settings(profile), ()
     problems: list[str] = []
-    document = _shaped(override, _DOCUMENT, "", problems)
+    missing: list[str] = []
+    document = _shaped(override, _DOCUMENT, "", problems, missing)
+    if missing:
+        found = [finding("CC0641", member=member) for member in missing]
+        return default_settings(profile), (*found, *(finding("CC0612", problem=problem) for problem in problems))
     if not problems:
         if document["request_defaults"]["ExecProcessRequest"].pop("commands"):
             problems.append("request_defaults.ExecProcessRequest.commands is not understood, use allowed_commands")
         if document["cluster_config"]["emptydir_type"] not in EMPTYDIR_TYPES:
             problems.append(f"cluster_config.emptydir_type must be one of {', '.join(EMPTYDIR_TYPES)}")
+        if profile == STRICT:
+            problems += [f"{where} must begin with ^ in profile strict" for where in _unanchored(document)]
     if problems:
-        return default_settings(), tuple(finding("CC0612", problem=problem) for problem in problems)
-    return _settings(document), ()
+        return default_settings(profile), tuple(finding("CC0612", problem=problem) for problem in problems)
+    return _settings(document, profile), ()
 
 
 @functools.cache
-def default_settings() -> Settings:
+def default_settings(profile: str = KATA) -> Settings:
     """The defaults: kata 4.1.0 as Contrast runs it."""
-    found, problems = settings(DEFAULTS)
+    found, problems = settings(DEFAULTS, profile)
     if problems:
         raise AssertionError(problems)
     return found
 
 
-def _settings(document: Json) -> Settings:
+def _unanchored(document: Json) -> list[str]:
+    """The patterns that the rules of profile strict would never match."""
+    requests = document["request_defaults"]
+    lists = {
+        "CreateContainerRequest.allow_env_regex": requests["CreateContainerRequest"]["allow_env_regex"],
+        "ExecProcessRequest.regex": requests["ExecProcessRequest"]["regex"],
+    }
+    return [
+        f"request_defaults.{name}[{index}]"
+        for name, patterns in lists.items()
+        for index, pattern in enumerate(patterns)
+        if not pattern.startswith("^")
+    ]
+
+
+def _settings(document: Json, profile: str) -> Settings:
     shared = {
+        # a member that Kata's data do not have tells `check` and readers; kata-4.1 is what has none
+        **({} if profile == KATA else {"profile": profile}),
         "common": document["common"],
         "sandbox": document["sandbox"],
         "request_defaults": document["request_defaults"],
@@ -80,6 +105,7 @@ def _settings(document: Json) -> Settings:
         document["cluster_config"],
         shared,
         text,
+        profile,
     )
 
 
@@ -193,8 +219,8 @@ _DOCUMENT: Json = {
 _NAMES = {str: "a string", int: "an integer", bool: "a boolean"}
 
 
-def _shaped(value: Any, shape: Any, where: str, problems: list[str]) -> Any:
-    """A copy of `value` with exactly the members of `shape`; what does not fit is told in `problems`."""
+def _shaped(value: Any, shape: Any, where: str, problems: list[str], missing: list[str]) -> Any:
+    """A copy of `value` with exactly the members of `shape`; what does not fit is told in `problems` and `missing`."""
     if isinstance(shape, dict):
         if not isinstance(value, Mapping):
             problems.append(f"{where or 'the document'} must be a map")
@@ -206,20 +232,23 @@ def _shaped(value: Any, shape: Any, where: str, problems: list[str]) -> Any:
             if entry is None and isinstance(member, _Optional):
                 out[key] = member.default.copy() if isinstance(member.default, (dict, list)) else member.default
             elif entry is None:
-                problems.append(f"{at} is missing")
+                missing.append(at)
             else:
-                out[key] = _shaped(entry, member.shape if isinstance(member, _Optional) else member, at, problems)
+                shape_of = member.shape if isinstance(member, _Optional) else member
+                out[key] = _shaped(entry, shape_of, at, problems, missing)
         return out
     if isinstance(shape, _MapOf):
         if not isinstance(value, Mapping):
             problems.append(f"{where} must be a map")
             return {}
-        return {str(key): _shaped(entry, shape.shape, f"{where}.{key}", problems) for key, entry in value.items()}
+        return {
+            str(key): _shaped(entry, shape.shape, f"{where}.{key}", problems, missing) for key, entry in value.items()
+        }
     if isinstance(shape, list):
         if not isinstance(value, (list, tuple)):
             problems.append(f"{where} must be a list")
             return []
-        return [_shaped(entry, shape[0], f"{where}[{index}]", problems) for index, entry in enumerate(value)]
+        return [_shaped(entry, shape[0], f"{where}[{index}]", problems, missing) for index, entry in enumerate(value)]
     if not isinstance(value, shape) or (shape is int and isinstance(value, bool)):
         problems.append(f"{where} must be {_NAMES[shape]}")
     return value

@@ -35,6 +35,7 @@ class Shop:
         return self("generate", "deployment", "--config", CONFIG, *arguments)
 
     def write(self, name: str, data: str | bytes) -> str:
+        (self.directory / name).parent.mkdir(parents=True, exist_ok=True)
         (self.directory / name).write_bytes(data if isinstance(data, bytes) else data.encode())
         return name
 

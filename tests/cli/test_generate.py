@@ -309,7 +309,7 @@ def test_rules_and_settings_that_are_none_are_refused(option: str, data: str | b
 def test_settings_that_lack_a_part_are_refused(shop: Shop) -> None:
     shop.write("settings.json", json.dumps({key: part for key, part in DEFAULTS.items() if key != "common"}))
     run = shop.generate("--settings", "settings.json", "--format", "json")
-    assert (run.code, [error["code"] for error in run.errors]) == (1, ["CC0612"])
+    assert (run.code, [error["code"] for error in run.errors]) == (1, ["CC0641"])
 
 
 # --- --image-replacements

@@ -165,9 +165,29 @@ def a_runtime_class_that_says_otherwise(world: World) -> None:
     }
 
 
-@cases("CC0612", "contrast spec.policy.settings", "common is missing", hint="correct the settings")
+@cases("CC0641", "contrast spec.policy.settings", "common is missing", hint="of Kata 4.1")
 def policy_settings_that_lack_a_part(world: World) -> None:
     world.spec["policy"] = {"settings": json.dumps({key: part for key, part in DEFAULTS.items() if key != "common"})}
+
+
+@cases("CC0612", "contrast spec.policy.settings", "mount_destinations must be a list", hint="correct the settings")
+def policy_settings_of_another_shape(world: World) -> None:
+    world.spec["policy"] = {"settings": {**DEFAULTS, "mount_destinations": "/dev/shm"}}  # noqa: S108
+
+
+@cases("CC0901", "contrast spec.policy.profile", "must be one of", hint="did you mean strict?", exit=2)
+def a_policy_profile_that_does_not_exist(world: World) -> None:
+    world.spec["policy"] = {"profile": "strikt"}
+
+
+@cases("CC0901", "contrast spec.policy.profile", "strict consists of its own rules", exit=2)
+def rules_in_place_of_those_of_the_profile(world: World) -> None:
+    world.spec["policy"] = {"profile": "strict", "rules": "package agent_policy\n"}
+
+
+@cases("CC0901", "contrast spec.policy.rules", "is a whole policy", exit=2)
+def policy_rules_with_their_data(world: World) -> None:
+    world.spec["policy"] = {"rules": "package agent_policy\npolicy_data := {}\n"}
 
 
 @cases("CC0901", "contrast spec.policy.rules", "must be Rego of package agent_policy", exit=2)
@@ -175,6 +195,6 @@ def policy_rules_of_another_package(world: World) -> None:
     world.spec["policy"] = {"rules": f"package {CANARY}\n"}
 
 
-@cases("CC0612", "v1.25.0 spec.policySettings", "common is missing")
+@cases("CC0641", "v1.25.0 spec.policySettings", "common is missing")
 def a_release_with_policy_settings_that_lack_a_part(world: World) -> None:
     world["release"]["spec"]["policySettings"] = {key: part for key, part in DEFAULTS.items() if key != "common"}

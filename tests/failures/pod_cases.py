@@ -192,6 +192,13 @@ def an_unmasked_proc(world: World) -> None:
     world.container["securityContext"] = {"procMount": "Unmasked"}
 
 
+@cases("CC0640", CONTAINER, "containers[0]: COLOUR holds $(todo-annotation)", hint="set policy.profile: kata-4.1")
+def a_value_that_profile_strict_cannot_bind(world: World) -> None:
+    world.spec["policy"] = {"profile": "strict"}
+    field = {"fieldRef": {"fieldPath": "metadata.annotations['example.com/colour']"}}
+    world.container["env"] = [{"name": "COLOUR", "valueFrom": field}]
+
+
 @cases("CC0605", f"{SPEC}.hostNetwrok", "unknown field hostNetwrok", hint="did you mean hostNetwork?")
 def an_unknown_field_in_the_pod_spec(world: World) -> None:
     world.pod["hostNetwrok"] = True

@@ -49,6 +49,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
     "multi-runtime": (*FILES, MANIFEST),
     "gpu": (*FILES, MANIFEST),
     "every-field": (*FILES, Step("contrast-krm check rendered.yaml"), MANIFEST),
+    "strict": (*FILES, Step("contrast-krm check rendered.yaml"), MANIFEST),
     "kustomize": (
         Step(KUSTOMIZE, {"rendered.yaml": STDOUT}),
         Step(f"{KUSTOMIZE} | contrast-krm check"),

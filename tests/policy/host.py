@@ -205,15 +205,16 @@ class Host:
         ]
         return names.index(container)
 
-    def create(self, container: str) -> Json:
+    def create(self, container: str, container_id: str = "") -> Json:
         """CreateContainerRequest of a container."""
         index = self.index(container)
         policy = self.data["containers"][index]
-        bundle = f"{index:064x}"
+        bundle = container_id or f"{index:064x}"
         oci = policy["OCI"]
         storages = self._storages(policy["storages"], bundle)
         block = [s["mount_point"] for s in storages if s["driver"] == "blk"]
-        mounts = [self._mount(mount, bundle, block) for mount in oci["Mounts"]]
+        made = [self._mount(mount, bundle, block) for mount in oci["Mounts"]]
+        mounts = list({mount["destination"]: mount for mount in made}.values())  # a pod's take the place of others
         process = {**copy.deepcopy(PROCESS), **copy.deepcopy(oci["Process"])}
         process["Args"] = [self._argument(arg) for arg in process.get("Args", [])]
         process["Env"] = [self._variable(entry) for entry in process.get("Env", [])]
@@ -223,12 +224,11 @@ class Host:
         linux["Devices"] = [
             {**device, "Major": 0, "Minor": 0, "FileMode": 0, "UID": 0, "GID": 0} for device in linux["Devices"]
         ]
-        options = {option for mount in mounts for option in mount["options"]}
-        linux["RootfsPropagation"] = next((name for name in ("rshared", "rslave") if name in options), "")
+        annotations = self._annotations(policy, bundle)
         pull = {
             "driver": "image_guest_pull",
-            "driver_options": ["image_guest_pull={}"],
-            "source": "image",
+            "driver_options": ["image_guest_pull=" + json.dumps({"metadata": annotations})],
+            "source": annotations.get("io.kubernetes.cri.image-name", "pause"),
             "fstype": "overlay",
             "options": [],
             "mount_point": f"/run/kata-containers/{bundle}/rootfs",
@@ -248,7 +248,7 @@ class Host:
                 "Process": process,
                 "Root": {"Path": f"/run/kata-containers/{bundle}/rootfs", "Readonly": oci["Root"]["Readonly"]},
                 "Mounts": mounts,
-                "Annotations": self._annotations(policy),
+                "Annotations": annotations,
                 "Linux": linux,
             },
         }
@@ -328,10 +328,10 @@ class Host:
                 out.append({**device, "id": "drive0", "type_": "blk", "vm_path": "01/02"})
         return out
 
-    def _annotations(self, policy: Json) -> Json:
+    def _annotations(self, policy: Json, bundle: str) -> Json:
         name, namespace = self.tokens["sandbox-name"], self.tokens["sandbox-namespace"]
         out = {key: value for key, value in policy["OCI"]["Annotations"].items() if key.startswith("io.kata")}
-        out["io.katacontainers.pkg.oci.bundle_path"] = "/run/bundle"
+        out["io.katacontainers.pkg.oci.bundle_path"] = f"/run/containerd/io.containerd.runtime.v2.task/k8s.io/{bundle}"
         wanted = policy["OCI"]["Annotations"]
         out |= {
             "io.kubernetes.cri.container-type": wanted["io.kubernetes.cri.container-type"],
@@ -342,6 +342,7 @@ class Host:
         }
         if "io.kubernetes.cri.container-name" in wanted:
             out["io.kubernetes.cri.container-name"] = wanted["io.kubernetes.cri.container-name"]
+            out["io.kubernetes.cri.image-name"] = wanted["io.kubernetes.cri.image-name"]
             out["io.kubernetes.container.terminationMessagePath"] = "/dev/termination-log"
             out["io.kubernetes.container.terminationMessagePolicy"] = "File"
             prefix = self.data["devices"]["vfio"]["device_path"]

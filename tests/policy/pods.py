@@ -9,13 +9,13 @@ import yaml
 from krm_function.api.kinds import ImageFacts
 from krm_function.findings import Finding, Ref
 from krm_function.model.workload import Workload
-from krm_function.policy import References, Sealed, default_settings, load_rules, seal
+from krm_function.policy import KATA, References, Sealed, default_settings, load_rules, seal
 
 Json = dict[str, Any]
 
 INITIALIZER: Json = {
     "name": "contrast-initializer",
-    "image": "ghcr.io/edgelesssys/contrast/initializer:v1@sha256:1",
+    "image": "ghcr.io/edgelesssys/contrast/initializer:v1@sha256:" + "1" * 64,
     "env": [{"name": "COORDINATOR_HOST", "value": "coordinator-ready.default"}],
     "volumeMounts": [{"name": "contrast-secrets", "mountPath": "/contrast"}],
     "securityContext": {"capabilities": {"add": ["NET_ADMIN"]}},
@@ -35,7 +35,7 @@ CRYPT_INITIALIZER: Json = {
 }
 MESH: Json = {
     "name": "contrast-service-mesh",
-    "image": "ghcr.io/edgelesssys/contrast/service-mesh-proxy:v1@sha256:2",
+    "image": "ghcr.io/edgelesssys/contrast/service-mesh-proxy:v1@sha256:" + "2" * 64,
     "restartPolicy": "Always",
     "args": ["-l", "debug"],
     "env": [
@@ -54,7 +54,7 @@ MESH: Json = {
 }
 HOLDER: Json = {
     "name": "pvc-holder",
-    "image": "ghcr.io/edgelesssys/contrast/initializer:v1@sha256:1",
+    "image": "ghcr.io/edgelesssys/contrast/initializer:v1@sha256:" + "1" * 64,
     "command": ["/bin/sh", "-c", "sleep inf"],
     "restartPolicy": "Always",
     "securityContext": {"privileged": True},
@@ -76,7 +76,7 @@ IMAGE_STORE: Json = {
 }
 APP: Json = {
     "name": "app",
-    "image": "registry.example.com/shop/web:1.2@sha256:3",
+    "image": "registry.example.com/shop/web:1.2@sha256:" + "3" * 64,
     "command": ["/web"],
     "args": ["--name=$(POD_NAME)", "--price=$$(POD_NAME)", "it's"],
     "env": [
@@ -219,16 +219,16 @@ def images(subject: Workload, **config: Any) -> dict[str, ImageFacts]:
 
 
 def sealing(
-    subject: Workload, references: References | None = None, **config: Any
+    subject: Workload, references: References | None = None, profile: str = KATA, **config: Any
 ) -> tuple[Sealed | None, tuple[Finding, ...]]:
     """Seal with our own settings and rules."""
     known = references or References([CONFIG_MAP, SECRET])
-    return seal(subject, images(subject, **config), known, default_settings(), load_rules())
+    return seal(subject, images(subject, **config), known, default_settings(profile), load_rules(profile))
 
 
-def sealed(subject: Workload, references: References | None = None, **config: Any) -> Sealed:
+def sealed(subject: Workload, references: References | None = None, profile: str = KATA, **config: Any) -> Sealed:
     """Seal what must be sealable."""
-    made, findings = sealing(subject, references, **config)
+    made, findings = sealing(subject, references, profile, **config)
     assert made is not None, findings
     return made
 

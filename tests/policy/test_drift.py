@@ -317,7 +317,7 @@ MOVES: dict[str, tuple[Edit, str]] = {
     "another source of variables": (app(assign(envFrom=[{"configMapRef": {"name": "look"}}])), "app: env"),
     "no source of variables": (app(remove("envFrom")), "app: env"),
     "another image": (app(assign(image="registry.example.com/shop/web:1.2@sha256:4")), "app: image"),
-    "another tag": (app(assign(image="registry.example.com/shop/web:1.3@sha256:3")), "app: image"),
+    "another tag": (app(assign(image="registry.example.com/shop/web:1.3@sha256:" + "3" * 64)), "app: image"),
     "another image of an init container": (init(2, assign(image="evil:1")), "contrast-service-mesh: image"),
     "one mount less": (app(lambda one: one["volumeMounts"].pop(0)), "app: volumeMounts"),
     "no secrets": (app(lambda one: one["volumeMounts"].pop()), "app: volumeMounts"),

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.policy import default_settings, describe, settings
+from krm_function.policy import STRICT, default_settings, describe, settings
 from krm_function.policy.defaults import DEFAULTS
 from tests.policy import pods
 
@@ -60,8 +60,6 @@ def test_unknown_keys_are_dropped() -> None:
 @pytest.mark.parametrize(
     ("document", "problem"),
     [
-        ({}, "pause_container is missing"),
-        (_with("common", "cpath", None), "common.cpath is missing"),
         (_with("common", "default_caps", "CAP_KILL"), "common.default_caps must be a list"),
         (_with("common", "default_caps", [1]), "common.default_caps[0] must be a string"),
         (_with("cluster_config", "guest_pull", "true"), "cluster_config.guest_pull must be a boolean"),
@@ -77,6 +75,41 @@ def test_problems(document: dict[str, Any], problem: str) -> None:
     assert findings
     assert {found.code for found in findings} == {"CC0612"}
     assert problem in findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("document", "member"),
+    [({}, "pause_container"), (_with("common", "cpath", None), "common.cpath")],
+)
+def test_settings_of_another_release(document: dict[str, Any], member: str) -> None:
+    _, findings = settings(document)
+
+    assert {found.code for found in findings} == {"CC0641"}
+    assert findings[0].message.startswith(f"policy settings: {member} is missing")
+
+
+def test_a_missing_member_does_not_hide_a_wrong_one() -> None:
+    document = _with("common", "cpath", None)
+    document["common"]["spath"] = 1
+    assert [found.code for found in settings(document)[1]] == ["CC0641", "CC0612"]
+
+
+def test_profile_strict_says_so_in_the_data() -> None:
+    made, findings = settings(None, STRICT)
+
+    assert findings == ()
+    assert made.profile == made.shared["profile"] == STRICT
+    assert {key: value for key, value in made.shared.items() if key != "profile"} == default_settings().shared
+    assert json.loads(f"{{{made.shared_text}}}") == made.shared
+
+
+def test_patterns_that_strict_would_never_match() -> None:
+    document = _with("request_defaults", "ExecProcessRequest", "regex", ["^ls$", ".*"])
+    assert settings(document)[1] == ()
+    _, findings = settings(document, STRICT)
+    assert [found.message for found in findings] == [
+        "policy settings: request_defaults.ExecProcessRequest.regex[1] must begin with ^ in profile strict"
+    ]
 
 
 def test_settings_are_read_not_kept_as_they_were() -> None:

@@ -1,7 +1,7 @@
 # Execution policy of a confidential pod: which requests of the (untrusted) host the agent inside the VM may obey.
 #
-# Written for Kata agents of release 4.1. Everything that is not permitted below is denied. What a pod may run stands in
-# policy_data, which the generator appends to this text. The state of the VM, data.pstate, is kept by the agent: it
+# For Kata agents of release 4.1. Everything that is not permitted is denied. The profile at the end says how closely
+# a request is looked at, policy_data what a pod may run. The state of the VM, data.pstate, is kept by the agent: it
 # applies the patches ("ops") of every request that is allowed.
 #
 # Only what regorus (v0 with future keywords, and v1), OPA and rego-cpp agree on is used: no negation and no loop inside
@@ -112,24 +112,16 @@ is_pinned(key) if count([1 | data.pstate[k]; k == key]) > 0
 
 state_path(key) := concat("/", ["", "pstate", key])
 
-# A container's id becomes a key of the state, so it may be none of our own keys and no path.
-usable_id(id) if {
-	not id in {"sandbox_name", "namespace", "network_namespace"}
-	not contains(id, "/")
-	not contains(id, "~")
-}
-
 # --- CreateContainerRequest -----------------------------------------------------------------------------------------
 
 default CreateContainerRequest := false
 
 CreateContainerRequest := {"allowed": true, "ops": ops} if {
 	ordinary_container
-	usable_id(input.container_id)
 	name := input.OCI.Annotations["io.kubernetes.cri.sandbox-name"]
 	namespace := input.OCI.Annotations["io.kubernetes.cri.sandbox-namespace"]
 
-	# exactly one container of the policy: with two the state would not know which one runs
+	# exactly one: with two the state would not know which one runs
 	candidates := [index | policy_data.containers[index]; container_permitted(policy_data.containers[index], name, namespace)]
 	count(candidates) == 1
 
@@ -150,6 +142,7 @@ ordinary_container if {
 	count(input.OCI.Linux.GIDMappings) == 0
 	count(input.OCI.Linux.UIDMappings) == 0
 	input.OCI.Linux.MountLabel == ""
+	input.OCI.Linux.RootfsPropagation == ""
 	is_null(input.OCI.Linux.IntelRdt)
 	is_null(input.OCI.Linux.Seccomp)
 	count(input.OCI.Linux.Resources.Devices) == 0
@@ -173,14 +166,14 @@ container_permitted(p, name, namespace) if {
 	arguments_permitted(p.OCI.Process.Args, input.OCI.Process.Args, name, namespace)
 	capabilities_permitted(p.OCI.Process.Capabilities, input.OCI.Process.Capabilities)
 	linux_permitted(p)
-	propagation_permitted(p, input.OCI.Linux.RootfsPropagation)
 	devices_permitted(p)
 
 	sandbox_id := input.OCI.Annotations["io.kubernetes.cri.sandbox-id"]
-	regex.match(p.OCI.Annotations["io.kubernetes.cri.sandbox-id"], sandbox_id)
+	matches(p.OCI.Annotations["io.kubernetes.cri.sandbox-id"], sandbox_id)
 	bundle_id := bundle(p)
 	mounts_permitted(p, bundle_id, sandbox_id)
 	storages_permitted(p, bundle_id, sandbox_id)
+	complete(p, name, namespace, bundle_id)
 }
 
 # The empty namespace of a policy is any namespace; the state keeps all containers in the same one.
@@ -188,7 +181,7 @@ namespace_permitted(wanted, given) if wanted == given
 
 namespace_permitted(wanted, _) if wanted == ""
 
-name_permitted(p, name) if regex.match(p.OCI.Annotations["io.kubernetes.cri.sandbox-name"], name)
+name_permitted(p, name) if matches(p.OCI.Annotations["io.kubernetes.cri.sandbox-name"], name)
 
 name_permitted(p, _) if not has_key(p.OCI.Annotations, "io.kubernetes.cri.sandbox-name")
 
@@ -201,10 +194,10 @@ role_permitted(p, name, namespace) if {
 	input.OCI.Annotations["io.katacontainers.pkg.oci.container_type"] == "pod_sandbox"
 	not has_key(p.OCI.Annotations, "io.kubernetes.cri.container-name")
 	not has_key(input.OCI.Annotations, "io.kubernetes.cri.container-name")
-	regex.match(p.OCI.Annotations["nerdctl/network-namespace"], input.OCI.Annotations["nerdctl/network-namespace"])
-	named := replace(p.OCI.Annotations["io.kubernetes.cri.sandbox-log-directory"], "$(sandbox-name)", name)
+	matches(p.OCI.Annotations["nerdctl/network-namespace"], input.OCI.Annotations["nerdctl/network-namespace"])
+	named := replace(p.OCI.Annotations["io.kubernetes.cri.sandbox-log-directory"], "$(sandbox-name)", in_pattern(name))
 	directory := replace(named, "$(sandbox-namespace)", namespace)
-	regex.match(directory, input.OCI.Annotations["io.kubernetes.cri.sandbox-log-directory"])
+	matches(directory, input.OCI.Annotations["io.kubernetes.cri.sandbox-log-directory"])
 }
 
 role_permitted(p, _, _) if {
@@ -224,48 +217,28 @@ annotations_permitted(p) if {
 	}
 }
 
-annotation_permitted(_, key, _) if startswith(key, "io.kubernetes.cri.")
-
-annotation_permitted(p, key, _) if has_key(p.OCI.Annotations, key)
-
 annotation_permitted(p, key, value) if {
 	some key_pattern, value_pattern in p.runtime_anno_patterns
-	regex.match(key_pattern, key)
-	regex.match(value_pattern, value)
+	matches(key_pattern, key)
+	matches(value_pattern, value)
 }
 
 # The container's own directory in the VM, read from the path of its root file system.
 bundle(p) := id if {
 	path := replace(p.OCI.Root.Path, "$(root_path)", policy_data.common.root_path)
-	pattern := replace(path, "$(bundle-id)", "([0-9a-f]{64}|[a-z0-9][a-z0-9.-]*)")
-	found := regex.find_all_string_submatch_n(concat("", ["^", pattern, "$"]), input.OCI.Root.Path, 1)
+	found := regex.find_all_string_submatch_n(bundle_pattern(path), input.OCI.Root.Path, 1)
 	id := found[0][1]
-}
-
-# A host that honours mountPropagation says so for the root file system too.
-propagation_permitted(_, given) if given == ""
-
-propagation_permitted(p, given) if {
-	given in {"rshared", "rslave"}
-	some mount in p.OCI.Mounts
-	given in mount.options
 }
 
 # --- Patterns of paths ----------------------------------------------------------------------------------------------
 
 expanded(text) := replace(replace(text, "$(sfprefix)", policy_data.common.sfprefix), "$(cpath)", policy_data.common.cpath)
 
-# A pattern says where it begins. Any other text is no pattern, and only equal to itself.
-path_matches(pattern, path, bundle_id, _) if anchored_match(replace(expanded(pattern), "$(bundle-id)", bundle_id), path)
+path_matches(pattern, path, bundle_id, _) if matches(replace(expanded(pattern), "$(bundle-id)", bundle_id), path)
 
 path_matches(pattern, path, _, sandbox_id) if {
 	contains(pattern, "$(sandbox-id)")
-	anchored_match(replace(expanded(pattern), "$(sandbox-id)", sandbox_id), path)
-}
-
-anchored_match(pattern, path) if {
-	startswith(pattern, "^")
-	regex.match(pattern, path)
+	matches(replace(expanded(pattern), "$(sandbox-id)", sandbox_id), path)
 }
 
 # --- Mounts ---------------------------------------------------------------------------------------------------------
@@ -339,10 +312,10 @@ same_place(p, mount) if {
 # --- Storages -------------------------------------------------------------------------------------------------------
 
 # The image that the VM pulls itself is the one storage a policy does not list.
+pulled_images := [storage | storage := input.storages[_]; storage.driver == "image_guest_pull"]
+
 storages_permitted(p, bundle_id, sandbox_id) if {
-	pulled := count([1 | driver := input.storages[_].driver; driver == "image_guest_pull"])
-	pulled <= 1
-	count(p.storages) == count(input.storages) - pulled
+	count(p.storages) == count(input.storages) - count(pulled_images)
 	every storage in input.storages {
 		storage_permitted(p, storage, bundle_id, sandbox_id)
 	}
@@ -359,29 +332,31 @@ storage_permitted(_, storage, bundle_id, _) if {
 
 storage_permitted(p, storage, bundle_id, sandbox_id) if {
 	some wanted in p.storages
+	storage_matches(wanted, storage, bundle_id, sandbox_id)
+}
+
+storage_matches(wanted, storage, bundle_id, sandbox_id) if {
 	wanted.driver == storage.driver
 	storage_source_permitted(wanted, storage, bundle_id)
 	same_storage(wanted, storage, bundle_id, sandbox_id)
 }
 
-storage_permitted(p, storage, bundle_id, sandbox_id) if {
+storage_matches(wanted, storage, bundle_id, sandbox_id) if {
 	storage.driver == "scsi"
 	regex.match("^[0-9]+:[0-9]+$", storage.source)
-	some wanted in p.storages
 	same_storage(wanted, storage, bundle_id, sandbox_id)
 }
 
-storage_permitted(p, storage, bundle_id, sandbox_id) if {
+storage_matches(wanted, storage, bundle_id, sandbox_id) if {
 	storage.driver == "blk"
 	regex.match("^[0-9a-f]{2}(/[0-9a-f]{2})?$", storage.source)
-	some wanted in p.storages
 	same_storage(wanted, storage, bundle_id, sandbox_id)
 }
 
 storage_source_permitted(wanted, storage, _) if wanted.source == storage.source
 
 storage_source_permitted(wanted, storage, bundle_id) if {
-	anchored_match(replace(expanded(wanted.source), "$(bundle-id)", bundle_id), storage.source)
+	matches(replace(expanded(wanted.source), "$(bundle-id)", bundle_id), storage.source)
 }
 
 same_storage(wanted, storage, bundle_id, sandbox_id) if {
@@ -397,17 +372,18 @@ same_storage(wanted, storage, bundle_id, sandbox_id) if {
 mount_point_permitted(wanted, storage, _, sandbox_id) if {
 	wanted.fstype == "local"
 	point := replace(wanted.mount_point, "$(cpath)", policy_data.common.cpath)
-	anchored_match(replace(point, "$(sandbox-id)", sandbox_id), storage.mount_point)
+	matches(replace(point, "$(sandbox-id)", sandbox_id), storage.mount_point)
 }
 
 mount_point_permitted(wanted, storage, bundle_id, _) if {
 	wanted.fstype == "bind"
-	anchored_match(replace(expanded(wanted.mount_point), "$(bundle-id)", bundle_id), storage.mount_point)
+	point := replace(wanted.mount_point, "$(cpath)", policy_data.common.cpath)
+	matches(replace(point, "$(bundle-id)", bundle_id), storage.mount_point)
 }
 
 mount_point_permitted(wanted, storage, _, _) if {
 	wanted.fstype == "tmpfs"
-	anchored_match(wanted.mount_point, storage.mount_point)
+	matches(wanted.mount_point, storage.mount_point)
 }
 
 mount_point_permitted(wanted, storage, _, _) if {
@@ -497,8 +473,9 @@ linux_permitted(p) if {
 
 	count({path | path := input.OCI.Linux.Devices[_].Path} - {path | path := p.OCI.Linux.Devices[_].Path}) == 0
 
+	wanted_sysctl := p.OCI.Linux.Sysctl
 	every key, value in input.OCI.Linux.Sysctl {
-		p.OCI.Linux.Sysctl[key] == value
+		wanted_sysctl[key] == value
 	}
 }
 
@@ -535,13 +512,16 @@ arguments_permitted(wanted, given, name, namespace) if {
 	}
 }
 
-argument_permitted(wanted, given, name, _) if {
+argument_permitted(wanted, given, _, _) if {
 	not startswith(wanted, "$(text-pattern)")
-	text := replace(wanted, "$$", "$")
-	given in {text, replace(text, "$(sandbox-name)", name)}
+	replace(wanted, "$$", "$") == given
+	literal(given)
 }
 
-argument_permitted(wanted, _, _, _) if wanted == "$(node-name)"
+argument_permitted(wanted, given, name, _) if {
+	not startswith(wanted, "$(text-pattern)")
+	replace(replace(wanted, "$$", "$"), "$(sandbox-name)", name) == given
+}
 
 argument_permitted(wanted, given, name, namespace) if {
 	startswith(wanted, "$(text-pattern)")
@@ -553,13 +533,20 @@ text_matches(pattern, text, name, namespace) if {
 	regex.match("^[a-z0-9.-]+$", name)
 	regex.match("^[a-z0-9-]*$", namespace)
 	named := replace(pattern, "$(sandbox-name)", replace(name, ".", "[.]"))
-	anchored_match(replace(named, "$(sandbox-namespace)", namespace), text)
+	regex.match(concat("", ["^(?:", replace(named, "$(sandbox-namespace)", namespace), ")$"]), text)
+}
+
+variable_permitted(p, variable, _, _) if {
+	not contains(variable, "=$(text-pattern)")
+	variable in p.Env
+	literal(variable)
 }
 
 variable_permitted(p, variable, _, namespace) if {
 	not contains(variable, "=$(text-pattern)")
 	some wanted in p.Env
-	variable in {wanted, replace(wanted, "$(sandbox-namespace)", namespace)}
+	replace(wanted, "$(sandbox-namespace)", namespace) == variable
+	literal(variable)
 }
 
 variable_permitted(p, variable, name, namespace) if {
@@ -571,9 +558,10 @@ variable_permitted(p, variable, name, namespace) if {
 	text_matches(parts[1], trim_prefix(variable, key), name, namespace)
 }
 
-variable_permitted(_, variable, _, _) if {
+variable_permitted(p, variable, _, _) if {
+	foreign(p, variable)
 	some pattern in policy_data.request_defaults.CreateContainerRequest.allow_env_regex
-	anchored_match(variable_pattern(pattern), variable)
+	matches(variable_pattern(pattern), variable)
 }
 
 # a variable of which the policy knows the name and the kind of value only
@@ -587,18 +575,9 @@ variable_permitted(p, variable, name, _) if {
 	value_permitted(parts[1], given[1], name)
 }
 
-value_permitted(wanted, given, name) if {
-	wanted == "$(sandbox-name)"
-	given == name
-}
-
 value_permitted(wanted, given, _) if {
 	wanted in {"$(pod-ip)", "$(host-ip)"}
 	ipv4(given)
-}
-
-value_permitted(wanted, _, _) if {
-	wanted in {"$(host-name)", "$(node-name)", "$(pod-uid)", "$(resource-field)", "$(todo-annotation)"}
 }
 
 ipv4(text) if {
@@ -637,10 +616,8 @@ capability_names(list) := {trim_prefix(name, "CAP_") | name := list[_]}
 
 # --- RemoveContainerRequest, ExecProcessRequest ----------------------------------------------------------------------
 
-default RemoveContainerRequest := false
-
 RemoveContainerRequest := {"allowed": true, "ops": ops} if {
-	usable_id(input.container_id)
+	removable(input.container_id)
 	ops := [{"op": "remove", "path": state_path(input.container_id)}]
 }
 
@@ -651,9 +628,9 @@ ExecProcessRequest if {
 	input.process.SelinuxLabel == ""
 	input.process.ApparmorProfile == ""
 	is_null(input.process.Capabilities)
-	usable_id(input.container_id)
 	p := policy_data.containers[data.pstate[input.container_id]]
-	process_permitted(p.OCI.Process, input.process, data.pstate.sandbox_name, data.pstate.namespace)
+	pattern := p.OCI.Annotations["io.kubernetes.cri.sandbox-name"]
+	process_permitted(p.OCI.Process, input.process, exec_name(pattern), data.pstate.namespace)
 	command_permitted(p)
 }
 
@@ -666,7 +643,7 @@ command_permitted(p) if {
 
 command_permitted(_) if {
 	some pattern in policy_data.request_defaults.ExecProcessRequest.regex
-	regex.match(pattern, concat(" ", input.process.Args))
+	matches(pattern, concat(" ", input.process.Args))
 }
 
 # --- CopyFileRequest ------------------------------------------------------------------------------------------------
@@ -677,7 +654,7 @@ CopyFileRequest if {
 	input.file_type in {"Regular", "Directory"}
 	not climbs(input.path)
 	some pattern in policy_data.request_defaults.CopyFileRequest
-	anchored_match(shared_path(pattern), input.path)
+	begins(shared_path(pattern), input.path)
 }
 
 # a link may stand below a directory of the shared ones only, and point to nothing above itself
@@ -685,7 +662,7 @@ CopyFileRequest if {
 	input.file_type == "Symlink"
 	not climbs(input.path)
 	some pattern in policy_data.request_defaults.CopyFileRequest
-	anchored_match(concat("", [shared_path(pattern), ".*/.+"]), input.path)
+	below(shared_path(pattern), input.path)
 	is_string(input.symlink_target)
 	not climbs(input.symlink_target)
 	not startswith(input.symlink_target, "/")
@@ -703,6 +680,7 @@ CreateSandboxRequest if {
 	input.guest_hook_path == ""
 	count(input.kernel_modules) == 0
 	input.sandbox_pidns == false
+	distinct(input.storages)
 	every storage in input.storages {
 		storage in policy_data.sandbox.storages
 	}

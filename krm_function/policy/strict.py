@@ -1,0 +1,138 @@
+r"""Profile strict: the policy data of a pod, narrowed until only this pod fits (genpolicy.md 6, 11.4).
+
+Rule of this file: it takes the data of profile kata-4.1 and only ever takes freedom away. What cannot be bound is a
+finding, for a host would choose it. The rules beside it, rules/strict.rego, read what is added here:
+
+    images                 the spellings of the one image that may be pulled, each with its digest
+    required_mounts        destinations that may not be missing: the pod asks for them
+    required_variables     names that may not be missing: the pod or its image sets them
+    runtime_anno_patterns  the annotations of the runtime itself, which kata-4.1 takes with any name and value
+    patterns               names of the pod escaped, so that a dot is a dot
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from krm_function.findings import Finding, Path, dotted, finding
+from krm_function.model.image import parse
+from krm_function.policy.subject import PATTERNS, SUFFIX, Subject, escape
+from krm_function.policy.tokens import TOKENS
+
+Json = dict[str, Any]
+
+PAUSE_SOURCE = "pause"  # what the shim asks for in place of the sandbox's image, which is inside the VM
+NAME = "io.kubernetes.cri.sandbox-name"
+CONTAINER = "io.kubernetes.cri.container-name"
+
+# Annotations that containerd writes into every specification. Those with a meaning in the VM are bound by the rules.
+RUNTIME_ANNOTATIONS = {
+    r"^io\.kubernetes\.cri\.sandbox-uid$": "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+    r"^io\.kubernetes\.cri\.sandbox-(cpu-period|cpu-quota|cpu-shares|memory)$": "^-?[0-9]+$",
+    r"^io\.kubernetes\.cri\.podsandbox\.image-name$": "^[A-Za-z0-9][A-Za-z0-9._/:@-]*$",
+}
+
+_TOKEN = re.compile(r"\$\((" + "|".join(TOKENS) + r")\)")
+_UNKNOWN = "$(todo-annotation)"
+_ESCAPE = "\\"
+_SHELL_NAME = re.compile(r"[A-Za-z_.-][A-Za-z0-9_.-]*")
+# what stands before the name at the end of a path pattern: a shared directory, random characters, any directory
+_NAMED = re.compile(r"(.*(?:\$\(sfprefix\)|\{16\}-|/))([^/]*)\$", re.DOTALL)
+
+
+def narrowed(
+    containers: list[Json], pod: Subject, replaceable: Collection[str] = ()
+) -> tuple[list[Json], list[Finding]]:
+    """The containers of a policy, bound to the pod. Nothing given is changed.
+
+    replaceable: where the runtime mounts something of its own unless the pod does.
+    """
+    findings: list[Finding] = []
+    spec = {entry["name"]: (at, entry) for at, entry in _entries(pod)}
+    out = []
+    for policy in containers:
+        at, container = spec.get(policy["OCI"]["Annotations"].get(CONTAINER), ((), {}))
+        process = policy["OCI"]["Process"]
+        findings += _unbound(process.get("Env", ()), process.get("Args", ()), pod, at)
+        images = _images(container["image"], pod, at, findings) if container else [PAUSE_SOURCE]
+        wanted = {mount["mountPath"] for mount in container.get("volumeMounts") or ()}
+        mounts = _mounts(policy["OCI"]["Mounts"], wanted & set(replaceable))
+        storages = [
+            {**storage, "source": escaped(storage["source"]), "mount_point": escaped(storage["mount_point"])}
+            for storage in policy["storages"]
+        ]
+        annotations = dict(policy["OCI"]["Annotations"])
+        if annotations.get(NAME) == f"^{pod.name_pattern}$":
+            annotations[NAME] = f"^{_name(pod)}$"
+        narrow = {
+            "OCI": {**policy["OCI"], "Mounts": mounts, "Annotations": annotations},
+            "storages": storages,
+            "runtime_anno_patterns": {**policy["runtime_anno_patterns"], **RUNTIME_ANNOTATIONS},
+            "images": images,
+            "required_mounts": sorted({mount["destination"] for mount in mounts} & wanted),
+            "required_variables": _required(process.get("Env", ())) if container else [],
+        }
+        out.append({**policy, **narrow})
+    return out, findings
+
+
+def _mounts(given: list[Json], replaced: set[str]) -> list[Json]:
+    """Mounts with their names escaped. replaced: of two there, the runtime's own comes first and is never made."""
+    places = [mount["destination"] for mount in given]
+    gone = {places.index(place) for place in replaced if places.count(place) > 1}
+    return [{**mount, "source": escaped(mount["source"])} for index, mount in enumerate(given) if index not in gone]
+
+
+def escaped(pattern: str) -> str:
+    r"""A path pattern whose last name stands for itself; any other text as it is.
+
+    >>> escaped("$(sfprefix)resolv.conf$")
+    '$(sfprefix)resolv\\.conf$'
+    """
+    named = _NAMED.fullmatch(pattern) if pattern.startswith(("^", "$(")) else None
+    if named is None:
+        return pattern
+    return f"{named[1]}{escape(named[2].replace(_ESCAPE, ''))}$"
+
+
+def _name(pod: Subject) -> str:
+    """The pattern of the pod's name with its dots escaped; one made of generateName is so already."""
+    suffix = PATTERNS[pod.ref.kind]
+    base = pod.name_pattern.removesuffix(suffix)
+    return (base if base.endswith(SUFFIX) else escape(base)) + suffix
+
+
+def _entries(pod: Subject) -> Iterator[tuple[Path, Json]]:
+    for key in ("initContainers", "containers"):
+        for index, container in enumerate(pod.spec.get(key) or ()):
+            yield (key, index), container
+
+
+def _required(env: Sequence[str]) -> list[str]:
+    """The names that a kubelet of any version sets; those that a shell could not use, some leave out."""
+    names = [variable.partition("=")[0] for variable in env]
+    return [name for name in names if _SHELL_NAME.fullmatch(name)]
+
+
+def _images(reference: str, pod: Subject, at: Path, findings: list[Finding]) -> list[str]:
+    """How a host may spell the image: as the pod does, or with the defaults filled in, with or without its tag."""
+    image = parse(reference)
+    if isinstance(image, str) or not image.pinned:
+        findings.append(finding("CC0502", pod.ref, (*pod.spec_path, *at, "image"), image=reference))
+        return []
+    spelled = [reference, f"{image.name}@{image.digest}"]
+    if image.tag:
+        spelled.append(f"{image.name}:{image.tag}@{image.digest}")
+    return list(dict.fromkeys(spelled))
+
+
+def _unbound(env: Sequence[str], args: Sequence[str], pod: Subject, at: Path) -> list[Finding]:
+    """What a host could choose freely: values that nothing in the document says, or says only a part of."""
+    texts = [(variable.partition("=")[0], variable.partition("=")[2], "sandbox-namespace") for variable in env]
+    texts += [("an argument", argument, "sandbox-name") for argument in args]
+    return [
+        finding("CC0640", pod.ref, pod.spec_path + at, container=dotted(at), what=what, token=found[0])
+        for what, text, exact in texts
+        for found in _TOKEN.finditer(text)
+        if found[0] == _UNKNOWN or (found[1] != exact and found[0] != text)
+    ]

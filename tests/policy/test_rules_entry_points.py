@@ -1,0 +1,55 @@
+"""Every entry point of the agent: what the rules say of it by default, and what it takes to be heard otherwise.
+
+The table is genpolicy.md 6.2 and 6.3-6.11. `{}` is a request that says nothing, so it meets no condition.
+"""
+
+import re
+
+import pytest
+
+from krm_function.policy import KATA, PROFILES, load_rules
+from tests.policy import host, pods
+
+ALLOWED = dict.fromkeys(host.ENTRY_POINTS_ALLOWED, "always")
+DENIED = dict.fromkeys(host.ENTRY_POINTS_DENIED, "never")
+CONDITIONAL = {
+    "AddARPNeighborsRequest": "not of lo, nothing in loopback, harmless states and flags",
+    "CloseStdinRequest": "the settings switch it on",
+    "CopyFileRequest": "into a shared directory, no path that climbs out of it",
+    "CreateContainerRequest": "exactly one container of the policy fits, and the state agrees",
+    "CreateSandboxRequest": "no hooks, no modules, no shared process namespace, only storages of the settings",
+    "ExecProcessRequest": "a container that runs, its identity, one of its commands",
+    "GetDiagnosticDataRequest": "the settings switch it on",
+    "ReadStreamRequest": "the settings switch it on",
+    "UpdateEphemeralMountsRequest": "the settings switch it on",
+    "UpdateInterfaceRequest": "flags, name and address are not those of loopback",
+    "UpdateRoutesRequest": "no source and no device of loopback",
+    "WriteStreamRequest": "the settings switch it on",
+}
+REMOVE = "RemoveContainerRequest"  # Kata's default is true, and a patch that fails is a denial
+SWITCHED_ON = ("ReadStreamRequest",)  # by Contrast's settings
+
+
+def test_the_rules_know_exactly_the_entry_points_of_the_agent() -> None:
+    for profile in PROFILES:
+        defaults = dict(re.findall(r"^default (\w+) := (\w+)$", load_rules(profile), re.MULTILINE))
+        removing = {REMOVE: "true" if profile == KATA else "false"}
+        assert defaults == (
+            dict.fromkeys(ALLOWED, "true")
+            | dict.fromkeys(DENIED, "false")
+            | dict.fromkeys(CONDITIONAL, "false")
+            | removing
+        )
+
+
+def test_only_conditions_make_an_entry_point_true() -> None:
+    heads = set(re.findall(r"^([A-Z]\w+)(?: :=| if)", load_rules(), re.MULTILINE))
+    assert heads == {*CONDITIONAL, REMOVE}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_a_request_without_content_gets(profile: str) -> None:
+    agent = host.Agent(pods.sealed(pods.rich(), profile=profile).rego)
+    allowed = {entry for entry in (*CONDITIONAL, REMOVE) if agent.verdict(entry, {}) is True}
+
+    assert allowed == {*SWITCHED_ON, *([REMOVE] if profile == KATA else [])}

@@ -1,0 +1,191 @@
+"""The policy data of profile strict."""
+
+from typing import Any
+
+import pytest
+
+from krm_function.policy import KATA, PROFILES, STRICT, describe, load_rules, profile_of
+from krm_function.policy.drift import drift
+from krm_function.policy.references import References
+from krm_function.policy.settings import default_settings
+from krm_function.policy.strict import escaped, narrowed
+from krm_function.policy.subject import subject as read
+from tests.policy import pods
+
+Json = dict[str, Any]
+
+PINNED = "registry.example.com/shop/app:1@sha256:" + "a" * 64
+REFERENCES = References([pods.CONFIG_MAP, pods.SECRET])
+
+
+def _container(index: int = 1, **container: Any) -> Json:
+    made = pods.sealed(pods.simple(**{"image": PINNED, **container}), profile=STRICT)
+    found: Json = made.data["containers"][index]
+    return found
+
+
+def test_a_policy_says_which_profile_it_has() -> None:
+    for profile in PROFILES:
+        rego = pods.sealed(pods.rich(), profile=profile).rego
+        assert profile_of(rego) == profile
+        assert describe(rego).get("profile", KATA) == profile
+    assert profile_of("package agent_policy\n") == ""
+    assert "profile" not in describe(pods.sealed(pods.rich()).rego)
+
+
+def test_the_texts_of_the_profiles_define_the_same_names() -> None:
+    shared = load_rules(KATA).partition("# --- Profile")[0]
+    assert load_rules(STRICT).startswith(shared)
+    for profile in PROFILES:
+        assert load_rules(profile).count("# --- Profile") == 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "made"),
+    [
+        ("$(sfprefix)resolv.conf$", r"$(sfprefix)resolv\.conf$"),
+        (r"$(sfprefix)a\.b\-c$", r"$(sfprefix)a\.b\-c$"),
+        ("^/run/kata-containers/sandbox/ephemeral/a.b$", r"^/run/kata-containers/sandbox/ephemeral/a\.b$"),
+        (r"^$(cpath)/sandbox-[0-9a-f]{16}-a.b$", r"^$(cpath)/sandbox-[0-9a-f]{16}-a\.b$"),
+        ("^/x/$(bundle-id)-[a-z0-9]{16}-a.b$", r"^/x/$(bundle-id)-[a-z0-9]{16}-a\.b$"),
+        ("$(spath)/$(b64_device_id)", "$(spath)/$(b64_device_id)"),
+        ("/run/kata-containers/sandbox/shm", "/run/kata-containers/sandbox/shm"),
+        ("/sys/a.b", "/sys/a.b"),
+        ("proc", "proc"),
+        ("", ""),
+    ],
+)
+def test_names_in_patterns_stand_for_themselves(pattern: str, made: str) -> None:
+    assert escaped(pattern) == made
+    assert escaped(made) == made
+
+
+@pytest.mark.parametrize(
+    ("kind", "metadata", "pattern"),
+    [
+        ("Pod", {"name": "a.b"}, r"^a\.b$"),
+        ("Pod", {"generateName": "a.b-"}, r"^a\.b\-[bcdfghjklmnpqrstvwxz2456789]+$"),
+        ("StatefulSet", {"name": "a.b"}, r"^a\.b-[0-9]+$"),
+    ],
+)
+def test_the_name_of_the_pod_stands_for_itself(kind: str, metadata: Json, pattern: str) -> None:
+    workload = pods.workload({"containers": [{"name": "app", "image": PINNED}]}, kind, metadata)
+    for container in pods.sealed(workload, profile=STRICT).data["containers"]:
+        assert container["OCI"]["Annotations"]["io.kubernetes.cri.sandbox-name"] == pattern
+
+
+def test_only_mounts_of_the_pod_are_required() -> None:
+    containers = pods.sealed(pods.rich(), profile=STRICT).data["containers"]
+    assert containers[0]["required_mounts"] == []
+    assert containers[4]["required_mounts"] == ["/contrast", "/data", "/etc/keys", "/etc/look", "/scratch"]
+
+
+def test_a_mount_of_the_pod_replaces_the_runtime_s() -> None:
+    mounts = [{"name": "v", "mountPath": path} for path in ("/etc/hosts", "/dev/shm")]  # noqa: S108
+    container = {"name": "app", "image": PINNED, "volumeMounts": mounts}
+    spec = {"containers": [container], "volumes": [{"name": "v", "emptyDir": {"medium": "Memory"}}]}
+    for profile, each in ((KATA, 2), (STRICT, 1)):
+        found = pods.sealed(pods.workload(spec), profile=profile).data["containers"][1]["OCI"]["Mounts"]
+        for path in ("/etc/hosts", "/dev/shm"):  # noqa: S108
+            sources = [mount["source"] for mount in found if mount["destination"] == path]
+            assert len(sources) == each
+            assert sources[-1] == "^/run/kata-containers/sandbox/ephemeral/v$"
+
+
+def test_variables_of_the_pod_are_required() -> None:
+    odd = {"name": "1 odd", "value": "x"}
+    made = _container(env=[{"name": "A", "value": "1"}, odd], tty=True)
+    assert made["required_variables"] == ["PATH", "TERM", "HOSTNAME", "A"]
+    assert "1 odd=x" in made["OCI"]["Process"]["Env"]
+    assert _container(0)["required_variables"] == []
+
+
+def test_the_sandbox_has_the_image_of_the_vm() -> None:
+    assert _container(0)["images"] == ["pause"]
+    assert _container()["images"] == [PINNED, PINNED.replace(":1@", "@")]
+
+
+def test_a_variable_has_one_value() -> None:
+    made = _container(
+        env=[
+            {"name": "PATH", "value": "/own"},
+            {"name": "LOOK_colour", "value": "own"},
+            {"name": "A", "value": "1"},
+            {"name": "A", "value": "2"},
+        ],
+        envFrom=[{"prefix": "LOOK_", "configMapRef": {"name": "look"}}],
+    )
+    env = made["OCI"]["Process"]["Env"]
+    assert sorted(env) == ["A=2", "HOSTNAME=$(host-name)", "LOOK_colour=own", "LOOK_size=$(MODE)", "PATH=/own"]
+    assert "PATH=/bin" in pods.container(pods.simple(env=[{"name": "PATH", "value": "/own"}]))["OCI"]["Process"]["Env"]
+
+
+def test_an_image_without_digest_cannot_be_bound() -> None:
+    made, findings = pods.sealing(pods.simple(), profile=STRICT)
+    assert made is None
+    assert [(found.code, found.path[-3:]) for found in findings] == [("CC0502", ("containers", 0, "image"))]
+
+
+def test_a_value_that_nobody_knows_cannot_be_bound() -> None:
+    field = {"fieldRef": {"fieldPath": "metadata.annotations['x']"}}
+    subject = pods.simple(image=PINNED, env=[{"name": "X", "valueFrom": field}])
+    assert pods.sealed(subject, profile=KATA)
+
+    made, findings = pods.sealing(subject, profile=STRICT)
+    assert made is None
+    assert [(found.code, found.path[-2:]) for found in findings] == [("CC0640", ("containers", 0))]
+    assert findings[0].message == (
+        "containers[0]: X holds $(todo-annotation), which profile strict cannot bind to one value"
+    )
+
+
+@pytest.mark.parametrize(
+    ("env", "args", "tokens"),
+    [
+        (["A=http://$(pod-ip):80"], [], ["$(pod-ip)"]),
+        (["A=$(node-name)x"], [], ["$(node-name)"]),
+        ([], ["--node=$(node-name)"], ["$(node-name)"]),
+        (["A=$(pod-ip)", "B=x.$(sandbox-namespace)"], ["$(node-name)", "--name=$(sandbox-name)"], []),
+    ],
+)
+def test_tokens_inside_other_text_cannot_be_bound(env: list[str], args: list[str], tokens: list[str]) -> None:
+    workload = pods.simple(image=PINNED)
+    pod, _ = read(workload)
+    containers = pods.sealed(workload).data["containers"]
+    process = {**containers[1]["OCI"]["Process"], "Env": env, "Args": args}
+    given = [containers[0], {**containers[1], "OCI": {**containers[1]["OCI"], "Process": process}}]
+
+    _, findings = narrowed(given, pod)
+    assert [found.code for found in findings] == ["CC0640"] * len(tokens)
+    assert all(token in found.message for token, found in zip(tokens, findings, strict=True))
+
+
+def test_nothing_given_is_changed() -> None:
+    workload = pods.rich()
+    pod, _ = read(workload)
+    containers = pods.sealed(workload).data["containers"]
+    before = str(containers)
+    narrowed(containers, pod)
+    assert str(containers) == before
+    assert default_settings(KATA).profile == KATA
+
+
+def test_a_pod_is_what_its_strict_policy_describes() -> None:
+    subject = pods.rich()
+    sealed = describe(pods.sealed(subject, profile=STRICT).rego)
+    assert drift(subject, sealed, REFERENCES) == []
+    subject.document["spec"]["template"]["spec"]["containers"][0]["env"][4]["value"] = "other"
+    assert drift(subject, sealed, REFERENCES) == ["app: env"]
+
+
+def test_a_strict_policy_without_the_variables_in_the_input() -> None:
+    subject = pods.rich()
+    sealed = describe(pods.sealed(subject, profile=STRICT).rego)
+    assert drift(subject, sealed, References()) == []
+
+
+def test_an_overridden_variable_is_missed_when_it_goes() -> None:
+    subject = pods.simple(image=PINNED, env=[{"name": "PATH", "value": "/own"}])
+    sealed = describe(pods.sealed(subject, profile=STRICT).rego)
+    assert drift(subject, sealed, REFERENCES) == []
+    assert drift(pods.simple(image=PINNED), sealed, REFERENCES) == ["app: env"]
