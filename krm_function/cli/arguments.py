@@ -146,6 +146,29 @@ def _config(parser: Parser) -> None:
     )
 
 
+def _genpolicy(parser: Parser, *, required: bool = False) -> None:
+    parser.add_argument(
+        "--genpolicy",
+        metavar="PATH",
+        default="",
+        required=required,
+        help="Kata's or Contrast's genpolicy, to make the policies in place of our own generator; it uses the network",
+    )
+    parser.add_argument(
+        "--genpolicy-timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        default=300,
+        help="how long it may take for one workload (default: 300)",
+    )
+
+
+def _seconds(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 0 < int(text) <= 86400:
+        raise argparse.ArgumentTypeError("must be a number of seconds, at least 1")
+    return int(text)
+
+
 def _fn(verbs: "Verbs[Parser]") -> None:
     parser = _verb(
         verbs,
@@ -154,12 +177,15 @@ def _fn(verbs: "Verbs[Parser]") -> None:
         "On an error the items leave as they came, with results.",
     )
     _config(parser)
+    _genpolicy(parser)
     _say(parser)
 
     def run(options: argparse.Namespace) -> int:
         from krm_function.cli.fn import run_function
+        from krm_function.cli.genpolicy import engine
 
-        return run_function(options.config, options.format, options.report)
+        with engine(options.genpolicy, options.genpolicy_timeout) as chosen:
+            return run_function(options.config, options.format, options.report, *chosen)
 
     parser.set_defaults(run=run)
 
@@ -172,12 +198,15 @@ def _post_render(verbs: "Verbs[Parser]") -> None:
         "On an error nothing is printed. Helm 4 hides standard error: use --report.",
     )
     _config(parser)
+    _genpolicy(parser)
     _say(parser)
 
     def run(options: argparse.Namespace) -> int:
+        from krm_function.cli.genpolicy import engine
         from krm_function.cli.post_render import run_post_render
 
-        return run_post_render(options.config, options.format, options.report)
+        with engine(options.genpolicy, options.genpolicy_timeout) as chosen:
+            return run_post_render(options.config, options.format, options.report, *chosen)
 
     parser.set_defaults(run=run)
 
@@ -198,6 +227,7 @@ def _generate(verbs: "Verbs[Parser]") -> None:
         help="rewrite the files that change; new objects go to contrast-manifest.yaml",
     )
     _config(parser)
+    _genpolicy(parser)
     _say(parser)
     like = parser.add_argument_group("as in `contrast generate`")
     like.add_argument(
@@ -238,8 +268,10 @@ def _generate(verbs: "Verbs[Parser]") -> None:
 
     def run(options: argparse.Namespace) -> int:
         from krm_function.cli.generate import run_generate
+        from krm_function.cli.genpolicy import engine
 
-        return run_generate(options)
+        with engine(options.genpolicy, options.genpolicy_timeout) as chosen:
+            return run_generate(options, *chosen)
 
     parser.set_defaults(run=run)
 

@@ -6,6 +6,7 @@ never a policy that allows more.
     settings -> subject -> process, identity, capabilities, mounts, devices -> containers -> document -> initdata
 """
 
+from krm_function.policy.base import base_initdata
 from krm_function.policy.document import describe, rego_document
 from krm_function.policy.initdata import (
     Initdata,
@@ -28,6 +29,7 @@ __all__ = [
     "Sealed",
     "Settings",
     "annotation",
+    "base_initdata",
     "decode_toml",
     "default_settings",
     "describe",
