@@ -241,7 +241,11 @@ def _generate(verbs: "Verbs[Parser]") -> None:
     like.add_argument("--inject-image-store", action="store_true", help="inject the secure image store")
     like.add_argument("-p", "--policy", metavar="FILE", default="", help="Rego rules in place of our own")
     like.add_argument(
-        "-s", "--settings", metavar="FILE", default="", help="genpolicy-settings.json in place of our own"
+        "-s",
+        "--settings",
+        metavar="PATH",
+        default="",
+        help="genpolicy-settings.json in place of our own, or a directory with one and genpolicy-settings.d/*.json",
     )
     like.add_argument(
         "--image-replacements",

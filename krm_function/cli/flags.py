@@ -5,12 +5,13 @@ Rule of this file: a flag changes the same record that the configuration file wo
 
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from krm_function.api.generate import rules_problem
-from krm_function.api.json_text import load
+from krm_function.api.json_text import load, load_any
 from krm_function.api.kinds import Config, Generate
 from krm_function.findings import Finding, finding
-from krm_function.hosts.files import read_file
+from krm_function.hosts.files import FileProblem, read_file
 from krm_function.manifest import KeyProblem, ManifestError, decode, seedshare_owner, workload_owner
 from krm_function.model.image import parse as parse_image
 from krm_function.model.nearest import nearest
@@ -60,13 +61,35 @@ def _policy(generate: Generate, options: Namespace) -> tuple[Generate, list[Find
             return generate, [_wrong("--policy", problem, "name a rules.rego", file=options.policy)]
         policy = policy._replace(rules=rules)
     if options.settings:
-        try:
-            settings = load(_text(options.settings))
-        except (ValueError, RecursionError) as wrong:
-            said = str(wrong) if isinstance(wrong, ValueError) else "is nested too deeply"
-            return generate, [_wrong("--settings", said, "name a genpolicy-settings.json", file=options.settings)]
+        settings, problems = _settings(options.settings)
+        if problems:
+            return generate, problems
         policy = policy._replace(settings=settings)
     return generate._replace(policy=policy), []
+
+
+def _settings(path: str) -> tuple[dict[str, Any], list[Finding]]:
+    """A genpolicy-settings.json, or a directory with one and its drop-ins, in the order of their names."""
+    import os
+
+    from krm_function.policy.drop_ins import BASE, DIRECTORY, patched
+
+    below = os.path.join(path, DIRECTORY)
+    try:
+        names = sorted(os.listdir(below)) if os.path.isdir(below) else []
+    except OSError as problem:
+        raise FileProblem(below, problem.strerror or "not readable") from problem
+    drop_ins = [os.path.join(below, name) for name in names if name.endswith(".json")]
+    file = os.path.join(path, BASE) if os.path.isdir(path) else path
+    try:
+        settings = load(_text(file))
+        for file in drop_ins:
+            settings = patched(settings, load_any(_text(file)))
+    except (ValueError, RecursionError) as wrong:
+        said = str(wrong) if isinstance(wrong, ValueError) else "is nested too deeply"
+        remedy = "correct the drop-in" if file in drop_ins else f"name a {BASE}, or a directory with one"
+        return {}, [_wrong("--settings", said, remedy, file=file)]
+    return settings, []
 
 
 def _manifest(generate: Generate, options: Namespace) -> tuple[Generate, list[Finding]]:

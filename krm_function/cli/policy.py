@@ -5,19 +5,23 @@ configuration the input is rendered first, by the same line as always. Standard 
 """
 
 from argparse import Namespace
+from collections.abc import Mapping
+from typing import Any
 
-from krm_function.api import is_config
+from krm_function.api import collect, is_config
 from krm_function.cli.address import find
+from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.generate import rendered_inputs
 from krm_function.cli.genpolicy import engine
-from krm_function.cli.inputs import read_inputs
+from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.cli.outputs import LOOKED_AT, Output, of_documents, output_of
 from krm_function.cli.say import complain, write_out
 from krm_function.findings import Finding, Ref, finding, has_errors
 from krm_function.model.workload import INITDATA, Workload
-from krm_function.policy import References, decode_toml, describe, digest, from_annotation, host_data, load_rules
+from krm_function.policy import References, decode_toml, describe, digest, from_annotation, host_data
 from krm_function.policy.compare import compare
 from krm_function.policy.compare_workloads import Compared
+from krm_function.policy.document import rules_of
 from krm_function.policy.genpolicy import read_answer, settings_text, task
 from krm_function.policy.initdata import POLICY
 from krm_function.policy.pretty import pretty
@@ -29,7 +33,8 @@ HEAD = "the native policy against genpolicy's; weaker: the native one allows mor
 
 def run_show(options: Namespace) -> int:
     """Print the policy of one workload in one of its forms."""
-    workload, toml, _, findings = _sealed(options)
+    inputs = read_inputs(options.paths)
+    workload, toml, _, findings = _sealed(options, inputs)
     if workload is None or has_errors(findings):
         return complain(findings, options.format, options.report)
     try:
@@ -41,7 +46,8 @@ def run_show(options: Namespace) -> int:
 
 def run_compare(options: Namespace) -> int:
     """Print where the native policy of one workload and that of genpolicy differ."""
-    workload, toml, output, findings = _sealed(options)
+    inputs = read_inputs(options.paths)
+    workload, toml, output, findings = _sealed(options, inputs)
     with engine(options.genpolicy, options.genpolicy_timeout) as (run, wrong):
         findings += wrong
         if workload is None or run is None or has_errors(findings):
@@ -53,7 +59,7 @@ def run_compare(options: Namespace) -> int:
         except ValueError as problem:
             return complain((*findings, _unreadable(workload, str(problem))), options.format, options.report)
         references = References(output.values)
-        answer = run(task(workload, references, load_rules(), settings_text(None)))
+        answer = run(task(workload, references, rules_of(rego), settings_text(_settings(options, inputs))))
     made, problems = read_answer(answer, workload, references)
     findings += problems
     if made is not None:
@@ -65,9 +71,8 @@ def run_compare(options: Namespace) -> int:
     return complain(findings, options.format, options.report)
 
 
-def _sealed(options: Namespace) -> tuple[Workload | None, bytes, Output, tuple[Finding, ...]]:
+def _sealed(options: Namespace, inputs: Inputs) -> tuple[Workload | None, bytes, Output, tuple[Finding, ...]]:
     """The workload that is meant, its initdata, and all that was read or rendered."""
-    inputs = read_inputs(options.paths)
     if options.config or any(is_config(one.api_version) for one in inputs.resources):
         rendered = rendered_inputs(options, inputs)
         findings = rendered.findings
@@ -94,6 +99,13 @@ def _sealed(options: Namespace) -> tuple[Workload | None, bytes, Output, tuple[F
         return workload, from_annotation(str(value)), output, findings
     except ValueError as problem:
         return None, b"", output, (*findings, _unreadable(workload, str(problem)))
+
+
+def _settings(options: Namespace, inputs: Inputs) -> Mapping[str, Any] | None:
+    """The settings that the render had, None for our own: rendered output does not say which they were."""
+    documents, _ = from_files_and_resources(options.config, inputs.resources)
+    config, _ = collect(documents)
+    return (config.generate.policy.settings or config.release.policy_settings) if config else None
 
 
 def _unreadable(workload: Workload, problem: str) -> Finding:

@@ -14,6 +14,7 @@ from krm_function.policy.compared_mounts import annotations, mounts, storages
 from krm_function.policy.compared_process import capabilities, command, user, variables, written_out
 from krm_function.policy.difference import (
     CANNOT_TELL,
+    DIFFERENT,
     STRONGER,
     WEAKER,
     Change,
@@ -37,6 +38,7 @@ NAME = "io.kubernetes.cri.container-name"
 PAUSE = "(pause)"
 SECRET = 4  # characters from which on a variable's value is hidden wherever it turns up
 TOKEN = re.compile(r"\$\([a-z0-9_-]+\)")
+HOLDS_VALUES = ("command", "exec commands")
 CAPABILITIES: Path = ("OCI", "Process", "Capabilities")
 ENV: Path = ("OCI", "Process", "Env")
 
@@ -171,6 +173,8 @@ def compare(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
     found += _containers(before, after)
     rest = [{key: value for key, value in data.items() if key != "containers"} for data in (before, after)]
     found += _walk(SHARED, (), rest[0], rest[1], "")
+    if not found and old != new:
+        found.append(Difference("", "text", "changed", "", DIFFERENT, "the same policy, written in another way"))
     values = _values(before) | _values(after)
     return tuple(_hidden(one, values) for one in _joined(found))
 
@@ -247,8 +251,8 @@ def _values(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _hidden(line: Difference, values: Mapping[str, str]) -> Difference:
-    """The line with names for the values of variables, since a command may hold some; and not too long."""
+    """The line with names for the values of variables, since `$(NAME)` in a command is expanded; and not too long."""
     what = line.what
-    for value in sorted(values, key=len, reverse=True):
+    for value in sorted(values, key=len, reverse=True) if line.field in HOLDS_VALUES else ():
         what = what.replace(value, values[value])
     return line._replace(what=cut(what), field=cut(line.field))

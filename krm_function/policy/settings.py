@@ -2,7 +2,7 @@
 
 Rule of this file: shapes are checked here once, so that the generator can trust them. A user's settings are a
 genpolicy-settings.json document as a whole; unknown keys are ignored as genpolicy ignores them, a missing or ill-typed
-one is CC0612. Drop-ins are not read. The values of our own settings are in defaults.py.
+one is CC0612. Drop-ins are applied before, see drop_ins.py. The values of our own settings are in defaults.py.
 """
 
 import functools

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from krm_function.policy import load_rules
+from krm_function.policy import decode_toml, describe, from_annotation, load_rules
 from krm_function.policy.defaults import DEFAULTS
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG, RESOURCES
@@ -310,6 +310,61 @@ def test_settings_that_lack_a_part_are_refused(shop: Shop) -> None:
     shop.write("settings.json", json.dumps({key: part for key, part in DEFAULTS.items() if key != "common"}))
     run = shop.generate("--settings", "settings.json", "--format", "json")
     assert (run.code, [error["code"] for error in run.errors]) == (1, ["CC0612"])
+
+
+def settings_directory(shop: Shop, **drop_ins: Any) -> str:
+    """A directory in genpolicy's form. drop_ins: name -> patch, or the text of a file."""
+    below = shop.directory / "settings" / "genpolicy-settings.d"
+    below.mkdir(parents=True, exist_ok=True)
+    (shop.directory / "settings/genpolicy-settings.json").write_text(json.dumps(DEFAULTS))
+    for name, patch in drop_ins.items():
+        (below / f"{name}.json").write_text(patch if isinstance(patch, str) else json.dumps(patch))
+    return "settings"
+
+
+def oci_version(run: Run) -> str:
+    assert run.code == 0, run.stderr
+    annotations = documents(run)["Deployment/web"]["spec"]["template"]["metadata"]["annotations"]
+    toml = from_annotation(annotations["io.katacontainers.config.hypervisor.cc_init_data"])
+    return str(describe(decode_toml(toml).data["policy.rego"])["containers"][1]["OCI"]["Version"])
+
+
+def test_a_settings_directory_is_its_file_and_its_drop_ins_in_the_order_of_their_names(shop: Shop) -> None:
+    plain = shop.generate("--settings", settings_directory(shop))
+    assert plain.stdout == shop.generate().stdout
+    version = {"op": "replace", "path": "/kata_config/oci_version"}
+    first = [{"op": "test", "path": "/kata_config/oci_version", "value": "1.1.0"}, {**version, "value": "1.2.0"}]
+    second = [{"op": "test", "path": "/kata_config/oci_version", "value": "1.2.0"}, {**version, "value": "1.3.0"}]
+    made = shop.generate("--settings", settings_directory(shop, **{"20-b": second, "10-a": first}))
+    assert oci_version(made) == "1.3.0"
+    (shop.directory / "settings/genpolicy-settings.d/30-c.json.off").write_text("nothing")
+    assert shop.generate("--settings", "settings").stdout == made.stdout
+
+
+@pytest.mark.parametrize(
+    ("patch", "says"),
+    [
+        ({}, "is not a list of JSON Patch operations"),
+        ("[", "is not JSON"),
+        ("[" * 100_000, ""),
+        ([5], "operation 1: operation must be an object"),
+        ([{"op": "remove", "path": "/common/nothing"}], "operation 1 (remove /common/nothing): can't remove"),
+        ([{"op": "test", "path": "/kata_config/oci_version", "value": "2"}], "operation 1 (test /kata_config"),
+        ([{"op": "add", "path": "/x", "value": 1}, {"op": "twist", "path": "/x"}], "operation 2 (twist /x): unknown"),
+        ([{"op": "add", "path": "/common/cpath/x", "value": 1}], "operation 1 (add /common/cpath/x)"),
+        ([{"op": "replace", "path": "", "value": []}], "leaves no map of settings"),
+    ],
+)
+def test_a_drop_in_that_does_not_fit_is_named(shop: Shop, patch: Any, says: str) -> None:
+    settings_directory(shop, **{"10-a": patch})
+    run = shop.generate("--settings", "settings", "--format", "json")
+    refused(run, "--settings", says, "settings/genpolicy-settings.d/10-a.json")
+
+
+def test_a_settings_directory_needs_its_file(shop: Shop) -> None:
+    (shop.directory / "empty").mkdir()
+    run = shop.generate("--settings", "empty", "--format", "json")
+    assert (run.code, [error["code"] for error in run.errors]) == (3, ["CC1001"])
 
 
 # --- --image-replacements

@@ -29,3 +29,11 @@ def standin(tmp_path_factory: pytest.TempPathFactory) -> str:
     program.write_text(f"#!{sys.executable}\n" + (Path(__file__).parent / "standin.py").read_text())
     program.chmod(0o755)
     return str(program)
+
+
+@pytest.fixture
+def rendered_shop(shop: Shop) -> str:
+    """The deployment, rendered natively into a file."""
+    run = shop.generate("-o", "rendered.yaml")
+    assert run.code == 0, run.stderr
+    return "rendered.yaml"

@@ -13,6 +13,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import yaml
@@ -79,6 +80,43 @@ def described(container: Any, data: Any) -> dict[str, Any]:
     return {"OCI": {"Version": "1.1.0", "Process": process, "Annotations": notes, "Mounts": []}, "storages": []}
 
 
+def fail(order: str, pod: Any, all_variables: Callable[[], list[str]]) -> None:
+    """Every way in which a run ends without an annotation."""
+    for index, container in enumerate(pod["spec"]["containers"]):
+        if "workingDir" in container:
+            panic(f"Unsupported field: spec.template.spec.containers[{index}].workingDir", old=order == "old panic")
+        if "stdinOnce" in container:
+            panic(f"Unsupported field: spec.template.spec.containers.{index}.?.stdinOnce")
+    if order == "quote":
+        panic(f"invalid value: {json.dumps(pod['spec']['containers'][0]['env'][0]['value'])}, and {all_variables()}")
+    if order == "refuse":
+        sys.stderr.write(
+            "[2026-11-01T00:00:00Z INFO  genpolicy] x\nerror: UID 1000 is not in the YAML\n\n  runAsUser: 1\n"
+        )
+        sys.exit(1)
+    if order == "log":
+        sys.stderr.write("[2026-11-01T00:00:00Z ERROR genpolicy] no route to the registry\n")
+        sys.exit(1)
+    if order == "silent":
+        sys.exit(3)
+    if order == "killed":
+        os.kill(os.getpid(), 9)
+    while order in {"hang", "chatter"}:
+        time.sleep(0 if order == "chatter" else 60)
+        sys.stderr.write("chatter\n" * 1000)
+    if order == "child":  # ends, but leaves a child that keeps the streams open
+        if not os.fork():
+            time.sleep(60)
+        os._exit(0)
+    while order == "flood":
+        sys.stdout.write("A" * 65536)
+    if order == "garbage":
+        print("annotated: yaml")
+    if order in {"garbage", "nothing"}:
+        sys.stdout.flush()
+        sys.exit(0)
+
+
 def main() -> None:
     given = options()
     value = yaml.safe_load(sys.stdin)
@@ -104,39 +142,7 @@ def main() -> None:
     notes = pod.get("metadata", {}).get("annotations") or {}
     order = notes.get(ORDER, "")
     containers = [*pod["spec"].get("initContainers", [])[::-1], *pod["spec"]["containers"]]
-    for index, container in enumerate(pod["spec"]["containers"]):
-        if "workingDir" in container:
-            panic(f"Unsupported field: spec.template.spec.containers[{index}].workingDir", old=order == "old panic")
-        if "stdinOnce" in container:
-            panic(f"Unsupported field: spec.template.spec.containers.{index}.?.stdinOnce")
-    if order == "quote":
-        panic(f"invalid value: {json.dumps(containers[-1]['env'][0]['value'])}, and {variables(containers[-1], data)}")
-    if order == "refuse":
-        sys.stderr.write(
-            "[2026-11-01T00:00:00Z INFO  genpolicy] x\nerror: UID 1000 is not in the YAML\n\n  runAsUser: 1\n"
-        )
-        sys.exit(1)
-    if order == "log":
-        sys.stderr.write("[2026-11-01T00:00:00Z ERROR genpolicy] no route to the registry\n")
-        sys.exit(1)
-    if order == "silent":
-        sys.exit(3)
-    if order == "killed":
-        os.kill(os.getpid(), 9)
-    while order in {"hang", "chatter"}:
-        time.sleep(0 if order == "chatter" else 60)
-        sys.stderr.write("chatter\n" * 1000)
-    if order == "child":  # ends, but leaves a child that keeps the streams open
-        if not os.fork():
-            time.sleep(60)
-        os._exit(0)
-    while order == "flood":
-        sys.stdout.write("A" * 65536)
-    if order == "garbage":
-        print("annotated: yaml")
-        return
-    if order == "nothing":
-        return
+    fail(order, pod, lambda: variables(containers[-1], data))
     around = {
         "environment": sorted(os.environ),
         "files": sorted(os.listdir()),

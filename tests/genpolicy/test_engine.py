@@ -1,9 +1,6 @@
 """`--genpolicy PATH`: another generator makes the policies; everything else of a render stays as it is."""
 
-import glob
 import json
-import os
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +15,6 @@ from tests.failures.checking import CONFIG
 from tests.failures.running import Run, listing, spawned
 from tests.failures.world import CANARY, World, canaries
 from tests.genpolicy.standin_orders import INITDATA, ORDER, initdata_of, ordered
-
-GONE = {"CC0606", "CC0706"}
 
 
 def run_with(shop: Shop, standin: str, order: str = "", *arguments: str, world: World | None = None) -> Run:
@@ -95,14 +90,14 @@ def test_its_world_is_small(shop: Shop, standin: str) -> None:
 
 
 @pytest.fixture
-def no_leftovers() -> Iterator[None]:
-    pattern = os.path.join(tempfile.gettempdir(), "contrast-krm-*")
-    before = set(glob.glob(pattern))
-    yield
-    assert set(glob.glob(pattern)) <= before
+def scratch(tmp_path: Path) -> Iterator[str]:
+    """Where temporary files go; nothing may be left there."""
+    directory = tmp_path / "scratch"
+    directory.mkdir()
+    yield str(directory)
+    assert not list(directory.iterdir())
 
 
-@pytest.mark.usefixtures("no_leftovers")
 @pytest.mark.parametrize(
     "order, code, says",
     [
@@ -119,22 +114,25 @@ def no_leftovers() -> Iterator[None]:
     ],
 )
 def test_a_call_that_fails_is_one_error_at_the_workload(
-    shop: Shop, standin: str, order: str, code: str, says: str
+    shop: Shop, standin: str, scratch: str, order: str, code: str, says: str
 ) -> None:
     shop.change(ordered(World(), order))
     before = listing(shop.directory)
-    run = shop.generate("--genpolicy", standin, "--format", "json", "--in-place")
+    arguments = ("deployment", "--config", CONFIG, "--genpolicy", standin, "--format", "json", "--in-place")
+    run = spawned("generate", *arguments, directory=shop.directory, TMPDIR=scratch)
     error = the_error(run, code)
     assert says in error["message"]
     assert error["resource"]["name"] == "web"
     assert listing(shop.directory) == before
 
 
-@pytest.mark.usefixtures("no_leftovers")
 @pytest.mark.parametrize("order", ["hang", "chatter", "child"])
-def test_a_call_is_ended_in_time(shop: Shop, standin: str, order: str) -> None:
+def test_a_call_is_ended_in_time(shop: Shop, standin: str, scratch: str, order: str) -> None:
+    shop.change(ordered(World(), order))
     start = time.monotonic()
-    error = the_error(run_with(shop, standin, order, "--genpolicy-timeout", "3"), "CC0616")
+    arguments = ("deployment", "--config", CONFIG, "--genpolicy", standin, "--genpolicy-timeout", "3")
+    run = spawned("generate", *arguments, "--format", "json", directory=shop.directory, TMPDIR=scratch)
+    error = the_error(run, "CC0616")
     assert time.monotonic() - start < 30
     assert error["message"] == "genpolicy did not end within 3 seconds"
 
