@@ -14,7 +14,20 @@ from krm_function.cli.exits import Exit
 from krm_function.findings import KINDS
 
 REFERENCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "reference")
-VERBS = ("", "fn", "post-render", "generate", "plan", "check", "uninject", "manifest", "schema")
+VERBS = (
+    "",
+    "fn",
+    "post-render",
+    "generate",
+    "plan",
+    "check",
+    "diff",
+    "policy show",
+    "policy compare",
+    "uninject",
+    "manifest",
+    "schema",
+)
 
 
 def help_of(verb: str) -> str:
@@ -22,7 +35,7 @@ def help_of(verb: str) -> str:
     os.environ["COLUMNS"] = "80"
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.suppress(Exit):
-        parse([verb, "--help"] if verb else ["--help"])
+        parse([*verb.split(), "--help"])
     return said.getvalue().rstrip()
 
 
