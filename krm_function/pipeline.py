@@ -240,10 +240,11 @@ def _sealer(
     override = options.settings or config.release.policy_settings
     rules = options.rules or load_rules()
     if engine is not None:
-        from krm_function.policy.genpolicy import settings_text
+        from krm_function.policy.genpolicy import MARK, settings_text
 
         text = settings_text(override)
-        return lambda workload: seal_by_genpolicy(workload, engine, references, text, rules, options.initdata), ()
+        marked = options.rules or rules + MARK
+        return lambda workload: seal_by_genpolicy(workload, engine, references, text, marked, options.initdata), ()
     if config.images is None:
         return None, (finding("CC0906"),)
     images = config.images

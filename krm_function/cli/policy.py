@@ -4,6 +4,7 @@ Rule of this file: the policy is read back from the annotation, because that is 
 configuration the input is rendered first, by the same line as always. Standard output is the policy's own bytes.
 """
 
+import json
 from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +25,6 @@ from krm_function.policy.compare_workloads import Compared
 from krm_function.policy.document import rules_of
 from krm_function.policy.genpolicy import read_answer, settings_text, task
 from krm_function.policy.initdata import POLICY
-from krm_function.policy.pretty import pretty
 from krm_function.report.policy_diff import policy_diff_json, policy_diff_text
 from krm_function.yamltext import parse
 
@@ -126,4 +126,9 @@ def _form(toml: bytes, form: str) -> bytes:
     rego = initdata.data.get(POLICY)
     if rego is None:
         raise ValueError(f"its data has no {POLICY}")
-    return rego.encode() if form == "rego" else f"{pretty(describe(rego))}\n".encode()
+    if form == "rego":
+        return rego.encode()
+    try:
+        return f"{json.dumps(describe(rego), indent=2, ensure_ascii=False)}\n".encode()
+    except RecursionError:
+        raise ValueError("policy_data is nested too deeply") from None

@@ -40,6 +40,8 @@ def differences(old: Output, new: Output) -> tuple[tuple[Compared, ...], tuple[F
 
 def weaker_findings(old_path: str, new: Output) -> tuple[Finding, ...]:
     """One error for every line by which an output is weaker than the one before. Raises FileProblem."""
+    if old_path == "-":
+        return (finding("CC0909", option="--no-weaker", problem="standard input is no file", remedy="name a file"),)
     paths = {identity(one.ref): one.spec_path for one in new.workloads}
     compared, findings = differences(read_output([old_path]), new)
     weaker = [

@@ -7,7 +7,7 @@ never a policy that allows more.
 """
 
 from krm_function.policy.base import base_initdata
-from krm_function.policy.document import describe, rego_document
+from krm_function.policy.document import describe, rego_document, rules_of
 from krm_function.policy.initdata import (
     Initdata,
     annotation,
@@ -40,6 +40,7 @@ __all__ = [
     "is_bookkeeping",
     "load_rules",
     "rego_document",
+    "rules_of",
     "seal",
     "settings",
 ]

@@ -25,6 +25,7 @@ from krm_function.policy.difference import (
     exact,
     flag,
     members,
+    opaque,
     pairs,
     ranked,
     same,
@@ -63,6 +64,7 @@ CONTAINER: Mapping[Path, Rule] = {
     ("OCI", "Process", "NoNewPrivileges"): Rule(
         "noNewPrivileges", flag(False, "the process may gain privileges", "the process may not gain privileges")
     ),
+    ("OCI", "Root", "Path"): Rule("root path", opaque),
     ("OCI", "Root", "Readonly"): Rule(
         "readOnlyRootFilesystem", flag(False, "the root file system is writable", "the root file system is read-only")
     ),
@@ -97,6 +99,7 @@ CONTAINER: Mapping[Path, Rule] = {
 }
 
 _DEFAULTS = "request_defaults"
+SETTINGS = {(name,) for name in ("common", "sandbox", _DEFAULTS, "devices", "cluster_config")}  # no value of a pod
 # where in the rest of policy_data -> the same
 SHARED: Mapping[Path, Rule] = {
     **{
@@ -159,6 +162,13 @@ SHARED: Mapping[Path, Rule] = {
 
 def compare(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
     """What differs between two initdata documents, the first being the one before. Raises ValueError for no policy."""
+    try:
+        return _compared(old, new)
+    except RecursionError:
+        raise ValueError("policy_data is nested too deeply") from None
+
+
+def _compared(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
     before, after = (describe(document.data.get(POLICY, "")) for document in (old, new))
     found: list[Difference] = []
     for name in sorted((old.data.keys() | new.data.keys()) - {POLICY}):
@@ -217,7 +227,8 @@ def _walk(table: Mapping[Path, Rule], path: Path, old: Any, new: Any, container:
     elif {type(old), type(new)} == {dict, type(None)} and any(known[: len(path)] == path for known in table):
         yield from _walk(table, path, old or {}, new or {}, container)
     elif not same(old, new):
-        yield from (_line(container, told(dotted(path)), change) for change in unknown(old, new))
+        compare_it = opaque if path[:1] in SETTINGS else unknown
+        yield from (_line(container, told(dotted(path)), change) for change in compare_it(old, new))
 
 
 def _line(container: str, field: str, change: Change) -> Difference:

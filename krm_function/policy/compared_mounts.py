@@ -127,17 +127,22 @@ def _bound(key: str, old: Any, new: Any) -> Change:
 def _changed_mount(old: dict[str, Any], new: dict[str, Any]) -> Change:
     """Two mounts of one destination that differ: the worst of all that differs."""
     parts: list[tuple[Verdict, str]] = []
-    if not same(old.get("source"), new.get("source")):
-        parts.append(_source(old.get("source") or "", new.get("source") or ""))
-    parts += _options(old["options"], new["options"])
-    for key in sorted((old.keys() | new.keys()) - {"destination", "source", "options"}):
-        if not same(old.get(key), new.get(key)):
-            parts.append((WEAKER, f"{key}: {CANNOT_TELL}"))
+    what = told(old["destination"])
+    for key in sorted(old.keys() | new.keys()):
+        if same(old.get(key), new.get(key)):
+            continue
+        what += f", {told(key)} {arrow(old.get(key), new.get(key))}"
+        if key == "source":
+            parts.append(_source(old.get(key) or "", new.get(key) or ""))
+        elif key == "options":
+            parts += _options(old[key], new[key])
+        else:
+            parts.append((WEAKER, f"{told(key)}: {CANNOT_TELL}"))
     if not parts:
         parts.append((DIFFERENT, "the options have another order"))
     verdict = worst([one for one, _ in parts])
     why = next(text for one, text in parts if verdict in {one, DIFFERENT})
-    return Change("changed", told(old["destination"]), verdict, why)
+    return Change("changed", what, verdict, why)
 
 
 def _source(old: str, new: str) -> tuple[Verdict, str]:

@@ -85,6 +85,12 @@ def unknown(old: Any, new: Any) -> Iterator[Change]:
         yield Change("added" if old is None else "removed" if new is None else "changed", "", WEAKER, CANNOT_TELL)
 
 
+def opaque(old: Any, new: Any) -> Iterator[Change]:
+    """The same for a field of the settings, such as a pattern: its values are told, since none is a variable's."""
+    what = arrow(old, new) if old is not None and new is not None else told(new if old is None else old)
+    yield from (change._replace(what=what) for change in unknown(old, new))
+
+
 def exact(why: str) -> Compare:
     """The host must do just this: another value is another policy, neither weaker nor stronger."""
 

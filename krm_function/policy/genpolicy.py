@@ -24,6 +24,7 @@ OUTPUT_LIMIT = 1024 * 1024  # bytes of an answer; Kubernetes allows 256 KiB of a
 LONGEST = 300  # characters of what genpolicy says that are told
 SECRET = 4  # characters from which on a value is worth hiding; shorter ones are words like `on` or `80`
 LONG_ANNOTATION = 64
+MARK = "# policy_data: genpolicy\n"  # behind our own rules, so that nobody takes the data for our generator's
 
 # read by genpolicy's settings schema and by no code of it (genpolicy.md Appendix A)
 _UNUSED_VOLUME = {

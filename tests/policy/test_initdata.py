@@ -93,6 +93,7 @@ def test_annotations_that_are_none(value: str, problem: str) -> None:
     [
         (b"\xff", "not UTF-8"),
         (b"a", "no TOML"),
+        (b"a = " + b"[" * 100_000, "no TOML"),
         (b"", "version"),
         (b'version = "0.2.0"\nalgorithm = "sha256"\n[data]', "version"),
         (b'version = "0.1.0"\nalgorithm = "md5"\n[data]', "algorithm"),
