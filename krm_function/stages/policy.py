@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from krm_function.api.kinds import EMPTY, ImageFacts
 from krm_function.findings import Finding, finding
 from krm_function.measurement import SIGNATURES, ap_eip_of, as_u64, extend, guest_policy, id_auth, id_block, seed_of
+from krm_function.model.annotations import TOTAL, size
 from krm_function.model.edits import ABSENT, Edit, Outcome
 from krm_function.model.platforms import Platform
 from krm_function.model.workload import INITDATA, Workload, mapping
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 KATA = "io.katacontainers.config.hypervisor."
 ID_BLOCK_KEYS = ("snp_id_block", "snp_id_auth", "snp_guest_policy")
-ANNOTATIONS = 256 * 1024  # bytes of keys and values together (apimachinery, TotalAnnotationSizeLimitB)
 PRODUCTS = ("Genoa", "Milan")  # the order in which Contrast writes them (contrast.md 5.10)
 
 
@@ -143,10 +143,10 @@ def _annotated(workload: Workload, value: str, sealed: str, findings: tuple[Find
     """The edit that puts an initdata annotation into the pod template, if all annotations fit."""
     reason = f"policy {sealed[:16]}… over the pod as it stands here"
     edits = workload.annotate(INITDATA, value, "CC0606", reason)
-    size = sum(len(f"{key}{value}".encode()) for key, value in workload.after(edits).annotations.items())
-    if size > ANNOTATIONS:
+    bytes_of_all = size(workload.after(edits).annotations)
+    if bytes_of_all > TOTAL:
         path = (*workload.metadata_path, "annotations")
-        return Sealing(findings=(finding("CC0611", workload.ref, path, size=size, limit=ANNOTATIONS),))
+        return Sealing(findings=(finding("CC0611", workload.ref, path, size=bytes_of_all, limit=TOTAL),))
     return Sealing(edits, findings, sealed)
 
 

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.annotations import TOTAL, size
 from krm_function.model.edits import Edit
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import ORIGINAL, dig
+from krm_function.model.workload import ORIGINAL, dig, mapping
 from krm_function.yamltext import Change, Document, YamlError, parse, splice
 
 EMITTED_FIELDS: tuple[Path, ...] = (
@@ -69,8 +70,17 @@ def write(
             findings.append(yaml_finding(problem, resources[change.resource].file, change.ref))
             continue
         texts[change.resource] = spliced.text
+        if len(spliced.text) > TOTAL:  # what a render keeps for the way back counts, too
+            findings += _too_large(change, parse(spliced.text).value)
     added, collisions = _add(resources, documents, emitted, texts, additions)
     return Written(tuple(texts), added, (*findings, *collisions))
+
+
+def _too_large(change: ObjectEdits, document: Any) -> list[Finding]:
+    """Whether an object has more annotations than Kubernetes allows."""
+    path: Path = (*change.root, "metadata", "annotations")
+    found = size(mapping(dig(document, path)))
+    return [finding("CC0611", change.ref, path, size=found, limit=TOTAL)] if found > TOTAL else []
 
 
 def _add(
