@@ -46,7 +46,7 @@ IN_MEMORY = "^/run/kata-containers/sandbox/ephemeral/"
 IMAGE = "io.kubernetes.cri.image-name"
 NAMESPACE = "io.kubernetes.cri.sandbox-namespace"
 POD_NAME = "io.kubernetes.cri.sandbox-name"
-RUNTIME = ("io.kubernetes.cri.", "io.katacontainers.", "nerdctl/")
+RUNTIME = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")  # all others are the pod's own
 UNCHECKED = ("io.katacontainers.pkg.oci.bundle_path",)  # no rule reads it (genpolicy.md 6.5)
 
 

@@ -252,6 +252,24 @@ def test_what_is_not_the_pods_is_compared_too(name: str) -> None:
     assert any(says in text for text in said), found
 
 
+def test_annotations_of_the_pod_are_keys_to_the_guest() -> None:
+    def noted(**notes: str) -> Json:
+        metadata = {"annotations": {key.replace("__", "/"): text for key, text in notes.items()}}
+        return dict(
+            pods.sealed(
+                pods.workload({"containers": [pods.APP | {"volumeMounts": []}]}, template_metadata=metadata)
+            ).data
+        )
+
+    block = "io.katacontainers.config.hypervisor.snp_id_block_Milan"
+    (line,) = between(noted(**{block: "old"}), noted(**{block: "new"}))
+    assert line[1:] == ("annotations", "changed", block, "different", "the guest does not compare its value")
+    (line,) = between(noted(), noted(example="new"))
+    assert line[1:5] == ("annotations", "added", "example", "weaker")
+    (line,) = between(noted(example="new"), noted())
+    assert line[1:5] == ("annotations", "removed", "example", "stronger")
+
+
 def test_a_container_that_is_new_or_gone() -> None:
     fewer = {**RICH, "containers": RICH["containers"][:-1]}
     name = "app"
