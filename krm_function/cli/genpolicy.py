@@ -55,14 +55,17 @@ def _problem(path: str) -> str:
     return "" if os.access(path, os.X_OK) else f"{path} is not executable"
 
 
-def arguments(directory: str) -> list[str]:
-    """The arguments that Contrast gives (contrast.md 6.1); the layer cache serves all calls of one render."""
+def arguments(directory: str, *, config: bool) -> list[str]:
+    """The arguments that Contrast gives (contrast.md 6.1); the layer cache serves all calls of one render.
+
+    config: whether there are ConfigMaps or Secrets; nobody has promised that an empty file is one without any.
+    """
     return [
         "--runtime-class-names=contrast-cc",
         f"--rego-rules-path={directory}/rules.rego",
         f"--json-settings-path={directory}/settings.json",
         f"--layers-cache-file-path={directory}/layers-cache.json",
-        f"--config-file={directory}/config.yaml",
+        *([f"--config-file={directory}/config.yaml"] if config else []),
         "--base64-out",
     ]
 
@@ -79,7 +82,7 @@ def _run(program: str, directory: str, task: Task, seconds: int) -> Answer:
     with open(os.path.join(directory, "workload.yaml"), "rb") as workload:
         try:
             process = subprocess.Popen(
-                [program, *arguments(directory)],
+                [program, *arguments(directory, config=bool(task.config_maps))],
                 stdin=workload,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -63,8 +63,11 @@ def run_compare(options: Namespace) -> int:
     made, problems = read_answer(answer, workload, references)
     findings += problems
     if made is not None:
-        # the other files of the initdata are the configuration's, whoever makes the policy
-        compared = compare(made._replace(data={**native.data, POLICY: made.data[POLICY]}), native)
+        try:
+            # the other files of the initdata are the configuration's, whoever makes the policy
+            compared = compare(made._replace(data={**native.data, POLICY: made.data[POLICY]}), native)
+        except ValueError as problem:
+            return complain((*findings, _unreadable(workload, str(problem))), options.format, options.report)
         lines = [Compared(workload.ref, compared)] if compared else []
         text = policy_diff_json(lines) if options.output == "json" else HEAD + policy_diff_text(lines)
         write_out(text.encode("utf-8"))

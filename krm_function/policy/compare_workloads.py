@@ -58,11 +58,11 @@ def compare_workloads(
         elif after is None:
             lines = _whole("policy", "removed", WEAKER, "nothing says what the host may do")
         else:
-            lines = compare(before[key][1] or after, after)
+            lines = _compared(workload, before[key][1] or after, after, findings)
         if lines:
             found.append(Compared(workload.ref, lines))
     for key, (workload, initdata) in before.items():
-        if key in outside:
+        if key in outside and initdata is not None:
             found.append(Compared(workload.ref, _whole("policy", "removed", WEAKER, "it runs outside of a VM")))
         elif key not in seen and initdata is not None:
             why = "the manifest trusts one policy less"
@@ -74,6 +74,20 @@ def _whole(what: str, op: Op, verdict: Verdict, why: str) -> tuple[Difference, .
     return (Difference("", what, op, "", verdict, why),)
 
 
+def _compared(workload: Workload, old: Initdata, new: Initdata, findings: list[Finding]) -> tuple[Difference, ...]:
+    """The lines of two policies that could be read; what cannot be compared is told in `findings`."""
+    try:
+        return compare(old, new)
+    except ValueError as problem:
+        findings.append(_unreadable(workload, problem))
+        return ()
+
+
+def _unreadable(workload: Workload, problem: ValueError) -> Finding:
+    path = (*workload.metadata_path, "annotations", INITDATA)
+    return finding("CC0610", workload.ref, path, key=INITDATA, problem=str(problem))
+
+
 def _initdata(workload: Workload, findings: list[Finding]) -> Initdata | None:
     """The initdata of a workload, None when it has none; what cannot be read is told in `findings`."""
     value = workload.annotations.get(INITDATA)
@@ -83,7 +97,6 @@ def _initdata(workload: Workload, findings: list[Finding]) -> Initdata | None:
         initdata = decode_toml(from_annotation(str(value)))
         describe(initdata.data.get(POLICY, ""))
     except ValueError as problem:
-        path = (*workload.metadata_path, "annotations", INITDATA)
-        findings.append(finding("CC0610", workload.ref, path, key=INITDATA, problem=str(problem)))
+        findings.append(_unreadable(workload, problem))
         return None
     return initdata

@@ -148,6 +148,7 @@ def main() -> None:
         "files": sorted(os.listdir()),
         "modes": sorted({os.stat(name).st_mode & 0o077 for name in (".",)}),
         "annotations": sorted(notes),
+        "configs": len(given.config_file),
         "settings": sorted(settings),
         "cached": os.path.exists(given.layers_cache_file_path),
     }

@@ -86,6 +86,9 @@ def test_its_world_is_small(shop: Shop, standin: str) -> None:
     assert seen["modes"] == [0], "its directory is the owner's alone"
     files = ["config.yaml", "layers-cache.json", "rules.rego", "settings.json", "workload.yaml"]
     assert seen["files"] == files, "it stands in its own directory, with nothing but its input"
+    assert seen["configs"] == 1
+    other = describe(decode_toml(from_annotation(initdata_of(run.stdout, "coordinator"))).data["policy.rego"])
+    assert other["standin"]["configs"] == 0, "nothing is referred to"
     assert seen["cached"], "the layers that one call fetched are there for the next"
 
 

@@ -298,6 +298,19 @@ def test_rules_and_files_cannot_be_measured() -> None:
         compare(plain, plain._replace(data={}))
 
 
+def test_what_is_nested_too_deeply_is_refused_and_never_a_crash() -> None:
+    for depth in (30, 300, 900, 990, 100_000):
+        deep = f"{'[' * depth}{']' * depth}"
+        dicts = '{"a":' * depth + "1" + "}" * depth
+        for text in (deep, dicts):
+            rego = f'package agent_policy\n\npolicy_data := {{"containers": [], "x": {text}}}'
+            other = initdata({"containers": []})._replace(data={"policy.rego": rego})
+            try:
+                assert compare(initdata({"containers": []}), other)
+            except ValueError as problem:
+                assert "nested too deeply" in str(problem)  # noqa: PT017 (either is right, by the size of the stack)
+
+
 def test_a_command_never_shows_the_value_of_a_variable() -> None:
     secret = 'correct horse "battery"\nstaple ' * 5
     env = [{"name": "TOKEN", "value": secret}]
