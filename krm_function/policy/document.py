@@ -40,9 +40,17 @@ def _parts(rego: str) -> tuple[dict[str, Any], int, int]:
     if start < 0:
         raise ValueError("the policy has no policy_data")
     try:
-        data, end = json.JSONDecoder().raw_decode(rego, start + 1 + len(HEAD))
+        data, end = json.JSONDecoder(object_pairs_hook=_once).raw_decode(rego, start + 1 + len(HEAD))
     except (json.JSONDecodeError, RecursionError) as problem:
         raise ValueError(f"policy_data is no JSON: {getattr(problem, 'msg', 'nested too deeply')}") from None
     if not isinstance(data, dict) or not isinstance(data.get("containers"), list):
         raise ValueError("policy_data has no containers")  # noqa: TRY004 - input, not a bug
     return data, start, end
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys are there once: of two, each engine could take another."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("policy_data has a key twice in one object")
+    return made

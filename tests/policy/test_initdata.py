@@ -149,7 +149,13 @@ def test_a_policy_reads_back() -> None:
     assert describe(rego + "\n# more\n") == data
 
 
-@pytest.mark.parametrize("rego", ["", "package x", "\npolicy_data := {", "\npolicy_data := []", "\npolicy_data := {}"])
+@pytest.mark.parametrize(
+    "rego",
+    [
+        *("", "package x", "\npolicy_data := {", "\npolicy_data := []", "\npolicy_data := {}"),
+        *('\npolicy_data := {"containers": [], "containers": []}', f"\npolicy_data := {'[' * 100_000}"),
+    ],
+)
 def test_what_is_no_policy(rego: str) -> None:
     with pytest.raises(ValueError, match="policy"):
         describe(rego)
