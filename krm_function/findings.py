@@ -201,6 +201,25 @@ KINDS: dict[str, Kind] = {
         "error", "the annotations have {size} bytes, Kubernetes allows {limit}", "shorten the policy or the initdata"
     ),
     "CC0612": Kind("error", "policy settings: {problem}", "correct the settings"),
+    "CC0613": Kind(
+        "error",
+        "initdata file {name} is in the pod's annotation and in spec.policy.initdata, with different texts",
+        "keep one of the two",
+    ),
+    "CC0614": Kind("error", "genpolicy: {problem}", "{remedy}"),
+    "CC0615": Kind(
+        "error",
+        "genpolicy answers without a usable initdata annotation: {problem}",
+        "name the genpolicy of Contrast or of Kata 3.20 or newer; it is called with --base64-out",
+    ),
+    "CC0616": Kind(
+        "error", "genpolicy {problem}", "see whether the image registry answers, or raise --genpolicy-timeout"
+    ),
+    "CC0617": Kind(
+        "error",
+        "weaker than the policy before: {what}: {why}",
+        "take the change back, or review it and renew OLD",
+    ),
     "CC0630": Kind(
         "warning",
         "the files of volume {volume} ({source}) are the host's, which can read and change them",

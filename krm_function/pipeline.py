@@ -4,8 +4,8 @@ Rule of this file: it only calls stages in order and hands each what the one bef
 error anywhere means that nothing is written: the caller keeps the input.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_function.api.json_text import names_config_map
 from krm_function.api.kinds import API_VERSION, Config
@@ -28,7 +28,7 @@ from krm_function.stages.manifest import (
     make_manifest,
     with_base,
 )
-from krm_function.stages.policy import existing_digest, measure, seal_policy
+from krm_function.stages.policy import Sealing, existing_digest, measure, seal_by_genpolicy, seal_policy
 from krm_function.stages.read import Read, read
 from krm_function.stages.resolve import Resolved, resolve
 from krm_function.stages.schedule import RuntimeClasses, RuntimeClassObject, runtime_classes, schedule
@@ -36,6 +36,9 @@ from krm_function.stages.select import coordinator_namespace, select
 from krm_function.stages.verify import after, before
 from krm_function.stages.write import ObjectEdits, write
 from krm_function.yamltext import Document
+
+if TYPE_CHECKING:
+    from krm_function.policy.genpolicy import Engine
 
 NO_LABELS: Mapping[str, str] = {}
 UNREAD = ("CC01", "CC10", "CC0908", "CC0910")  # something was not read; the release may be in it
@@ -96,11 +99,17 @@ class Subject(NamedTuple):
         return has_errors(self.findings)
 
 
-def render(resources: Sequence[Resource], config: Config | None, config_findings: tuple[Finding, ...] = ()) -> Rendered:
+def render(
+    resources: Sequence[Resource],
+    config: Config | None,
+    config_findings: tuple[Finding, ...] = (),
+    engine: "Engine | None" = None,
+) -> Rendered:
     """Render the resources of one deployment.
 
     config: None when it could not be made; config_findings then says why. That is an error only if there is anything to
-    render: a stream of which nothing is Contrast's passes through as it is.
+    render: a stream of which nothing is Contrast's passes through as it is. engine: genpolicy in place of our own
+    generator; the one thing here that is not pure, and given only if the operator asked for it.
     """
     unchanged = tuple(resource.text for resource in resources)
     known = tuple(found for found in config_findings if found.code != NO_RELEASE)
@@ -136,7 +145,7 @@ def render(resources: Sequence[Resource], config: Config | None, config_findings
     counts = {p.name: [s.vcpus for s in subjects if s.resolved.platform == p] for p in used}
     reference_values = gather_reference_values(config, used, counts)
     findings += reference_values.findings
-    subjects, problems = _sealed(subjects, config, resources, source, reference_values)
+    subjects, problems = _sealed(subjects, config, resources, source, reference_values, engine)
     findings += problems
     findings += tuple(
         placed(found, resources[subject.resource], source.documents[subject.resource], subject.workload)
@@ -201,39 +210,73 @@ def _sealed(
     resources: Sequence[Resource],
     known: Read,
     reference_values: ReferenceValues,
+    engine: "Engine | None",
 ) -> tuple[list[Subject], tuple[Finding, ...]]:
     """Give every workload without errors its ID block and its policy."""
     options = config.generate.policy
-    if options.engine == "none":
-        return [_measured(subject, reference_values, existing=True) for subject in subjects], ()
+    if options.engine == "none" and engine is None:
+        measured = [_measured(subject, reference_values, existing=True) for subject in subjects]
+        return measured, _without_effect(config) if options.initdata else ()
+    source = read(resources, ("ConfigMap", "Secret"), known)
+    references = References([value for document in source.documents.values() for _, value in objects(document.value)])
+    sealer, problems = _sealer(config, references, engine)
+    if sealer is None:
+        return subjects, problems
+    done: list[Subject] = []
+    for subject in subjects:
+        measured_one = _measured(subject, reference_values)
+        if not measured_one.failed:
+            sealing = sealer(measured_one.workload)
+            measured_one = measured_one.plus(sealing.edits, sealing.findings)._replace(digest=sealing.digest)
+        done.append(measured_one)
+    return done, source.findings
+
+
+def _sealer(
+    config: Config, references: References, engine: "Engine | None"
+) -> tuple[Callable[[Workload], Sealing] | None, tuple[Finding, ...]]:
+    """What makes the policy of a workload: our generator, or genpolicy if there is an engine."""
+    options = config.generate.policy
+    override = options.settings or config.release.policy_settings
+    strict = options.profile == STRICT
+    if strict and (options.rules or engine is not None):
+        why = "other rules are given" if options.rules else "genpolicy has its own"
+        return None, (_not_strict(config.generate.name, why),)
+    rules = options.rules or load_rules(options.profile)
+    if engine is not None:
+        from krm_function.policy.genpolicy import MARK, settings_text
+
+        text = settings_text(override)
+        marked = options.rules or rules + MARK
+        return lambda workload: seal_by_genpolicy(workload, engine, references, text, marked, options.initdata), ()
     if config.images is None:
-        return subjects, (finding("CC0906"),)
-    if options.rules and options.profile == STRICT:
-        kind, name = "ContrastGenerate", config.generate.name
-        what = "strict consists of its own rules, and other rules are given"
-        remedy = "use profile kata-4.1, or leave out policy.rules and --policy"
-        at = ("spec", "policy", "profile")
-        values = {"kind": kind, "name": name, "field": ".".join(at), "problem": what, "remedy": remedy}
-        return subjects, (finding("CC0901", Ref(API_VERSION, kind, "", name), at, line=0, column=0, file="", **values),)
+        return None, (finding("CC0906"),)
+    images = config.images
     where: tuple[Ref, Path]
     if options.settings:
         where = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name), ("spec", "policy", "settings")
     else:
         where = Ref(API_VERSION, "ContrastRelease", "", config.release.name), ("spec", "policySettings")
-    chosen, problems = settings(options.settings or config.release.policy_settings, options.profile)
+    chosen, problems = settings(override, options.profile)
     if has_errors(problems):
-        return subjects, tuple(found._replace(ref=where[0], path=where[1]) for found in problems)
-    source = read(resources, ("ConfigMap", "Secret"), known)
-    references = References([value for document in source.documents.values() for _, value in objects(document.value)])
-    rules = options.rules or load_rules(options.profile)
-    done: list[Subject] = []
-    for subject in subjects:
-        measured = _measured(subject, reference_values)
-        if not measured.failed:
-            sealing = seal_policy(measured.workload, config.images, references, chosen, rules)
-            measured = measured.plus(sealing.edits, sealing.findings)._replace(digest=sealing.digest)
-        done.append(measured)
-    return done, source.findings
+        return None, tuple(found._replace(ref=where[0], path=where[1]) for found in problems)
+    return lambda workload: seal_policy(workload, images, references, chosen, rules, options.initdata), ()
+
+
+def _not_strict(name: str, why: str) -> Finding:
+    """Profile strict is made of its own rules."""
+    ref, at = Ref(API_VERSION, "ContrastGenerate", "", name), ("spec", "policy", "profile")
+    problem = f"strict consists of its own rules, and {why}"
+    remedy = "use profile kata-4.1, or leave out policy.rules, --policy and --genpolicy"
+    return finding("CC0901", ref, at, kind=ref.kind, name=name, field=".".join(at), problem=problem, remedy=remedy)
+
+
+def _without_effect(config: Config) -> tuple[Finding, ...]:
+    """Files for an initdata that this render does not make."""
+    ref, field = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name), "spec.policy.initdata"
+    problem, remedy = "has no effect with policy.engine: none", "remove one of the two"
+    place = ("spec", "policy", "initdata")
+    return (finding("CC0901", ref, place, kind=ref.kind, name=ref.name, field=field, problem=problem, remedy=remedy),)
 
 
 def _measured(subject: Subject, reference_values: ReferenceValues, *, existing: bool = False) -> Subject:

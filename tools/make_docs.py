@@ -16,7 +16,20 @@ from krm_function.findings import KINDS
 from krm_function.policy.fields import TYPES
 
 REFERENCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "reference")
-VERBS = ("", "fn", "post-render", "generate", "plan", "check", "uninject", "manifest", "schema")
+VERBS = (
+    "",
+    "fn",
+    "post-render",
+    "generate",
+    "plan",
+    "check",
+    "diff",
+    "policy show",
+    "policy compare",
+    "uninject",
+    "manifest",
+    "schema",
+)
 
 
 def help_of(verb: str) -> str:
@@ -24,7 +37,7 @@ def help_of(verb: str) -> str:
     os.environ["COLUMNS"] = "80"
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.suppress(Exit):
-        parse([verb, "--help"] if verb else ["--help"])
+        parse([*verb.split(), "--help"])
     return said.getvalue().rstrip()
 
 

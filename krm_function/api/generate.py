@@ -25,6 +25,7 @@ from krm_function.model.runtime_class import toleration_problems
 
 KIND: ConfigKind = "ContrastGenerate"
 LONGEST_PEM = 16 * 1024
+INITDATA_FILE = r"(?!policy\.rego$)[A-Za-z0-9._-]+"
 
 PEM = r"\s*-----BEGIN {0}-----\s[A-Za-z0-9+/=\s]+-----END {0}-----\s*"
 LABEL_KEYS = Text("a label key", LABEL_KEY, 317)
@@ -82,6 +83,10 @@ POLICY = Record(
         ),
         "rules": Field(Text("Rego rules", check=rules_problem), "rules in place of the project's own"),
         "settings": Field(Tree("a map or a JSON object", load), "settings in place of the release's"),
+        "initdata": Field(
+            MapOf(Text("a file name other than policy.rego", INITDATA_FILE, 253), Text("the text of a file")),
+            "more files for the guest, such as aa.toml, cdh.toml or imagepuller.toml; part of every policy digest",
+        ),
     }
 )
 # In the order in which they apply: what is said of a platform beats what is said of its TEE.

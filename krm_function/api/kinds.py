@@ -21,12 +21,16 @@ class Scheduling(NamedTuple):
 
 
 class PolicyOptions(NamedTuple):
-    """How execution policies are made. rules: Rego text, None for the project's own. settings: see policy.settings."""
+    """How execution policies are made.
+
+    rules: Rego text, None for the project's own. settings: see policy.settings. initdata: file name -> file text.
+    """
 
     engine: Literal["native", "none"] = "native"
     profile: Literal["kata-4.1", "strict"] = "kata-4.1"
     rules: str | None = None
     settings: Mapping[str, Any] | None = None
+    initdata: Mapping[str, str] = EMPTY
 
 
 class WorkloadPolicy(NamedTuple):

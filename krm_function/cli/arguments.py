@@ -103,6 +103,8 @@ def _parser() -> Parser:
     _plan(verbs)
     _check(verbs)
     _uninject(verbs)
+    _diff(verbs)
+    _policy(verbs)
     _manifest(verbs)
     _schema(verbs)
     return parser
@@ -146,6 +148,29 @@ def _config(parser: Parser) -> None:
     )
 
 
+def _genpolicy(parser: Parser, *, required: bool = False) -> None:
+    parser.add_argument(
+        "--genpolicy",
+        metavar="PATH",
+        default="",
+        required=required,
+        help="Kata's or Contrast's genpolicy, to make the policies in place of our own generator; it uses the network",
+    )
+    parser.add_argument(
+        "--genpolicy-timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        default=300,
+        help="how long it may take for one workload (default: 300)",
+    )
+
+
+def _seconds(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 0 < int(text) <= 86400:
+        raise argparse.ArgumentTypeError("must be a number of seconds, at least 1")
+    return int(text)
+
+
 def _fn(verbs: "Verbs[Parser]") -> None:
     parser = _verb(
         verbs,
@@ -154,12 +179,15 @@ def _fn(verbs: "Verbs[Parser]") -> None:
         "On an error the items leave as they came, with results.",
     )
     _config(parser)
+    _genpolicy(parser)
     _say(parser)
 
     def run(options: argparse.Namespace) -> int:
         from krm_function.cli.fn import run_function
+        from krm_function.cli.genpolicy import engine
 
-        return run_function(options.config, options.format, options.report)
+        with engine(options.genpolicy, options.genpolicy_timeout) as chosen:
+            return run_function(options.config, options.format, options.report, *chosen)
 
     parser.set_defaults(run=run)
 
@@ -172,12 +200,15 @@ def _post_render(verbs: "Verbs[Parser]") -> None:
         "On an error nothing is printed. Helm 4 hides standard error: use --report.",
     )
     _config(parser)
+    _genpolicy(parser)
     _say(parser)
 
     def run(options: argparse.Namespace) -> int:
+        from krm_function.cli.genpolicy import engine
         from krm_function.cli.post_render import run_post_render
 
-        return run_post_render(options.config, options.format, options.report)
+        with engine(options.genpolicy, options.genpolicy_timeout) as chosen:
+            return run_post_render(options.config, options.format, options.report, *chosen)
 
     parser.set_defaults(run=run)
 
@@ -198,6 +229,7 @@ def _generate(verbs: "Verbs[Parser]") -> None:
         help="rewrite the files that change; new objects go to contrast-manifest.yaml",
     )
     _config(parser)
+    _genpolicy(parser)
     _say(parser)
     like = parser.add_argument_group("as in `contrast generate`")
     like.add_argument(
@@ -242,8 +274,10 @@ def _generate(verbs: "Verbs[Parser]") -> None:
 
     def run(options: argparse.Namespace) -> int:
         from krm_function.cli.generate import run_generate
+        from krm_function.cli.genpolicy import engine
 
-        return run_generate(options)
+        with engine(options.genpolicy, options.genpolicy_timeout) as chosen:
+            return run_generate(options, *chosen)
 
     parser.set_defaults(run=run)
 
@@ -272,6 +306,12 @@ def _check(verbs: "Verbs[Parser]") -> None:
     )
     parser.add_argument("paths", metavar="FILE", nargs="*", help="rendered output (default: standard input)")
     parser.add_argument("--manifest", metavar="FILE", default="", help="manifest.json, when it is not in the output")
+    parser.add_argument(
+        "--no-weaker",
+        metavar="OLD",
+        default="",
+        help="rendered output of before: an error for every line by which a policy is weaker than there",
+    )
     _say(parser)
 
     def run(options: argparse.Namespace) -> int:
@@ -293,6 +333,78 @@ def _uninject(verbs: "Verbs[Parser]") -> None:
         return run_uninject(options)
 
     parser.set_defaults(run=run)
+
+
+def _diff(verbs: "Verbs[Parser]") -> None:
+    parser = _verb(
+        verbs,
+        "diff",
+        "what differs between the policies of two rendered outputs",
+        "One line a difference, with the verdict weaker, stronger or different. What is not known counts as weaker.",
+    )
+    parser.add_argument(
+        "--policy",
+        nargs=2,
+        metavar=("OLD", "NEW"),
+        required=True,
+        help="files or directories with rendered output; - is standard input",
+    )
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="form of the differences")
+    parser.add_argument("--exit-code", action="store_true", help="exit 1 if there is any difference")
+    _say(parser)
+
+    def run(options: argparse.Namespace) -> int:
+        from krm_function.cli.policy_diff import run_policy_diff
+
+        return run_policy_diff(options)
+
+    parser.set_defaults(run=run)
+
+
+def _policy(verbs: "Verbs[Parser]") -> None:
+    parser = _verb(verbs, "policy", "print the policy of one workload, or compare it with genpolicy's")
+    parts = parser.add_subparsers(title="parts", metavar="PART", parser_class=Parser, required=True)
+    named = "KIND/NAME or KIND/NAMESPACE/NAME, such as Deployment/web"
+    show = _verb(
+        parts,
+        "show",
+        "print the policy that is sealed into a workload",
+        "Out of rendered output; with a configuration the input is rendered first.",
+    )
+    show.add_argument(
+        "-o",
+        "--output",
+        choices=("rego", "data", "initdata", "digest", "host-data"),
+        default="rego",
+        help="the policy document, its data as JSON, the initdata TOML, its digest as the manifest names it, or that "
+        "digest as SNP and TDX report it (default: rego)",
+    )
+    compare = _verb(
+        parts,
+        "compare",
+        "the native policy beside the one that genpolicy makes of the same pod, field by field",
+        "Both get our rules and settings. genpolicy pulls the pod's images.",
+    )
+    compare.add_argument("-o", "--output", choices=("text", "json"), default="text", help="form of the differences")
+    _genpolicy(compare, required=True)
+    for one in (show, compare):
+        one.add_argument("workload", metavar="WORKLOAD", help=named)
+        one.add_argument("paths", metavar="FILE", nargs="*", help="files or directories (default: standard input)")
+        _config(one)
+        _say(one)
+
+    def run_show(options: argparse.Namespace) -> int:
+        from krm_function.cli.policy import run_show
+
+        return run_show(options)
+
+    def run_compare(options: argparse.Namespace) -> int:
+        from krm_function.cli.policy import run_compare
+
+        return run_compare(options)
+
+    show.set_defaults(run=run_show)
+    compare.set_defaults(run=run_compare)
 
 
 def _manifest(verbs: "Verbs[Parser]") -> None:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.cli.inputs import Inputs, read_inputs
+from krm_function.cli.outputs import of_documents
+from krm_function.cli.policy_diff import weaker_findings
 from krm_function.cli.say import complain
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
@@ -37,6 +39,8 @@ def run_check(options: Namespace) -> int:
     findings += problems
     if not has_errors(findings):
         findings += _verdict(documents, values, manifest)
+        if options.no_weaker:
+            findings += weaker_findings(options.no_weaker, of_documents(documents))
     count = sum(len(select(document).workloads) for document in documents)
     summary = f"checked {count} Contrast workload{'' if count == 1 else 's'}\n"
     return complain(findings, options.format, options.report, summary)

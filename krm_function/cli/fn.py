@@ -6,6 +6,7 @@ and exit code 1 or 2, because only the exit code fails a build (krm.md 0.2).
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from krm_function.api import CONFIG_KINDS, ConfigDocument, collect, is_config
 from krm_function.cli.configuration import from_files, from_resources
@@ -19,6 +20,9 @@ from krm_function.pipeline import render
 from krm_function.report.krm import krm_results
 from krm_function.yamltext import YamlError
 
+if TYPE_CHECKING:
+    from krm_function.policy.genpolicy import Engine
+
 ON_A_TERMINAL = """contrast-krm reads a ResourceList on standard input. Try:
   contrast-krm --help
   kustomize build --enable-alpha-plugins --enable-exec DIR
@@ -26,8 +30,14 @@ ON_A_TERMINAL = """contrast-krm reads a ResourceList on standard input. Try:
 """
 
 
-def run_function(config_files: Sequence[str] = (), form: str = "text", report: str = "") -> int:
-    """Standard input to standard output as a KRM function."""
+def run_function(
+    config_files: Sequence[str] = (),
+    form: str = "text",
+    report: str = "",
+    engine: "Engine | None" = None,
+    wrong: tuple[Finding, ...] = (),
+) -> int:
+    """Standard input to standard output as a KRM function. engine, wrong: as `genpolicy.engine` gives them."""
     if sys.stdin and sys.stdin.isatty():
         sys.stderr.write(ON_A_TERMINAL)
         return USAGE
@@ -47,7 +57,7 @@ def run_function(config_files: Sequence[str] = (), form: str = "text", report: s
     options, more = _function_config(decoded.function_config)
     documents, findings = documents + options, findings + more
     config, problems = collect(documents)
-    rendered = render(decoded.resources, config, findings + problems)
+    rendered = render(decoded.resources, config, findings + problems + wrong, engine)
     if rendered.failed:
         write_out(encode_failure(decoded, krm_results(rendered.findings)))
         return complain(rendered.findings, form, report)

@@ -20,20 +20,26 @@ from krm_function.hosts.resource_list import DecodedList, encode_list
 from krm_function.hosts.stream import Stream, decode_stream, encode_stream
 from krm_function.model.workload import EMITTED
 from krm_function.pipeline import Rendered, render
+from krm_function.policy.genpolicy import Engine
 from krm_function.report.krm import krm_results
 from krm_function.yamltext import YamlError, parse
 
 NEW_OBJECTS = "contrast-manifest.yaml"
 
 
-def rendered_inputs(options: Namespace, inputs: Inputs) -> Rendered:
-    """Render everything that was read, under the configuration of one call."""
+def rendered_inputs(
+    options: Namespace, inputs: Inputs, engine: Engine | None = None, wrong: tuple[Finding, ...] = ()
+) -> Rendered:
+    """Render everything that was read, under the configuration of one call.
+
+    engine, wrong: as `genpolicy.engine` gives them.
+    """
     documents, findings = from_files_and_resources(options.config, inputs.resources)
     config, unmet = collect(_once(documents))
     if config is not None and hasattr(options, "reference_values"):
-        config, wrong = apply_flags(config, options)
-        findings += wrong
-    return render(inputs.resources, config, inputs.findings + findings + unmet)
+        config, problems = apply_flags(config, options)
+        findings += problems
+    return render(inputs.resources, config, inputs.findings + findings + unmet + wrong, engine)
 
 
 def _once(documents: list[Any]) -> list[Any]:
@@ -42,14 +48,14 @@ def _once(documents: list[Any]) -> list[Any]:
     return list(dict(zip(places, documents, strict=True)).values())
 
 
-def run_generate(options: Namespace) -> int:
-    """Render files."""
+def run_generate(options: Namespace, engine: Engine | None, wrong: tuple[Finding, ...]) -> int:
+    """Render files. engine, wrong: as `genpolicy.engine` gives them."""
     if options.in_place and (not options.paths or "-" in options.paths):
         problem = "standard input cannot be rewritten"
         found = [finding("CC0909", option="--in-place", problem=problem, remedy="name files or directories")]
         return complain(found, options.format, options.report)
     inputs = read_inputs(options.paths)
-    rendered = rendered_inputs(options, inputs)
+    rendered = rendered_inputs(options, inputs, engine, wrong)
     found = list(rendered.findings)
     if options.output and same_file(options.output, [*find(options.config), *(one.file for one in inputs.sources)]):
         remedy = "name another file, or use --in-place"

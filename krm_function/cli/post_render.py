@@ -5,18 +5,24 @@ leave every pod unsealed (krm.md 0.7); on any error nothing is printed, so that 
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from krm_function.api import collect
 from krm_function.cli.configuration import from_files, from_files_and_resources
 from krm_function.cli.say import complain, read_in, write_out
-from krm_function.findings import finding
+from krm_function.findings import Finding, finding
 from krm_function.model.located import yaml_finding
 from krm_function.pipeline import render
 from krm_function.yamltext import YamlError
 
+if TYPE_CHECKING:
+    from krm_function.policy.genpolicy import Engine
 
-def run_post_render(config_files: Sequence[str], form: str, report: str) -> int:
-    """Standard input to standard output as a Helm post-renderer."""
+
+def run_post_render(
+    config_files: Sequence[str], form: str, report: str, engine: "Engine | None", wrong: tuple[Finding, ...]
+) -> int:
+    """Standard input to standard output as a Helm post-renderer. engine, wrong: as `genpolicy.engine` gives them."""
     from helm_plugin.codec import decode_helm, encode_helm
 
     data = read_in()
@@ -29,7 +35,7 @@ def run_post_render(config_files: Sequence[str], form: str, report: str) -> int:
         return complain([*findings, yaml_finding(problem, "")], form, report)
     documents, findings = from_files_and_resources(config_files, stream.resources)
     config, unmet = collect(documents)
-    rendered = render(stream.resources, config, findings + unmet)
+    rendered = render(stream.resources, config, findings + unmet + wrong, engine)
     code = complain(rendered.findings, form, report)
     if not rendered.failed:
         write_out(encode_helm(stream, rendered.texts, rendered.added))

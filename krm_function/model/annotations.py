@@ -6,10 +6,12 @@ is a typo; one in another place than here means nothing either.
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from krm_function.model.nearest import nearest
 from krm_function.model.workload import PREFIX
+
+TOTAL = 256 * 1024  # bytes of an object's keys and values together (apimachinery, TotalAnnotationSizeLimitB)
 
 Place = Literal["pod annotation", "pod label", "Service annotation", "namespace label"]
 
@@ -69,6 +71,11 @@ MISSPELT: Mapping[str, str] = MappingProxyType(
         )
     }
 )
+
+
+def size(annotations: Mapping[str, Any]) -> int:
+    """The bytes that Kubernetes counts against TOTAL."""
+    return sum(len(f"{key}{value}".encode("utf-8", "replace")) for key, value in annotations.items())
 
 
 def is_ours(key: str) -> bool:

@@ -6,7 +6,8 @@ never a policy that allows more.
     settings -> subject -> process, identity, capabilities, mounts, devices -> containers -> document -> initdata
 """
 
-from krm_function.policy.document import describe, rego_document
+from krm_function.policy.base import base_initdata
+from krm_function.policy.document import describe, rego_document, rules_of
 from krm_function.policy.initdata import (
     Initdata,
     annotation,
@@ -31,6 +32,7 @@ __all__ = [
     "Sealed",
     "Settings",
     "annotation",
+    "base_initdata",
     "decode_toml",
     "default_settings",
     "describe",
@@ -42,6 +44,7 @@ __all__ = [
     "load_rules",
     "profile_of",
     "rego_document",
+    "rules_of",
     "seal",
     "settings",
 ]

@@ -6,21 +6,13 @@ Rule of this file: a workload is sealed whole or not at all. Any finding of seve
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.kinds import EMPTY, ImageFacts
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.model.workload import INITDATA, Workload
+from krm_function.model.workload import Workload
+from krm_function.policy.base import base_initdata
 from krm_function.policy.containers import containers
 from krm_function.policy.document import HEAD, rego_text
-from krm_function.policy.initdata import (
-    POLICY,
-    VERSION,
-    Initdata,
-    annotation,
-    decode_toml,
-    digest,
-    encode,
-    from_annotation,
-)
+from krm_function.policy.initdata import POLICY, annotation, digest, encode
 from krm_function.policy.problems import problem, uncovered
 from krm_function.policy.process import DEFAULT_PATH
 from krm_function.policy.references import References
@@ -48,18 +40,24 @@ class Sealed(NamedTuple):
 
 
 def seal(
-    workload: Workload, images: Mapping[str, ImageFacts], references: References, settings: Settings, rules: str
+    workload: Workload,
+    images: Mapping[str, ImageFacts],
+    references: References,
+    settings: Settings,
+    rules: str,
+    files: Mapping[str, str] = EMPTY,
 ) -> tuple[Sealed | None, tuple[Finding, ...]]:
     """Generate the policy of one workload as it stands, after every other edit.
 
-    images: by the reference exactly as the pod names it. rules: Rego text of package agent_policy.
+    images: by the reference exactly as the pod names it. rules: Rego text of package agent_policy. files: what the
+    initdata holds beside the policy, by file name.
     Returns None and the errors, or the policy and what else there is to say.
     """
     findings = check(workload.pod_spec, workload.spec_path, workload.ref)
     if findings:
         return None, tuple(findings)
     pod, findings = subject(workload)
-    base, problems = _base(workload)
+    base, problems = base_initdata(workload, files)
     findings += problems + _names(pod) + _missing(pod, images)
     if findings or base is None:
         return None, tuple(findings)
@@ -85,22 +83,6 @@ def seal(
     )
     said = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
     return sealed, (*findings, *exposed(pod), said)
-
-
-def _base(workload: Workload) -> tuple[Initdata | None, list[Finding]]:
-    """The initdata that the user gave the pod, to which the policy is added."""
-    value = workload.annotations.get(INITDATA)
-    if value is None:
-        return Initdata(VERSION, "sha256", {}), []
-    try:
-        base = decode_toml(from_annotation(value if isinstance(value, str) else ""))
-        if base.algorithm != "sha256":
-            # a manifest names policies by 64 hex digits
-            raise ValueError(f"its algorithm is {base.algorithm}, Contrast needs sha256")  # noqa: TRY301
-    except ValueError as wrong:
-        path = (*workload.metadata_path, "annotations", INITDATA)
-        return None, [finding("CC0610", workload.ref, path, key=INITDATA, problem=str(wrong))]
-    return base, []
 
 
 def _names(pod: Subject) -> list[Finding]:

@@ -11,7 +11,7 @@ from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.image import parse as parse_image
 from krm_function.model.platforms import Platform, is_placeholder, parse_runtime_class
 from krm_function.model.workload import INITDATA, Workload, mapping
-from krm_function.policy import References, decode_toml, describe, digest, from_annotation, profile_of
+from krm_function.policy import PROFILES, References, decode_toml, describe, digest, from_annotation, load_rules, rules_of
 from krm_function.policy.drift import drift
 
 
@@ -43,7 +43,7 @@ def check_workload(workload: Workload, references: References) -> Checked:
     except ValueError as problem:
         found = finding("CC0610", ref, path, key=INITDATA, problem=str(problem))
         return Checked((*findings, found), "", platform)
-    moved = drift(workload, sealed, references, ours=bool(profile_of(rego)))
+    moved = drift(workload, sealed, references, ours=rules_of(rego) in map(load_rules, PROFILES))
     findings += [finding("CC1103", ref, workload.spec_path, field=field) for field in moved]
     return Checked(tuple(findings), digest(toml), platform)
 

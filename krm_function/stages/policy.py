@@ -7,19 +7,22 @@ Rule of this file: the policy is the last edit of a pod template, because every 
 from binascii import b2a_base64
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.kinds import EMPTY, ImageFacts
 from krm_function.findings import Finding, finding
 from krm_function.measurement import SIGNATURES, ap_eip_of, as_u64, extend, guest_policy, id_auth, id_block, seed_of
+from krm_function.model.annotations import TOTAL, size
 from krm_function.model.edits import ABSENT, Edit, Outcome
 from krm_function.model.platforms import Platform
 from krm_function.model.workload import INITDATA, Workload, mapping
-from krm_function.policy import References, Settings, digest, from_annotation, seal
+from krm_function.policy import References, Settings, annotation, base_initdata, digest, encode, from_annotation, seal
+
+if TYPE_CHECKING:
+    from krm_function.policy.genpolicy import Engine
 
 KATA = "io.katacontainers.config.hypervisor."
 ID_BLOCK_KEYS = ("snp_id_block", "snp_id_auth", "snp_guest_policy")
-ANNOTATIONS = 256 * 1024  # bytes of keys and values together (apimachinery, TotalAnnotationSizeLimitB)
 PRODUCTS = ("Genoa", "Milan")  # the order in which Contrast writes them (contrast.md 5.10)
 
 
@@ -100,19 +103,51 @@ def _base64(data: bytes) -> str:
 
 
 def seal_policy(
-    workload: Workload, images: Mapping[str, ImageFacts], references: References, settings: Settings, rules: str
+    workload: Workload,
+    images: Mapping[str, ImageFacts],
+    references: References,
+    settings: Settings,
+    rules: str,
+    files: Mapping[str, str] = EMPTY,
 ) -> Sealing:
     """Generate the policy of one workload and put its initdata into the pod template."""
-    sealed, findings = seal(workload, images, references, settings, rules)
+    sealed, findings = seal(workload, images, references, settings, rules, files)
     if sealed is None:
         return Sealing(findings=findings)
-    reason = f"policy {sealed.digest[:16]}… over the pod as it stands here"
-    edits = workload.annotate(INITDATA, sealed.annotation, "CC0606", reason)
-    size = sum(len(f"{key}{value}".encode()) for key, value in workload.after(edits).annotations.items())
-    if size > ANNOTATIONS:
+    return _annotated(workload, sealed.annotation, sealed.digest, findings)
+
+
+def seal_by_genpolicy(
+    workload: Workload, engine: "Engine", references: References, settings: str, rules: str, files: Mapping[str, str]
+) -> Sealing:
+    """Let genpolicy make the policy of one workload, and put it into the pod template like one of ours.
+
+    settings: the text of its settings file. files: what the initdata holds beside the policy.
+    """
+    from krm_function.policy.genpolicy import read_answer, task
+
+    base, problems = base_initdata(workload, files)
+    if base is None:
+        return Sealing(findings=tuple(problems))
+    made, wrong = read_answer(engine(task(workload, references, rules, settings)), workload, references)
+    if made is None:
+        return Sealing(findings=wrong)
+    toml = encode(base._replace(data={**base.data, **made.data}))
+    sealed = digest(toml)
+    return _annotated(
+        workload, annotation(toml), sealed, (finding("CC0606", workload.ref, workload.metadata_path, digest=sealed),)
+    )
+
+
+def _annotated(workload: Workload, value: str, sealed: str, findings: tuple[Finding, ...]) -> Sealing:
+    """The edit that puts an initdata annotation into the pod template, if all annotations fit."""
+    reason = f"policy {sealed[:16]}… over the pod as it stands here"
+    edits = workload.annotate(INITDATA, value, "CC0606", reason)
+    bytes_of_all = size(workload.after(edits).annotations)
+    if bytes_of_all > TOTAL:
         path = (*workload.metadata_path, "annotations")
-        return Sealing(findings=(finding("CC0611", workload.ref, path, size=size, limit=ANNOTATIONS),))
-    return Sealing(edits, findings, sealed.digest)
+        return Sealing(findings=(finding("CC0611", workload.ref, path, size=bytes_of_all, limit=TOTAL),))
+    return Sealing(edits, findings, sealed)
 
 
 def existing_digest(workload: Workload) -> Sealing:

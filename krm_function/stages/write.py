@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.annotations import TOTAL, size
 from krm_function.model.edits import Edit
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import ORIGINAL, dig
-from krm_function.yamltext import Change, Document, YamlError, parse, splice
+from krm_function.model.workload import ORIGINAL, dig, mapping
+from krm_function.yamltext import Change, Document, Spliced, YamlError, apply, parse, splice
+from krm_function.yamltext.splice import to_json
 
 EMITTED_FIELDS: tuple[Path, ...] = (
     ("handler",),
@@ -69,8 +71,18 @@ def write(
             findings.append(yaml_finding(problem, resources[change.resource].file, change.ref))
             continue
         texts[change.resource] = spliced.text
+        if 4 * len(spliced.text) > TOTAL:  # in a shorter text no annotations can be too large
+            findings += _too_large(change, apply(document.value, [edit.change for edit in change.edits]), spliced)
     added, collisions = _add(resources, documents, emitted, texts, additions)
     return Written(tuple(texts), added, (*findings, *collisions))
+
+
+def _too_large(change: ObjectEdits, document: Any, spliced: Spliced) -> list[Finding]:
+    """Whether an object has more annotations than Kubernetes allows; what is kept for the way back counts, too."""
+    path: Path = (*change.root, "metadata", "annotations")
+    kept = {ORIGINAL: to_json(spliced.undo)} if spliced.undo else {}
+    found = size(mapping(dig(document, path)) | kept)
+    return [finding("CC0611", change.ref, path, size=found, limit=TOTAL)] if found > TOTAL else []
 
 
 def _add(

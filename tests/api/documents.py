@@ -32,7 +32,13 @@ GENERATE: dict[str, Any] = {
             "metal-qemu-tdx": {"nodeSelector": {"hardware": "tdx"}},
         },
         "runtimeClasses": "check",
-        "policy": {"engine": "native", "profile": "kata-4.1", "rules": "package agent_policy", "settings": {"a": 1}},
+        "policy": {
+            "engine": "native",
+            "profile": "kata-4.1",
+            "rules": "package agent_policy",
+            "settings": {"a": 1},
+            "initdata": {"aa.toml": "a = 1"},
+        },
         "manifest": {
             "emit": "ConfigMap",
             "name": "contrast-manifest",

@@ -64,7 +64,7 @@ def test_the_designs_contrast_generate_is_read() -> None:
             "metal-qemu-tdx": Scheduling({"hardware": "tdx"}),
         },
         runtime_classes="check",
-        policy=PolicyOptions("native", "kata-4.1", "package agent_policy", {"a": 1}),
+        policy=PolicyOptions("native", "kata-4.1", "package agent_policy", {"a": 1}, {"aa.toml": "a = 1"}),
         manifest=ManifestOptions(
             "ConfigMap",
             "contrast-manifest",

@@ -49,6 +49,27 @@ def a_platform_that_does_not_exist(world: World) -> None:
     world.spec["platform"] = "metal-qemu-snb"
 
 
+@cases("CC0901", 'contrast spec.policy.initdata["policy.rego"]', "other than policy.rego", exit=2)
+def a_policy_among_the_files_of_the_initdata(world: World) -> None:
+    world.spec["policy"] = {"initdata": {"policy.rego": f"package {CANARY}"}}
+
+
+@cases("CC0901", 'contrast spec.policy.initdata["aa.toml"]', "must be a string", exit=2)
+def a_file_of_the_initdata_that_is_no_text(world: World) -> None:
+    world.spec["policy"] = {"initdata": {"aa.toml": {"token": CANARY}}}
+
+
+@cases("CC0901", "contrast spec.policy.initdata", "no effect with policy.engine: none", hint="remove one", exit=2)
+def files_for_an_initdata_that_is_not_made(world: World) -> None:
+    world.spec["policy"] = {"engine": "none", "initdata": {"aa.toml": CANARY}}
+    world.spec["manifest"]["emit"] = "none"
+
+
+@cases("CC0902", "contrast spec.policy.initData", "unknown field", hint="did you mean initdata?", exit=2)
+def a_misspelt_field_of_the_policy(world: World) -> None:
+    world.spec["policy"] = {"initData": {"aa.toml": CANARY}}
+
+
 @cases("CC0901", "contrast spec.initializer.enabled", "must be true or false", exit=2)
 def a_flag_in_quotes(world: World) -> None:
     world.spec["initializer"] = {"enabled": "true"}

@@ -1,5 +1,6 @@
 """Workloads that Kubernetes would refuse, that Contrast would refuse, or that cannot be sealed."""
 
+from krm_function.policy import Initdata, annotation, encode
 from tests.failures.case import Table
 from tests.failures.world import CANARY, CONTRAST, IMAGES, NOTE, OTHER_IMAGE, WEB_IMAGE, World
 
@@ -76,6 +77,13 @@ def initdata_that_is_no_base64(world: World) -> None:
 @cases("CC0610", f'{NOTES}["io.katacontainers.config.hypervisor.cc_init_data"]', "gzip")
 def initdata_that_is_no_gzip(world: World) -> None:
     world.notes["io.katacontainers.config.hypervisor.cc_init_data"] = "aGVsbG8="
+
+
+@cases("CC0613", f'{NOTES}["io.katacontainers.config.hypervisor.cc_init_data"]', "file aa.toml", hint="keep one")
+def a_file_of_the_initdata_with_two_texts(world: World) -> None:
+    base = Initdata("0.1.0", "sha256", {"aa.toml": f"a = '{CANARY}'"})
+    world.notes["io.katacontainers.config.hypervisor.cc_init_data"] = annotation(encode(base))
+    world.spec["policy"] = {"initdata": {"aa.toml": f"b = '{CANARY}'"}}
 
 
 @cases("CC0611", f"{TEMPLATE}.metadata.annotations", "Kubernetes allows 262144")

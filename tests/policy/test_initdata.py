@@ -93,6 +93,7 @@ def test_annotations_that_are_none(value: str, problem: str) -> None:
     [
         (b"\xff", "not UTF-8"),
         (b"a", "no TOML"),
+        (b"a = " + b"[" * 100_000, "no TOML"),
         (b"", "version"),
         (b'version = "0.2.0"\nalgorithm = "sha256"\n[data]', "version"),
         (b'version = "0.1.0"\nalgorithm = "md5"\n[data]', "algorithm"),
@@ -148,7 +149,13 @@ def test_a_policy_reads_back() -> None:
     assert describe(rego + "\n# more\n") == data
 
 
-@pytest.mark.parametrize("rego", ["", "package x", "\npolicy_data := {", "\npolicy_data := []", "\npolicy_data := {}"])
+@pytest.mark.parametrize(
+    "rego",
+    [
+        *("", "package x", "\npolicy_data := {", "\npolicy_data := []", "\npolicy_data := {}"),
+        *('\npolicy_data := {"containers": [], "containers": []}', f"\npolicy_data := {'[' * 100_000}"),
+    ],
+)
 def test_what_is_no_policy(rego: str) -> None:
     with pytest.raises(ValueError, match="policy"):
         describe(rego)

@@ -242,3 +242,16 @@ def test_an_edit_that_cannot_be_written_is_told_and_the_others_are_made(monkeypa
     assert [(found.code, found.ref) for found in made.findings] == [("CC0110", REF)]
     assert ["runtimeClassName: new" in str(text) for text in made.texts] == [True, False, True]
     assert made.texts[1] == resources[1].text
+
+
+def test_what_is_kept_for_the_way_back_counts_against_the_limit_of_annotations() -> None:
+    big = "x" * 200_000
+    subject = an_object("Pod", annotations={"example.com/a": big})
+    path = ("metadata", "annotations", "example.com/a")
+    edit = Edit("set", path, big, "small", "CC0606", "")
+    ref = reference(subject)
+    made = written(stream(subject), (ObjectEdits(0, (), ref, (edit,)),))
+    assert made.findings == ()
+    edit = edit._replace(after="y" * 100_000)
+    (found,) = written(stream(subject), (ObjectEdits(0, (), ref, (edit,)),)).findings
+    assert (found.code, found.ref, found.path) == ("CC0611", ref, ("metadata", "annotations"))

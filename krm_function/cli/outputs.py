@@ -1,0 +1,56 @@
+"""Rendered output as plain data: documents, objects, workloads.
+
+Rule of this file: nothing is restored or rendered; what stands there is what will be applied.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from krm_function.cli.inputs import Inputs, read_inputs
+from krm_function.findings import Finding, Ref
+from krm_function.model.located import yaml_finding
+from krm_function.model.objects import objects
+from krm_function.model.workload import KINDS, Workload
+from krm_function.stages.select import select
+from krm_function.yamltext import YamlError, parse
+
+LOOKED_AT = frozenset((*KINDS, "List", "ConfigMap", "Secret"))
+
+
+class Output(NamedTuple):
+    """What there is of Contrast's in some documents. outside: workloads without its runtime class."""
+
+    values: tuple[Any, ...] = ()
+    workloads: tuple[Workload, ...] = ()
+    outside: tuple[Ref, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def read_output(paths: Sequence[str]) -> Output:
+    """Read rendered output from files or standard input. Raises FileProblem."""
+    return output_of(read_inputs(paths))
+
+
+def output_of(inputs: Inputs) -> Output:
+    """Rendered output that was read already."""
+    findings = list(inputs.findings)
+    documents = []
+    for resource in inputs.resources:
+        if resource.kind in LOOKED_AT:
+            try:
+                documents.append(parse(resource.text, line=resource.line).value)
+            except YamlError as problem:
+                findings.append(yaml_finding(problem, resource.file))
+    return of_documents(documents, findings)
+
+
+def of_documents(documents: Iterable[Any], findings: Iterable[Finding] = ()) -> Output:
+    """The parts of parsed documents."""
+    documents = list(documents)
+    chosen = [select(document) for document in documents]
+    return Output(
+        tuple(value for document in documents for _, value in objects(document)),
+        tuple(workload for one in chosen for workload in one.workloads),
+        tuple(skipped.ref for one in chosen for skipped in one.skipped),
+        (*findings, *(found for one in chosen for found in one.findings)),
+    )

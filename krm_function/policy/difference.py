@@ -1,0 +1,186 @@
+"""One difference between two policies, and the ways in which two values of a policy can differ.
+
+Rule of this file: a policy is weaker than another when the host may do more under it, or when less stands between the
+process and the rest of the VM. A way to differ yields nothing for equal values; a value of a shape that it does not
+expect counts as weaker, because nobody can tell. No value of a variable is ever part of a difference.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple
+
+Verdict = Literal["weaker", "stronger", "different"]
+Op = Literal["added", "removed", "changed"]
+
+WEAKER: Verdict = "weaker"
+STRONGER: Verdict = "stronger"
+DIFFERENT: Verdict = "different"
+CANNOT_TELL = "nobody can tell what it allows"
+LONGEST = 64  # characters of one value
+ARROW = " -> "
+
+
+class Difference(NamedTuple):
+    """One line: in which container ("" for all of the pod) which field differs how, which policy is weaker, and why."""
+
+    container: str
+    field: str
+    op: Op
+    what: str
+    verdict: Verdict
+    why: str
+
+
+class Change(NamedTuple):
+    """A difference within one field. field: a name more exact than the rule's, "" for that."""
+
+    op: Op
+    what: str
+    verdict: Verdict
+    why: str
+    field: str = ""
+
+
+Compare = Callable[[Any, Any], Iterator[Change]]
+
+
+class Rule(NamedTuple):
+    """What a field is called in a pod spec, and how two values of it compare."""
+
+    field: str
+    compare: Compare
+
+
+def canonical(value: Any) -> str:
+    """The JSON of a value: equal texts, equal values; True is not 1, and "1" is neither."""
+    return json.dumps(value, sort_keys=True)
+
+
+def same(old: Any, new: Any) -> bool:
+    """Whether two values are equal, types included."""
+    return canonical(old) == canonical(new)
+
+
+def told(value: Any) -> str:
+    """A value as part of a line, whole; a command as its words. What is too long is cut when all lines are known."""
+    if isinstance(value, list) and all(isinstance(word, str) for word in value):
+        return " ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def arrow(old: Any, new: Any) -> str:
+    """Both values of a field."""
+    return f"{told(old)}{ARROW}{told(new)}"
+
+
+def cut(what: str) -> str:
+    """A line's values, each cut to LONGEST."""
+    return ARROW.join(f"{part[:LONGEST]}…" if len(part) > LONGEST else part for part in what.split(ARROW))
+
+
+def unknown(old: Any, new: Any) -> Iterator[Change]:
+    """A field of which we do not know what it does: any difference counts as weaker. Values are not shown."""
+    if not same(old, new):
+        yield Change("added" if old is None else "removed" if new is None else "changed", "", WEAKER, CANNOT_TELL)
+
+
+def opaque(old: Any, new: Any) -> Iterator[Change]:
+    """The same for a field of the settings, such as a pattern: its values are told, since none is a variable's."""
+    what = arrow(old, new) if old is not None and new is not None else told(new if old is None else old)
+    yield from (change._replace(what=what) for change in unknown(old, new))
+
+
+def exact(why: str) -> Compare:
+    """The host must do just this: another value is another policy, neither weaker nor stronger."""
+
+    def compare(old: Any, new: Any) -> Iterator[Change]:
+        if not same(old, new):
+            yield Change("changed", arrow(old, new), DIFFERENT, why)
+
+    return compare
+
+
+def flag(weaker: bool, opens: str, closes: str) -> Compare:
+    """A boolean, false when absent. weaker: the value under which more is possible."""
+
+    def compare(old: Any, new: Any) -> Iterator[Change]:
+        if not all(value is None or isinstance(value, bool) for value in (old, new)):
+            yield from unknown(old, new)
+        elif bool(old) != bool(new):
+            opened = bool(new) == weaker
+            yield Change(
+                "changed", arrow(bool(old), bool(new)), WEAKER if opened else STRONGER, opens if opened else closes
+            )
+
+    return compare
+
+
+def members(more: Verdict, added: str, removed: str, name: Callable[[Any], str] = told) -> Compare:
+    """A list whose order does not matter. more: what a policy is that has more of them."""
+    fewer = WEAKER if more == STRONGER else STRONGER
+
+    def compare(old: Any, new: Any) -> Iterator[Change]:
+        if not all(value is None or isinstance(value, list) for value in (old, new)):
+            yield from unknown(old, new)
+            return
+        before, after = Counter(map(canonical, old or ())), Counter(map(canonical, new or ()))
+        shown = {canonical(value): name(value) for value in (*(old or ()), *(new or ()))}
+        for text in sorted((before - after).keys()):
+            yield Change("removed", shown[text], fewer, removed)
+        for text in sorted((after - before).keys()):
+            yield Change("added", shown[text], more, added)
+
+    return compare
+
+
+def pairs(added: str, removed: str, changed: str) -> Compare:
+    """A map of what is allowed, by name; another value for a name counts as weaker."""
+
+    def compare(old: Any, new: Any) -> Iterator[Change]:
+        if not all(value is None or isinstance(value, dict) for value in (old, new)):
+            yield from unknown(old, new)
+            return
+        before, after = old or {}, new or {}
+        for key in sorted(before.keys() | after.keys()):
+            if key not in after:
+                yield Change("removed", told(key), STRONGER, removed)
+            elif key not in before:
+                yield Change("added", told(key), WEAKER, added)
+            elif not same(before[key], after[key]):
+                yield Change("changed", f"{told(key)}: {arrow(before[key], after[key])}", WEAKER, changed)
+
+    return compare
+
+
+def ranked(weakest_last: tuple[str, ...], weaker: str, stronger: str) -> Compare:
+    """One of a few words in a known order."""
+
+    def compare(old: Any, new: Any) -> Iterator[Change]:
+        if old not in weakest_last or new not in weakest_last:
+            yield from unknown(old, new)
+        elif old != new:
+            down = weakest_last.index(new) > weakest_last.index(old)
+            yield Change("changed", arrow(old, new), WEAKER if down else STRONGER, weaker if down else stronger)
+
+    return compare
+
+
+def bits(more: str, fewer: str) -> Compare:
+    """A number whose bits are each allowed or not."""
+
+    def compare(old: Any, new: Any) -> Iterator[Change]:
+        if not all(isinstance(value, int) and not isinstance(value, bool) for value in (old, new)):
+            yield from unknown(old, new)
+        elif old != new:
+            opened = bool(new & ~old)
+            yield Change("changed", arrow(old, new), WEAKER if opened else STRONGER, more if opened else fewer)
+
+    return compare
+
+
+def worst(verdicts: list[Verdict]) -> Verdict:
+    """The verdict over several parts of one thing: weaker if any part is, stronger only if all are."""
+    if WEAKER in verdicts:
+        return WEAKER
+    return STRONGER if verdicts and all(one == STRONGER for one in verdicts) else DIFFERENT

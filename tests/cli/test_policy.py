@@ -1,0 +1,236 @@
+"""`policy show`, `diff --policy` and `check --no-weaker` on a deployment in files."""
+
+import json
+import tomllib
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from krm_function.policy import describe
+from tests.cli.conftest import Shop
+from tests.failures.checking import CONFIG
+from tests.failures.running import listing
+from tests.failures.world import CANARY, World, canaries
+
+WEB = "Deployment/web"
+
+
+@pytest.fixture
+def output(shop: Shop, rendered: bytes) -> str:
+    """A file with the rendered deployment."""
+    return shop.write("rendered.yaml", rendered)
+
+
+def test_every_form_of_a_policy(shop: Shop, output: str) -> None:
+    shown = {form: shop("policy", "show", WEB, output, "-o", form) for form in ("rego", "data", "initdata", "digest")}
+    assert {run.code for run in shown.values()} == {0}
+    assert {run.stderr for run in shown.values()} == {""}
+    toml = shown["initdata"].stdout
+    rego = tomllib.loads(toml.decode())["data"]["policy.rego"]
+    assert shown["rego"].stdout.decode() == rego
+    assert json.loads(shown["data"].stdout) == describe(rego)
+    assert shown["digest"].stdout.decode() == sha256(toml).hexdigest() + "\n"
+    manifest = json.loads(shop("manifest", output).stdout)
+    assert shown["digest"].stdout.decode().strip() in manifest["Policies"]
+    assert shop("policy", "show", WEB, output).stdout == shown["rego"].stdout
+
+
+def test_the_digest_as_the_hardware_reports_it(shop: Shop, output: str) -> None:
+    digest = shop("policy", "show", WEB, output, "-o", "digest").stdout.decode().strip()
+    lines = shop("policy", "show", WEB, output, "-o", "host-data").stdout.decode().splitlines()
+    assert lines == [f"snp {digest}", f"tdx {digest}{'0' * 32}"]
+
+
+def test_an_input_is_rendered_first(shop: Shop, output: str) -> None:
+    before = listing(shop.directory)
+    run = shop("policy", "show", WEB, "deployment", "--config", CONFIG, "-o", "digest")
+    assert run.code == 0, run.stderr
+    assert run.stdout == shop("policy", "show", WEB, output, "-o", "digest").stdout
+    assert listing(shop.directory) == before
+
+
+def test_a_render_that_fails_shows_nothing(shop: Shop) -> None:
+    world = World()
+    world.pod["hostPID"] = True
+    shop.change(world)
+    run = shop("policy", "show", WEB, "deployment", "--config", CONFIG)
+    assert (run.code, run.stdout) == (1, b"")
+    assert "hostPID" in run.stderr
+
+
+@pytest.mark.parametrize("name", ["deploy/web", "deployments/web", "DEPLOYMENT/shop/web", "Deployment/web"])
+def test_spellings_of_a_workload(shop: Shop, output: str, name: str) -> None:
+    assert shop("policy", "show", name, output, "-o", "digest").code == 0
+
+
+@pytest.mark.parametrize(
+    "name, problem, hint",
+    [
+        ("web", "web: names no workload", "write KIND/NAME or KIND/NAMESPACE/NAME, such as Deployment/web"),
+        ("Deployment/", "Deployment/: names no workload", "write KIND/NAME"),
+        ("a/b/c/d", "a/b/c/d: names no workload", "write KIND/NAME"),
+        ("Deploymnt/web", "Deploymnt is no kind of workload", "use Deployment"),
+        ("Service/web", "Service is no kind of workload", "use "),
+        ("Deployment/wbe", "no such workload in the input", "did you mean Deployment/shop/web?"),
+        ("StatefulSet/web", "no such workload in the input", "did you mean Deployment/shop/web?"),
+        ("Deployment/other/web", "no such workload in the input", "did you mean Deployment/shop/web?"),
+        ("Pod/xyzzy", "no such workload", "use one of Deployment/shop/web, StatefulSet/shop/coordinator"),
+        ("Deployment/\x1b[31m", "\\x1b[31m: no such workload", "did you mean Deployment/shop/web?"),
+    ],
+)
+def test_a_name_that_fits_nothing(shop: Shop, output: str, name: str, problem: str, hint: str) -> None:
+    run = shop("policy", "show", name, output)
+    assert (run.code, run.stdout) == (2, b"")
+    assert problem in run.stderr
+    assert f"hint: {hint}" in run.stderr
+
+
+def test_a_name_that_fits_several(shop: Shop, rendered: bytes) -> None:
+    other = rendered.replace(b"namespace: shop", b"namespace: test")
+    shop.write("both.yaml", rendered + b"---\n" + other)
+    run = shop("policy", "show", WEB, "both.yaml")
+    assert run.code == 2
+    assert "2 workloads have this name" in run.stderr
+    assert "use one of Deployment/shop/web, Deployment/test/web" in run.stderr
+    assert shop("policy", "show", "Deployment/test/web", "both.yaml").code == 0
+
+
+def test_a_pod_without_a_policy_or_with_something_else(shop: Shop) -> None:
+    world = World()
+    world.pod["runtimeClassName"] = "contrast-cc-metal-qemu-snp-1a2b3c4d"
+    shop.change(world)
+    run = shop("policy", "show", WEB, "deployment", "--format", "json")
+    assert (run.code, [error["code"] for error in run.errors]) == (1, ["CC1102"])
+    world.notes["io.katacontainers.config.hypervisor.cc_init_data"] = "nothing"
+    shop.change(world)
+    run = shop("policy", "show", WEB, "deployment", "--format", "json")
+    assert (run.code, [error["code"] for error in run.errors]) == (1, ["CC0610"])
+
+
+def changed(shop: Shop) -> str:
+    """The deployment rendered again after a change of web, as the file new.yaml."""
+    world = World()
+    world.spec["runtimeClasses"] = "emit"
+    world.container["env"].append({"name": "DEBUG", "value": f"{CANARY}-debug"})
+    world.container["command"] = ["/bin/main", f"--password={CANARY}-env"]
+    world.container["securityContext"] = {"allowPrivilegeEscalation": False}
+    shop.change(world)
+    run = shop.generate("-o", "new.yaml")
+    assert run.code == 0, run.stderr
+    return "new.yaml"
+
+
+def test_the_differences_of_two_outputs(shop: Shop, output: str) -> None:
+    new = changed(shop)
+    run = shop("diff", "--policy", output, new)
+    assert run.code == 0
+    assert run.stdout.decode().splitlines() == [
+        "Deployment shop/web",
+        "  weaker    web: env added DEBUG: the host may set one more variable",
+        (
+            "  different web: command changed $(PATH)/main -> $(PATH)/main --password=$(PLAIN): "
+            "another program or other arguments run"
+        ),
+        "  stronger  web: noNewPrivileges changed false -> true: the process may not gain privileges",
+        "1 weaker, 1 stronger, 1 different",
+    ]
+    said = json.loads(shop("diff", "--policy", output, new, "-o", "json").stdout)
+    assert (said["version"], said["totals"]) == (1, {"weaker": 1, "stronger": 1, "different": 1})
+    (web,) = said["workloads"]
+    assert web["resource"] == {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web"}
+    assert web["differences"][0] == {
+        "container": "web",
+        "field": "env",
+        "op": "added",
+        "what": "DEBUG",
+        "verdict": "weaker",
+        "why": "the host may set one more variable",
+    }
+    assert not list(canaries(run.stdout.decode() + json.dumps(said)))
+
+
+def test_the_exit_code_of_a_diff(shop: Shop, output: str) -> None:
+    new = changed(shop)
+    assert shop("diff", "--policy", output, new, "--exit-code").code == 1
+    same = shop("diff", "--policy", output, output, "--exit-code")
+    assert (same.code, same.stdout) == (0, b"no difference\n")
+    assert (
+        shop("diff", "--policy", output, "-", data=(shop.directory / output).read_bytes()).stdout == b"no difference\n"
+    )
+
+
+def test_a_diff_needs_two_outputs_that_can_be_read(shop: Shop, output: str) -> None:
+    assert shop("diff", output, output).code == 2
+    assert shop("diff", "--policy", output, "none.yaml").code == 3
+    assert shop("diff", "--policy", "-", "-").code == 2
+    broken = (shop.directory / output).read_bytes().replace(b"cc_init_data: ", b"cc_init_data: x", 1)
+    run = shop("diff", "--policy", output, shop.write("broken.yaml", broken), "--format", "json")
+    assert (run.code, run.stdout) == (1, b"")
+    assert [error["code"] for error in run.errors] == ["CC0610"]
+
+
+def test_the_gate_names_every_weaker_line_and_nothing_else(shop: Shop, output: str) -> None:
+    new = changed(shop)
+    assert shop("check", new).code == 0
+    run = shop("check", new, "--no-weaker", output, "--format", "json")
+    assert run.code == 1
+    (error,) = run.errors
+    assert (error["code"], error["resource"]["name"], error["field"]) == ("CC0617", "web", "spec.template.spec")
+    assert error["message"] == (
+        "weaker than the policy before: web: env added DEBUG: the host may set one more variable"
+    )
+    back = shop("check", output, "--no-weaker", new, "--format", "json")
+    said = "web: noNewPrivileges changed true -> false: the process may gain privileges"
+    assert [error["message"] for error in back.errors] == [f"weaker than the policy before: {said}"]
+    assert shop("check", output, "--no-weaker", output).code == 0
+    assert shop("check", output, "--no-weaker", "none.yaml").code == 3
+
+
+def variations(rendered: bytes) -> dict[str, tuple[bytes, bytes, str]]:
+    """name -> the output before, the one now, and what the gate says of it."""
+    renamed = rendered.replace(b"name: web\n", b"name: web2\n")
+    outside = rendered.replace(b"runtimeClassName: contrast-cc-metal-qemu-snp-1a2b3c4d", b"runtimeClassName: runc")
+    return {
+        "another name": (rendered, renamed, "workload added: the manifest trusts one policy more"),
+        "no VM": (rendered, outside, "policy removed: it runs outside of a VM"),
+        "unsealed": (
+            rendered,
+            rendered.replace(b"io.katacontainers.config.hypervisor.cc_init_data", b"example.com/other"),
+            "policy removed: nothing says what the host may do",
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", ["another name", "no VM", "unsealed"])
+def test_a_gate_cannot_be_walked_around(shop: Shop, rendered: bytes, name: str) -> None:
+    old, new, says = variations(rendered)[name]
+    assert old != new
+    shop.write("old.yaml", old)
+    shop.write("new.yaml", new)
+    lines = shop("diff", "--policy", "old.yaml", "new.yaml").stdout.decode().splitlines()
+    assert any(line.strip().startswith("weaker") and says in line for line in lines)
+
+
+def test_help_without_a_part(shop: Shop) -> None:
+    run = shop("policy")
+    assert run.code == 2
+    assert "PART" in run.stderr
+    run = shop("policy", "shwo", WEB)
+    assert run.code == 2
+    assert "did you mean show?" in run.stderr
+
+
+def test_names_with_control_characters_are_shown_escaped(shop: Shop, output: str) -> None:
+    from krm_function.findings import Ref
+    from krm_function.policy.compare_workloads import Compared
+    from krm_function.policy.difference import Difference
+    from krm_function.report.policy_diff import policy_diff_json, policy_diff_text
+
+    line = Difference("a\x1b[2J", "env", "added", "B\nC\u202e", "weaker", "because")
+    compared: Any = [Compared(Ref("v1", "Pod", "x\x07", "y"), (line,))]
+    text = policy_diff_text(compared)
+    assert text.count("\n") == 3
+    assert text.replace("\n", "").isprintable()
+    data = json.loads(policy_diff_json(compared))
+    assert data["workloads"][0]["differences"][0]["what"].isprintable()
