@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from krm_function.krm.result import dotted
 
-__all__ = ["KINDS", "Finding", "Kind", "Path", "Ref", "Severity", "dotted", "finding", "has_errors"]
+__all__ = ["KINDS", "Finding", "Kind", "Path", "Ref", "Severity", "anchor_of", "dotted", "finding", "has_errors"]
 
 Severity = Literal["error", "warning", "info"]
 Path = tuple[str | int, ...]
@@ -55,7 +55,12 @@ class Finding(NamedTuple):
     @property
     def anchor(self) -> str:
         """Where docs/reference/findings.md explains this code."""
-        return f"docs/reference/findings.md#{self.code.lower()}"
+        return anchor_of(self.code)
+
+
+def anchor_of(code: str) -> str:
+    """Where docs/reference/findings.md explains a code."""
+    return f"docs/reference/findings.md#{code.lower()}"
 
 
 def finding(

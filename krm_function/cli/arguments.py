@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from krm_function import __version__
+from krm_function.cli import looking
 from krm_function.cli.exits import USAGE, Exit
 from krm_function.cli.say import FORMATS, flush, write_out
 from krm_function.report.order import escape
@@ -101,6 +102,7 @@ def _parser() -> Parser:
     _post_render(verbs)
     _generate(verbs)
     _plan(verbs)
+    looking.add(verbs, _verb, (_config, _say))
     _check(verbs)
     _uninject(verbs)
     _manifest(verbs)
