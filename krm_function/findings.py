@@ -324,4 +324,34 @@ KINDS: dict[str, Kind] = {
         "runtime class {name} does not exist in the input",
         "render with runtimeClasses: emit, or add the RuntimeClass",
     ),
+    "CC1108": Kind(
+        "error",
+        "placeholder {name} is left in a Helm hook ({hook})",
+        "Helm 3 sends no hooks to a post-renderer: use Helm 4, or pipe `helm template` into contrast-krm post-render",
+    ),
+    "CC1109": Kind(
+        "error",
+        "{kind} asks for runtime class {name}, but no pod of this kind is ever sealed",
+        "use a Pod, ReplicationController, Deployment, DaemonSet, StatefulSet, ReplicaSet, Job or CronJob",
+    ),
+    "CC1110": Kind(
+        "error",
+        "the manifest gives the pod the role {found}, its template says {wanted}",
+        "use the manifest of the same render",
+    ),
+    "CC1111": Kind(
+        "error",
+        "the manifest of {first} and that of {second} are not the same bytes",
+        "keep one; Contrast signs and compares the manifest byte for byte",
+    ),
+    "CC1112": Kind(
+        "error",
+        "the manifest accepts no RTMR0 of a VM with {vcpus} vCPUs on platform {platform}",
+        "the cpu limits were changed after the render; render again",
+    ),
+    "CC1113": Kind(
+        "error",
+        "a render with this configuration makes another manifest: {fields}",
+        "render again, or check with the configuration of the render",
+    ),
 }

@@ -266,8 +266,10 @@ def _check(verbs: "Verbs[Parser]") -> None:
         verbs,
         "check",
         "verify rendered output: placeholders, policies, images, manifest",
-        "Looks at what will be applied; needs no configuration.",
+        "Looks at what will be applied; needs no configuration. With one it also renders again and compares, which "
+        "finds what no policy can tell: a command that was removed, a cpu limit on TDX.",
     )
+    _config(parser)
     parser.add_argument("paths", metavar="FILE", nargs="*", help="rendered output (default: standard input)")
     parser.add_argument("--manifest", metavar="FILE", default="", help="manifest.json, when it is not in the output")
     _say(parser)

@@ -13,8 +13,13 @@ from krm_function.model.workload import KINDS
 
 OPTION = "KIND/NAME"
 SHORT = {
-    **{"po": "Pod", "rc": "ReplicationController", "deploy": "Deployment", "ds": "DaemonSet"},
-    **{"sts": "StatefulSet", "rs": "ReplicaSet", "cj": "CronJob"},
+    "po": "Pod",
+    "rc": "ReplicationController",
+    "deploy": "Deployment",
+    "ds": "DaemonSet",
+    "sts": "StatefulSet",
+    "rs": "ReplicaSet",
+    "cj": "CronJob",
 }
 SPELLINGS = {
     **{kind.lower(): kind for kind in KINDS},
@@ -82,7 +87,9 @@ def _meant(text: str, known: list[Ref]) -> str:
     if close is not None:
         return f"did you mean {address_of(close)}?"
     some = [address_of(ref) for ref in known[:8]]
-    return f"use one of {', '.join(some)}" if some else "name a workload of the input as KIND/NAME or KIND/NAMESPACE/NAME"
+    return (
+        f"use one of {', '.join(some)}" if some else "name a workload of the input as KIND/NAME or KIND/NAMESPACE/NAME"
+    )
 
 
 def _wrong(problem: str, remedy: str) -> Finding:

@@ -32,7 +32,7 @@ def explained(rendered: Rendered, ref: Ref) -> tuple[Planned, list[Finding]]:
 def explain_text(rendered: Rendered, ref: Ref) -> str:
     """The story as text."""
     line, findings = explained(rendered, ref)
-    parts = [escape(address_of(ref)) + "\n", *(f"  {name:<14} {escape(text)}\n" for name, text in _facts(line))]
+    parts = [escape(address_of(ref)) + "\n", *(f"  {name:<15} {escape(text)}\n" for name, text in _facts(line))]
     for number, step in enumerate(_steps(line.edits), 1):
         parts.append(f"\n{number}. {step[0].code} {escape(step[0].reason)}\n")
         parts += [f"   {SIGNS[edit.op]} {escape(_change(edit))}\n" for edit in step]
@@ -40,7 +40,9 @@ def explain_text(rendered: Rendered, ref: Ref) -> str:
     if findings:
         parts.append(f"\n{render_text(findings, infos=True)}")
     if rendered.failed:
-        whose = "an error above stops" if any(found.severity == "error" for found in findings) else "another object stops"
+        whose = (
+            "an error above stops" if any(found.severity == "error" for found in findings) else "another object stops"
+        )
         parts.append(f"\nnothing is written: {whose} the render\n")
     elif not line.skipped and not line.edits:
         parts.append("\nnothing changes\n")
