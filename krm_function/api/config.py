@@ -20,7 +20,7 @@ OTHER_MODE = {"render": "check", "check": "render"}
 
 
 def options_in(document: ConfigDocument) -> dict[str, Any]:
-    """The spec of a ContrastGenerate or of the ConfigMap that stands for one, as it is written; {} for anything else."""
+    """The spec of a ContrastGenerate or of the ConfigMap that stands for one, as written; {} for anything else."""
     ours, _ = _ours(document)
     value = mapping(ours.value) if ours else {}
     return mapping(value.get("spec")) if value.get("kind") == "ContrastGenerate" else {}
