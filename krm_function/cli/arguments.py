@@ -74,7 +74,9 @@ class Parser(argparse.ArgumentParser):
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of one call; `run` is the verb's function. Raises Exit for --help and for mistakes."""
     options, unknown = _parser().parse_known_args(arguments)
-    if unknown:
+    if unknown and hasattr(options, "paths") and not any(word.startswith("-") and word != "-" for word in unknown):
+        options.paths += unknown  # argparse takes no files behind an option once a first word has been taken
+    elif unknown:
         options.parser.refuse_unknown(unknown)
     return options
 

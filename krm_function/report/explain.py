@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from krm_function.findings import KINDS, Finding, Path, Ref, anchor_of, dotted
+from krm_function.findings import KINDS, Finding, Path, Ref, anchor_of, dotted, has_errors
 from krm_function.model.address import address_of
 from krm_function.model.edits import ABSENT, Edit
 from krm_function.model.workload import KINDS as WORKLOADS
@@ -40,10 +40,8 @@ def explain_text(rendered: Rendered, ref: Ref) -> str:
     if findings:
         parts.append(f"\n{render_text(findings, infos=True)}")
     if rendered.failed:
-        whose = (
-            "an error above stops" if any(found.severity == "error" for found in findings) else "another object stops"
-        )
-        parts.append(f"\nnothing is written: {whose} the render\n")
+        whose = "this workload" if has_errors(findings) else "another object"
+        parts.append(f"\nnothing is written: an error of {whose} stops the render\n")
     elif not line.skipped and not line.edits:
         parts.append("\nnothing changes\n")
     return "".join(parts)
