@@ -106,7 +106,9 @@ KINDS: dict[str, Kind] = {
     "CC0205": Kind("error", "the egress annotation is empty", "name at least one egress, or remove the annotation"),
     "CC0206": Kind("error", "pod template has no containers", "add spec.containers; an empty pod cannot be sealed"),
     "CC0207": Kind(
-        "error", "{key} must be {expected}, not {actual}", "correct the type; Kubernetes would reject it as well"
+        "error",
+        "{key} must be {expected}, not {actual}",
+        "write {expected}; put quotes around a text such as true",
     ),
     "CC0208": Kind("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
     # --- CC03: scheduling

@@ -1,4 +1,4 @@
-"""Write the generated parts of docs/reference: the command line and the findings, out of the code itself.
+"""Write the generated parts of docs: the command line, the findings and the common mistakes, out of the code itself.
 
 python -m tools.make_docs           write them
 python -m tools.make_docs --check   write nothing; exit 1 and name every file that is not as it would be written
@@ -11,9 +11,10 @@ import sys
 
 from krm_function.cli.arguments import parse
 from krm_function.cli.exits import Exit
-from krm_function.findings import KINDS
+from tools.findings_page import findings_page
+from tools.mistakes_page import mistakes_page
 
-REFERENCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "reference")
+DOCS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs")
 VERBS = ("", "fn", "post-render", "generate", "plan", "explain", "diff", "check", "uninject", "manifest", "schema")
 
 
@@ -31,21 +32,6 @@ def command_line() -> str:
     return "\n\n".join(f"## {f'contrast-krm {verb}'.strip()}\n\n```text\n{help_of(verb)}\n```" for verb in VERBS)
 
 
-def findings() -> str:
-    """Every code with its severity, sentence and remedy; the heading is its anchor."""
-    parts = []
-    for code, kind in sorted(KINDS.items()):
-        sentence = " ".join(kind.sentence.split())
-        remedy = f"\n\nRemedy: {kind.hint}" if kind.hint else ""
-        parts.append(f"### {code}\n\n{kind.severity}: {_code(sentence)}{_code(remedy)}")
-    return "\n\n".join(parts)
-
-
-def _code(text: str) -> str:
-    """Placeholders as they look in the table, safe in Markdown."""
-    return text.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
-
-
 def generated(text: str, name: str, content: str) -> str:
     """`text` with the block called `name` replaced."""
     start, end = f"<!-- generated: {name} -->", f"<!-- end of generated: {name} -->"
@@ -55,10 +41,15 @@ def generated(text: str, name: str, content: str) -> str:
 
 
 def main() -> int:
-    """Write or check both files."""
+    """Write or check all of them."""
     stale = []
-    for name, content in (("cli", command_line()), ("findings", findings())):
-        path = os.path.join(REFERENCE, f"{name}.md")
+    pages = (
+        ("reference/cli.md", "cli", command_line()),
+        ("reference/findings.md", "findings", findings_page()),
+        ("how-to/common-mistakes.md", "mistakes", mistakes_page()),
+    )
+    for page, name, content in pages:
+        path = os.path.join(DOCS, page)
         with open(path, encoding="utf-8") as file:
             before = file.read()
         after = generated(before, name, content)

@@ -230,7 +230,7 @@ def another_render(made: Objects) -> None:
 
 def digest_of(made: Objects) -> str:
     policies = json.loads(text_of(made)["manifest.json"])["Policies"]
-    return next(digest for digest, policy in policies.items() if policy["SANs"][0] == "web")
+    return next(str(digest) for digest, policy in policies.items() if policy["SANs"][0] == "web")
 
 
 ISSUE: dict[str, Any] = {
