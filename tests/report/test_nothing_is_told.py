@@ -1,4 +1,4 @@
-"""Whatever is wrong, and whoever asks in whichever form: no Secret, no variable's value and no long annotation is told."""
+"""Whatever is wrong, whoever asks in whichever form: no Secret, variable's value or long annotation is ever told."""
 
 import tempfile
 from pathlib import Path
