@@ -23,13 +23,15 @@ def _explain(verbs: Any, verb: Callable[..., Any]) -> Any:
         "Every edit in order, with its rule, its reason and where that is documented.",
     )
     what = "the workload: KIND/NAME or KIND/NAMESPACE/NAME, such as deploy/web or Deployment/shop/web"
-    parser.add_argument("address", metavar="KIND/NAME", help=what)
+    parser.add_argument("address", metavar="KIND/NAME", nargs="?", default="", help=what)
     parser.add_argument("paths", metavar="FILE", nargs="*", help="files or directories (default: standard input)")
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="form of the story")
 
     def run(options: Namespace) -> int:
         from krm_function.cli.explain import run_explain
 
+        if not options.address:
+            parser.error("name a workload as KIND/NAME")
         return run_explain(options)
 
     parser.set_defaults(run=run)

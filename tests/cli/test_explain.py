@@ -113,6 +113,12 @@ def test_an_address_of_nothing_is_a_usage_error(address: str, hint: str, shop: S
     assert f"hint: {hint}" in run.stderr
 
 
+def test_without_an_address_the_call_is_refused_before_anything_is_read(shop: Shop) -> None:
+    run = shop("explain")
+    assert (run.code, run.stdout) == (2, b"")
+    assert "name a workload as KIND/NAME" in run.stderr
+
+
 def test_input_that_cannot_be_read_says_so_and_not_that_nothing_was_found(shop: Shop) -> None:
     shop.write("deployment/broken.yaml", "a: [")
     run = explain(shop, "deploy/web", "--format", "json")
