@@ -73,8 +73,7 @@ def verdict(resources: Sequence[Resource], file: ManifestFile | None = None, con
     findings: list[Finding] = []
     documents: list[tuple[Resource, Document]] = []
     for resource in resources:
-        asks = CONTRAST in resource.text.lower() or LEGACY in resource.text.lower()
-        if resource.kind not in LOOKED_AT and not asks:
+        if resource.kind not in LOOKED_AT and not _asks(resource.text.lower()):
             continue
         try:
             documents.append((resource, parse(resource.text, line=resource.line)))
@@ -107,6 +106,11 @@ def verdict(resources: Sequence[Resource], file: ManifestFile | None = None, con
     if config is not None and not has_errors(findings):
         findings += _again(resources, config, pods, values, manifest)
     return Verdict(tuple(dict.fromkeys(findings)), len(pods))
+
+
+def _asks(folded: str) -> bool:
+    """Whether a text may hold a name of Contrast's; folded: in lower case."""
+    return CONTRAST in folded or LEGACY in folded
 
 
 def _manifest(file: ManifestFile | None, values: Sequence[Any]) -> tuple[Mapping[str, Any] | None, list[Finding]]:

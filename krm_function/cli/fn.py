@@ -8,13 +8,13 @@ came in any case: kustomize's own validators cannot succeed, so a check is a tra
 import sys
 from collections.abc import Sequence
 
-from krm_function.api import CONFIG_KINDS, ConfigDocument, collect, is_config, options_in
+from krm_function.api import CONFIG_KINDS, ConfigDocument, collect, is_config
+from krm_function.cli.checking import asks_for_check, checked
 from krm_function.cli.configuration import from_files, from_resources
 from krm_function.cli.exits import USAGE
 from krm_function.cli.say import complain, read_in, write_out
-from krm_function.findings import Finding, finding, has_errors
+from krm_function.findings import Finding, finding
 from krm_function.hosts.resource_list import (
-    DecodedList,
     NotAResourceListError,
     decode_list,
     encode_failure,
@@ -22,7 +22,7 @@ from krm_function.hosts.resource_list import (
 )
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import reference
-from krm_function.pipeline import NO_RELEASE, render
+from krm_function.pipeline import render
 from krm_function.report.krm import krm_results
 from krm_function.yamltext import YamlError
 
@@ -53,8 +53,8 @@ def run_function(config_files: Sequence[str] = (), form: str = "text", report: s
         documents, findings = documents + named, findings + problems
     options, more = _function_config(decoded.function_config)
     documents, findings = documents + options, findings + more
-    if options and options_in(options[0]).get("mode") == "check":
-        findings += _checked(decoded, documents, options[0])
+    if options and asks_for_check(options[0]):
+        findings += checked(decoded.resources, documents, options[0])
         write_out(encode_failure(decoded, krm_results(findings)))
         return complain(findings, form, report)
     config, problems = collect(documents)
@@ -64,22 +64,6 @@ def run_function(config_files: Sequence[str] = (), form: str = "text", report: s
         return complain(rendered.findings, form, report)
     write_out(encode_list(decoded, rendered.texts, rendered.added, krm_results(rendered.findings)))
     return complain(rendered.findings, form, report)
-
-
-def _checked(decoded: DecodedList, documents: list[ConfigDocument], options: ConfigDocument) -> tuple[Finding, ...]:
-    """What there is to say of a list that was rendered before, and of the function's own configuration.
-
-    It is rendered again where the render's options are known: they are among the items, as in kpt, or stand beside
-    `mode: check` in the function's own configuration.
-    """
-    from krm_function.verdict import verdict
-
-    alone = options_in(options).keys() == {"mode"}
-    config, unmet = collect(documents, "render" if alone else "check")
-    if alone and not any(options_in(document).get("mode") != "check" for document in documents if options_in(document)):
-        config = None
-    problems = tuple(found for found in unmet if found.code != NO_RELEASE)
-    return problems if has_errors(problems) else (*problems, *verdict(decoded.resources, None, config).findings)
 
 
 def _function_config(document: ConfigDocument | None) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:

@@ -70,6 +70,19 @@ def test_kustomize_fails_where_nothing_was_rendered(krm_machine: Machine, tmp_pa
     assert "error CC1101 shop/web" in ran.err
 
 
+def test_the_legacy_plugin_checks_as_well(krm_machine: Machine, tmp_path: Path) -> None:
+    inner(krm_machine, tmp_path)
+    rendered = run_kustomize(krm_machine, tmp_path / "inner").ok()
+    (tmp_path / "check.yaml").write_text(CHECK)
+    plugin = {"KUSTOMIZE_PLUGIN_CONFIG_ROOT": str(tmp_path)}
+    assert krm_machine.krm("check.yaml", stdin=rendered, cwd=tmp_path, **plugin).ok() == rendered
+    edited = rendered.replace(b"name: PAYMENTS_URL", b"name: PAYMENTS_URI")
+    assert edited != rendered
+    ran = krm_machine.krm("check.yaml", stdin=edited, cwd=tmp_path, **plugin)
+    assert (ran.code, ran.out) == (1, b"")
+    assert "error CC1103 shop/web" in ran.err
+
+
 def test_kpt_checks_with_a_validator(krm_machine: Machine, tmp_path: Path) -> None:
     package = make_kpt(krm_machine, tmp_path / "shop", quickstart())
     plain = run_kpt(krm_machine, package).ok()

@@ -21,6 +21,7 @@ spec:
         - name: migrate
           image: {WEB}
           args: [migrate]
+          securityContext: {{runAsUser: 65532, runAsGroup: 65532}}
 """
 
 
