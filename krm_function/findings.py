@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from krm_function.krm.result import dotted
 
-__all__ = ["KINDS", "Finding", "Kind", "Path", "Ref", "Severity", "dotted", "finding", "has_errors"]
+__all__ = ["KINDS", "Finding", "Kind", "Path", "Ref", "Severity", "anchor_of", "dotted", "finding", "has_errors"]
 
 Severity = Literal["error", "warning", "info"]
 Path = tuple[str | int, ...]
@@ -55,7 +55,12 @@ class Finding(NamedTuple):
     @property
     def anchor(self) -> str:
         """Where docs/reference/findings.md explains this code."""
-        return f"docs/reference/findings.md#{self.code.lower()}"
+        return anchor_of(self.code)
+
+
+def anchor_of(code: str) -> str:
+    """Where docs/reference/findings.md explains a code."""
+    return f"docs/reference/findings.md#{code.lower()}"
 
 
 def finding(
@@ -101,7 +106,9 @@ KINDS: dict[str, Kind] = {
     "CC0205": Kind("error", "the egress annotation is empty", "name at least one egress, or remove the annotation"),
     "CC0206": Kind("error", "pod template has no containers", "add spec.containers; an empty pod cannot be sealed"),
     "CC0207": Kind(
-        "error", "{key} must be {expected}, not {actual}", "correct the type; Kubernetes would reject it as well"
+        "error",
+        "{key} must be {expected}, not {actual}",
+        "write {expected}; put quotes around a text such as true",
     ),
     "CC0208": Kind("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
     # --- CC03: scheduling
@@ -357,5 +364,35 @@ KINDS: dict[str, Kind] = {
         "error",
         "runtime class {name} does not exist in the input",
         "render with runtimeClasses: emit, or add the RuntimeClass",
+    ),
+    "CC1108": Kind(
+        "error",
+        "placeholder {name} is left in a Helm hook ({hook})",
+        "Helm 3 sends no hooks to a post-renderer: use Helm 4, or pipe `helm template` into contrast-krm post-render",
+    ),
+    "CC1109": Kind(
+        "error",
+        "{kind} asks for runtime class {name}, but no pod of this kind is ever sealed",
+        "use a Pod, ReplicationController, Deployment, DaemonSet, StatefulSet, ReplicaSet, Job or CronJob",
+    ),
+    "CC1110": Kind(
+        "error",
+        "the manifest gives the pod the role {found}, its template says {wanted}",
+        "use the manifest of the same render",
+    ),
+    "CC1111": Kind(
+        "error",
+        "the manifest of {first} and that of {second} are not the same bytes",
+        "keep one; Contrast signs and compares the manifest byte for byte",
+    ),
+    "CC1112": Kind(
+        "error",
+        "the manifest accepts no RTMR0 of a VM with {vcpus} vCPUs on platform {platform}",
+        "the cpu limits were changed after the render; render again",
+    ),
+    "CC1113": Kind(
+        "error",
+        "a render with this configuration makes another manifest: {fields}",
+        "render again, or check with the configuration of the render",
     ),
 }

@@ -16,7 +16,7 @@ from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.resource import Resource
 from krm_function.model.vcpus import vcpus
-from krm_function.model.workload import Workload
+from krm_function.model.workload import EMITTED, Workload, dig
 from krm_function.policy import STRICT, References, load_rules, settings
 from krm_function.stages.inject import inject
 from krm_function.stages.manifest import (
@@ -24,6 +24,7 @@ from krm_function.stages.manifest import (
     ReferenceValues,
     SealedWorkload,
     emit,
+    foresee,
     gather_reference_values,
     make_manifest,
     with_base,
@@ -34,7 +35,7 @@ from krm_function.stages.resolve import Resolved, resolve
 from krm_function.stages.schedule import RuntimeClasses, RuntimeClassObject, runtime_classes, schedule
 from krm_function.stages.select import coordinator_namespace, select
 from krm_function.stages.verify import after, before
-from krm_function.stages.write import ObjectEdits, write
+from krm_function.stages.write import ObjectEdits, collisions, write
 from krm_function.yamltext import Document
 
 if TYPE_CHECKING:
@@ -153,10 +154,12 @@ def render(
         for found in subject.findings
     )
     plan = tuple(_planned(subject) for subject in subjects) + skipped
+    sealed = [SealedWorkload(subject.workload, subject.digest) for subject in subjects]
     if has_errors(findings):
+        if subjects and not any(has_errors(chosen.findings) for _, chosen in selections):
+            findings += _foreseen(config, sealed, resources, source, classified)
         return Rendered(unchanged, findings=findings, plan=plan)
 
-    sealed = [SealedWorkload(subject.workload, subject.digest) for subject in subjects]
     made = make_manifest(config, sealed, reference_values) if workloads else Made()
     emitted = (*classified.added, *emit(config.generate.manifest, made.data, sealed))
     edits = [ObjectEdits(s.resource, s.workload.root, s.workload.ref, s.edits) for s in subjects]
@@ -166,6 +169,18 @@ def render(
     if has_errors(findings):
         return Rendered(unchanged, findings=findings, plan=plan)
     return Rendered(written.texts, written.added, findings, plan, made.data)
+
+
+def _foreseen(
+    config: Config,
+    sealed: Sequence[SealedWorkload],
+    resources: Sequence[Resource],
+    source: Read,
+    classified: RuntimeClasses,
+) -> tuple[Finding, ...]:
+    """Errors of the manifest and of what would be added, told with those of workloads and not only after them."""
+    coming = (*classified.added, *emit(config.generate.manifest, b"{}", sealed))
+    return (*foresee(config, sealed), *collisions(resources, source.documents, source.emitted, coming))
 
 
 def _with_base(config: Config, resources: Sequence[Resource], known: Read) -> tuple[Config, tuple[Finding, ...]]:
@@ -300,7 +315,10 @@ def _runtime_class_objects(documents: Mapping[int, Document], config: Config | N
         RuntimeClassObject(index, root, reference(value), value)
         for index, document in documents.items()
         for root, value in objects(document.value)
-        if reference(value).kind == "RuntimeClass" and isinstance(value, dict) and reference(value).name in handlers
+        if reference(value).kind == "RuntimeClass"
+        and isinstance(value, dict)
+        and reference(value).name in handlers
+        and dig(value, ("metadata", "annotations", EMITTED)) is None  # in a List; it is made anew
     ]
 
 

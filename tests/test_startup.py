@@ -25,7 +25,7 @@ ELSEWHERE = frozenset(
     for name in (
         *("api.config_map", "api.schema", "cli.arguments", "cli.check", "cli.flags", "cli.generate", "cli.plan"),
         *("cli.genpolicy", "cli.policy", "policy.compare", "policy.difference", "policy.dropins", "policy.genpolicy"),
-        *("hosts.stream", "policy.drift", "report.machine", "report.plan", "stages.check"),
+        *("hosts.stream", "policy.drift", "report.machine", "report.plan", "stages.check", "verdict"),
     )
 )
 

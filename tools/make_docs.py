@@ -1,4 +1,4 @@
-"""Write the generated parts of docs/reference: the command line, the findings and the fields of a pod, out of the code.
+"""Write the generated parts of docs: command line, findings, fields of a pod, common mistakes, out of the code itself.
 
 python -m tools.make_docs           write them
 python -m tools.make_docs --check   write nothing; exit 1 and name every file that is not as it would be written
@@ -12,23 +12,14 @@ import sys
 
 from krm_function.cli.arguments import parse
 from krm_function.cli.exits import Exit
-from krm_function.findings import KINDS
 from krm_function.policy.fields import TYPES
+from tools.findings_page import findings_page
+from tools.mistakes_page import mistakes_page
 
-REFERENCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "reference")
+DOCS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs")
 VERBS = (
-    "",
-    "fn",
-    "post-render",
-    "generate",
-    "plan",
-    "check",
-    "diff",
-    "policy show",
-    "policy compare",
-    "uninject",
-    "manifest",
-    "schema",
+    *("", "fn", "post-render", "generate", "plan", "explain", "diff", "check"),
+    *("policy show", "policy compare", "uninject", "manifest", "schema"),
 )
 
 
@@ -44,16 +35,6 @@ def help_of(verb: str) -> str:
 def command_line() -> str:
     """Every verb with its help."""
     return "\n\n".join(f"## {f'contrast-krm {verb}'.strip()}\n\n```text\n{help_of(verb)}\n```" for verb in VERBS)
-
-
-def findings() -> str:
-    """Every code with its severity, sentence and remedy; the heading is its anchor."""
-    parts = []
-    for code, kind in sorted(KINDS.items()):
-        sentence = " ".join(kind.sentence.split())
-        remedy = f"\n\nRemedy: {kind.hint}" if kind.hint else ""
-        parts.append(f"### {code}\n\n{kind.severity}: {_code(sentence)}{_code(remedy)}")
-    return "\n\n".join(parts)
 
 
 def pod_fields() -> str:
@@ -73,11 +54,6 @@ def pod_fields() -> str:
     return "\n\n".join(parts)
 
 
-def _code(text: str) -> str:
-    """Placeholders as they look in the table, safe in Markdown."""
-    return text.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
-
-
 def generated(text: str, name: str, content: str) -> str:
     """`text` with the block called `name` replaced."""
     start, end = f"<!-- generated: {name} -->", f"<!-- end of generated: {name} -->"
@@ -87,10 +63,16 @@ def generated(text: str, name: str, content: str) -> str:
 
 
 def main() -> int:
-    """Write or check the files."""
+    """Write or check all of them."""
     stale = []
-    for name, content in (("cli", command_line()), ("findings", findings()), ("pod-fields", pod_fields())):
-        path = os.path.join(REFERENCE, f"{name}.md")
+    pages = (
+        ("reference/cli.md", "cli", command_line()),
+        ("reference/findings.md", "findings", findings_page()),
+        ("reference/pod-fields.md", "pod-fields", pod_fields()),
+        ("how-to/common-mistakes.md", "mistakes", mistakes_page()),
+    )
+    for page, name, content in pages:
+        path = os.path.join(DOCS, page)
         with open(path, encoding="utf-8") as file:
             before = file.read()
         after = generated(before, name, content)

@@ -4,7 +4,7 @@ Rule of this room: documents in, records and findings out. It reads no files; a 
 full or refused.
 """
 
-from krm_function.api.config import collect
+from krm_function.api.config import collect, options_in
 from krm_function.api.document import CONFIG_KINDS, ConfigDocument, is_config
 from krm_function.api.generate import parse_generate
 from krm_function.api.image_lock import parse_image_lock
@@ -20,6 +20,7 @@ __all__ = [
     "Release",
     "collect",
     "is_config",
+    "options_in",
     "parse_generate",
     "parse_image_lock",
     "parse_release",

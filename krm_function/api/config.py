@@ -16,9 +16,20 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.model.nearest import nearest
 from krm_function.model.workload import mapping
 
+OTHER_MODE = {"render": "check", "check": "render"}
 
-def collect(documents: Iterable[ConfigDocument]) -> tuple[Config | None, tuple[Finding, ...]]:
+
+def options_in(document: ConfigDocument) -> dict[str, Any]:
+    """The spec of a ContrastGenerate or of the ConfigMap that stands for one, as written; {} for anything else."""
+    ours, _ = _ours(document)
+    value = mapping(ours.value) if ours else {}
+    return mapping(value.get("spec")) if value.get("kind") == "ContrastGenerate" else {}
+
+
+def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[Config | None, tuple[Finding, ...]]:
     """Make the Config of a render; None when a finding is an error.
+
+    mode: a ContrastGenerate of another mode is read, so that its faults are found, and then left to its own function.
 
     documents: of our group, or ConfigMaps with options; objects of other groups are skipped. The same object may come
     twice, as functionConfig and as item, and counts once. Without a ContrastGenerate its defaults hold; without a
@@ -29,7 +40,9 @@ def collect(documents: Iterable[ConfigDocument]) -> tuple[Config | None, tuple[F
     for document in documents:
         ours, problems = _ours(document)
         findings += problems
-        if ours is not None:
+        if ours is not None and options_in(ours).get("mode", mode) == OTHER_MODE[mode]:
+            findings += parse_generate(ours)[1]
+        elif ours is not None:
             same = by_kind[mapping(ours.value)["kind"]]
             if not any(_identical(ours, other) for other in same):
                 same.append(ours)

@@ -137,6 +137,11 @@ GENERATE = Record(
         ),
         "policy": Field(POLICY, "how execution policies are made"),
         "manifest": Field(MANIFEST, "what goes into the manifest beside the policies"),
+        "mode": Field(
+            Choice(("render", "check")),
+            "check changes nothing and says what is wrong with rendered output",
+            default="render",
+        ),
     }
 )
 
@@ -149,6 +154,7 @@ def parse_generate(document: ConfigDocument) -> tuple[Generate | None, tuple[Fin
     spec, default = body.spec, Generate()
     made = Generate(
         name=body.name,
+        mode=spec.get("mode", default.mode),
         platform=spec.get("platform", default.platform),
         initializer=spec.get("initializer", {}).get("enabled", default.initializer),
         service_mesh=spec.get("serviceMesh", {}).get("enabled", default.service_mesh),

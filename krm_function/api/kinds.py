@@ -58,6 +58,7 @@ class Generate(NamedTuple):
     """ContrastGenerate: the options of a render."""
 
     name: str = "contrast"
+    mode: Literal["render", "check"] = "render"
     platform: str = ""  # lower case, for bare placeholders
     initializer: bool = True
     service_mesh: bool = True

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from krm_function import __version__
+from krm_function.cli import looking
 from krm_function.cli.exits import USAGE, Exit
 from krm_function.cli.say import FORMATS, flush, write_out
 from krm_function.report.order import escape
@@ -73,7 +74,9 @@ class Parser(argparse.ArgumentParser):
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of one call; `run` is the verb's function. Raises Exit for --help and for mistakes."""
     options, unknown = _parser().parse_known_args(arguments)
-    if unknown:
+    if unknown and hasattr(options, "paths") and not any(word.startswith("-") and word != "-" for word in unknown):
+        options.paths += unknown  # argparse takes no files behind an option once a first word has been taken
+    elif unknown:
         options.parser.refuse_unknown(unknown)
     return options
 
@@ -101,9 +104,9 @@ def _parser() -> Parser:
     _post_render(verbs)
     _generate(verbs)
     _plan(verbs)
+    looking.add(verbs, _verb, (_config, _say))
     _check(verbs)
     _uninject(verbs)
-    _diff(verbs)
     _policy(verbs)
     _manifest(verbs)
     _schema(verbs)
@@ -302,8 +305,10 @@ def _check(verbs: "Verbs[Parser]") -> None:
         verbs,
         "check",
         "verify rendered output: placeholders, policies, images, manifest",
-        "Looks at what will be applied; needs no configuration.",
+        "Looks at what will be applied; needs no configuration. With one it also renders again and compares, which "
+        "finds what no policy can tell: a command that was removed, a cpu limit on TDX.",
     )
+    _config(parser)
     parser.add_argument("paths", metavar="FILE", nargs="*", help="rendered output (default: standard input)")
     parser.add_argument("--manifest", metavar="FILE", default="", help="manifest.json, when it is not in the output")
     parser.add_argument(
@@ -331,32 +336,6 @@ def _uninject(verbs: "Verbs[Parser]") -> None:
         from krm_function.cli.uninject import run_uninject
 
         return run_uninject(options)
-
-    parser.set_defaults(run=run)
-
-
-def _diff(verbs: "Verbs[Parser]") -> None:
-    parser = _verb(
-        verbs,
-        "diff",
-        "what differs between the policies of two rendered outputs",
-        "One line a difference, with the verdict weaker, stronger or different. What is not known counts as weaker.",
-    )
-    parser.add_argument(
-        "--policy",
-        nargs=2,
-        metavar=("OLD", "NEW"),
-        required=True,
-        help="files or directories with rendered output; - is standard input",
-    )
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="form of the differences")
-    parser.add_argument("--exit-code", action="store_true", help="exit 1 if there is any difference")
-    _say(parser)
-
-    def run(options: argparse.Namespace) -> int:
-        from krm_function.cli.policy_diff import run_policy_diff
-
-        return run_policy_diff(options)
 
     parser.set_defaults(run=run)
 

@@ -1,7 +1,8 @@
 """`contrast-krm` and `contrast-krm fn`: the KRM function of kustomize and kpt.
 
 Rule of this file: on success the ResourceList with edits spliced in; on an error the items as they came, with results,
-and exit code 1 or 2, because only the exit code fails a build (krm.md 0.2).
+and exit code 1 or 2, because only the exit code fails a build (krm.md 0.2). With `mode: check` the items leave as they
+came in any case: kustomize's own validators cannot succeed, so a check is a transformer there (krm.md 2.8).
 """
 
 import sys
@@ -9,11 +10,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from krm_function.api import CONFIG_KINDS, ConfigDocument, collect, is_config
+from krm_function.cli.checking import asks_for_check, checked
 from krm_function.cli.configuration import from_files, from_resources
 from krm_function.cli.exits import USAGE
 from krm_function.cli.say import complain, read_in, write_out
 from krm_function.findings import Finding, finding
-from krm_function.hosts.resource_list import NotAResourceListError, decode_list, encode_failure, encode_list
+from krm_function.hosts.resource_list import (
+    NotAResourceListError,
+    decode_list,
+    encode_failure,
+    encode_list,
+)
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import reference
 from krm_function.pipeline import render
@@ -56,6 +63,10 @@ def run_function(
         documents, findings = documents + named, findings + problems
     options, more = _function_config(decoded.function_config)
     documents, findings = documents + options, findings + more
+    if options and asks_for_check(options[0]):
+        findings += checked(decoded.resources, documents, options[0])
+        write_out(encode_failure(decoded, krm_results(findings)))
+        return complain(findings, form, report)
     config, problems = collect(documents)
     rendered = render(decoded.resources, config, findings + problems + wrong, engine)
     if rendered.failed:

@@ -7,8 +7,10 @@ further arguments (`argsOneLiner`, `argsFromFile`) are `--config FILE`.
 from collections.abc import Sequence
 
 from krm_function.api import collect
+from krm_function.cli.checking import asks_for_check, checked
 from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.say import complain, read_in, write_out
+from krm_function.findings import has_errors
 from krm_function.hosts.stream import decode_stream, encode_stream
 from krm_function.model.located import yaml_finding
 from krm_function.pipeline import render
@@ -25,6 +27,11 @@ def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
     except YamlError as problem:
         return complain([yaml_finding(problem, "")])
     documents, findings = from_files_and_resources(config_files, stream.resources)
+    if documents and documents[0].file == config_file and asks_for_check(documents[0]):
+        findings += checked(stream.resources, documents, documents[0])
+        if not has_errors(findings):
+            write_out(encode_stream(stream, [resource.text for resource in stream.resources]))
+        return complain(findings)
     config, unmet = collect(documents)
     rendered = render(stream.resources, config, findings + unmet)
     if not rendered.failed:

@@ -10,6 +10,7 @@ from krm_function.cli.say import complain, write_out
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.manifest import ManifestError, decode, validate
+from krm_function.model.objects import emitted_objects
 from krm_function.stages.manifest import manifest_of
 from krm_function.stages.read import read
 
@@ -33,7 +34,8 @@ def run_manifest(options: Namespace) -> int:
 def find_manifests(inputs: Inputs) -> tuple[list[str], tuple[Finding, ...]]:
     """The manifest texts of rendered output."""
     source = read(inputs.resources, ())
-    texts = [manifest_of(document.value) for document in source.emitted.values()]
+    documents = (*source.documents.values(), *source.emitted.values())
+    texts = [manifest_of(value) for document in documents for _, value in emitted_objects(document.value)]
     return [text for text in texts if text is not None], inputs.findings + source.findings
 
 

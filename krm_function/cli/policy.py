@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.api import collect, is_config
-from krm_function.cli.address import find
+from krm_function.model.address import find
 from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.generate import rendered_inputs
 from krm_function.cli.genpolicy import engine

@@ -12,7 +12,7 @@ from krm_function.cli.exits import USAGE, Exit, exit_code
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, write_file
 
-FORMATS = ("text", "json", "github")
+FORMATS = ("text", "json", "github", "sarif")
 
 
 def render(findings: Iterable[Finding], form: str, *, infos: bool = False) -> str:
@@ -21,6 +21,10 @@ def render(findings: Iterable[Finding], form: str, *, infos: bool = False) -> st
         from krm_function.report.text import render_text
 
         return render_text(findings, infos=infos)
+    if form == "sarif":
+        from krm_function.report.sarif import render_sarif
+
+        return render_sarif(findings, infos=infos)
     from krm_function.report.machine import render_github, render_json
 
     return render_json(findings) if form == "json" else render_github(findings, infos=infos)

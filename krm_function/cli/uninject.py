@@ -12,9 +12,10 @@ from krm_function.cli.say import complain, write_out
 from krm_function.findings import has_errors
 from krm_function.hosts.resource_list import DecodedList, encode_list
 from krm_function.hosts.stream import encode_stream, without_emitted
+from krm_function.model.objects import emitted_objects
 from krm_function.model.resource import Resource
 from krm_function.stages.read import read
-from krm_function.yamltext import parse
+from krm_function.yamltext import Change, Document, parse, splice
 
 
 def run_uninject(options: Namespace) -> int:
@@ -26,12 +27,18 @@ def run_uninject(options: Namespace) -> int:
         return complain(findings, options.format, options.report)
     texts: list[str | None] = [resource.text for resource in inputs.resources]
     for index, document in restored.documents.items():
-        texts[index] = document.text
+        texts[index] = _without_additions(document)
     for index in restored.emitted:
         texts[index] = None
     output = b"".join(_encode(source, inputs.resources, texts) for source in inputs.sources)
     write_out(output)
     return complain(findings, options.format, options.report)
+
+
+def _without_additions(document: Document) -> str:
+    """The text of a restored document without what a render had added and a host has put into a `kind: List` since."""
+    roots = sorted((root for root, _ in emitted_objects(document.value) if root), reverse=True)
+    return splice(document, [Change(root, "remove") for root in roots]).text if roots else document.text
 
 
 def _encode(source: Source, resources: Sequence[Resource], texts: Sequence[str | None]) -> bytes:

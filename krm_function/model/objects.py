@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from krm_function.findings import Path, Ref
-from krm_function.model.workload import dig, mapping
+from krm_function.model.workload import EMITTED, dig, mapping
 
 LIST_DEPTH = 4  # a List in a List is legal and pointless; deeper than this is left alone
 
@@ -34,6 +34,13 @@ def objects(document: Any, root: Path = (), depth: int = 0) -> Iterator[tuple[Pa
             yield from objects(document, (*root, "items", index), depth + 1)
     else:
         yield root, value
+
+
+def emitted_objects(document: Any) -> Iterator[tuple[Path, Any]]:
+    """The objects of a document that a render added: the document itself, or what a host has put into a List since."""
+    for root, value in objects(document):
+        if dig(value, ("metadata", "annotations", EMITTED)) is not None:
+            yield root, value
 
 
 def type_name(value: Any) -> str:

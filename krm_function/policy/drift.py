@@ -34,6 +34,12 @@ ENV: Path = ("OCI", "Process", "Env")  # a set: what the generator adds itself i
 SYSCTL: Path = ("OCI", "Linux", "Sysctl")
 NAMESPACES: Path = ("OCI", "Linux", "Namespaces")
 
+# annotation of the runtime -> field of the object that it repeats
+IDENTITY = {
+    "io.kubernetes.cri.sandbox-name": "metadata.name",
+    "io.kubernetes.cri.sandbox-namespace": "metadata.namespace",
+}
+
 # field of the pod -> where policy_data keeps what became of it
 COMPARED: dict[str, Path] = {
     "command or args": ("OCI", "Process", "Args"),
@@ -83,7 +89,28 @@ def drift(workload: Workload, sealed: Json, references: References, *, ours: boo
             moved.append(f"{name}: securityContext.sysctls")
         if _at(again[0], NAMESPACES) != _at(entries[0], NAMESPACES) and "hostNetwork" not in moved:
             moved.append("hostNetwork")
-    return moved
+    return _of_the_pod(moved, len(present))
+
+
+def compare(sealed: Json, again: Json) -> list[str]:
+    """The fields by which two policies of one pod differ, named as in `drift`; for a render that was made again."""
+    ours, theirs = ({_annotation(one, NAME): one for one in maps(data.get("containers"))} for data in (sealed, again))
+    if ours.keys() != theirs.keys() or len(maps(again.get("containers"))) != len(theirs):
+        return [f"containers {', '.join(sorted(ours.keys() ^ theirs.keys()))}"]
+    readable = [name for name in ours if _readable(ours[name]) and _readable(theirs[name])]
+    moved = [f"{name}: {field}" for name in readable for field in _differences({}, theirs[name], ours[name], ours=True)]
+    return _of_the_pod(moved, len(ours)) or ["what the rules, the settings or the release say of it"]
+
+
+def _of_the_pod(moved: list[str], containers: int) -> list[str]:
+    """The fields, with an annotation or a name once where every container shows it: it is the pod's."""
+    out: list[str] = []
+    for field in moved:
+        _, _, name = field.partition(": ")
+        of_the_pod = name.startswith("annotation ") or name in IDENTITY.values()
+        everywhere = of_the_pod and sum(one.endswith(f": {name}") for one in moved) >= containers
+        out.append(name if everywhere else field)
+    return list(dict.fromkeys(out))
 
 
 def _described(
@@ -179,8 +206,8 @@ def _differences(container: Json, made: Json, policy: Json, *, ours: bool) -> li
     if _mounts(made) != mounts or _storages(made) != _storages(policy):
         fields.append("volumeMounts")
     notes, sealed = (_user_annotations(entry) for entry in (made, policy))
-    fields += [f"annotation {key}" for key in sorted(notes.keys() | sealed.keys()) if notes.get(key) != sealed.get(key)]
-    return fields
+    changed = sorted(key for key in notes.keys() | sealed.keys() if notes.get(key) != sealed.get(key))
+    return fields + [IDENTITY.get(key, f"annotation {key}") for key in changed]
 
 
 def _at(value: Any, path: Path) -> Any:
@@ -207,6 +234,5 @@ def _annotation(entry: Json, key: str) -> str:
 def _user_annotations(entry: Json) -> dict[str, str]:
     """The annotations that come from the pod: all but the runtime's own, plus the names it must have."""
     annotations = mapping(dig(entry, ("OCI", "Annotations")))
-    named = ("io.kubernetes.cri.sandbox-name", "io.kubernetes.cri.sandbox-namespace")
     foreign = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")
-    return {key: value for key, value in annotations.items() if key in named or not key.startswith(foreign)}
+    return {key: value for key, value in annotations.items() if key in IDENTITY or not key.startswith(foreign)}

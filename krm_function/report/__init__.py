@@ -1,1 +1,1 @@
-"""What a run has to say, in every form a host can show: text, json, github annotations, KRM results, the plan."""
+"""What a run has to say, in every form a host can show: text, json, github, sarif, KRM results, plan, story."""

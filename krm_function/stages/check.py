@@ -4,15 +4,24 @@ Rule of this file: it looks at rendered output alone, because kustomize can skip
 What it asks is what `contrast set` and `contrast verify` will ask later (contrast.md 9).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.image import parse as parse_image
-from krm_function.model.platforms import Platform, is_placeholder, parse_runtime_class
-from krm_function.model.workload import INITDATA, Workload, mapping
+from krm_function.model.platforms import Platform, is_contrast_name, is_placeholder, parse_runtime_class
+from krm_function.model.workload import INITDATA, Workload, dig, mapping
 from krm_function.policy import PROFILES, References, decode_toml, describe, digest, from_annotation, load_rules, rules_of
 from krm_function.policy.drift import drift
+
+HOOK = "helm.sh/hook"
+LONGEST_HOOK = 64  # characters of that annotation in a sentence
+
+
+class Sealed(NamedTuple):
+    """How a workload stands in a manifest: by its digest ("" if it has none) and with this role."""
+
+    digest: str
+    role: str = ""
 
 
 class Checked(NamedTuple):
@@ -27,51 +36,85 @@ def check_workload(workload: Workload, references: References) -> Checked:
     """Whether one pod is sealed and still is what its policy describes."""
     ref, name = workload.ref, workload.runtime_class
     if is_placeholder(name):
-        return Checked((finding("CC1101", ref, (*workload.spec_path, "runtimeClassName"), name=name),))
+        hook = dig(workload.object, ("metadata", "annotations", HOOK))
+        path = (*workload.spec_path, "runtimeClassName")
+        return Checked((_hooked(ref, path, name, hook) if is_hook(hook) else finding("CC1101", ref, path, name=name),))
     parsed = parse_runtime_class(name)
     platform = parsed if isinstance(parsed, Platform) else None
-    findings = list(_images(workload))
     path = (*workload.metadata_path, "annotations", INITDATA)
     value = workload.annotations.get(INITDATA)
     if not isinstance(value, str):
-        return Checked((*findings, finding("CC1102", ref, path)), "", platform)
+        return Checked((finding("CC1102", ref, path),), "", platform)
     try:
         toml = from_annotation(value)
         initdata = decode_toml(toml)
         rego = initdata.data.get("policy.rego", "")
         sealed = describe(rego)
     except ValueError as problem:
-        found = finding("CC0610", ref, path, key=INITDATA, problem=str(problem))
-        return Checked((*findings, found), "", platform)
+        return Checked((finding("CC0610", ref, path, key=INITDATA, problem=str(problem)),), "", platform)
     moved = drift(workload, sealed, references, ours=rules_of(rego) in map(load_rules, PROFILES))
-    findings += [finding("CC1103", ref, workload.spec_path, field=field) for field in moved]
-    return Checked(tuple(findings), digest(toml), platform)
+    return Checked(tuple(stale(workload, field) for field in moved), digest(toml), platform)
 
 
-def _images(workload: Workload) -> list[Finding]:
-    """Images that are not pinned, init containers included."""
-    findings: list[Finding] = []
-    for field, containers in (("initContainers", workload.init_containers), ("containers", workload.containers)):
-        for index, container in enumerate(containers):
-            image = container.get("image")
-            parsed = parse_image(image) if isinstance(image, str) else "missing"
-            path: Path = (*workload.spec_path, field, index, "image")
-            if isinstance(parsed, str):
-                findings.append(finding("CC0503", workload.ref, path, image=image, problem=parsed))
-            elif not parsed.digest:
-                findings.append(finding("CC0502", workload.ref, path, image=image))
-    return findings
+def stale(workload: Workload, field: str) -> Finding:
+    """The finding of one field that moved since the pod was sealed."""
+    return finding("CC1103", workload.ref, workload.spec_path, field=field)
 
 
-def check_manifest(digests: Mapping[Ref, str], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
-    """Whether manifest and workloads name exactly the same digests (contrast.md 9, `set`)."""
+def unwatched(value: Any, root: Path, ref: Ref) -> tuple[Finding, ...]:
+    """The tripwire in an object that no render looks at: a pod of Contrast's in a kind that Contrast does not know."""
+    hook = dig(value, (*root, "metadata", "annotations", HOOK))
+    return tuple(
+        _hooked(ref, path, name, hook) if is_hook(hook) and is_placeholder(name) else _unknown(ref, path, name)
+        for path, name in _classes(dig(value, root), root)
+    )
+
+
+def is_hook(value: Any) -> bool:
+    """Whether an annotation makes a Helm hook of an object."""
+    return isinstance(value, str) and bool(value)
+
+
+def _hooked(ref: Ref, path: Path, name: str, hook: str) -> Finding:
+    return finding("CC1108", ref, path, name=name, hook=hook[:LONGEST_HOOK])
+
+
+def _unknown(ref: Ref, path: Path, name: str) -> Finding:
+    return finding("CC1109", ref, path, kind=f"{ref.api_version} {ref.kind}".strip(), name=name)
+
+
+def _classes(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """Every runtimeClassName of Contrast's, however deep."""
+    if isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from _classes(part, (*path, index))
+    for key, part in mapping(value).items():
+        if key != "runtimeClassName":
+            yield from _classes(part, (*path, key))
+        elif isinstance(part, str) and is_contrast_name(part):
+            yield (*path, key), part
+
+
+def check_manifest(sealed: Mapping[Ref, Sealed], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """Whether manifest and workloads name exactly the same digests and roles (contrast.md 9, `set`)."""
     policies = mapping(manifest.get("Policies"))  # whether its shape is right, `validate` says
-    strangers = [(ref, sealed) for ref, sealed in digests.items() if sealed and sealed not in policies]
-    findings = [finding("CC1104", ref, (), digest=sealed) for ref, sealed in strangers]
-    unknown = sorted(set(policies) - set(digests.values()))
+    findings: list[Finding] = []
+    owners: dict[str, Ref] = {}
+    for ref, (sealed_as, role) in sealed.items():
+        first = owners.setdefault(sealed_as, ref)
+        if not sealed_as:
+            continue
+        if first != ref:
+            names = (f"{one.kind}/{one}" for one in (first, ref))
+            findings.append(finding("CC0705", ref, (), first=next(names), second=next(names), digest=sealed_as))
+        if sealed_as not in policies:
+            findings.append(finding("CC1104", ref, (), digest=sealed_as))
+        elif (found := mapping(policies[sealed_as]).get("Role") or "") != role:
+            findings.append(finding("CC1110", ref, (), found=found or "none", wanted=role or "none"))
+    unknown = sorted(set(policies) - {one.digest for one in sealed.values()})
     if unknown:
-        names = ", ".join("/".join(_names(policies[one]) or [one[:16]]) for one in unknown)
-        findings.append(finding("CC1105", names=names))
+        names_of = ", ".join("/".join(_names(policies[one]) or [one[:16]]) for one in unknown)
+        findings.append(finding("CC1105", names=names_of))
     return tuple(findings)
 
 

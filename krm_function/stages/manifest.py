@@ -102,10 +102,7 @@ def make_manifest(config: Config, sealed: Sequence[SealedWorkload], values: Refe
     """The manifest of all workloads of this render, merged with the base."""
     options = config.generate.manifest
     base = options.base
-    coordinators = [one for one in sealed if one.workload.is_coordinator]
-    kept = mapping((base or {}).get("Policies")).values()
-    in_base = any(mapping(policy).get("Role") == COORDINATOR for policy in kept)
-    if not (coordinators or in_base):
+    if not _has_coordinator(config, sealed):
         found = () if options.emit == "none" else (finding("CC0701"),)
         return Made(findings=found)
     policies, problems = _policies(sealed, options)
@@ -120,6 +117,24 @@ def make_manifest(config: Config, sealed: Sequence[SealedWorkload], values: Refe
     if options.disable_updates:
         manifest["WorkloadOwnerPubKeys"] = None
     return Made(encode(manifest), _validated(manifest, config))
+
+
+def foresee(config: Config, sealed: Sequence[SealedWorkload]) -> tuple[Finding, ...]:
+    """What `make_manifest` will refuse once every workload is clean: told with the errors that keep it from starting.
+
+    sealed: with "" as the digest of each workload that is not clean yet; nothing is asked of such a digest.
+    """
+    if not _has_coordinator(config, sealed):
+        return () if config.generate.manifest.emit == "none" else (finding("CC0701"),)
+    _, problems = _policies([one for one in sealed if one.digest], config.generate.manifest)
+    return (*problems, *_unknown_names(sealed, config), *_owner_keys(config)[1])
+
+
+def _has_coordinator(config: Config, sealed: Sequence[SealedWorkload]) -> bool:
+    """Whether there is a coordinator among the workloads or in the base manifest."""
+    kept = mapping((config.generate.manifest.base or {}).get("Policies")).values()
+    in_base = any(mapping(policy).get("Role") == COORDINATOR for policy in kept)
+    return in_base or any(one.workload.is_coordinator for one in sealed)
 
 
 def emit(options: ManifestOptions, data: bytes, sealed: Sequence[SealedWorkload]) -> tuple[dict[str, Any], ...]:

@@ -47,6 +47,20 @@ def after(workload: Workload, release_version: str) -> tuple[Finding, ...]:
     return (*_images(workload, {}), *_versions(workload, release_version), *_mounts(workload), *_claims(workload))
 
 
+def rendered(workload: Workload) -> tuple[Finding, ...]:
+    """Check a pod as it will be applied: what Kubernetes or Contrast would refuse, whoever rendered it."""
+    shape = shape_findings(workload)
+    if shape:
+        return shape
+    return (
+        *_containers(workload),
+        *_images(workload, {}),
+        *_mounts(workload),
+        *_claims(workload),
+        *_processors(workload),
+    )
+
+
 # --- before
 
 

@@ -12,7 +12,7 @@ from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.annotations import TOTAL, size
 from krm_function.model.edits import Edit
 from krm_function.model.located import yaml_finding
-from krm_function.model.objects import objects, reference
+from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import ORIGINAL, dig, mapping
 from krm_function.yamltext import Change, Document, Spliced, YamlError, apply, parse, splice
@@ -73,8 +73,33 @@ def write(
         texts[change.resource] = spliced.text
         if 4 * len(spliced.text) > TOTAL:  # in a shorter text no annotations can be too large
             findings += _too_large(change, apply(document.value, [edit.change for edit in change.edits]), spliced)
-    added, collisions = _add(resources, documents, emitted, texts, additions)
-    return Written(tuple(texts), added, (*findings, *collisions))
+    taken = collisions(resources, documents, emitted, additions := tuple(additions))
+    added = () if taken else _add(documents, emitted, texts, additions)
+    return Written(tuple(texts), added, (*findings, *taken))
+
+
+def collisions(
+    resources: Sequence[Resource],
+    documents: Mapping[int, Document],
+    emitted: Mapping[int, Document],
+    additions: Iterable[Mapping[str, Any]],
+) -> tuple[Finding, ...]:
+    """Every addition whose place is taken by an object that no render added."""
+    predecessors = _predecessors(documents, emitted)
+    others = [(index, resource) for index, resource in enumerate(resources) if index not in emitted]
+    refs = [reference(value) for value in additions]
+    return tuple(
+        finding("CC0710", ref, name=f"{ref.kind}/{ref}")
+        for ref in refs
+        if ref not in predecessors and any(_holds(one, documents.get(index), ref) for index, one in others)
+    )
+
+
+def _predecessors(documents: Mapping[int, Document], emitted: Mapping[int, Document]) -> dict[Ref, tuple[int, Path]]:
+    """What an earlier render added, where it stands now: a host may have put it into a `kind: List` since."""
+    marked = [(index, *one) for index, document in documents.items() for one in emitted_objects(document.value)]
+    listed = {reference(value): (index, root) for index, root, value in marked if root}
+    return listed | {reference(document.value): (index, ()) for index, document in emitted.items()}
 
 
 def _too_large(change: ObjectEdits, document: Any, spliced: Spliced) -> list[Finding]:
@@ -86,28 +111,35 @@ def _too_large(change: ObjectEdits, document: Any, spliced: Spliced) -> list[Fin
 
 
 def _add(
-    resources: Sequence[Resource],
     documents: Mapping[int, Document],
     emitted: Mapping[int, Document],
     texts: list[str | None],
     additions: Iterable[Mapping[str, Any]],
-) -> tuple[tuple[Any, ...], tuple[Finding, ...]]:
+) -> tuple[Any, ...]:
     """Put every addition where its predecessor stands; the rest is new. Predecessors without successor are dropped."""
-    predecessors = {reference(document.value): index for index, document in emitted.items()}
-    others = [(index, resource) for index, resource in enumerate(resources) if index not in emitted]
+    predecessors = _predecessors(documents, emitted)
+    successors: dict[tuple[int, Path], Mapping[str, Any]] = {}
+    new: list[Any] = []
+    for value in additions:
+        place = predecessors.get(reference(value))
+        if place is None:
+            new.append(value)
+        else:
+            successors[place] = value
     for index in emitted:
         texts[index] = None
-    new: list[Any] = []
-    findings: list[Finding] = []
-    for value in additions:
-        ref = reference(value)
-        if ref in predecessors:
-            texts[predecessors[ref]] = _updated(emitted[predecessors[ref]], value)
-        elif any(_holds(one, documents.get(index), ref) for index, one in others):
-            findings.append(finding("CC0710", ref, name=f"{ref.kind}/{ref}"))
+    for place in sorted(predecessors.values(), reverse=True):  # the last member of a list first
+        index, root = place
+        successor = successors.get(place)
+        if not root:
+            texts[index] = None if successor is None else _updated(emitted[index], successor)
+            continue
+        document = parse(str(texts[index]), line=documents[index].line)
+        if successor is None:
+            texts[index] = splice(document, [Change(root, "remove")]).text
         else:
-            new.append(value)
-    return tuple(new), tuple(findings)
+            texts[index] = _updated(document, successor, root)
+    return tuple(new)
 
 
 def _holds(resource: Resource, document: Document | None, ref: Ref) -> bool:
@@ -123,11 +155,11 @@ def _holds(resource: Resource, document: Document | None, ref: Ref) -> bool:
     return any(not one.namespace or not ref.namespace or one.namespace == ref.namespace for one in alike)
 
 
-def _updated(document: Document, value: Mapping[str, Any]) -> str:
-    """The text of an emitted object with the fields of its successor."""
+def _updated(document: Document, value: Mapping[str, Any], root: Path = ()) -> str:
+    """The text of an emitted object with the fields of its successor. root: where in the document it stands."""
     changes = [
-        Change(path, "remove") if dig(value, path) is None else Change(path, "set", dig(value, path))
+        Change(root + path, "remove") if dig(value, path) is None else Change(root + path, "set", dig(value, path))
         for path in EMITTED_FIELDS
-        if dig(document.value, path) != dig(value, path)
+        if dig(document.value, root + path) != dig(value, path)
     ]
     return splice(document, changes).text if changes else document.text

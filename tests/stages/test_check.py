@@ -10,7 +10,8 @@ from krm_function.findings import Ref
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy import Initdata, References, annotation, encode, from_annotation, load_rules
-from krm_function.stages.check import Checked, check_classes, check_manifest, check_workload
+from krm_function.stages.check import Checked, Sealed, check_classes, check_manifest, check_workload
+from krm_function.stages.verify import rendered
 from tests.stages.deployment import (
     SCRIPT,
     an_object,
@@ -155,22 +156,37 @@ def test_fields_that_our_generator_does_not_cover_are_fine_under_a_policy_of_som
         ("example.com/web:1", "CC0502"),
         ("example.com/web", "CC0502"),
         ("UPPER", "CC0503"),
-        ("", "CC0503"),
-        (None, "CC0503"),
+        ("", "CC0501"),
+        (None, "CC0501"),
     ],
 )
 def test_an_image_that_is_not_pinned_is_located_in_either_list(field: str, image: Any, code: str) -> None:
     good_one = {"name": "a", "image": WEB}
     bad = {"name": "b"} | ({} if image is None else {"image": image})
-    fields: Any = {"containers": [good_one], field: [good_one, bad]}
+    fields: Any = {"containers": [{"name": "c", "image": WEB}], field: [good_one, bad]}
     subject = workload("Job", pod_template(runtimeClassName=HANDLERS["metal-qemu-snp"], **fields))
-    found = [one for one in checked(subject).findings if one.code != "CC1102"]
-    assert [(one.code, one.path[-3:]) for one in found] == [(code, (field, 1, "image"))]
+    found = [one for one in rendered(subject) if one.severity == "error"]
+    path = (field, 1) if code == "CC0501" else (field, 1, "image")
+    assert [(one.code, one.path[-len(path) :]) for one in found] == [(code, path)]
 
 
-def test_images_are_looked_at_even_when_the_pod_is_sealed() -> None:
-    subject = edited("web", lambda spec: spec["containers"][0].pop("image"))
-    assert codes(checked(subject).findings) == ["CC0503", "CC1103"]
+def test_what_a_render_made_is_admissible() -> None:
+    assert [found for name in NAMES for found in rendered(named(RENDERED, name))] == []
+
+
+@pytest.mark.parametrize(
+    "edit, code",
+    [
+        (lambda spec: spec["containers"].append(dict(spec["containers"][0])), "CC0208"),
+        (lambda spec: spec["containers"].clear(), "CC0206"),
+        (lambda spec: spec.update(volumes=[{"name": "contrast-secrets", "hostPath": {"path": "/"}}]), "CC0807"),
+        (lambda spec: spec.update(volumes=[]), "CC0810"),
+        (lambda spec: spec["containers"][0].update(resources={"limits": {"cpu": "300"}}), "CC0407"),
+        (lambda spec: spec.update(containers="x"), "CC0207"),
+    ],
+)
+def test_a_pod_that_is_refused_later_is_refused_now(edit: Callable[[Any], object], code: str) -> None:
+    assert code in codes(rendered(edited("web", edit)))
 
 
 # --- the manifest
@@ -179,29 +195,47 @@ WEB_REF, JOB_REF = Ref("apps/v1", "Deployment", "shop", "web"), Ref("batch/v1", 
 
 
 def test_the_manifest_of_the_same_render_fits() -> None:
-    sealed = {one.ref: one.digest for one in RENDERED.plan}
+    roles = {"coordinator": "coordinator"}
+    sealed = {one.ref: Sealed(one.digest, roles.get(one.ref.name, "")) for one in RENDERED.plan}
     assert check_manifest(sealed, manifest(RENDERED)) == ()
 
 
+def test_a_role_that_the_manifest_gives_to_another_pod_is_told() -> None:
+    sealed = {WEB_REF: Sealed("a" * 64, "coordinator"), JOB_REF: Sealed("b" * 64)}
+    policies = {"a" * 64: {"SANs": ["web"]}, "b" * 64: {"SANs": ["j"], "Role": "coordinator"}}
+    found = check_manifest(sealed, {"Policies": policies})
+    assert [(one.code, one.ref) for one in found] == [("CC1110", WEB_REF), ("CC1110", JOB_REF)]
+    assert "role none, its template says coordinator" in found[0].message
+
+
+def test_two_workloads_of_one_digest_are_told_because_a_manifest_counts_them_once() -> None:
+    sealed = {WEB_REF: Sealed("a" * 64), JOB_REF: Sealed("a" * 64)}
+    (found,) = check_manifest(sealed, {"Policies": {"a" * 64: {"SANs": ["web"]}}})
+    assert (found.code, found.ref) == ("CC0705", JOB_REF)
+    assert "Deployment/shop/web and Job/j" in found.message
+
+
 def test_a_digest_that_the_manifest_lacks_is_told_for_each_workload() -> None:
-    found = check_manifest({WEB_REF: "a" * 64, JOB_REF: "b" * 64}, {"Policies": {"b" * 64: {"SANs": ["j"]}}})
+    found = check_manifest(
+        {WEB_REF: Sealed("a" * 64), JOB_REF: Sealed("b" * 64)}, {"Policies": {"b" * 64: {"SANs": ["j"]}}}
+    )
     assert [(one.code, one.ref) for one in found] == [("CC1104", WEB_REF)]
     assert "a" * 64 in found[0].message
 
 
 @pytest.mark.parametrize("policies", [None, {}])
 def test_a_manifest_without_policies_lacks_all(policies: Any) -> None:
-    assert codes(check_manifest({WEB_REF: "a" * 64}, {"Policies": policies})) == ["CC1104"]
-    assert codes(check_manifest({WEB_REF: "a" * 64}, {})) == ["CC1104"]
+    assert codes(check_manifest({WEB_REF: Sealed("a" * 64)}, {"Policies": policies})) == ["CC1104"]
+    assert codes(check_manifest({WEB_REF: Sealed("a" * 64)}, {})) == ["CC1104"]
 
 
 def test_a_workload_without_a_digest_is_not_missed_in_the_manifest() -> None:
-    assert check_manifest({WEB_REF: ""}, {"Policies": {}}) == ()
+    assert check_manifest({WEB_REF: Sealed("")}, {"Policies": {}}) == ()
 
 
 def test_policies_of_no_workload_are_told_by_name_or_digest() -> None:
     policies = {"c" * 64: {"SANs": ["x", "*"]}, "d" * 64: None, "e" * 64: {}, "a" * 64: {"SANs": ["web"]}}
-    (found,) = check_manifest({WEB_REF: "a" * 64}, {"Policies": policies})
+    (found,) = check_manifest({WEB_REF: Sealed("a" * 64)}, {"Policies": policies})
     assert (found.code, found.severity) == ("CC1105", "error")
     assert found.message.endswith(f": x/*, {'d' * 16}, {'e' * 16}")
 
@@ -210,7 +244,7 @@ def test_policies_of_no_workload_are_told_by_name_or_digest() -> None:
     "policies", [["x"], "x", 5, {"a" * 64: "x"}, {"a" * 64: {"SANs": [1]}}, {"a" * 64: {"SANs": "x"}}]
 )
 def test_a_manifest_of_another_shape_never_raises(policies: Any) -> None:
-    found = codes(check_manifest({WEB_REF: "b" * 64}, {"Policies": policies}))
+    found = codes(check_manifest({WEB_REF: Sealed("b" * 64)}, {"Policies": policies}))
     assert found == (["CC1104", "CC1105"] if isinstance(policies, dict) else ["CC1104"])
 
 

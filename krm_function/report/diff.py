@@ -1,0 +1,86 @@
+"""Diff: what a render would change, object by object, as unified diffs of the YAML text.
+
+Rule of this file: it compares the texts that came in with the texts that would go out, comments and all; what may not
+be shown is replaced in both before they are compared, so that no context line can tell it.
+"""
+
+from collections.abc import Iterable, Sequence
+from difflib import unified_diff
+from typing import Any, NamedTuple
+
+from krm_function.model.address import address_of
+from krm_function.model.objects import objects, reference
+from krm_function.model.resource import Resource
+from krm_function.pipeline import Rendered
+from krm_function.report.masking import hidden
+from krm_function.report.order import escape
+from krm_function.yamltext import Change, YamlError, dump, parse, splice
+
+ONLY_MASKED = "only values that are not shown differ"
+COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
+BOLD, RESET = "\x1b[1m", "\x1b[0m"
+
+
+class Differing(NamedTuple):
+    """One document before and after a render: None where it is not there. title: what stands above it."""
+
+    title: str
+    before: str | None
+    after: str | None
+
+
+def differing(resources: Sequence[Resource], rendered: Rendered) -> list[Differing]:
+    """Every document that a render would change, remove or add, in the order of the output."""
+    found = [
+        Differing(_title(resource, text), resource.text, text)
+        for resource, text in zip(resources, rendered.texts, strict=True)
+        if text != resource.text
+    ]
+    return found + [Differing(f"{address_of(reference(value))}, new", None, dump(value)) for value in rendered.added]
+
+
+def diff_text(documents: Iterable[Differing], *, colour: bool = False) -> str:
+    """All diffs, each below a header; "" for none."""
+    return "".join(_painted(line, colour=colour) + "\n" for one in documents for line in _lines(one))
+
+
+def _title(resource: Resource, after: str | None) -> str:
+    value = _value(resource.text)
+    names = ", ".join(address_of(reference(one)) for _, one in objects(value)) or resource.kind
+    place = f"{resource.file}:{resource.line}" if resource.file else ""
+    return " ".join(part for part in (names, f"({place})" if place else "", "removed" if after is None else "") if part)
+
+
+def _lines(one: Differing) -> list[str]:
+    """The unified diff of one document; line numbers count from its start."""
+    before, after = ("" if text is None else _shown(text) for text in (one.before, one.after))
+    old, new = ("/dev/null" if text is None else name for text, name in ((one.before, "input"), (one.after, "output")))
+    lines = list(unified_diff(before.splitlines(), after.splitlines(), old, new, lineterm=""))[2:]
+    head = [f"=== {escape(one.title)}", f"--- {old}", f"+++ {new}"]
+    return head + ([escape(line.removesuffix("\r")) for line in lines] or [f"# {ONLY_MASKED}"])
+
+
+def _value(text: str) -> Any:
+    try:
+        return parse(text).value
+    except YamlError:
+        return None
+
+
+def _shown(text: str) -> str:
+    """The text with what may not be shown replaced where it stands. What cannot be edited is written anew."""
+    try:
+        document = parse(text)
+        changes = [Change(path, "set", shown) for path, shown in hidden(document.value)]
+        return splice(document, changes).text if changes else text
+    except YamlError:
+        return "# (a text that cannot be read)\n"
+
+
+def _painted(line: str, *, colour: bool) -> str:
+    if not colour:
+        return line
+    if line.startswith(("===", "---", "+++")):
+        return f"{BOLD}{line}{RESET}"
+    paint = COLOURS.get(line[:1], "")
+    return f"{paint}{line}{RESET}" if paint else line

@@ -1,0 +1,124 @@
+"""Explain: the story of one workload, edit by edit, each with its rule, its reason and where that is documented.
+
+Rule of this file: it reads the records of a render and adds nothing to them. Edits of one rule and one reason that
+follow each other are one step. The JSON form is versioned; version 1 only ever gains fields.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from krm_function.findings import KINDS, Finding, Path, Ref, anchor_of, dotted, has_errors
+from krm_function.model.address import address_of
+from krm_function.model.edits import ABSENT, Edit
+from krm_function.model.workload import KINDS as WORKLOADS
+from krm_function.model.workload import mapping
+from krm_function.pipeline import Planned, Rendered
+from krm_function.report.machine import finding_data
+from krm_function.report.masking import masked
+from krm_function.report.order import escape
+from krm_function.report.text import render_text
+
+SIGNS = {"set": "~", "insert": "+", "remove": "-"}
+LONGEST = 160  # characters of a value in a line: an image with its digest fits
+
+
+def explained(rendered: Rendered, ref: Ref) -> tuple[Planned, list[Finding]]:
+    """What a render recorded of one workload: its line of the plan, and the findings about it."""
+    line = next(line for line in rendered.plan if line.ref == ref)
+    return line, [found for found in rendered.findings if found.ref == ref]
+
+
+def explain_text(rendered: Rendered, ref: Ref) -> str:
+    """The story as text."""
+    line, findings = explained(rendered, ref)
+    parts = [escape(address_of(ref)) + "\n", *(f"  {name:<15} {escape(text)}\n" for name, text in _facts(line))]
+    for number, step in enumerate(_steps(line.edits), 1):
+        parts.append(f"\n{number}. {step[0].code} {escape(step[0].reason)}\n")
+        parts += [f"   {SIGNS[edit.op]} {escape(_change(edit))}\n" for edit in step]
+        parts.append(f"   see {anchor_of(step[0].code)}\n")
+    if findings:
+        parts.append(f"\n{render_text(findings, infos=True)}")
+    if rendered.failed:
+        whose = "this workload" if has_errors(findings) else "another object"
+        parts.append(f"\nnothing is written: an error of {whose} stops the render\n")
+    elif not line.skipped and not line.edits:
+        parts.append("\nnothing changes\n")
+    return "".join(parts)
+
+
+def _facts(line: Planned) -> list[tuple[str, str]]:
+    """What stands at the head of the story."""
+    if line.skipped:
+        field = dotted((*WORKLOADS[line.ref.kind][1], "spec", "runtimeClassName"))
+        return [("left alone", line.skipped), ("to change that", f"set {field} to contrast-cc-<platform>")]
+    nodes = ", ".join(f"{key}={value}" for key, value in sorted(line.node_selector.items()))
+    return [
+        ("placeholder", line.placeholder),
+        ("runtime class", line.runtime_class),
+        ("platform", f"{line.platform or 'unknown'}, {line.vcpus or 'unknown'} vCPUs"),
+        ("nodes with", nodes or "any label"),
+        ("policy", line.digest or "none"),
+    ]
+
+
+def _steps(edits: Sequence[Edit]) -> list[list[Edit]]:
+    return [list(step) for _, step in groupby(edits, key=lambda edit: (edit.code, edit.reason))]
+
+
+def _change(edit: Edit) -> str:
+    """`field: before -> after`, as far as both can be shown in a line."""
+    before, after = (_shown(edit.path, value) for value in (edit.before, edit.after))
+    arrow = {"set": f"{before} -> {after}" if before else after, "insert": after, "remove": before}[edit.op]
+    return f"{dotted(edit.path)}: {arrow}"
+
+
+def _shown(path: Path, value: Any) -> str:
+    """A value in a few words: a scalar as it is, a map by its name or keys, a list by its entries' names."""
+    if value is ABSENT:
+        return ""
+    value = masked(path, value)
+    if isinstance(value, dict):
+        name = value.get("name")
+        return name if isinstance(name, str) else f"map with {', '.join(map(str, value))}"[:LONGEST]
+    if isinstance(value, list):
+        return f"list of {', '.join(str(mapping(entry).get('name', entry)) for entry in value)}"[:LONGEST]
+    text = "null" if value is None else str(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text)} characters)"
+
+
+def explain_json(rendered: Rendered, ref: Ref) -> str:
+    """`{"version": 1, "resource": {...}, "failed": bool, "skipped": ..., "steps": [...], "findings": [...]}`."""
+    import json
+
+    line, findings = explained(rendered, ref)
+    names = ("apiVersion", "kind", "namespace", "name")
+    data: dict[str, Any] = {
+        "version": 1,
+        "resource": {name: value for name, value in zip(names, ref, strict=True) if value},
+        "failed": rendered.failed,
+        "skipped": line.skipped,
+        "placeholder": line.placeholder,
+        "platform": line.platform,
+        "runtimeClassName": line.runtime_class,
+        "vcpus": line.vcpus,
+        "nodeSelector": dict(line.node_selector),
+        "digest": line.digest,
+        "steps": [_step(number, edit) for number, step in enumerate(_steps(line.edits), 1) for edit in step],
+        "findings": [finding_data(found) for found in findings],
+    }
+    return json.dumps(data, indent=2) + "\n"
+
+
+def _step(number: int, edit: Edit) -> dict[str, Any]:
+    data = {
+        "step": number,
+        "code": edit.code,
+        "rule": KINDS[edit.code].sentence,
+        "reason": edit.reason,
+        "op": edit.op,
+        "field": dotted(edit.path),
+        "documentation": anchor_of(edit.code),
+    }
+    values = {"before": edit.before, "after": edit.after}
+    return data | {name: masked(edit.path, value) for name, value in values.items() if value is not ABSENT}

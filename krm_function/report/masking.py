@@ -1,0 +1,83 @@
+"""What may be shown of an object: everything but Secrets, values of variables and long annotations.
+
+Rule of this file: what a person runs in a terminal or in CI ends up in a log, so a value that might be secret is never
+shown, not even when it stands beside what changed. Masked are the data of Secrets and of ConfigMaps that are not ours
+(they become variables), the values of variables, and annotations that are longer than LONGEST.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from krm_function.findings import Path
+from krm_function.model.objects import objects
+from krm_function.model.workload import EMITTED, dig, mapping
+from krm_function.yamltext import Change, apply
+
+LONGEST = 64  # characters of an annotation
+MASK = "(masked)"
+
+
+def masked(path: Path, value: Any) -> Any:
+    """The value of one field, with what may not be shown replaced. path: where the field stands."""
+    wrapped, inside = value, list(path[-3:])
+    root: list[Any] = []
+    while inside:  # the last three steps say whether it is a variable's value or an annotation
+        step = inside.pop()
+        wrapped = {step: wrapped} if isinstance(step, str) else [wrapped]
+        root.insert(0, step if isinstance(step, str) else 0)
+    changes = [Change(place, "set", shown) for place, shown in _below((), wrapped)]
+    return dig(apply(wrapped, changes), tuple(root))
+
+
+def annotation(value: Any) -> Any:
+    """An annotation's value, or its length and digest when it is long."""
+    if not isinstance(value, str) or len(value) <= LONGEST:
+        return value
+    import hashlib
+
+    return f"({len(value)} characters, sha256 {hashlib.sha256(value.encode('utf-8', 'replace')).hexdigest()[:16]})"
+
+
+def hidden(document: Any) -> Iterator[tuple[Path, str]]:
+    """Every place of a document that may not be shown, and what to show there instead."""
+    for root, value in objects(document):
+        yield from _of_object(root, value)
+
+
+def _of_object(root: Path, value: Any) -> Iterator[tuple[Path, str]]:
+    kind = dig(value, ("kind",))
+    foreign = kind == "ConfigMap" and dig(value, ("metadata", "annotations", EMITTED)) is None
+    if kind == "Secret" or foreign:
+        for field in ("data", "stringData", "binaryData"):
+            for key, text in mapping(dig(value, (field,))).items():
+                if text is not None:
+                    yield (*root, field, key), MASK
+    yield from _below(root, value)
+
+
+def _below(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
+    """Variables and long annotations at any depth: also in a kind that we do not know."""
+    if isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from _below((*path, index), part)
+    if not isinstance(value, dict):
+        return
+    for key, part in value.items():
+        here = (*path, key)
+        if key == "annotations" and isinstance(part, dict):
+            for name, text in part.items():
+                shown = annotation(text)
+                if shown is not text:
+                    yield (*here, name), shown
+        elif key == "env" and isinstance(part, list):
+            for index, one in enumerate(part):
+                if _has_value(one):
+                    yield (*here, index, "value"), MASK
+                else:
+                    yield from _below((*here, index), one)
+        else:
+            yield from _below(here, part)
+
+
+def _has_value(variable: Any) -> bool:
+    return isinstance(variable, dict) and variable.get("value") is not None

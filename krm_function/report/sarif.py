@@ -1,0 +1,75 @@
+"""Findings as SARIF 2.1.0, which code hosts and editors read.
+
+Rule of this file: plain data after the OASIS schema. The libraries that model SARIF are unmaintained, or heavier than
+all of this package; the schema itself judges the output in our tests. A finding about an object has its field as
+logical location, and its file and line as physical location where there is a file.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from krm_function import __version__
+from krm_function.findings import KINDS, Finding, anchor_of, dotted
+from krm_function.model.address import address_of
+from krm_function.report.order import escape, ordered
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+LEVEL = {"error": "error", "warning": "warning", "info": "note"}
+
+
+def render_sarif(findings: Iterable[Finding], *, infos: bool = False) -> str:
+    """One run with one result a finding. infos: also those that only tell what was done, as notes."""
+    import json
+
+    shown = [found for found in ordered(findings) if infos or found.severity != "info"]
+    codes = sorted({found.code for found in shown})
+    driver = {"name": "contrast-krm", "version": __version__, "rules": [_rule(code) for code in codes]}
+    results = [_result(found, codes.index(found.code)) for found in shown]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _rule(code: str) -> dict[str, Any]:
+    kind = KINDS[code]
+    rule: dict[str, Any] = {"id": code, "shortDescription": {"text": kind.sentence}}
+    if kind.hint:
+        rule["help"] = {"text": f"{kind.hint}; see {anchor_of(code)}"}
+    return rule | {"defaultConfiguration": {"level": LEVEL[kind.severity]}}
+
+
+def _result(found: Finding, rule: int) -> dict[str, Any]:
+    text = found.message + (f"; hint: {found.hint}" if found.hint else "")
+    result: dict[str, Any] = {
+        "ruleId": found.code,
+        "ruleIndex": rule,
+        "level": LEVEL[found.severity],
+        "message": {"text": escape(text)},
+    }
+    location = _location(found)
+    if location:
+        result["locations"] = [location]
+    return result | {"partialFingerprints": {"finding/v1": _fingerprint(found)}}
+
+
+def _location(found: Finding) -> dict[str, Any]:
+    location: dict[str, Any] = {}
+    if found.file:
+        from urllib.parse import quote
+
+        place: dict[str, Any] = {"artifactLocation": {"uri": quote(found.file.encode("utf-8", "surrogateescape"))}}
+        if found.line:
+            place["region"] = {"startLine": found.line} | ({"startColumn": found.column} if found.column else {})
+        location["physicalLocation"] = place
+    if found.ref is not None:
+        field = dotted(found.path)
+        name = f"{address_of(found.ref)} {field}".strip()
+        location["logicalLocations"] = [{"name": escape(field or str(found.ref)), "fullyQualifiedName": escape(name)}]
+    return location
+
+
+def _fingerprint(found: Finding) -> str:
+    """What stays the same when lines move: rule, object and field."""
+    import hashlib
+
+    same = "\n".join((found.code, *(found.ref or ()), dotted(found.path)))
+    return hashlib.sha256(same.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,41 @@
+"""docs/reference/findings.md: every code has its anchor, a meaning, an example and a remedy."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from krm_function.findings import KINDS, finding
+from tests.failures.world import canaries
+from tools.findings_page import MEANINGS, first_cases
+
+PAGE = (Path(__file__).parents[2] / "docs/reference/findings.md").read_text()
+SECTIONS = dict(re.findall(r"^### (CC\d{4})\n(.*?)(?=^### |\Z|^<!-- end)", PAGE, re.MULTILINE | re.DOTALL))
+ABOUT = yaml.safe_load(Path(MEANINGS).read_text())
+
+
+def test_there_is_a_section_for_each_code_and_no_other() -> None:
+    assert SECTIONS.keys() == KINDS.keys()
+    assert ABOUT.keys() == KINDS.keys(), "tools/meanings.yaml says what each code means"
+
+
+@pytest.mark.parametrize("code", KINDS)
+def test_a_section_has_meaning_example_and_remedy(code: str) -> None:
+    section = SECTIONS[code]
+    assert len(ABOUT[code]["meaning"]) > 40
+    assert ABOUT[code]["meaning"].endswith(".")
+    example = re.search(r"^Example.*?:\n\n((?:    .*\n)+)", section, re.MULTILINE)
+    assert example
+    assert example[1].startswith(f"    {KINDS[code].severity} {code}")
+    assert ("Remedy: " in section) == (KINDS[code].severity != "info")
+    assert not list(canaries(section))
+
+
+@pytest.mark.parametrize("code", KINDS)
+def test_an_example_of_values_is_needed_only_where_no_case_raises_the_code(code: str) -> None:
+    assert ("values" in ABOUT[code]) == (code not in first_cases())
+
+
+def test_the_anchor_of_a_finding_is_the_heading_of_its_section() -> None:
+    assert finding("CC0206").anchor == "docs/reference/findings.md#cc0206"
