@@ -209,7 +209,7 @@ def test_an_image_lock_that_is_missing_is_said_once() -> None:
 
 def test_settings_that_are_wrong_are_said_once_and_where() -> None:
     made = run(coordinator(), an_object(), to=config(policy=PolicyOptions(settings={"a": 1})))
-    assert set(codes(made)) == {"CC0612"}
+    assert set(codes(made)) == {"CC0641"}
     assert {found.path for found in made.findings} == {("spec", "policy", "settings")}
     by_release = config(RELEASE._replace(policy_settings={"a": 1}))
     assert {found.path for found in run(coordinator(), to=by_release).findings} == {("spec", "policySettings")}
