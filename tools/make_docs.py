@@ -14,7 +14,7 @@ from krm_function.cli.exits import Exit
 from krm_function.findings import KINDS
 
 REFERENCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "reference")
-VERBS = ("", "fn", "post-render", "generate", "plan", "check", "uninject", "manifest", "schema")
+VERBS = ("", "fn", "post-render", "generate", "plan", "check", "uninject", "lock", "manifest", "schema")
 
 
 def help_of(verb: str) -> str:

@@ -1,0 +1,219 @@
+"""HTTP as we allow it: TLS, except for hosts that were named; few redirects, no waiting without end, no lost secrets.
+
+Rule of this file: an Authorization header goes to the origin that it was made for and is dropped at the first redirect
+to any other. A failure that may pass is an AgainError, which `retried` turns into another try; every text about a
+failure is ours, because those of the library quote URLs.
+"""
+
+import random
+import ssl
+from collections.abc import Callable, Collection, Iterator, Mapping
+from threading import Lock
+from typing import TypeVar
+from urllib.parse import urljoin
+from urllib.request import getproxies, proxy_bypass
+
+import urllib3
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    HTTPError,
+    NameResolutionError,
+    NewConnectionError,
+    ReadTimeoutError,
+    SSLError,
+)
+from urllib3.util import Url, make_headers, parse_url
+
+from krm_function import __version__
+from krm_function.lock.budget import Budget
+from krm_function.lock.problem import Problem
+
+T = TypeVar("T")
+Response = urllib3.BaseHTTPResponse
+AGENT = {"User-Agent": f"contrast-krm/{__version__}"}
+CONNECT_SECONDS, READ_SECONDS = 15.0, 60.0
+CHUNK = 1 << 16
+MOST_REDIRECTS = 5
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+PASSING = frozenset({408, 429, 500, 502, 503, 504})
+TRIES = 5
+FIRST_WAIT = 1.0  # seconds; doubled after each try
+CHECK = "check the registry's name and the network, and run it again"
+
+
+class AgainError(Exception):
+    """It failed, and may work in a while. wait: seconds that the server asked for, 0 if it did not."""
+
+    def __init__(self, problem: Problem, wait: float = 0) -> None:
+        """Remember what to say when it fails to the end."""
+        super().__init__(problem.code)
+        self.problem = problem
+        self.wait = wait
+
+
+def retried(action: Callable[[], T], budget: Budget) -> T:
+    """What `action` answers, in as many tries as it takes and we have. Raises Problem."""
+    for number in range(TRIES):
+        try:
+            return action()
+        except AgainError as again:
+            if number + 1 == TRIES:
+                raise again.problem from None
+            backoff = FIRST_WAIT * 2**number * random.uniform(0.5, 1)  # noqa: S311 (no secret)
+            budget.wait(again.wait or backoff)
+    raise AssertionError("unreachable")
+
+
+class Transport:
+    """Connections to all registries of a run."""
+
+    def __init__(self, plain_http: Collection[str], workers: int) -> None:
+        """plain_http: the hosts (`host` or `host:port`) that are spoken to without TLS, and no others."""
+        self._plain = frozenset(plain_http)
+        self._workers = workers
+        self._lock = Lock()
+        self._managers: dict[str, urllib3.PoolManager] = {}
+
+    def scheme(self, host: str) -> str:
+        """How a host is spoken to."""
+        return "http" if host in self._plain else "https"
+
+    def get(self, url: str, headers: Mapping[str, str], budget: Budget) -> Response:
+        """The answer to a GET, its body unread, after redirects. Raises Problem and AgainError."""
+        sent = dict(headers)
+        for _ in range(MOST_REDIRECTS + 1):
+            response = self.once("GET", url, sent, budget)
+            if response.status not in REDIRECTS:
+                return response
+            response.close()
+            target = urljoin(url, response.headers.get("Location", ""))
+            if _origin(target) != _origin(url):
+                sent.pop("Authorization", None)
+            url = target
+        raise trouble(_host(url), "redirects too often")
+
+    def once(
+        self, method: str, url: str, headers: Mapping[str, str], budget: Budget, body: bytes | None = None
+    ) -> Response:
+        """The answer to one request, redirect or not, its body unread."""
+        place = _host(url)
+        if not place or (_origin(url)[0] != "https" and (_origin(url)[0] != "http" or place not in self._plain)):
+            raise Problem("CC1253", registry=place or "a redirect without a host")
+        left = budget.left
+        timeout = urllib3.Timeout(connect=min(CONNECT_SECONDS, left), read=min(READ_SECONDS, left))
+        try:
+            response = self._manager(url).request(
+                method,
+                url,
+                body=body,
+                headers={**AGENT, **headers},
+                redirect=False,
+                retries=False,
+                preload_content=False,
+                timeout=timeout,
+            )
+        except (HTTPError, OSError, ValueError) as problem:
+            raise AgainError(trouble(place, _reason(problem), _remedy(problem))) from None
+        if response.status in PASSING:
+            response.close()
+            problem_now = f"answers {response.status} again and again"
+            raise AgainError(trouble(place, problem_now), _asked_to_wait(response))
+        return response
+
+    def _manager(self, url: str) -> urllib3.PoolManager:
+        """The connections for a URL: direct, or through the proxy that the environment names for it."""
+        scheme, host, _ = _origin(url)
+        proxy = "" if proxy_bypass(host) else getproxies().get(scheme, "")
+        with self._lock:
+            if proxy not in self._managers:
+                self._managers[proxy] = self._made(proxy)
+            return self._managers[proxy]
+
+    def _made(self, proxy: str) -> urllib3.PoolManager:
+        if not proxy:
+            return urllib3.PoolManager(maxsize=self._workers)
+        login = parse_url(proxy).auth
+        headers = make_headers(proxy_basic_auth=login) if login else None
+        return urllib3.ProxyManager(proxy, maxsize=self._workers, proxy_headers=headers)
+
+
+def body_of(response: Response, budget: Budget) -> Iterator[bytes]:
+    """The body in pieces, as they arrive. Raises AgainError when the connection breaks, Problem when time is up."""
+    place = _host(response.url or "") or "the registry"
+    try:
+        while True:
+            budget.left  # noqa: B018 (raises when time is up)
+            try:
+                piece = response.read1(CHUNK, decode_content=False)
+            except (HTTPError, OSError, ValueError) as problem:
+                raise AgainError(trouble(place, _reason(problem), _remedy(problem))) from None
+            if not piece:
+                return
+            yield piece
+    finally:
+        response.close()
+
+
+def trouble(registry: str, problem: str, remedy: str = CHECK) -> Problem:
+    """A problem of the network or of a server."""
+    return Problem("CC1250", registry=registry, problem=problem, remedy=remedy)
+
+
+def _asked_to_wait(response: Response) -> float:
+    """Seconds of a Retry-After header; 0 without one that can be read."""
+    value = response.headers.get("Retry-After", "")
+    try:
+        return urllib3.Retry().parse_retry_after(value) if value else 0
+    except (HTTPError, ValueError, OverflowError):
+        return 0
+
+
+def _parsed(url: str) -> Url:
+    try:
+        return parse_url(url)
+    except (HTTPError, ValueError):
+        return Url()
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    """Scheme, host and port."""
+    parsed = _parsed(url)
+    scheme = parsed.scheme or ""
+    return scheme, parsed.host or "", parsed.port or (443 if scheme == "https" else 80)
+
+
+def _host(url: str) -> str:
+    """`host` or `host:port`, as a reference writes it: no user, no path."""
+    return _parsed(url).netloc or ""
+
+
+def _reason(problem: Exception) -> str:
+    match problem:
+        case NameResolutionError():
+            return "its name cannot be resolved"
+        case ConnectTimeoutError() | ReadTimeoutError() | TimeoutError():
+            return "does not answer in time"
+        case NewConnectionError():
+            return "cannot be connected to"
+        case SSLError() | ssl.SSLError():
+            return f"TLS fails: {_tls(problem)}"
+        case _:
+            return "the connection broke"
+
+
+def _remedy(problem: Exception) -> str:
+    if isinstance(problem, SSLError | ssl.SSLError):
+        return "name a CA bundle in SSL_CERT_FILE, or, for plain HTTP, the registry in --insecure-registry"
+    return CHECK
+
+
+def _tls(problem: Exception) -> str:
+    """The reason that OpenSSL gives, in its own words: they name no URL."""
+    inner: object = problem
+    while isinstance(inner, SSLError) and inner.args:
+        inner = inner.args[0]
+    if isinstance(inner, ssl.SSLCertVerificationError):
+        return inner.verify_message.lower()
+    return (
+        (inner.reason or "no reason given").lower().replace("_", " ") if isinstance(inner, ssl.SSLError) else "no TLS"
+    )
