@@ -90,7 +90,7 @@ class Credentials:
         user, password = entry.get("username"), entry.get("password")
         if entry.get("auth"):
             try:
-                user, _, password = a2b_base64(str(entry["auth"]).encode()).decode("utf-8").partition(":")
+                user, _, password = a2b_base64(str(entry["auth"]).encode(), strict_mode=True).decode("utf-8").partition(":")
             except (Base64Error, UnicodeError):
                 raise self._unusable("has an auth that is not base64") from None
         if not user or not isinstance(user, str) or not isinstance(password, str):

@@ -9,6 +9,7 @@ from typing import Any
 from krm_function.findings import Finding, finding
 
 MISSING = "CC1202"  # the one problem after which the next source is asked
+MALFORMED = "CC1204"
 
 
 class Problem(Exception):
@@ -27,4 +28,4 @@ class Problem(Exception):
 
 def malformed(what: str, problem: str) -> Problem:
     """Content that is what its digest says and yet no use."""
-    return Problem("CC1204", what=what, problem=problem)
+    return Problem(MALFORMED, what=what, problem=problem)

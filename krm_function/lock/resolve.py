@@ -4,6 +4,7 @@ Rule of this file: the chain of digests is followed link by link (reference, ind
 and nothing is taken from a part before the part above it was verified. Where parts come from is a Source's business.
 """
 
+import collections
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -13,7 +14,7 @@ from krm_function.lock.budget import Budget
 from krm_function.lock.decompress import decompressed
 from krm_function.lock.layer import Layer, scan
 from krm_function.lock.media import Descriptor, ImageConfig, Index, Manifest, choose, decode, image_config
-from krm_function.lock.problem import MISSING, Problem, malformed
+from krm_function.lock.problem import MALFORMED, MISSING, Problem, malformed
 from krm_function.lock.verified import chunks, whole, within
 from krm_function.model.image import Image
 
@@ -141,7 +142,12 @@ def _facts(image: Image, manifest: Manifest, source: Source, shop: Shop, budget:
     def layer_of(part: Descriptor, watched: frozenset[str]) -> Layer:
         def consume(data: Iterable[bytes]) -> Layer:
             verified = chunks(data, part, "a layer", limits.layer)
-            made = scan(decompressed(verified), watched, limits.layer, budget)
+            try:
+                made = scan(decompressed(verified), watched, limits.layer, budget)
+            except Problem as problem:
+                if problem.code == MALFORMED:  # say so only of the right bytes, else that they are not
+                    collections.deque(verified, maxlen=0)
+                raise
             for _ in verified:  # nothing is left, or the digest would not have been looked at
                 raise malformed("a layer", "has something behind its compressed stream")
             return made

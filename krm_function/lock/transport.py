@@ -37,6 +37,7 @@ MOST_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PASSING = frozenset({408, 429, 500, 502, 503, 504})
 TRIES = 5
+UNREACHABLE_TRIES = 2  # of a name that leads nowhere, or to nobody who listens
 FIRST_WAIT = 1.0  # seconds; doubled after each try
 CHECK = "check the registry's name and the network, and run it again"
 
@@ -44,25 +45,26 @@ CHECK = "check the registry's name and the network, and run it again"
 class AgainError(Exception):
     """It failed, and may work in a while. wait: seconds that the server asked for, 0 if it did not."""
 
-    def __init__(self, problem: Problem, wait: float = 0) -> None:
-        """Remember what to say when it fails to the end."""
+    def __init__(self, problem: Problem, wait: float = 0, tries: int = TRIES) -> None:
+        """Remember what to say when it fails to the end. tries: how many that should be."""
         super().__init__(problem.code)
         self.problem = problem
         self.wait = wait
+        self.tries = tries
 
 
 def retried(action: Callable[[], T], budget: Budget) -> T:
     """What `action` answers, in as many tries as it takes and we have. Raises Problem."""
-    for number in range(TRIES):
+    number = 0
+    while True:
         try:
             return action()
         except AgainError as again:
-            if number + 1 == TRIES:
+            number += 1
+            if number >= again.tries:
                 raise again.problem from None
-            backoff = FIRST_WAIT * 2**number * random.uniform(0.5, 1)  # noqa: S311 (no secret)
+            backoff = FIRST_WAIT * 2 ** (number - 1) * random.uniform(0.5, 1)  # noqa: S311 (no secret)
             budget.wait(again.wait or backoff)
-    raise AssertionError("unreachable")
-
 
 class Transport:
     """Connections to all registries of a run."""
@@ -113,7 +115,11 @@ class Transport:
                 timeout=timeout,
             )
         except (HTTPError, OSError, ValueError) as problem:
-            raise AgainError(trouble(place, _reason(problem), _remedy(problem))) from None
+            said = trouble(place, _reason(problem), _remedy(problem))
+            if isinstance(problem, SSLError | ssl.SSLError):
+                raise said from None
+            tries = UNREACHABLE_TRIES if isinstance(problem, NewConnectionError) else TRIES
+            raise AgainError(said, tries=tries) from None
         if response.status in PASSING:
             response.close()
             problem_now = f"answers {response.status} again and again"
@@ -191,10 +197,10 @@ def _reason(problem: Exception) -> str:
     match problem:
         case NameResolutionError():
             return "its name cannot be resolved"
-        case ConnectTimeoutError() | ReadTimeoutError() | TimeoutError():
-            return "does not answer in time"
         case NewConnectionError():
             return "cannot be connected to"
+        case ConnectTimeoutError() | ReadTimeoutError() | TimeoutError():
+            return "does not answer in time"
         case SSLError() | ssl.SSLError():
             return f"TLS fails: {_tls(problem)}"
         case _:

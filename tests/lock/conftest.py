@@ -1,6 +1,5 @@
 """One registry for all tests, a front before it for each, and the verb as an operator calls it."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,12 +7,17 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.failures.running import Run, spawned
+from tests.failures.running import Run, Zygote
 from tests.failures.world import canaries
 from tests.lock.content import pods
 from tests.lock.registries import Front, Registry, registry
 
-PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+
+@pytest.fixture(scope="session")
+def call(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
+    zygote = Zygote(tmp_path_factory.mktemp("streams"))
+    yield zygote
+    zygote.close()
 
 
 @pytest.fixture(scope="session")
@@ -33,13 +37,14 @@ def front(hub: Registry) -> Iterator[Front]:
 class Locking:
     """`contrast-krm lock` in a directory of its own, without the login and the proxies of whoever runs the tests."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, call: Zygote) -> None:
         self.directory = directory
-        self.variables = {"DOCKER_CONFIG": str(directory / "docker")}
+        self.variables = {"DOCKER_CONFIG": str(directory / "docker"), "no_proxy": "*", "NO_PROXY": "*"}
         self.lock = directory / "images.yaml"
+        self._call = call
 
     def __call__(self, *arguments: str, data: bytes = b"") -> Run:
-        run = spawned("lock", *arguments, data=data, directory=self.directory, **self.variables)
+        run = self._call("lock", *arguments, data=data, directory=self.directory, variables=self.variables)
         assert "Traceback" not in run.stderr
         assert "internal error" not in run.stderr
         assert not list(canaries(run.stderr))
@@ -73,9 +78,5 @@ class Locking:
 
 
 @pytest.fixture
-def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Locking:
-    for name in PROXIES:
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
-    assert "DOCKER_CONFIG" not in os.environ
-    return Locking(tmp_path)
+def lock(tmp_path: Path, call: Zygote) -> Locking:
+    return Locking(tmp_path, call)

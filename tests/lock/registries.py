@@ -16,8 +16,8 @@ from tests.lock.content import MANIFEST, Image
 from tools.real import tool
 
 USER, PASSWORD = "lock", "CANARY-password"
-# bcrypt of the password, cost 4
-HTPASSWD = "lock:$2b$04$abcdefghijklmnopqrstuuPLACE"
+# bcrypt, cost 4, as `htpasswd -B` writes it
+HTPASSWD = "lock:$2b$04$abcdefghijklmnopqrstuuDlwEjrjuS6qq82iEFt8xl3YVCDVVwd2"
 
 
 class Registry:
@@ -133,6 +133,7 @@ class Front:
         self._lock = threading.Lock()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.server.daemon_threads = True
+        self.server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients that hang up are what we test
         self.address = f"127.0.0.1:{self.server.server_address[1]}"
         self._thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()
