@@ -77,6 +77,8 @@ def _members(file: "_Forward") -> Iterator[tuple[tarfile.TarInfo, str]]:
                 raise malformed(LAYER, f"has more than {MOST_MEMBERS} files")
             if not GLOBAL.isdisjoint(archive.pax_headers):
                 raise malformed(LAYER, "has a global header that not all tools read alike")
+            if member.size < 0:
+                raise malformed(LAYER, "has a file of negative size")
             name = member.name
             if ".." in name.split("/"):
                 raise malformed(LAYER, "has a path with ..")
