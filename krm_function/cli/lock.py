@@ -38,14 +38,14 @@ def run_lock(options: Namespace) -> int:
         return complain(wrong, options.format, options.report)
     inputs = read_inputs(options.paths)
     documents, problems = from_files_and_resources(options.config, inputs.resources)
-    exists = bool(options.output) and os.path.exists(options.output)
-    mine, more = from_files([options.output]) if exists and os.path.getsize(options.output) else ([], ())
+    holds = bool(options.output) and os.path.exists(options.output) and os.path.getsize(options.output) > 0
+    mine, more = from_files([options.output]) if holds else ([], ())
     config, unmet = collect(documents)
     findings = [*inputs.findings, *problems, *more, *_about_release(unmet)]
     known, wrong = _known([*documents, *mine])
     findings += wrong
-    stream = _stream(options.output) if mine else Stream(())
-    if mine and not has_errors(findings):
+    stream = _stream(options.output) if holds else Stream(())
+    if holds and not has_errors(findings):
         findings += _not_one_lock(mine, options.output)
     if has_errors(findings):
         return complain(findings, options.format, options.report)
