@@ -19,17 +19,30 @@ from krm_function.stages.inject import inject
 from krm_function.stages.read import Read, read
 from krm_function.stages.select import coordinator_namespace, select
 from krm_function.stages.verify import before
-from krm_function.yamltext import YamlError
+from krm_function.yamltext import Document, YamlError
 from krm_function.yamltext import parse as parse_yaml
 
 NOT_PINNED = "CC0502"  # an error to a render, and what `lock` helps to correct
 
 
-class Needed(NamedTuple):
-    """The images in the order of their first pod, each once, and how many workloads there are."""
+class Use(NamedTuple):
+    """The first place where an image stands; workload: as a render leaves it."""
 
-    images: tuple[Image, ...]
-    workloads: int
+    path: Path
+    workload: Workload
+    resource: Resource
+    document: Document
+
+    def place(self, found: Finding) -> Finding:
+        """A finding about the image, at this place."""
+        found = found._replace(ref=self.workload.ref, path=self.path)
+        return placed(found, self.resource, self.document, self.workload)
+
+
+class Needed(NamedTuple):
+    """The images with their first use, in order."""
+
+    images: dict[Image, Use]
     findings: tuple[Finding, ...] = ()
 
 
@@ -43,18 +56,18 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
         found += [(index, workload) for workload in selection.workloads]
         findings += [placed(problem, resources[index], document) for problem in selection.findings]
     namespace = coordinator_namespace([workload for _, workload in found])
-    images: dict[Image, None] = {}
+    images: dict[Image, Use] = {}
     for index, workload in found:
         final, problems = _rendered(workload, config, namespace)
+        document = source.documents[index]
         for path, image in () if has_errors(problems) else _images(final):
             parsed = parse(image)
             if isinstance(parsed, str):
                 problems += (finding("CC0503", workload.ref, path, image=image, problem=parsed),)
             else:
-                images.setdefault(parsed)
-        document = source.documents[index]
+                images.setdefault(parsed, Use(path, final, resources[index], document))
         findings += [placed(problem, resources[index], document, final) for problem in problems]
-    return Needed(tuple(images), len(found), tuple(findings))
+    return Needed(images, tuple(findings))
 
 
 def _as_they_stand(resources: Sequence[Resource]) -> Read:

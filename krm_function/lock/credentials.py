@@ -90,9 +90,10 @@ class Credentials:
         user, password = entry.get("username"), entry.get("password")
         if entry.get("auth"):
             try:
-                user, _, password = a2b_base64(str(entry["auth"]).encode(), strict_mode=True).decode("utf-8").partition(":")
+                both = a2b_base64(str(entry["auth"]).encode(), strict_mode=True).decode("utf-8")
             except (Base64Error, UnicodeError):
                 raise self._unusable("has an auth that is not base64") from None
+            user, _, password = both.partition(":")
         if not user or not isinstance(user, str) or not isinstance(password, str):
             return None
         return Login(user, password.rstrip("\0"))

@@ -18,10 +18,10 @@ from krm_function.model.image import Image
 
 
 class Run(NamedTuple):
-    """Entries by reference in the order of the images, and what there is to say; fetched: how many were not known."""
+    """Entries by reference in the order of the images; findings: of each image; fetched: how many were not known."""
 
     entries: dict[str, dict[str, Any]]
-    findings: tuple[Finding, ...]
+    findings: tuple[tuple[Finding, ...], ...]
     fetched: int
 
 
@@ -54,7 +54,7 @@ def resolve_all(
         pool.shutdown(cancel_futures=True)
     results = [future.result() for future in futures]
     locked = [result for result in results if isinstance(result, Locked)]
-    said = [[result] if isinstance(result, Finding) else list(result.findings) for result in results]
+    said = tuple((result,) if isinstance(result, Finding) else result.findings for result in results)
     fetched = len({one.entry["digest"] for one in locked} - old.keys())
     entries = {one.name: one.entry for one in locked}
-    return Run(entries, tuple(found for row in said for found in row), fetched)
+    return Run(entries, said, fetched)

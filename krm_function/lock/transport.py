@@ -66,6 +66,7 @@ def retried(action: Callable[[], T], budget: Budget) -> T:
             backoff = FIRST_WAIT * 2 ** (number - 1) * random.uniform(0.5, 1)  # noqa: S311 (no secret)
             budget.wait(again.wait or backoff)
 
+
 class Transport:
     """Connections to all registries of a run."""
 

@@ -1,4 +1,4 @@
-"""Images made here: layers from a few tar members, configurations, manifests, indexes; and the forms they are kept in."""
+"""Images made here: layers of a few tar members, configurations, manifests, indexes; and the forms they are kept in."""
 
 import gzip
 import hashlib
@@ -19,7 +19,12 @@ LAYER = f"{OCI}layer.v1.tar"
 PASSWD = "root:x:0:0:root:/root:/bin/sh\nweb:x:1000:1000::/home/web:/bin/sh\n"
 GROUP = "root:x:0:\nwheel:x:10:root,web\nweb:x:1000:\n"
 ACCOUNTS: dict[str, Any] = {"etc/": None, "etc/passwd": PASSWD, "etc/group": GROUP}
-SETTINGS = {"User": "web", "Env": ["PATH=/bin", "TOKEN=CANARY-image-env"], "Entrypoint": ["/bin/web"], "WorkingDir": "/"}
+SETTINGS = {
+    "User": "web",
+    "Env": ["PATH=/bin", "TOKEN=CANARY-image-env"],
+    "Entrypoint": ["/bin/web"],
+    "WorkingDir": "/",
+}
 
 
 class Link(NamedTuple):
@@ -136,7 +141,7 @@ def layout_files(made: Image, name: str = "") -> dict[str, bytes]:
 
 
 def docker_files(made: Image, name: str) -> dict[str, bytes | Link]:
-    """The files of an older `docker save` of an image with plain layers; equal layers are links, as Docker stores them."""
+    """The files of an older `docker save` of an image with plain layers; equal layers are links, as with Docker."""
     manifest = json.loads(made.manifest)
     key = manifest["config"]["digest"].removeprefix("sha256:")
     layers = [row["digest"] for row in manifest["layers"]]

@@ -1,4 +1,4 @@
-"""The real registry on loopback, and a front before it that misbehaves as it is told to and remembers what it was asked."""
+"""The real registry on loopback, and a front before it that misbehaves as it is told to and remembers all requests."""
 
 import base64
 import http.client
@@ -40,7 +40,7 @@ class Registry:
         self._call("PUT", f"/v2/{repository}/manifests/{tag}", image.manifest, {"Content-Type": image.media_type})
         return f"{self.address}/{repository}:{tag}@{image.digest}"
 
-    def _call(self, method: str, path: str, data: bytes, headers: Mapping[str, str] = {}) -> Mapping[str, str]:  # noqa: B006
+    def _call(self, method: str, path: str, data: bytes, headers: Mapping[str, str] = {}) -> Mapping[str, str]:
         connection = http.client.HTTPConnection(self.address, timeout=30)
         login = {"Authorization": basic(USER, PASSWORD)} if self._login else {}
         connection.request(method, path, data, {**headers, **login})
@@ -50,9 +50,10 @@ class Registry:
         connection.close()
         return dict(answer.headers)
 
-    def asked(self) -> list[str]:
+    def asked(self) -> list[tuple[str, str]]:
         """Method and path of every request so far, out of the registry's own log."""
-        return re.findall(r'"(GET|HEAD|PUT|POST|PATCH) (/v2/\S*) HTTP', self._log.read_text())
+        lines = re.finditer(r'"(GET|HEAD|PUT|POST|PATCH) (/v2/\S*) HTTP', self._log.read_text())
+        return [(line[1], line[2]) for line in lines]
 
     def asked_for(self, what: str) -> int:
         """How many GETs had this in their path."""
@@ -77,7 +78,10 @@ def registry(directory: Path, *, htpasswd: str = "", token: str = "") -> Iterato
     log = directory / "log"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [tool("registry"), "serve", str(directory / "config.yaml")], stdout=out, stderr=out, env={"OTEL_TRACES_EXPORTER": "none"}
+            [tool("registry"), "serve", str(directory / "config.yaml")],
+            stdout=out,
+            stderr=out,
+            env={"OTEL_TRACES_EXPORTER": "none"},
         )
     try:
         yield Registry(_address(process, log), log, bool(htpasswd))
@@ -110,7 +114,7 @@ class Asked(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a front answers. cut: close the connection after so many bytes of the body; pause: seconds between pieces."""
+    """What a front answers. cut: close the connection after so many bytes of it; pause: seconds between pieces."""
 
     status: int = 200
     body: bytes = b""
@@ -123,8 +127,7 @@ Rule = Callable[[Asked, int], "Answer | None"]
 
 
 class Front:
-    """An HTTP server. `rule` sees each request and how often its path was asked before, and answers; None: the registry's
-    own answer."""
+    """An HTTP server. `rule` sees each request and how often its path came before; None means the registry's answer."""
 
     def __init__(self, registry: Registry | None = None) -> None:
         self.rule: Rule = lambda asked, count: None

@@ -120,9 +120,7 @@ def left_alone(lock: Locking, text: str, code: str, exit: int) -> str:  # noqa: 
     lock.lock.write_text(text)
     made = image()
     source = written(layout_files(index([("linux/amd64", made)])), lock.directory / "layout")
-    run = lock(
-        "-o", "images.yaml", "--from", f"oci:{source}", "--format", "json", data=pods(f"shop/web@{made.digest}")
-    )
+    run = lock("-o", "images.yaml", "--from", f"oci:{source}", "--format", "json", data=pods(f"shop/web@{made.digest}"))
     assert run.code == exit, run.stderr
     assert lock.lock.read_text() == text
     codes = {found["code"]: found for found in run.errors}

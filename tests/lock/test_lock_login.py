@@ -67,7 +67,8 @@ def test_a_login_that_is_wrong(private: Registry, lock: Locking) -> None:
 
 @pytest.mark.parametrize("key", ["credHelpers", "credsStore"])
 def test_a_credential_helper(key: str, private: Registry, lock: Locking) -> None:
-    helper(lock, f'read host; [ "$1 $host" = "get {private.address}" ] && echo \'{{"Username": "{USER}", "Secret": "{PASSWORD}"}}\'')
+    answer = json.dumps({"Username": USER, "Secret": PASSWORD})
+    helper(lock, f'read host; [ "$1 $host" = "get {private.address}" ] && echo \'{answer}\'')
     docker(lock, {key: {private.address: "test"} if key == "credHelpers" else "test"})
     name = private.push(image())
     assert name in lock.entries(name)
@@ -123,7 +124,9 @@ class Realm:
 
     def _registry(self, asked: Asked, count: int) -> Answer | None:
         if asked.headers.get("Authorization") != f"Bearer {TOKEN}":
-            scope = f"repository:{asked.path.removeprefix('/v2/').partition('/manifests')[0].partition('/blobs')[0]}:pull"
+            scope = (
+                f"repository:{asked.path.removeprefix('/v2/').partition('/manifests')[0].partition('/blobs')[0]}:pull"
+            )
             challenge = f'Bearer realm="{self.realm}",service="here, and there",scope="{scope}"'
             return Answer(401, b"{}", {"WWW-Authenticate": challenge})
         return self.blob_answer if "/blobs/" in asked.path else None
@@ -148,7 +151,10 @@ def flags(realm: Realm) -> tuple[str, ...]:
 def test_a_token_for_anybody(guarded: str, realm: Realm, lock: Locking) -> None:
     assert guarded in lock.entries(guarded, flags=flags(realm))
     (asked,) = realm.server.asked
-    assert parse_qs(urlsplit(asked.path).query) == {"service": ["here, and there"], "scope": ["repository:shop/guarded:pull"]}
+    assert parse_qs(urlsplit(asked.path).query) == {
+        "service": ["here, and there"],
+        "scope": ["repository:shop/guarded:pull"],
+    }
     assert "Authorization" not in asked.headers
     assert [one.headers.get("Authorization") for one in realm.front.asked] == [None, *[f"Bearer {TOKEN}"] * 3]
 

@@ -122,8 +122,9 @@ def test_a_layer_above_the_limit_is_not_fetched(name: str, front: Front, lock: L
 
 def test_a_layer_that_unpacks_beyond_the_limit(hub: Registry, lock: Locking) -> None:
     name = hub.push(image(layer(tar({"bomb": b"\0" * (8 << 20)}))), "shop/bomb")
-    assert "an uncompressed layer has more than 1 MiB" in (
-        lock.refused("CC1206", name, flags=("--max-layer-size", "1Mi"))["message"]
+    assert (
+        "an uncompressed layer has more than 1 MiB"
+        in (lock.refused("CC1206", name, flags=("--max-layer-size", "1Mi"))["message"])
     )
 
 
@@ -164,14 +165,18 @@ def test_a_status_that_nobody_expects(name: str, front: Front, lock: Locking) ->
 
 def test_a_redirect_is_followed(name: str, hub: Registry, front: Front, lock: Locking) -> None:
     def rule(asked: Asked, count: int) -> Answer | None:
-        return Answer(307, headers={"Location": f"http://{hub.address}{asked.path}"}) if "/blobs/" in asked.path else None
+        return (
+            Answer(307, headers={"Location": f"http://{hub.address}{asked.path}"}) if "/blobs/" in asked.path else None
+        )
 
     front.rule = rule
     assert lock.entries(name, flags=("--insecure-registry", hub.address))[name]["passwd"] == PASSWD
 
 
 def test_a_redirect_to_plain_http_is_refused(name: str, front: Front, lock: Locking) -> None:
-    front.rule = only("/blobs/", lambda count: Answer(307, headers={"Location": "http://storage.example.com/x?sig=CANARY"}))
+    front.rule = only(
+        "/blobs/", lambda count: Answer(307, headers={"Location": "http://storage.example.com/x?sig=CANARY"})
+    )
     error = lock.refused("CC1253", name, exit=3)
     assert "storage.example.com would be spoken to over plain HTTP" in error["message"]
 

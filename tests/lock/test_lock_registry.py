@@ -34,7 +34,9 @@ def test_an_image_becomes_an_entry_that_a_render_understands(hub: Registry, lock
 def test_twenty_images_twice_the_second_time_without_a_blob(hub: Registry, lock: Locking) -> None:
     base = layer(tar(ACCOUNTS))
     names = [
-        hub.push(image(base, layer(tar({f"bin/{number}": "x" * number})), settings={"Cmd": [str(number)]}), f"many/{number}")
+        hub.push(
+            image(base, layer(tar({f"bin/{number}": "x" * number})), settings={"Cmd": [str(number)]}), f"many/{number}"
+        )
         for number in range(20)
     ]
     before = hub.asked_for("/blobs/")

@@ -99,7 +99,11 @@ def test_without_a_mesh_or_with_an_image_store(lock: Locking, world: World) -> N
     world.spec["imageStore"] = {"enabled": True}
     world.spec["initializer"] = {"enabled": False}
     assert deployed(lock, world, "--from", layout(lock, **names)).code == 0
-    assert {name.partition(":")[0].rpartition("/")[2] for name in lock.written()} == {"coordinator", "initializer", "web"}
+    assert {name.partition(":")[0].rpartition("/")[2] for name in lock.written()} == {
+        "coordinator",
+        "initializer",
+        "web",
+    }
 
 
 def test_image_volumes_are_images_too(lock: Locking, world: World) -> None:
@@ -190,7 +194,9 @@ def test_an_output_that_cannot_be_written(lock: Locking) -> None:
 
 def test_a_report(lock: Locking) -> None:
     lock("--report", "said.json", "--format", "json", "--from", "oci:none", data=pods("shop/web:1.0"))
-    (found,) = [one for one in json.loads((lock.directory / "said.json").read_text())["findings"] if one["severity"] == "error"]
+    (found,) = [
+        one for one in json.loads((lock.directory / "said.json").read_text())["findings"] if one["severity"] == "error"
+    ]
     assert found["code"] == "CC1254"
 
 
@@ -198,7 +204,18 @@ def test_a_report(lock: Locking) -> None:
 
 
 def certificate(directory: Path) -> None:
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-days",
+        "2",
+    ]
     names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
     files = ["-keyout", str(directory / "key.pem"), "-out", str(directory / "cert.pem")]
     subprocess.run([*command, *names, *files], check=True, capture_output=True)
@@ -229,7 +246,13 @@ def test_a_bar_on_a_terminal_only(lock: Locking) -> None:
     leader, follower = pty.openpty()
     termios.tcsetwinsize(follower, (24, 80))
     done = subprocess.run(
-        command, input=data, stdout=subprocess.PIPE, stderr=follower, env=environment(TERM="xterm"), check=True, timeout=60
+        command,
+        input=data,
+        stdout=subprocess.PIPE,
+        stderr=follower,
+        env=environment(TERM="xterm"),
+        check=True,
+        timeout=60,
     )
     os.close(follower)
     said = os.read(leader, 65536)

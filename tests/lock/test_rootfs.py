@@ -152,7 +152,10 @@ NAMES = ["etc", "etc/passwd", "etc/group", "lib", "lib/passwd"]
 MEMBER = st.one_of(
     st.tuples(st.sampled_from(["etc/passwd", "etc/group", "lib/passwd"]), st.text("abc", min_size=1, max_size=3)),
     st.tuples(st.sampled_from(["etc/", "lib/"]), st.none()),
-    st.tuples(st.sampled_from(["etc/.wh.passwd", "etc/.wh.group", ".wh.etc", "etc/.wh..wh..opq", "lib/.wh.passwd"]), st.just("")),
+    st.tuples(
+        st.sampled_from(["etc/.wh.passwd", "etc/.wh.group", ".wh.etc", "etc/.wh..wh..opq", "lib/.wh.passwd"]),
+        st.just(""),
+    ),
 )
 
 
@@ -173,13 +176,17 @@ def applied(layers: list[dict[str, Any]]) -> dict[str, str | None]:
     return tree
 
 
+def _adds_and_removes(members: dict[str, Any]) -> bool:
+    """Whether a layer has a whiteout of what it has itself, or of a directory above that."""
+    gone = [name.replace(".wh.", "") for name in members if ".wh." in name and ".opq" not in name]
+    return any(f"{name.rstrip('/')}/".startswith(f"{one}/") for name in members if ".wh." not in name for one in gone)
+
+
 @given(st.lists(st.lists(MEMBER, max_size=5).map(dict), max_size=5))
 def test_agrees_with_layers_that_are_really_applied(layers: list[dict[str, Any]]) -> None:
-    try:
-        files = found(*layers)[0]
-    except Problem as problem:
-        assert problem.values["problem"] == "one layer both adds and removes it"
+    if any(_adds_and_removes(members) for members in layers):
         return
+    files = found(*layers)[0]
     tree = applied(layers)
     assert files.passwd == tree.get("etc/passwd")
     assert files.group == tree.get("etc/group")
