@@ -365,7 +365,7 @@ KINDS: dict[str, Kind] = {
         "no ContrastRelease, so the images that a render injects are not locked",
         "pass the release with --config",
     ),
-    "CC1250": Kind("error", "image {image}: {registry} {problem}", "{remedy}"),
+    "CC1250": Kind("error", "image {image}: {registry}: {problem}", "{remedy}"),
     "CC1251": Kind(
         "error",
         "image {image}: {registry} refuses access: {problem}",

@@ -15,7 +15,21 @@ NEVER = frozenset(
     (
         *("argparse", "asyncio", "dataclasses", "difflib", "email", "html", "http", "importlib.metadata", "inspect"),
         *("ipaddress", "logging", "multiprocessing", "pathlib", "random", "shutil", "socket", "ssl", "subprocess"),
-        *("tempfile", "textwrap", "tomllib", "urllib", "jinja2", "jsonschema", "kubernetes", "ruamel", "ruamel.yaml"),
+        *(
+            "tempfile",
+            "textwrap",
+            "threading",
+            "tomllib",
+            "urllib",
+            "urllib3",
+            "backports",
+            "tqdm",
+            "jinja2",
+            "jsonschema",
+            "kubernetes",
+            "ruamel",
+            "ruamel.yaml",
+        ),
     )
 )
 CURVES = "cryptography.hazmat.primitives.asymmetric.ec"  # for ID blocks and plain P-384 owner keys
@@ -23,8 +37,17 @@ KEY_FILES = "cryptography.hazmat.primitives.serialization"  # twice as long to l
 ELSEWHERE = frozenset(
     f"krm_function.{name}"
     for name in (
-        *("api.config_map", "api.schema", "cli.arguments", "cli.check", "cli.flags", "cli.generate", "cli.plan"),
-        *("hosts.stream", "policy.drift", "report.machine", "report.plan", "stages.check"),
+        *(
+            "api.config_map",
+            "api.schema",
+            "cli.arguments",
+            "cli.check",
+            "cli.flags",
+            "cli.generate",
+            "cli.lock",
+            "cli.plan",
+        ),
+        *("hosts.stream", "policy.drift", "report.machine", "report.plan", "stages.check", "lock"),
     )
 )
 
