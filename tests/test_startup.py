@@ -15,21 +15,8 @@ NEVER = frozenset(
     (
         *("argparse", "asyncio", "dataclasses", "difflib", "email", "html", "http", "importlib.metadata", "inspect"),
         *("ipaddress", "logging", "multiprocessing", "pathlib", "random", "shutil", "socket", "ssl", "subprocess"),
-        *(
-            "tempfile",
-            "textwrap",
-            "threading",
-            "tomllib",
-            "urllib",
-            "urllib3",
-            "backports",
-            "tqdm",
-            "jinja2",
-            "jsonschema",
-            "kubernetes",
-            "ruamel",
-            "ruamel.yaml",
-        ),
+        *("tempfile", "textwrap", "threading", "tomllib", "urllib", "jinja2", "jsonschema", "kubernetes", "ruamel"),
+        *("ruamel.yaml", "backports", "tqdm", "urllib3"),
     )
 )
 CURVES = "cryptography.hazmat.primitives.asymmetric.ec"  # for ID blocks and plain P-384 owner keys
@@ -47,7 +34,8 @@ ELSEWHERE = frozenset(
             "cli.lock",
             "cli.plan",
         ),
-        *("hosts.stream", "policy.drift", "report.machine", "report.plan", "stages.check", "lock"),
+        *("hosts.stream", "policy.drift", "report.machine", "report.plan", "stages.check"),
+        *("cli.lock", "lock"),
     )
 )
 
