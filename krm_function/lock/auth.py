@@ -15,7 +15,7 @@ from krm_function.api.json_text import load
 from krm_function.lock.budget import Budget
 from krm_function.lock.credentials import Credentials, Login
 from krm_function.lock.problem import Problem
-from krm_function.lock.transport import Response, Transport, body_of, trouble
+from krm_function.lock.transport import Reply, Transport, body_of, trouble
 
 TOKEN_LIMIT = 1 << 20
 CLIENT = "contrast-krm"
@@ -37,9 +37,9 @@ class Authenticator:
             known = self._headers.get((registry, repository))
         return {"Authorization": known} if known else {}
 
-    def answer(self, registry: str, repository: str, response: Response, budget: Budget) -> dict[str, str]:
+    def answer(self, registry: str, repository: str, reply: Reply, budget: Budget) -> dict[str, str]:
         """The headers with which to ask again after a 401. Raises Problem and AgainError."""
-        challenges = _challenges(response)
+        challenges = _challenges(reply)
         login = self._credentials.of(registry)
         if login and login.bearer:
             made = f"Bearer {_fit(login.bearer, registry)}"
@@ -69,23 +69,23 @@ class Authenticator:
         if login and login.identity:
             form = {"grant_type": "refresh_token", "refresh_token": login.identity, "client_id": CLIENT, **query}
             kind = {"Content-Type": "application/x-www-form-urlencoded"}
-            response = self._transport.once("POST", realm, kind, budget, urlencode(form).encode())
+            reply = self._transport.once("POST", realm, kind, budget, urlencode(form).encode())
         else:
             url = f"{realm}{'&' if '?' in realm else '?'}{urlencode(query)}"
-            response = self._transport.once("GET", url, {"Authorization": _basic(login)} if login else {}, budget)
-        if response.status in (400, 401, 403):
-            response.close()
+            reply = self._transport.once("GET", url, {"Authorization": _basic(login)} if login else {}, budget)
+        if reply.status in (400, 401, 403):
+            reply.close()
             problem = "its token server refuses the login" if login else "it wants a login, and there is none for it"
             raise Problem("CC1251", registry=registry, problem=problem)
-        if response.status != 200:
-            response.close()
-            raise trouble(registry, f"its token server answers {response.status}")
-        return _read_token(response, registry, budget)
+        if reply.status != 200:
+            reply.close()
+            raise trouble(registry, f"its token server answers {reply.status}")
+        return _read_token(reply, registry, budget)
 
 
-def _read_token(response: Response, registry: str, budget: Budget) -> str:
+def _read_token(reply: Reply, registry: str, budget: Budget) -> str:
     data = b""
-    for piece in body_of(response, budget):
+    for piece in body_of(reply, budget):
         data += piece
         if len(data) > TOKEN_LIMIT:
             raise trouble(registry, "its token server answers without end")
@@ -110,11 +110,11 @@ def _basic(login: Login) -> str:
     return "Basic " + b2a_base64(f"{login.user}:{login.password}".encode(), newline=False).decode("ascii")
 
 
-def _challenges(response: Response) -> dict[str, dict[str, str]]:
+def _challenges(reply: Reply) -> dict[str, dict[str, str]]:
     """The parameters of every challenge by its scheme, lower case. A registry sends one to a header line."""
     found: dict[str, dict[str, str]] = {}
-    for line in response.headers.getlist("WWW-Authenticate"):
+    for line in reply.challenges():
         scheme, _, rest = line.strip().partition(" ")
-        items = [item for item in parse_http_list(rest) if "=" in item]
+        items = [item for item in parse_http_list(rest) if re.fullmatch(r"[\w-]+=.+", item)]
         found[scheme.lower()] = {key.lower(): value for key, value in parse_keqv_list(items).items()}
     return found

@@ -31,6 +31,10 @@ class Budget:
             raise self.over()
         return left
 
+    def check(self) -> None:
+        """Raise Problem when time is up."""
+        _ = self.left
+
     def wait(self, seconds: float) -> None:
         """Sleep, unless there is not that much time; then raise Problem at once."""
         if seconds >= self.left:

@@ -12,7 +12,7 @@ from krm_function.lock.credentials import HUB, Credentials
 from krm_function.lock.media import INDEXES, MANIFESTS, Descriptor
 from krm_function.lock.problem import MISSING, Problem, malformed
 from krm_function.lock.resolve import MANIFEST_LIMIT, Consume, Found, T
-from krm_function.lock.transport import Response, Transport, body_of, retried, trouble
+from krm_function.lock.transport import Reply, Transport, body_of, origin, retried, trouble
 from krm_function.lock.verified import too_large
 from krm_function.model.image import Image
 
@@ -37,45 +37,45 @@ class Registry:
         return retried(lambda: consume(self._blob(image, part, budget)), budget)
 
     def _find(self, image: Image, digest: str, budget: Budget) -> Found:
-        response = self._get(image, f"manifests/{digest or image.tag or 'latest'}", {"Accept": ACCEPT}, budget)
-        if response.status == 404:
-            response.close()
+        reply = self._get(image, f"manifests/{digest or image.tag or 'latest'}", {"Accept": ACCEPT}, budget)
+        if reply.status == 404:
+            reply.close()
             raise Problem(MISSING, place=_host(image))
         data = b""
-        for piece in body_of(self._ok(image, response), budget):
+        for piece in body_of(self._ok(image, reply), budget):
             data += piece
             if len(data) > MANIFEST_LIMIT:
-                response.close()
+                reply.close()
                 raise too_large("the manifest", MANIFEST_LIMIT)
-        return Found(data, response.headers.get("Content-Type", ""))
+        return Found(data, reply.header("Content-Type"))
 
     def _blob(self, image: Image, part: Descriptor, budget: Budget) -> Iterator[bytes]:
-        response = self._get(image, f"blobs/{part.digest}", {}, budget)
-        if response.status == 404:
-            response.close()
+        reply = self._get(image, f"blobs/{part.digest}", {}, budget)
+        if reply.status == 404:
+            reply.close()
             raise malformed(f"{part.digest[:19]}…", "is not in the registry, though the manifest names it")
-        yield from body_of(self._ok(image, response), budget)
+        yield from body_of(self._ok(image, reply), budget)
 
-    def _get(self, image: Image, path: str, headers: dict[str, str], budget: Budget) -> Response:
-        """The answer, after one login if need be."""
+    def _get(self, image: Image, path: str, headers: dict[str, str], budget: Budget) -> Reply:
+        """The answer, after one login if need be; who was redirected to and wants one is told nothing of ours."""
         registry, _, repository = image.name.partition("/")
         host = HUB_HOST if registry == HUB else registry
         url = f"{self._transport.scheme(host)}://{host}/v2/{repository}/{path}"
-        response = self._transport.get(url, headers | self._auth.headers(registry, repository), budget)
-        if response.status == 401:
-            response.close()
-            login = self._auth.answer(registry, repository, response, budget)
-            response = self._transport.get(url, headers | login, budget)
-        return response
+        reply = self._transport.get(url, headers | self._auth.headers(registry, repository), budget)
+        if reply.status == 401 and origin(reply.url) == origin(url):
+            reply.close()
+            login = self._auth.answer(registry, repository, reply, budget)
+            reply = self._transport.get(url, headers | login, budget)
+        return reply
 
-    def _ok(self, image: Image, response: Response) -> Response:
-        if response.status == 200:
-            return response
-        response.close()
-        if response.status in (401, 403):
+    def _ok(self, image: Image, reply: Reply) -> Reply:
+        if reply.status == 200:
+            return reply
+        reply.close()
+        if reply.status in (401, 403):
             problem = "the login is not good for this image, or there is no such image"
             raise Problem("CC1251", registry=_host(image), problem=problem)
-        raise trouble(_host(image), f"answers {response.status}")
+        raise trouble(_host(image), f"answers {reply.status}")
 
 
 def _host(image: Image) -> str:

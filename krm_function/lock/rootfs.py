@@ -90,7 +90,7 @@ class Rootfs:
         """Refuse entries below what is a link: some tools write them through it, others in its place."""
         for layer in self.layers[top : level + 1]:
             if any(path.startswith(f"{link}/") for path in (*layer.nodes, *layer.whiteouts, *layer.opaque)):
-                raise ambiguous(asked, f"there are entries below {link}, which is a link")
+                raise ambiguous(asked, "there are entries below a directory that is a link")
 
 
 def prefixes(paths: frozenset[str]) -> frozenset[str]:

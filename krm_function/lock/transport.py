@@ -9,7 +9,7 @@ import random
 import ssl
 from collections.abc import Callable, Collection, Iterator, Mapping
 from threading import Lock
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import urljoin
 from urllib.request import getproxies, proxy_bypass
 
@@ -29,7 +29,6 @@ from krm_function.lock.budget import Budget
 from krm_function.lock.problem import Problem
 
 T = TypeVar("T")
-Response = urllib3.BaseHTTPResponse
 AGENT = {"User-Agent": f"contrast-krm/{__version__}"}
 CONNECT_SECONDS, READ_SECONDS = 15.0, 60.0
 CHUNK = 1 << 16
@@ -40,6 +39,30 @@ TRIES = 5
 UNREACHABLE_TRIES = 2  # of a name that leads nowhere, or to nobody who listens
 FIRST_WAIT = 1.0  # seconds; doubled after each try
 CHECK = "check the registry's name and the network, and run it again"
+
+
+class Reply(NamedTuple):
+    """An answer, its body unread, and the URL that gave it: after redirects, another than was asked."""
+
+    url: str
+    raw: urllib3.BaseHTTPResponse
+
+    @property
+    def status(self) -> int:
+        """The status code."""
+        return self.raw.status
+
+    def header(self, name: str) -> str:
+        """A header, "" when it is absent."""
+        return self.raw.headers.get(name, "")
+
+    def challenges(self) -> list[str]:
+        """The lines of WWW-Authenticate."""
+        return self.raw.headers.getlist("WWW-Authenticate")
+
+    def close(self) -> None:
+        """Give up the body."""
+        self.raw.close()
 
 
 class AgainError(Exception):
@@ -81,31 +104,32 @@ class Transport:
         """How a host is spoken to."""
         return "http" if host in self._plain else "https"
 
-    def get(self, url: str, headers: Mapping[str, str], budget: Budget) -> Response:
-        """The answer to a GET, its body unread, after redirects. Raises Problem and AgainError."""
+    def get(self, url: str, headers: Mapping[str, str], budget: Budget) -> Reply:
+        """The answer to a GET, after redirects. Raises Problem and AgainError."""
         sent = dict(headers)
         for _ in range(MOST_REDIRECTS + 1):
-            response = self.once("GET", url, sent, budget)
-            if response.status not in REDIRECTS:
-                return response
-            response.close()
-            target = urljoin(url, response.headers.get("Location", ""))
-            if _origin(target) != _origin(url):
+            reply = self.once("GET", url, sent, budget)
+            if reply.status not in REDIRECTS:
+                return reply
+            reply.close()
+            target = urljoin(url, reply.header("Location"))
+            if origin(target) != origin(url):
                 sent.pop("Authorization", None)
             url = target
         raise trouble(_host(url), "redirects too often")
 
     def once(
         self, method: str, url: str, headers: Mapping[str, str], budget: Budget, body: bytes | None = None
-    ) -> Response:
-        """The answer to one request, redirect or not, its body unread."""
+    ) -> Reply:
+        """The answer to one request, redirect or not."""
         place = _host(url)
-        if not place or (_origin(url)[0] != "https" and (_origin(url)[0] != "http" or place not in self._plain)):
+        scheme = origin(url)[0]
+        if not place or (scheme != "https" and (scheme != "http" or place not in self._plain)):
             raise Problem("CC1253", registry=place or "a redirect without a host")
         left = budget.left
         timeout = urllib3.Timeout(connect=min(CONNECT_SECONDS, left), read=min(READ_SECONDS, left))
         try:
-            response = self._manager(url).request(
+            raw = self._manager(url).request(
                 method,
                 url,
                 body=body,
@@ -121,15 +145,15 @@ class Transport:
                 raise said from None
             tries = UNREACHABLE_TRIES if isinstance(problem, NewConnectionError) else TRIES
             raise AgainError(said, tries=tries) from None
-        if response.status in PASSING:
-            response.close()
-            problem_now = f"answers {response.status} again and again"
-            raise AgainError(trouble(place, problem_now), _asked_to_wait(response))
-        return response
+        reply = Reply(url, raw)
+        if reply.status in PASSING:
+            reply.close()
+            raise AgainError(trouble(place, f"answers {reply.status} again and again"), _asked_to_wait(reply))
+        return reply
 
     def _manager(self, url: str) -> urllib3.PoolManager:
         """The connections for a URL: direct, or through the proxy that the environment names for it."""
-        scheme, host, _ = _origin(url)
+        scheme, host, _ = origin(url)
         proxy = "" if proxy_bypass(host) else getproxies().get(scheme, "")
         with self._lock:
             if proxy not in self._managers:
@@ -144,21 +168,20 @@ class Transport:
         return urllib3.ProxyManager(proxy, maxsize=self._workers, proxy_headers=headers)
 
 
-def body_of(response: Response, budget: Budget) -> Iterator[bytes]:
+def body_of(reply: Reply, budget: Budget) -> Iterator[bytes]:
     """The body in pieces, as they arrive. Raises AgainError when the connection breaks, Problem when time is up."""
-    place = _host(response.url or "") or "the registry"
     try:
         while True:
-            budget.left  # noqa: B018 (raises when time is up)
+            budget.check()
             try:
-                piece = response.read1(CHUNK, decode_content=False)
+                piece = reply.raw.read1(CHUNK, decode_content=False)
             except (HTTPError, OSError, ValueError) as problem:
-                raise AgainError(trouble(place, _reason(problem), _remedy(problem))) from None
+                raise AgainError(trouble(_host(reply.url), _reason(problem), _remedy(problem))) from None
             if not piece:
                 return
             yield piece
     finally:
-        response.close()
+        reply.close()
 
 
 def trouble(registry: str, problem: str, remedy: str = CHECK) -> Problem:
@@ -166,9 +189,9 @@ def trouble(registry: str, problem: str, remedy: str = CHECK) -> Problem:
     return Problem("CC1250", registry=registry, problem=problem, remedy=remedy)
 
 
-def _asked_to_wait(response: Response) -> float:
+def _asked_to_wait(reply: Reply) -> float:
     """Seconds of a Retry-After header; 0 without one that can be read."""
-    value = response.headers.get("Retry-After", "")
+    value = reply.header("Retry-After")
     try:
         return urllib3.Retry().parse_retry_after(value) if value else 0
     except (HTTPError, ValueError, OverflowError):
@@ -182,8 +205,8 @@ def _parsed(url: str) -> Url:
         return Url()
 
 
-def _origin(url: str) -> tuple[str, str, int]:
-    """Scheme, host and port."""
+def origin(url: str) -> tuple[str, str, int]:
+    """Scheme, host and port of a URL."""
     parsed = _parsed(url)
     scheme = parsed.scheme or ""
     return scheme, parsed.host or "", parsed.port or (443 if scheme == "https" else 80)

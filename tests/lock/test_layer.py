@@ -129,6 +129,20 @@ def test_an_extended_header_of_absurd_size(kind: bytes) -> None:
         scan(itertools.chain([data], itertools.repeat(b"\0" * PIECE)), WATCHED, LIMIT, Budget(60, Event()))
 
 
+def test_a_sparse_map_of_absurd_length() -> None:
+    out = io.BytesIO()
+    marks = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "x", "GNU.sparse.realsize": "9"}
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        member = tarfile.TarInfo("x")
+        member.size, member.pax_headers = 1 << 30, marks
+        archive.fileobj.write(member.tobuf(tarfile.PAX_FORMAT))
+        head = out.getvalue()
+    numbers = itertools.chain([head, b"100000000000\n"], itertools.repeat(b"1\n" * 500_000))
+    with pytest.raises(Problem) as caught:
+        scan(numbers, WATCHED, LIMIT, Budget(60, Event()))
+    assert "absurd size" in str(caught.value.values)
+
+
 def test_a_negative_size() -> None:
     refused(header(tarfile.REGTYPE, b"\xff" * 12), "negative")
 

@@ -229,6 +229,40 @@ def test_a_redirect_to_another_host_takes_no_authorization_along(
     assert all("Authorization" not in one.headers for one in storage.asked)
 
 
+@pytest.mark.parametrize(
+    "challenge", ['Basic realm="there"', 'Bearer realm="http://{}/token",service=,x', "Bearer realm="]
+)
+def test_who_was_redirected_to_learns_no_login(
+    challenge: str, guarded: str, realm: Realm, hub: Registry, lock: Locking
+) -> None:
+    docker(lock, {"auths": {realm.front.address: {"auth": AUTH}}})
+    storage = Front(hub)
+    storage.rule = lambda asked, count: Answer(401, b"", {"WWW-Authenticate": challenge.format(storage.address)})
+
+    def rule(asked: Asked, count: int) -> Answer | None:
+        if "/blobs/" in asked.path and "Authorization" in asked.headers:
+            return Answer(307, headers={"Location": f"http://{storage.address}{asked.path}"})
+        return realm._registry(asked, count)
+
+    realm.front.rule = rule
+    try:
+        lock.refused("CC1251", guarded, exit=3, flags=(*flags(realm), "--insecure-registry", storage.address))
+    finally:
+        storage.close()
+    assert len(storage.asked) == 1
+    assert "Authorization" not in storage.asked[0].headers
+
+
+@pytest.mark.parametrize(
+    "challenge", ["", "Bearer", "Bearer realm=", 'Digest realm="x"', 'Bearer =,=,"', 'Bearer realm="x']
+)
+def test_a_challenge_that_makes_no_sense(challenge: str, guarded: str, front: Front, lock: Locking) -> None:
+    front.rule = lambda asked, count: Answer(401, b"", {"WWW-Authenticate": challenge} if challenge else {})
+    run = lock.images(guarded)
+    assert run.code == 3
+    assert not lock.lock.exists()
+
+
 def test_a_redirect_on_the_same_host_keeps_it(guarded: str, realm: Realm, lock: Locking) -> None:
     def rule(asked: Asked, count: int) -> Answer | None:
         if "/blobs/" in asked.path and "?" not in asked.path:

@@ -79,7 +79,7 @@ def test_a_layer_that_always_breaks_off(name: str, front: Front, lock: Locking) 
         return whole._replace(cut=len(whole.body) // 2) if len(whole.body) > len(BIG) else whole
 
     front.rule = rule
-    assert "the connection broke" in lock.refused("CC1250", name, exit=3)["message"]
+    assert f"{front.address}: the connection broke" in lock.refused("CC1250", name, exit=3)["message"]
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_both_added_and_removed() -> None:
 
 
 def test_entries_below_a_link() -> None:
-    refused("below etc, which is a link", {"usr/etc/passwd": "x"}, {"etc": Link("usr/etc"), "etc/passwd": "y"})
+    refused("below a directory that is a link", {"usr/etc/passwd": "x"}, {"etc": Link("usr/etc"), "etc/passwd": "y"})
 
 
 def test_a_device_or_a_huge_file() -> None:
