@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from krm_function.lock.budget import Budget
 from krm_function.lock.decompress import PIECE, decompressed
-from krm_function.lock.layer import LARGEST_READ, Layer, Node, scan
+from krm_function.lock.layer import Layer, Node, scan
 from krm_function.lock.problem import Problem
+from krm_function.lock.tar_stream import LARGEST_READ
 from tests.lock.content import ACCOUNTS, PASSWD, Link, digest, tar
 
 WATCHED = frozenset({"etc", "etc/passwd", "etc/group"})
