@@ -8,7 +8,7 @@ import gc
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -43,8 +43,8 @@ def run_lock(options: Namespace) -> int:
     except Problem as problem:
         return complain([*findings, problem.finding("")], options.format, options.report)
     gc.enable()  # which the command line switches off for renders; this may take minutes
-    with _progress(len(task.images)) as done:
-        run = resolve_all(list(task.images), opened, task.known, limits, options.jobs, done)
+    with _progress(len(task.images)) as progress:
+        run = resolve_all(list(task.images), opened, task.known, limits, options.jobs, progress)
     for use, said in zip(task.images.values(), run.findings, strict=True):
         findings += [use.place(found) for found in said]
     summary = ""
@@ -119,12 +119,17 @@ def _flags(options: Namespace) -> tuple[list[Place], Limits, list[Finding]]:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Any]:
-    """A bar on standard error if that is a terminal; yields what to call after each image."""
+def _progress(total: int) -> Iterator[Callable[[int], object]]:
+    """A bar on standard error if that is a terminal; yields what to call with the number of images done."""
     if not sys.stderr.isatty():
-        yield lambda: None
+        yield lambda _: None
         return
     from tqdm import tqdm
 
     with tqdm(total=total, desc="images", unit="image", leave=False, file=sys.stderr) as bar:
-        yield bar.update
+
+        def step(count: int) -> None:
+            bar.update(count)
+            bar.refresh()  # so that the clock goes on while a large layer arrives
+
+        yield step

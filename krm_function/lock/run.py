@@ -5,7 +5,7 @@ of its own image, and when the run is over (also by Ctrl-C) no worker goes on.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -31,9 +31,12 @@ def resolve_all(
     known: Mapping[str, dict[str, Any]],
     limits: Limits,
     jobs: int,
-    done: Callable[[], None],
+    progress: Callable[[int], object],
 ) -> Run:
-    """Resolve the images. known: entries by digest; jobs: workers; done: called after each image, in this thread."""
+    """Resolve the images. known: entries by digest; jobs: workers.
+
+    progress: called in this thread, twice a second, with how many images are done since the last time.
+    """
     stop = Event()
     shop = Shop(sources, limits, Shared())
     old = dict(known)
@@ -47,8 +50,10 @@ def resolve_all(
     pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="lock")
     try:
         futures = [pool.submit(work, image) for image in images]
-        for _ in as_completed(futures):
-            done()
+        rest = set(futures)
+        while rest:
+            finished, rest = wait(rest, timeout=0.5, return_when=FIRST_COMPLETED)
+            progress(len(finished))
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)

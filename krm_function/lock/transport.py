@@ -140,7 +140,7 @@ class Transport:
                 timeout=timeout,
             )
         except (HTTPError, OSError, ValueError) as problem:
-            said = trouble(place, _reason(problem), _remedy(problem))
+            said = trouble(place, _reason(problem), _remedy(problem, place))
             if isinstance(problem, SSLError | ssl.SSLError):
                 raise said from None
             tries = UNREACHABLE_TRIES if isinstance(problem, NewConnectionError) else TRIES
@@ -176,7 +176,7 @@ def body_of(reply: Reply, budget: Budget) -> Iterator[bytes]:
             try:
                 piece = reply.raw.read1(CHUNK, decode_content=False)
             except (HTTPError, OSError, ValueError) as problem:
-                raise AgainError(trouble(_host(reply.url), _reason(problem), _remedy(problem))) from None
+                raise AgainError(trouble(_host(reply.url), _reason(problem))) from None
             if not piece:
                 return
             yield piece
@@ -231,9 +231,9 @@ def _reason(problem: Exception) -> str:
             return "the connection broke"
 
 
-def _remedy(problem: Exception) -> str:
+def _remedy(problem: Exception, host: str) -> str:
     if isinstance(problem, SSLError | ssl.SSLError):
-        return "name a CA bundle in SSL_CERT_FILE, or, for plain HTTP, the registry in --insecure-registry"
+        return f"name a CA bundle in SSL_CERT_FILE or, if it speaks plain HTTP only, add --insecure-registry {host}"
     return CHECK
 
 

@@ -4,12 +4,16 @@ import gzip
 import hashlib
 import io
 import json
+import sys
 import tarfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from backports import zstd
+if sys.version_info >= (3, 14):
+    from compression.zstd import compress as zstd
+else:
+    from backports.zstd import compress as zstd
 
 OCI = "application/vnd.oci.image."
 MANIFEST, INDEX = f"{OCI}manifest.v1+json", f"{OCI}index.v1+json"
@@ -84,7 +88,7 @@ def part(data: bytes, media_type: str) -> Part:
 
 def layer(plain: bytes, form: str = "gzip") -> Part:
     """A layer of a tar archive. form: gzip, zstd or plain."""
-    data = {"gzip": lambda: gzip.compress(plain, mtime=0), "zstd": lambda: zstd.compress(plain), "plain": lambda: plain}
+    data = {"gzip": lambda: gzip.compress(plain, mtime=0), "zstd": lambda: zstd(plain), "plain": lambda: plain}
     made = part(data[form](), LAYER + ("" if form == "plain" else f"+{form}"))
     return made._replace(diff_id=digest(plain), size=len(plain))
 

@@ -4,7 +4,7 @@ import yaml
 
 from krm_function.api import ConfigDocument, parse_image_lock
 from tests.lock.conftest import Locking
-from tests.lock.content import ACCOUNTS, GROUP, PASSWD, SETTINGS, image, index, layer, pods, tar
+from tests.lock.content import ACCOUNTS, GROUP, PASSWD, SETTINGS, Link, image, index, layer, pods, tar
 from tests.lock.registries import Front, Registry
 
 
@@ -145,3 +145,10 @@ def test_without_output_the_lock_goes_to_standard_output(hub: Registry, lock: Lo
 def test_one_image_that_fails_means_that_nothing_is_written(hub: Registry, lock: Locking) -> None:
     good, bad = hub.push(image(), "shop/good"), f"{hub.address}/shop/bad@sha256:{'0' * 64}"
     assert "shop/bad" in lock.refused("CC1202", good, bad)["message"]
+
+
+def test_account_files_with_more_than_one_reading(hub: Registry, lock: Locking) -> None:
+    loop = image(layer(tar({"etc/passwd": Link("group"), "etc/group": Link("passwd")})))
+    error = lock.refused("CC1208", hub.push(loop, "shop/loop"))
+    assert "/etc/passwd has no certain content: it leads through too many links" in error["message"]
+    assert error["field"] == "spec.containers[0].image"

@@ -1,6 +1,8 @@
 """`lock` as it is typed: which images it takes, what it says to mistakes, and that a render takes what it wrote."""
 
+import datetime as dt
 import io
+import ipaddress
 import json
 import os
 import pty
@@ -13,6 +15,11 @@ from typing import Any
 
 import pytest
 import yaml
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from tests.failures.running import EXECUTABLE, Run, environment
 from tests.failures.world import CONTRAST, NOTE, World
@@ -204,21 +211,18 @@ def test_a_report(lock: Locking) -> None:
 
 
 def certificate(directory: Path) -> None:
-    command = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:P-256",
-        "-nodes",
-        "-days",
-        "2",
-    ]
-    names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    files = ["-keyout", str(directory / "key.pem"), "-out", str(directory / "cert.pem")]
-    subprocess.run([*command, *names, *files], check=True, capture_output=True)
+    """A key and a certificate for 127.0.0.1 that vouches for itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = dt.datetime.now(dt.UTC)
+    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    made = made.not_valid_before(now - dt.timedelta(days=1)).not_valid_after(now + dt.timedelta(days=1))
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    made = made.add_extension(x509.SubjectAlternativeName([address]), critical=False)
+    signed = made.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True).sign(key, SHA256())
+    (directory / "cert.pem").write_bytes(signed.public_bytes(Encoding.PEM))
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (directory / "key.pem").write_bytes(secret)
 
 
 def test_tls_with_a_certificate_that_is_known_and_one_that_is_not(hub: Registry, front: Front, lock: Locking) -> None:
