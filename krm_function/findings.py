@@ -349,7 +349,7 @@ KINDS: dict[str, Kind] = {
     ),
     "CC1208": Kind(
         "error",
-        "image {image}: {path} has no certain content: {problem}",
+        "image {image}: {name} has no certain content: {problem}",
         "build the image with a plain file there, or write the entry by hand; see docs/how-to/release-and-lock.md",
     ),
     "CC1209": Kind(

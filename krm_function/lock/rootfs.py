@@ -100,7 +100,7 @@ def prefixes(paths: frozenset[str]) -> frozenset[str]:
 
 def ambiguous(path: str, problem: str) -> Problem:
     """The problem of a file with more than one reading, or with none."""
-    return Problem("CC1208", path=f"/{path}", problem=problem)
+    return Problem("CC1208", name=f"/{path}", problem=problem)
 
 
 def _above(path: str) -> Iterator[str]:
