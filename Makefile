@@ -15,7 +15,7 @@ help:
 	@echo "make demo   render $(QUICK) and show the plan"
 	@echo "make test   everything CI checks: linters, types, the real tools, all tests"
 	@echo "make lint   linters and types only"
-	@echo "make tools  build the pinned kustomize and Helm into the cache, find kpt"
+	@echo "make tools  build the pinned kustomize, Helm and registry into the cache, find kpt"
 	@echo "make bench  measure speed and memory"
 	@echo "make clean  remove what was made here, the virtual environment excepted"
 

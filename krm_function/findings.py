@@ -172,12 +172,12 @@ KINDS: dict[str, Kind] = {
     "CC0504": Kind(
         "error",
         "image {image} is not in the ImageLock",
-        "add its digest and configuration to the ImageLock; see docs/how-to/release-and-lock.md",
+        "run contrast-krm lock on the same resources, and commit what it writes",
     ),
     "CC0505": Kind(
         "error",
         "the ImageLock says {locked} for image {image}, which is pinned to another digest",
-        "update the entry in the ImageLock; see docs/how-to/release-and-lock.md",
+        "remove the entry from the ImageLock and run contrast-krm lock",
     ),
     "CC0506": Kind("info", "image {before} becomes {after}"),
     "CC0507": Kind(
@@ -332,7 +332,7 @@ KINDS: dict[str, Kind] = {
     "CC0906": Kind(
         "error",
         "no ImageLock in the configuration",
-        "pass one with --config, see docs/how-to/release-and-lock.md, or set policy.engine: none",
+        "make one with contrast-krm lock and pass it with --config, or set policy.engine: none",
     ),
     "CC0907": Kind("error", "apiVersion {found} is not supported", "use contrast-krm.dev/v1alpha1"),
     "CC0908": Kind("error", "functionConfig of kind {kind} is not understood", "use a ContrastGenerate or a ConfigMap"),
@@ -395,4 +395,63 @@ KINDS: dict[str, Kind] = {
         "a render with this configuration makes another manifest: {fields}",
         "render again, or check with the configuration of the render",
     ),
+    # --- CC12: images, as `lock` finds them; from CC1250 on it is about the way to them
+    "CC1201": Kind("warning", "image {image} is not pinned; now it is {digest}", "write {pinned}"),
+    "CC1202": Kind(
+        "error",
+        "image {image} does not exist in {place}",
+        "correct the name or the digest; is it for another registry?",
+    ),
+    "CC1203": Kind(
+        "error",
+        "image {image}: {what} {problem}, so it is not {digest}",
+        "it was damaged or exchanged on its way; do not use it, and ask whoever runs the registry",
+    ),
+    "CC1204": Kind("error", "image {image}: {what} {problem}", "build and push the image again with a current tool"),
+    "CC1205": Kind(
+        "error",
+        "image {image} is not for linux/amd64, only for {found}",
+        "build it for linux/amd64, the platform of confidential VMs",
+    ),
+    "CC1206": Kind(
+        "error",
+        "image {image}: {what} has more than {limit}",
+        "use a smaller image; for layers --max-layer-size raises the limit",
+    ),
+    "CC1207": Kind(
+        "warning",
+        "image {image}: the archive has no manifest, so nothing proves that it has this digest",
+        "compare the entry with the registry's, or save the image with a newer Docker",
+    ),
+    "CC1208": Kind(
+        "error",
+        "image {image}: {name} has no certain content: {problem}",
+        "build the image with a plain file there, or write the entry by hand; see docs/how-to/release-and-lock.md",
+    ),
+    "CC1209": Kind(
+        "error",
+        "image {image} is not pinned, and the archive has no manifest to take its digest from",
+        "pin the image, or save it with a newer Docker",
+    ),
+    "CC1210": Kind(
+        "warning", "no Contrast workload in the input, so no image to lock", "give the resources of the deployment"
+    ),
+    "CC1211": Kind(
+        "warning",
+        "no ContrastRelease, so the images that a render injects are not locked",
+        "pass the release with --config",
+    ),
+    "CC1250": Kind("error", "image {image}: {registry}: {problem}", "{remedy}"),
+    "CC1251": Kind(
+        "error",
+        "image {image}: {registry} refuses access: {problem}",
+        "log in with docker login {registry}; logins are read from docker's config.json",
+    ),
+    "CC1252": Kind("error", "image {image}: {what} {problem}", "correct it, or run docker login again"),
+    "CC1253": Kind(
+        "error",
+        "image {image}: {registry} would be spoken to over plain HTTP",
+        "use HTTPS, or allow it with --insecure-registry {registry}",
+    ),
+    "CC1254": Kind("error", "{place}: {problem}", "check the path behind --from"),
 }

@@ -15,7 +15,8 @@ NEVER = frozenset(
     (
         *("argparse", "asyncio", "dataclasses", "difflib", "email", "html", "http", "importlib.metadata", "inspect"),
         *("ipaddress", "logging", "multiprocessing", "pathlib", "random", "shutil", "socket", "ssl", "subprocess"),
-        *("tempfile", "textwrap", "tomllib", "urllib", "jinja2", "jsonschema", "kubernetes", "ruamel", "ruamel.yaml"),
+        *("tempfile", "textwrap", "threading", "tomllib", "urllib", "jinja2", "jsonschema", "kubernetes", "ruamel"),
+        *("ruamel.yaml", "backports", "tqdm", "urllib3"),
     )
 )
 CURVES = "cryptography.hazmat.primitives.asymmetric.ec"  # for ID blocks and plain P-384 owner keys
@@ -26,6 +27,7 @@ ELSEWHERE = frozenset(
         *("api.config_map", "api.schema", "cli.arguments", "cli.check", "cli.flags", "cli.generate", "cli.plan"),
         *("cli.genpolicy", "cli.policy", "policy.compare", "policy.difference", "policy.dropins", "policy.genpolicy"),
         *("hosts.stream", "policy.drift", "report.machine", "report.plan", "stages.check", "verdict"),
+        *("cli.lock", "lock"),
     )
 )
 

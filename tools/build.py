@@ -48,6 +48,7 @@ TOOLS = (
         ),
     ),
     Tool("helm4", ("helm.sh/helm/v4/internal/version.version={version}",)),
+    Tool("registry", ("github.com/distribution/distribution/v3/version.version={version}",)),  # for tests of `lock`
 )
 
 

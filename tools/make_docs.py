@@ -19,7 +19,7 @@ from tools.mistakes_page import mistakes_page
 DOCS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs")
 VERBS = (
     *("", "fn", "post-render", "generate", "plan", "explain", "diff", "check"),
-    *("policy show", "policy compare", "uninject", "manifest", "schema"),
+    *("policy show", "policy compare", "uninject", "lock", "manifest", "schema"),
 )
 
 

@@ -30,6 +30,7 @@ CONFIG = Record(
         "WorkingDir": Field(Text()),
         "Labels": Field(MapOf(Text(), Text())),
         "StopSignal": Field(Text()),
+        "Tty": Field(Flag()),
         "ArgsEscaped": Field(Flag()),
         "Memory": Field(SIGNED),
         "MemorySwap": Field(SIGNED),

@@ -108,6 +108,7 @@ def _parser() -> Parser:
     _check(verbs)
     _uninject(verbs)
     _policy(verbs)
+    _lock(verbs)
     _manifest(verbs)
     _schema(verbs)
     return parser
@@ -384,6 +385,54 @@ def _policy(verbs: "Verbs[Parser]") -> None:
 
     show.set_defaults(run=run_show)
     compare.set_defaults(run=run_compare)
+
+
+def _lock(verbs: "Verbs[Parser]") -> None:
+    parser = _verb(
+        verbs,
+        "lock",
+        "look up every image of the Contrast workloads, and write an ImageLock",
+        "The only verb with network. On an error nothing is printed or written.",
+    )
+    parser.add_argument("paths", metavar="FILE", nargs="*", help="resources (default: standard input)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="",
+        help="the lock: a new file, or one whose entries and comments are kept (default: standard output)",
+    )
+    parser.add_argument("--prune", action="store_true", help="drop entries of images that the resources do not use")
+    _config(parser)
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="SOURCE",
+        action="append",
+        default=[],
+        help="where images are: registry (the default), oci:PATH (a layout, directory or tar) or docker-archive:PATH; "
+        "repeatable, asked in this order",
+    )
+    parser.add_argument(
+        "--insecure-registry",
+        metavar="HOST",
+        action="append",
+        default=[],
+        help="use plain HTTP for this registry, host or host:port (repeatable)",
+    )
+    parser.add_argument(
+        "--max-layer-size", metavar="SIZE", default="8Gi", help="refuse images with a larger layer (default: 8Gi)"
+    )
+    parser.add_argument("--jobs", metavar="N", type=int, default=4, help="images at a time (default: 4)")
+    parser.add_argument("--timeout", metavar="SECONDS", type=int, default=900, help="time for one image (default: 900)")
+    _say(parser)
+
+    def run(options: argparse.Namespace) -> int:
+        from krm_function.cli.lock import run_lock
+
+        return run_lock(options)
+
+    parser.set_defaults(run=run)
 
 
 def _manifest(verbs: "Verbs[Parser]") -> None:

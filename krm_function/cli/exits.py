@@ -2,8 +2,8 @@
 
 Rule of this file: the code follows from the findings alone, so that every host and verb agrees.
 
-    an error of    CC09 (configuration)   CC10 (environment)   anything else   nothing
-    exits with     2                      3                    1               0
+    an error of    CC09 (configuration)   CC10 (environment), CC125 (registries)   anything else   nothing
+    exits with     2                      3                                        1               0
 """
 
 from collections.abc import Iterable
@@ -28,9 +28,9 @@ class Exit(Exception):
 
 def exit_code(findings: Iterable[Finding]) -> int:
     """The exit code that the findings ask for; configuration first, because it explains the rest."""
-    errors = {found.code[:4] for found in findings if found.severity == "error"}
-    if "CC09" in errors:
+    errors = [found.code for found in findings if found.severity == "error"]
+    if any(code.startswith("CC09") for code in errors):
         return USAGE
-    if "CC10" in errors:
+    if any(code.startswith(("CC10", "CC125")) for code in errors):
         return ENVIRONMENT
     return FINDINGS if errors else OK

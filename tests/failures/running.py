@@ -18,9 +18,9 @@ KUSTOMIZE = ("KUSTOMIZE_PLUGIN_CONFIG_STRING", "KUSTOMIZE_PLUGIN_CONFIG_ROOT")
 SERVER = """
 import json, os, sys
 from krm_function.cli import main
-from krm_function.cli import arguments, check, fn, generate, manifest, plan, post_render, schema, uninject
+from krm_function.cli import arguments, check, fn, generate, lock, manifest, plan, post_render, schema, uninject
 from krm_function.report import krm, machine, plan, text
-import cryptography.hazmat.primitives.serialization, json.decoder, helm_plugin.codec
+import cryptography.hazmat.primitives.serialization, json.decoder, helm_plugin.codec, krm_function.lock.registry
 for line in sys.stdin:
     call = json.loads(line)
     pid = os.fork()

@@ -14,6 +14,7 @@ VERSION = {
     "kustomize": ["version"],
     "helm3": ["version", "--template", "{{.Version}}"],
     "helm4": ["version", "--template", "{{.Version}}"],
+    "registry": ["--version"],  # its path, the module, and the version
 }
 
 
@@ -28,7 +29,7 @@ def test_answers_the_version_of_its_pin(name: str, tmp_path: Path) -> None:
     told = subprocess.run(
         [tool(name), *VERSION[name]], env=environment, capture_output=True, text=True, timeout=30, check=True
     )
-    assert told.stdout.strip() == pinned(name)
+    assert told.stdout.split()[-1] == pinned(name)
 
 
 def test_helm3_renders_for_the_kubernetes_of_its_release(tmp_path: Path) -> None:

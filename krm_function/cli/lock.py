@@ -1,0 +1,135 @@
+"""`contrast-krm lock`: what the policies have to know of each image, written into an ImageLock.
+
+Rule of this file: the only verb with network. A lock is written whole or not at all, an existing one keeps what people
+wrote into it, and what it knows is never fetched again.
+"""
+
+import gc
+import re
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from krm_function.api import collect
+from krm_function.cli.configuration import from_files_and_resources
+from krm_function.cli.inputs import read_inputs
+from krm_function.cli.lock_file import LockFile, known, open_lock, write_lock
+from krm_function.cli.lock_images import Use, needed
+from krm_function.cli.say import complain
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.lock import FORMS, Limits, Place, Problem, open_sources, parse_place, resolve_all
+from krm_function.model.image import HOST, Image
+from krm_function.model.located import yaml_finding
+from krm_function.yamltext import YamlError
+
+NO_RELEASE = "CC0903"
+UNITS = {"": 1, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
+
+
+def run_lock(options: Namespace) -> int:
+    """Lock the images of some resources."""
+    sources, limits, wrong = _flags(options)
+    if wrong:
+        return complain(wrong, options.format, options.report)
+    task, findings = _task(options)
+    if not task.images and not has_errors(findings):
+        findings.append(finding("CC1210"))
+    if has_errors(findings) or not task.images:
+        return complain(findings, options.format, options.report)
+    try:
+        opened = open_sources(sources, options.insecure_registry, options.jobs)
+    except Problem as problem:
+        return complain([*findings, problem.finding("")], options.format, options.report)
+    gc.enable()  # which the command line switches off for renders; this may take minutes
+    with _progress(len(task.images)) as progress:
+        run = resolve_all(list(task.images), opened, task.known, limits, options.jobs, progress)
+    for use, said in zip(task.images.values(), run.findings, strict=True):
+        findings += [use.place(found) for found in said]
+    summary = ""
+    if not has_errors(findings):
+        try:
+            kept = write_lock(task.file, run.entries, prune=options.prune)
+            summary = _summary(len(run.entries), run.fetched, kept)
+        except YamlError as problem:
+            findings.append(yaml_finding(problem, options.output))
+    return complain(findings, options.format, options.report, summary)
+
+
+class Task(NamedTuple):
+    """What is to be done: images with their first use, what is known of images by digest, and where the lock goes."""
+
+    images: dict[Image, Use]
+    known: dict[str, dict[str, Any]]
+    file: LockFile
+
+
+def _task(options: Namespace) -> tuple[Task, list[Finding]]:
+    """Read resources, configuration and lock. Without a release nothing is injected, which is worth a word."""
+    inputs = read_inputs(options.paths)
+    documents, problems = from_files_and_resources(options.config, inputs.resources)
+    file, more = open_lock(options.output)
+    config, unmet = collect(documents)
+    entries, wrong = known([*documents, *([file.lock] if file.lock else [])])
+    findings = [*inputs.findings, *problems, *more, *unmet, *wrong]
+    if not inputs.findings and not any(resource.kind for resource in inputs.resources):
+        findings.append(finding("CC0108", problem="the input is empty"))  # a pipe whose first command failed
+    findings = [finding("CC1211") if found.code == NO_RELEASE else found for found in dict.fromkeys(findings)]
+    by_digest = {entry["digest"]: entry for entry in entries.values()}
+    if has_errors(findings):
+        return Task({}, by_digest, file), findings
+    wanted = needed(inputs.resources, config)
+    return Task(wanted.images, by_digest, file), [*findings, *wanted.findings]
+
+
+def _summary(count: int, fetched: int, kept: int) -> str:
+    text = f"{count} image{'' if count == 1 else 's'}: {fetched} fetched, {count - fetched} known already"
+    return f"{text}, {kept} that nothing uses any more kept (--prune drops them)\n" if kept else f"{text}\n"
+
+
+def _flags(options: Namespace) -> tuple[list[Place], Limits, list[Finding]]:
+    """The sources and limits of one call, and what is wrong with its flags."""
+    wrong: list[Finding] = []
+
+    def refuse(option: str, problem: str, remedy: str) -> None:
+        wrong.append(finding("CC0909", option=option, problem=problem, remedy=remedy))
+
+    sources = []
+    for text in options.source or ["registry"]:
+        source = parse_place(text)
+        if source is None:
+            refuse("--from", "names no source", f"use {', '.join(FORMS[:-1])} or {FORMS[-1]}")
+        else:
+            sources.append(source)
+    for host in options.insecure_registry:
+        if not re.fullmatch(rf"{HOST}(?::[0-9]{{1,5}})?", host):
+            refuse("--insecure-registry", "is not host or host:port", "write it as in the image's name, no scheme")
+    size = re.fullmatch(r"([1-9][0-9]{0,12})(Ki|Mi|Gi)?", options.max_layer_size)
+    if size is None:
+        refuse("--max-layer-size", "is not a number of bytes", "write a number, or one with Ki, Mi or Gi: 8Gi")
+    if not 1 <= options.jobs <= 64:
+        refuse("--jobs", "must be 1 to 64", "write a number between")
+    if not 1 <= options.timeout <= 86_400:
+        refuse("--timeout", "must be 1 to 86400 seconds", "write a number between")
+    if options.prune and not options.output:
+        refuse("--prune", "has no lock to drop entries from", "name it with -o")
+    limit = int(size[1]) * UNITS[(size[2] or "").lower()] if size else 0
+    return sources, Limits(limit, float(options.timeout)), wrong
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[int], object]]:
+    """A bar on standard error if that is a terminal; yields what to call with the number of images done."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=total, desc="images", unit="image", leave=False, file=sys.stderr) as bar:
+
+        def step(count: int) -> None:
+            bar.update(count)
+            bar.refresh()  # so that the clock goes on while a large layer arrives
+
+        yield step

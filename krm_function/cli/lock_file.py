@@ -1,0 +1,83 @@
+"""The file that `lock` writes: as it was found, and as it becomes.
+
+Rule of this file: everything in it but new and dropped entries stays as it is, other documents included; and a file
+that holds anything but a lock is never taken for one.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from krm_function.api import ConfigDocument, parse_image_lock
+from krm_function.api.image_lock import KIND
+from krm_function.cli.configuration import from_files
+from krm_function.cli.say import write_out
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.hosts.files import read_file, write_file
+from krm_function.hosts.stream import decode_stream, encode_stream
+from krm_function.lock import new_lock, updated_lock
+from krm_function.model.workload import dig, mapping
+
+Entries = dict[str, dict[str, Any]]
+IMAGES = ("spec", "images")
+
+
+class LockFile(NamedTuple):
+    """Where the lock goes ("": standard output) and, if there is one already, its document."""
+
+    path: str
+    lock: ConfigDocument | None = None
+
+
+def open_lock(path: str) -> tuple[LockFile, list[Finding]]:
+    """Read what is there. A file that does not exist or is empty is fine; raises FileProblem like `read_file`."""
+    if not path or not os.path.exists(path) or not read_file(path):
+        return LockFile(path), []
+    documents, findings = from_files([path])
+    locks = [document for document in documents if _is_lock(document)]
+    if len(locks) != 1 and not has_errors(findings):
+        problem = f"the file has {len(locks) or 'no'} ImageLock{'s' if len(locks) > 1 else ''}"
+        remedy = "name a file with one, or a new file"
+        return LockFile(path), [finding("CC0909", option="--output", problem=problem, remedy=remedy, file=path)]
+    return LockFile(path, locks[0] if locks else None), list(findings)
+
+
+def known(documents: Iterable[ConfigDocument]) -> tuple[Entries, list[Finding]]:
+    """Entries of all locks by reference, as they are written there."""
+    entries: Entries = {}
+    findings: list[Finding] = []
+    for document in documents:
+        if _is_lock(document):
+            images, problems = parse_image_lock(document)
+            findings += problems
+            written = mapping(dig(document.value, IMAGES))
+            entries |= {name: written[name] for name in images or {}}
+    return entries, findings
+
+
+def write_lock(file: LockFile, entries: Mapping[str, Mapping[str, Any]], *, prune: bool) -> int:
+    """Write the lock, and answer how many entries are kept that nobody asked for.
+
+    Raises FileProblem, and YamlError for a document that cannot be edited.
+    """
+    if file.lock is None:
+        data = new_lock(entries).encode("utf-8")
+        write_file(file.path, data) if file.path else write_out(data)
+        return 0
+    unused = [name for name in mapping(dig(file.lock.value, IMAGES)) if name not in entries]
+    before = read_file(file.path)
+    stream = decode_stream(before, file.path)
+    texts = [
+        updated_lock(resource.text, entries, unused if prune else ())
+        if resource.line == file.lock.line
+        else resource.text
+        for resource in stream.resources
+    ]
+    data = encode_stream(stream, texts)
+    if data != before:
+        write_file(file.path, data)
+    return 0 if prune else len(unused)
+
+
+def _is_lock(document: ConfigDocument) -> bool:
+    return bool(mapping(document.value).get("kind") == KIND)

@@ -1,0 +1,104 @@
+"""Which images a deployment needs: those of its Contrast workloads, as a render would leave them.
+
+Rule of this file: what a render restores, replaces and injects is asked of the stages that do it. Without a release
+nothing can be rendered, so the pods are taken as they stand, which is right for rendered output.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from krm_function.api.kinds import Config
+from krm_function.findings import Finding, Path, finding, has_errors
+from krm_function.model.image import Image, parse
+from krm_function.model.located import placed, yaml_finding
+from krm_function.model.pods import places
+from krm_function.model.resource import Resource
+from krm_function.model.shapes import shape_findings
+from krm_function.model.workload import KINDS, Workload, mapping, maps
+from krm_function.stages.inject import inject
+from krm_function.stages.read import Read, read
+from krm_function.stages.select import coordinator_namespace, select
+from krm_function.stages.verify import before
+from krm_function.yamltext import Document, YamlError
+from krm_function.yamltext import parse as parse_yaml
+
+NOT_PINNED = "CC0502"  # an error to a render, and what `lock` helps to correct
+
+
+class Use(NamedTuple):
+    """The first place where an image stands; workload: as a render leaves it."""
+
+    path: Path
+    workload: Workload
+    resource: Resource
+    document: Document
+
+    def place(self, found: Finding) -> Finding:
+        """A finding about the image, at this place."""
+        found = found._replace(ref=self.workload.ref, path=self.path)
+        return placed(found, self.resource, self.document, self.workload)
+
+
+class Needed(NamedTuple):
+    """The images with their first use, in order."""
+
+    images: dict[Image, Use]
+    findings: tuple[Finding, ...] = ()
+
+
+def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
+    """Find the images."""
+    source = _as_they_stand(resources) if config is None else read(resources)
+    findings = list(source.findings)
+    found: list[tuple[int, Workload]] = []
+    for index, document in source.documents.items():
+        selection = select(document.value)
+        found += [(index, workload) for workload in selection.workloads]
+        findings += [placed(problem, resources[index], document) for problem in selection.findings]
+    namespace = coordinator_namespace([workload for _, workload in found])
+    images: dict[Image, Use] = {}
+    for index, workload in found:
+        final, problems = _rendered(workload, config, namespace)
+        document = source.documents[index]
+        for path, image in () if has_errors(problems) else _images(final):
+            parsed = parse(image)
+            if isinstance(parsed, str):
+                problems += (finding("CC0503", workload.ref, path, image=image, problem=parsed),)
+            else:
+                images.setdefault(parsed, Use(path, final, resources[index], document))
+        findings += [placed(problem, resources[index], document, final) for problem in problems]
+    return Needed(images, tuple(findings))
+
+
+def _as_they_stand(resources: Sequence[Resource]) -> Read:
+    """The workloads without a look at what an earlier render did."""
+    documents, findings = {}, []
+    for index, resource in enumerate(resources):
+        if resource.kind in KINDS or resource.kind == "List":
+            try:
+                documents[index] = parse_yaml(resource.text, line=resource.line)
+            except YamlError as problem:
+                findings.append(yaml_finding(problem, resource.file))
+    return Read(documents, {}, tuple(findings))
+
+
+def _rendered(workload: Workload, config: Config | None, namespace: str) -> tuple[Workload, tuple[Finding, ...]]:
+    """The workload with the images that it will have. Pins may be missing, everything else has to be right."""
+    if config is None:
+        return workload, shape_findings(workload)
+    problems = tuple(found for found in before(workload, config.release.images) if found.code != NOT_PINNED)
+    if has_errors(problems):
+        return workload, problems
+    outcome = inject(workload, config.generate, config.release.images, namespace)
+    return workload.after(outcome.edits), outcome.findings
+
+
+def _images(workload: Workload) -> Iterator[tuple[Path, str]]:
+    """Every image of a pod: containers, init containers, image volumes."""
+    for place in places(workload):
+        image = place.container.get("image")
+        yield (*place.path, "image"), image if isinstance(image, str) else ""
+    for index, volume in enumerate(maps(workload.pod_spec.get("volumes"))):
+        image = mapping(volume.get("image")).get("reference")
+        if isinstance(image, str):
+            yield (*workload.spec_path, "volumes", index, "image", "reference"), image

@@ -1,0 +1,89 @@
+"""/etc/passwd and /etc/group of an image.
+
+Rule of this file: layers are read from the top down, and no further than needed; each is read once for all images of a
+run that share it. A link that leads elsewhere means another round, with that path watched as well.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from threading import Lock
+from typing import NamedTuple
+
+from krm_function.lock.layer import Layer
+from krm_function.lock.media import Descriptor
+from krm_function.lock.problem import malformed
+from krm_function.lock.rootfs import MoreLayersError, Rootfs, UnwatchedError, ambiguous, prefixes
+
+PASSWD, GROUP = "etc/passwd", "etc/group"
+ROUNDS = 4
+
+ReadLayer = Callable[[Descriptor, frozenset[str]], Layer]
+
+
+class Accounts(NamedTuple):
+    """The two files, None where there is none, and the uncompressed size of every layer that was read, by diffID."""
+
+    passwd: str | None
+    group: str | None
+    sizes: Mapping[str, int]
+
+
+def accounts(layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLayer) -> Accounts:
+    """Find both files. layers: lowest first, with their diffIDs. Raises Problem."""
+    paths = frozenset((PASSWD, GROUP))
+    sizes: dict[str, int] = {}
+    for _ in range(ROUNDS):
+        rootfs = Rootfs(prefixes(paths))
+        rest = list(zip(layers, diff_ids, strict=True))
+        while True:
+            rootfs.complete = not rest
+            try:
+                return Accounts(_text(rootfs, PASSWD), _text(rootfs, GROUP), sizes)
+            except MoreLayersError:
+                descriptor, diff_id = rest.pop()
+                layer = read(descriptor, rootfs.watched)
+                if layer.diff_id != diff_id:
+                    raise malformed("the image configuration", "has a diffID that is not its layer's") from None
+                sizes[diff_id] = layer.size
+                rootfs.layers.append(layer)
+            except UnwatchedError as found:
+                paths |= {found.path}
+                break
+    raise ambiguous(PASSWD, "it leads through too many links")
+
+
+def _text(rootfs: Rootfs, path: str) -> str | None:
+    data = rootfs.read(path)
+    try:
+        return None if data is None else data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ambiguous(path, "it is not UTF-8") from None
+
+
+class Shared:
+    """Layers that were read, by digest and watched paths; whoever comes second waits for the first."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._lock = Lock()
+        self._known: dict[tuple[str, frozenset[str]], Future[Layer]] = {}
+
+    def read(self, digest: str, watched: frozenset[str], make: Callable[[], Layer]) -> Layer:
+        """The layer, made by the first caller. A failure is everyone's who waited, and forgotten then."""
+        key = (digest, watched)
+        with self._lock:
+            known = self._known.get(key)
+            mine = known is None
+            if known is None:
+                known = self._known[key] = Future()
+        if not mine:
+            return known.result()
+        try:
+            layer = make()
+        except BaseException as problem:
+            with self._lock:
+                del self._known[key]
+            known.set_exception(problem)
+            raise
+        known.set_result(layer)
+        return layer

@@ -1,0 +1,120 @@
+"""From a registry's challenge to an Authorization header: Basic, or a bearer token.
+
+Rule of this file: a login goes to the registry that it is for, or to the realm which that registry names, no farther:
+a token server may not redirect. Protocol: https://distribution.github.io/distribution/spec/auth/token/
+"""
+
+import re
+from binascii import b2a_base64
+from collections.abc import Mapping
+from threading import Lock
+from urllib.parse import urlencode
+from urllib.request import parse_http_list, parse_keqv_list
+
+from krm_function.api.json_text import load
+from krm_function.lock.budget import Budget
+from krm_function.lock.credentials import Credentials, Login
+from krm_function.lock.problem import Problem
+from krm_function.lock.transport import Reply, Transport, body_of, trouble
+
+TOKEN_LIMIT = 1 << 20
+CLIENT = "contrast-krm"
+
+
+class Authenticator:
+    """Authorization headers by registry and repository, kept while they work."""
+
+    def __init__(self, transport: Transport, credentials: Credentials) -> None:
+        """Begin with none."""
+        self._transport = transport
+        self._credentials = credentials
+        self._lock = Lock()
+        self._headers: dict[tuple[str, str], str] = {}
+
+    def headers(self, registry: str, repository: str) -> dict[str, str]:
+        """What is known to work, or nothing."""
+        with self._lock:
+            known = self._headers.get((registry, repository))
+        return {"Authorization": known} if known else {}
+
+    def answer(self, registry: str, repository: str, reply: Reply, budget: Budget) -> dict[str, str]:
+        """The headers with which to ask again after a 401. Raises Problem and AgainError."""
+        challenges = _challenges(reply)
+        login = self._credentials.of(registry)
+        if login and login.bearer:
+            made = f"Bearer {_fit(login.bearer, registry)}"
+        elif "bearer" in challenges:
+            token = self._token(registry, repository, challenges["bearer"], login, budget)
+            made = f"Bearer {_fit(token, registry)}"
+        elif "basic" in challenges and login and login.user:
+            made = _basic(login)
+        elif "basic" in challenges:
+            raise Problem("CC1251", registry=registry, problem="it wants a login, and there is none for it")
+        else:
+            raise Problem("CC1251", registry=registry, problem="it wants a login of an unknown kind")
+        with self._lock:
+            self._headers[registry, repository] = made
+        return {"Authorization": made}
+
+    def _token(
+        self, registry: str, repository: str, challenge: Mapping[str, str], login: Login | None, budget: Budget
+    ) -> str:
+        realm = challenge.get("realm", "")
+        if not re.match(r"https?://[^/]", realm):
+            raise trouble(registry, "names no server for tokens")
+        asked = challenge.get("scope", "")
+        scope = asked if re.fullmatch(r"repository:[^\s:]+:pull", asked) else f"repository:{repository}:pull"
+        query = {"service": challenge.get("service", ""), "scope": scope}
+        query = {key: value for key, value in query.items() if value}
+        if login and login.identity:
+            form = {"grant_type": "refresh_token", "refresh_token": login.identity, "client_id": CLIENT, **query}
+            kind = {"Content-Type": "application/x-www-form-urlencoded"}
+            reply = self._transport.once("POST", realm, kind, budget, urlencode(form).encode())
+        else:
+            url = f"{realm}{'&' if '?' in realm else '?'}{urlencode(query)}"
+            reply = self._transport.once("GET", url, {"Authorization": _basic(login)} if login else {}, budget)
+        if reply.status in (400, 401, 403):
+            reply.close()
+            problem = "its token server refuses the login" if login else "it wants a login, and there is none for it"
+            raise Problem("CC1251", registry=registry, problem=problem)
+        if reply.status != 200:
+            reply.close()
+            raise trouble(registry, f"its token server answers {reply.status}")
+        return _read_token(reply, registry, budget)
+
+
+def _read_token(reply: Reply, registry: str, budget: Budget) -> str:
+    data = b""
+    for piece in body_of(reply, budget):
+        data += piece
+        if len(data) > TOKEN_LIMIT:
+            raise trouble(registry, "its token server answers without end")
+    try:
+        found = load(data.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise trouble(registry, "its token server answers no JSON object") from None
+    token = found.get("token") or found.get("access_token")
+    if not isinstance(token, str):
+        raise trouble(registry, "its token server answers no token")
+    return token
+
+
+def _fit(token: str, registry: str) -> str:
+    """A token that may stand in a header."""
+    if not re.fullmatch(r"[\x21-\x7e]+", token):
+        raise Problem("CC1251", registry=registry, problem="the token for it is malformed")
+    return token
+
+
+def _basic(login: Login) -> str:
+    return "Basic " + b2a_base64(f"{login.user}:{login.password}".encode(), newline=False).decode("ascii")
+
+
+def _challenges(reply: Reply) -> dict[str, dict[str, str]]:
+    """The parameters of every challenge by its scheme, lower case. A registry sends one to a header line."""
+    found: dict[str, dict[str, str]] = {}
+    for line in reply.challenges():
+        scheme, _, rest = line.strip().partition(" ")
+        items = [item for item in parse_http_list(rest) if re.fullmatch(r"[\w-]+=.+", item)]
+        found[scheme.lower()] = {key.lower(): value for key, value in parse_keqv_list(items).items()}
+    return found

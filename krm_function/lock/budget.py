@@ -1,0 +1,46 @@
+"""How long the work on one image may take.
+
+Rule of this file: everything that waits, and every loop over somebody else's bytes, asks here first. `stop` is set when
+the whole run is over, so that no thread outlives it by more than one read.
+"""
+
+import time
+from threading import Event
+
+from krm_function.lock.problem import Problem
+
+REMEDY = "raise --timeout, or look at what slows the registry down"
+
+
+class Budget:
+    """A deadline of `seconds` from now."""
+
+    __slots__ = ("_end", "_seconds", "_stop")
+
+    def __init__(self, seconds: float, stop: Event) -> None:
+        """Start the clock."""
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+        self._stop = stop
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left; raises Problem when there are none."""
+        left = self._end - time.monotonic()
+        if left <= 0 or self._stop.is_set():
+            raise self.over()
+        return left
+
+    def check(self) -> None:
+        """Raise Problem when time is up."""
+        _ = self.left
+
+    def wait(self, seconds: float) -> None:
+        """Sleep, unless there is not that much time; then raise Problem at once."""
+        if seconds >= self.left:
+            raise self.over()
+        self._stop.wait(seconds)
+
+    def over(self) -> Problem:
+        """The problem of too little time."""
+        return Problem("CC1250", registry="the source", problem=f"took more than {self._seconds:g} s", remedy=REMEDY)

@@ -1,0 +1,83 @@
+"""A Source that is an OCI image layout: https://github.com/opencontainers/image-spec/blob/v1.1.0/image-layout.md
+
+Rule of this file: an image with a digest is found by that digest alone. By name only a whole one will do: a layout made
+by `skopeo copy … oci:DIR:1.2` says just "1.2", which could be any repository's.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from krm_function.api.json_text import load
+from krm_function.lock.budget import Budget
+from krm_function.lock.media import Descriptor
+from krm_function.lock.problem import MISSING, Problem, malformed
+from krm_function.lock.resolve import MANIFEST_LIMIT, Consume, Found, T
+from krm_function.lock.tree import Extent, Tree
+from krm_function.lock.verified import too_large
+from krm_function.model.image import Image, parse
+from krm_function.model.workload import mapping, maps
+
+NAMES = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
+
+
+class Layout:
+    """An OCI layout, in a directory or a tar archive."""
+
+    def __init__(self, tree: Tree) -> None:
+        """Read the index. Raises Problem."""
+        self._tree = tree
+        version = read_json(tree, "oci-layout").get("imageLayoutVersion")
+        if version != "1.0.0":
+            raise Problem("CC1254", place=tree.place, problem="is an OCI layout of an unknown version")
+        self._entries = maps(read_json(tree, "index.json").get("manifests"))
+
+    def find(self, image: Image, digest: str, budget: Budget) -> Found:
+        """The manifest or index."""
+        del budget  # a local file waits for nobody
+        extent = self._blob(digest or self._named(image))
+        if extent is None:
+            raise Problem(MISSING, place=self._tree.place)
+        if extent.size > MANIFEST_LIMIT:
+            raise too_large("the manifest", MANIFEST_LIMIT)
+        return Found(b"".join(extent.chunks()))
+
+    def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
+        """What is made of a blob."""
+        del image, budget
+        extent = self._blob(part.digest)
+        if extent is None:
+            raise malformed(f"{part.digest[:19]}…", "is not in the layout, though the manifest names it")
+        return consume(extent.chunks())
+
+    def _named(self, image: Image) -> str:
+        """The digest of the one image of this name and tag, "" when there is none or more than one."""
+        found = {str(entry.get("digest")) for entry in self._entries if _is_called(entry, image)}
+        return found.pop() if len(found) == 1 else ""
+
+    def _blob(self, digest: str) -> Extent | None:
+        algorithm, _, digits = digest.partition(":")
+        return self._tree.get(f"blobs/{algorithm}/{digits}") if digits else None
+
+
+def same_name(name: Any, image: Image) -> bool:
+    """Whether a text is a whole name with tag, and means this image."""
+    other = parse(name) if isinstance(name, str) and "/" in name else ""
+    return isinstance(other, Image) and other.name == image.name and (other.tag or "latest") == (image.tag or "latest")
+
+
+def read_json(tree: Tree, name: str) -> dict[str, Any]:
+    """A small JSON object of a tree. Raises Problem."""
+    extent = tree.get(name)
+    if extent is None:
+        raise Problem("CC1254", place=tree.place, problem=f"has no {name}")
+    if extent.size > MANIFEST_LIMIT:
+        raise Problem("CC1254", place=tree.place, problem=f"its {name} is too large")
+    try:
+        return load(b"".join(extent.chunks()).decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise Problem("CC1254", place=tree.place, problem=f"its {name} is no JSON object") from None
+
+
+def _is_called(entry: Mapping[str, Any], image: Image) -> bool:
+    notes = mapping(entry.get("annotations"))
+    return any(same_name(notes.get(key), image) for key in NAMES)

@@ -1,0 +1,45 @@
+"""The text of an ImageLock: a new one, or an existing one with entries added and taken away.
+
+Rule of this file: what a person wrote stays byte for byte (comments, order, quotes): the edits are spliced by the same
+code that edits workloads. New entries follow the old ones, sorted, so that a lock reads the same for everybody.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from krm_function.api.image_lock import KIND
+from krm_function.api.kinds import API_VERSION
+from krm_function.model.workload import mapping
+from krm_function.yamltext import Change, dump, parse, splice
+
+LOCAL = {"config.kubernetes.io/local-config": "true"}
+HEAD = """# What the policies have to know of each image, named as rendered pods name it.
+# Written by contrast-krm lock; review and commit it.
+"""
+
+
+def new_lock(entries: Mapping[str, Mapping[str, Any]]) -> str:
+    """A new document."""
+    value = {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {"name": "images", "annotations": LOCAL},
+        "spec": {"images": dict(sorted(entries.items()))},
+    }
+    return HEAD + dump(value)
+
+
+def updated_lock(text: str, entries: Mapping[str, Mapping[str, Any]], dropped: Iterable[str]) -> str:
+    """The document after the entries that it lacks were added and some were dropped; the same text if none were.
+
+    text: one document, an ImageLock. Raises YamlError if it cannot be edited.
+    """
+    document = parse(text)
+    spec = mapping(mapping(document.value).get("spec"))
+    present = mapping(spec.get("images"))
+    changes = [Change(("spec", "images", name), "remove") for name in dropped if name in present]
+    added = {name: entry for name, entry in sorted(entries.items()) if name not in present}
+    if added and not present:
+        return splice(document, [Change(("spec", "images"), "set", added)]).text
+    changes += [Change(("spec", "images", name), "set", entry) for name, entry in added.items()]
+    return splice(document, changes).text

@@ -1,0 +1,31 @@
+"""What stops the work on one image.
+
+Rule of this file: a Problem is a code of the findings' table and its values, never the text of an exception of a
+library: those quote URLs and headers, and with them credentials.
+"""
+
+from typing import Any
+
+from krm_function.findings import Finding, finding
+
+MISSING = "CC1202"  # the one problem after which the next source is asked
+MALFORMED = "CC1204"
+
+
+class Problem(Exception):
+    """Why an image cannot be locked."""
+
+    def __init__(self, code: str, **values: Any) -> None:
+        """Remember the code and what to fill in; `image` is filled in later."""
+        super().__init__(code)
+        self.code = code
+        self.values = values
+
+    def finding(self, image: str) -> Finding:
+        """The finding about this image."""
+        return finding(self.code, image=image, **self.values)
+
+
+def malformed(what: str, problem: str) -> Problem:
+    """Content that is what its digest says and yet no use."""
+    return Problem(MALFORMED, what=what, problem=problem)

@@ -1,0 +1,83 @@
+"""A Source that asks registries: https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md
+
+Rule of this file: only GET, and only what the spec calls pull. A status is answered here; bytes are passed on as they
+come, for whoever asked to verify.
+"""
+
+from collections.abc import Iterator
+
+from krm_function.lock.auth import Authenticator
+from krm_function.lock.budget import Budget
+from krm_function.lock.credentials import HUB, Credentials
+from krm_function.lock.media import INDEXES, MANIFESTS, Descriptor
+from krm_function.lock.problem import MISSING, Problem, malformed
+from krm_function.lock.resolve import MANIFEST_LIMIT, Consume, Found, T
+from krm_function.lock.transport import Reply, Transport, body_of, origin, retried, trouble
+from krm_function.lock.verified import too_large
+from krm_function.model.image import Image
+
+HUB_HOST = "registry-1.docker.io"  # where Docker Hub's images are
+ACCEPT = ", ".join((*MANIFESTS, *INDEXES))
+
+
+class Registry:
+    """All registries; which one is asked is in the image's name."""
+
+    def __init__(self, transport: Transport, credentials: Credentials) -> None:
+        """Begin without a connection."""
+        self._transport = transport
+        self._auth = Authenticator(transport, credentials)
+
+    def find(self, image: Image, digest: str, budget: Budget) -> Found:
+        """The manifest or index."""
+        return retried(lambda: self._find(image, digest, budget), budget)
+
+    def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
+        """What is made of a blob; from its first byte again after the connection broke."""
+        return retried(lambda: consume(self._blob(image, part, budget)), budget)
+
+    def _find(self, image: Image, digest: str, budget: Budget) -> Found:
+        reply = self._get(image, f"manifests/{digest or image.tag or 'latest'}", {"Accept": ACCEPT}, budget)
+        if reply.status == 404:
+            reply.close()
+            raise Problem(MISSING, place=_host(image))
+        data = b""
+        for piece in body_of(self._ok(image, reply), budget):
+            data += piece
+            if len(data) > MANIFEST_LIMIT:
+                reply.close()
+                raise too_large("the manifest", MANIFEST_LIMIT)
+        return Found(data, reply.header("Content-Type"))
+
+    def _blob(self, image: Image, part: Descriptor, budget: Budget) -> Iterator[bytes]:
+        reply = self._get(image, f"blobs/{part.digest}", {}, budget)
+        if reply.status == 404:
+            reply.close()
+            raise malformed(f"{part.digest[:19]}…", "is not in the registry, though the manifest names it")
+        yield from body_of(self._ok(image, reply), budget)
+
+    def _get(self, image: Image, path: str, headers: dict[str, str], budget: Budget) -> Reply:
+        """The answer, after one login if need be; who was redirected to and wants one is told nothing of ours."""
+        registry, _, repository = image.name.partition("/")
+        host = HUB_HOST if registry == HUB else registry
+        url = f"{self._transport.scheme(host)}://{host}/v2/{repository}/{path}"
+        reply = self._transport.get(url, headers | self._auth.headers(registry, repository), budget)
+        if reply.status == 401 and origin(reply.url) == origin(url):
+            reply.close()
+            login = self._auth.answer(registry, repository, reply, budget)
+            reply = self._transport.get(url, headers | login, budget)
+        return reply
+
+    def _ok(self, image: Image, reply: Reply) -> Reply:
+        if reply.status == 200:
+            return reply
+        reply.close()
+        if reply.status in (401, 403):
+            problem = "the login is not good for this image, or there is no such image"
+            raise Problem("CC1251", registry=_host(image), problem=problem)
+        raise trouble(_host(image), f"answers {reply.status}")
+
+
+def _host(image: Image) -> str:
+    """The registry of an image, as its reference names it."""
+    return image.name.partition("/")[0]

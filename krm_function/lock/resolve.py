@@ -1,0 +1,175 @@
+"""One image: from its reference to its entry in the lock.
+
+Rule of this file: the chain of digests is followed link by link (reference, index, manifest, configuration, layers),
+and nothing is taken from a part before the part above it was verified. Where parts come from is a Source's business.
+"""
+
+import collections
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from krm_function.findings import Finding, finding
+from krm_function.lock.accounts import Shared, accounts
+from krm_function.lock.budget import Budget
+from krm_function.lock.decompress import decompressed
+from krm_function.lock.layer import Layer, scan
+from krm_function.lock.media import Descriptor, ImageConfig, Index, Manifest, choose, decode, image_config
+from krm_function.lock.problem import MALFORMED, MISSING, Problem, malformed
+from krm_function.lock.verified import chunks, whole, within
+from krm_function.model.image import Image
+
+MANIFEST_LIMIT = 4 << 20  # bytes; what registries accept (OCI distribution specification 1.1)
+CONFIG_LIMIT = 8 << 20
+T = TypeVar("T")
+Consume = Callable[[Iterable[bytes]], T]
+
+
+class Limits(NamedTuple):
+    """How much is read. layer: bytes of a layer, as it comes and uncompressed; seconds: for one image."""
+
+    layer: int = 8 << 30
+    seconds: float = 900
+
+
+class Found(NamedTuple):
+    """A manifest or index as a source has it, not verified yet; digest: of the image, "" when data are to tell it.
+
+    loose: the image was found by its name, in an archive that has no manifests; nothing vouches for the digest.
+    """
+
+    data: bytes
+    media_type: str = ""
+    loose: bool = False
+
+
+class Source(Protocol):
+    """Where images come from. All methods raise Problem."""
+
+    def find(self, image: Image, digest: str, budget: Budget) -> Found:
+        """The manifest or index of this digest, or of the image's tag for ""; a Problem of code MISSING if none."""
+
+    def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
+        """What `consume` makes of the bytes of a part; it may be called again after the network failed."""
+
+
+class Locked(NamedTuple):
+    """An image and its entry: `name` is the reference that pods have to use, always with the digest."""
+
+    name: str
+    entry: dict[str, Any]
+    findings: tuple[Finding, ...] = ()
+
+
+class Shop(NamedTuple):
+    """What all images of a run share."""
+
+    sources: Sequence[Source]
+    limits: Limits
+    layers: Shared
+
+
+def resolve(image: Image, shop: Shop, known: dict[str, dict[str, Any]], budget: Budget) -> Locked:
+    """Make the entry of one image. known: entries by digest, which are never fetched again. Raises Problem."""
+    if image.digest in known:
+        return Locked(str(image), known[image.digest])
+    source, found = _find(image, image.digest, shop.sources, budget)
+    digest = image.digest
+    if not digest:
+        digest = _digest_of(found)
+    elif not found.loose:
+        whole([found.data], Descriptor("", digest, -1), "the manifest", MANIFEST_LIMIT)
+    name = str(image if image.digest else image._replace(digest=digest))
+    notes: tuple[Finding, ...] = ()
+    if not image.digest:
+        notes += (finding("CC1201", image=str(image), digest=digest, pinned=name),)
+    if found.loose:
+        notes += (finding("CC1207", image=str(image)),)
+    if digest in known:
+        return Locked(name, known[digest], notes)
+    manifest = _manifest(image, found, source, budget)
+    entry = {"digest": digest, **_facts(image, manifest, source, shop, budget)}
+    if found.loose:  # these layers never were compressed; those that a node pulls are
+        for layer in entry.get("layers", ()):
+            layer.pop("compressedSize", None)
+    return Locked(name, entry, notes)
+
+
+def _find(image: Image, digest: str, sources: Sequence[Source], budget: Budget) -> tuple[Source, Found]:
+    """Ask one source after the other."""
+    for source in sources[:-1]:
+        try:
+            return source, source.find(image, digest, budget)
+        except Problem as problem:
+            if problem.code != MISSING:
+                raise
+    return sources[-1], sources[-1].find(image, digest, budget)
+
+
+def _digest_of(found: Found) -> str:
+    import hashlib
+
+    if found.loose:
+        raise Problem("CC1209")
+    return f"sha256:{hashlib.sha256(found.data).hexdigest()}"
+
+
+def _manifest(image: Image, found: Found, source: Source, budget: Budget) -> Manifest:
+    """The manifest, through an index if there is one."""
+    top = decode(found.data, found.media_type)
+    if isinstance(top, Manifest):
+        return top
+    chosen = choose(top)
+    within(chosen, "the manifest", MANIFEST_LIMIT)
+    inner = source.find(image, chosen.digest, budget)
+    made = decode(whole([inner.data], chosen, "the manifest", MANIFEST_LIMIT), inner.media_type or chosen.media_type)
+    if isinstance(made, Index):
+        raise malformed("the index", "leads to another index")
+    return made
+
+
+def _facts(image: Image, manifest: Manifest, source: Source, shop: Shop, budget: Budget) -> dict[str, Any]:
+    """Everything of the entry but the digest."""
+    limits = shop.limits
+    for layer in manifest.layers:
+        within(layer, "a layer", limits.layer)
+
+    def small(data: Iterable[bytes]) -> bytes:
+        return whole(data, manifest.config, "the image configuration", CONFIG_LIMIT)
+
+    within(manifest.config, "the image configuration", CONFIG_LIMIT)
+    config = image_config(source.read(image, manifest.config, small, budget), len(manifest.layers))
+
+    def layer_of(part: Descriptor, watched: frozenset[str]) -> Layer:
+        def consume(data: Iterable[bytes]) -> Layer:
+            verified = chunks(data, part, "a layer", limits.layer)
+            try:
+                made = scan(decompressed(verified), watched, limits.layer, budget)
+            except Problem as problem:
+                if problem.code == MALFORMED:  # say so only of the right bytes, else that they are not
+                    collections.deque(verified, maxlen=0)
+                raise
+            for _ in verified:  # nothing is left, or the digest would not have been looked at
+                raise malformed("a layer", "has something behind its compressed stream")
+            return made
+
+        return shop.layers.read(part.digest, watched, lambda: source.read(image, part, consume, budget))
+
+    files = accounts(manifest.layers, config.diff_ids, layer_of)
+    entry: dict[str, Any] = {"config": dict(config.settings)}
+    entry |= {key: text for key, text in (("passwd", files.passwd), ("group", files.group)) if text is not None}
+    if manifest.layers:
+        entry["layers"] = _layers(manifest, config, files.sizes)
+    return entry
+
+
+def _layers(manifest: Manifest, config: ImageConfig, sizes: Any) -> list[dict[str, Any]]:
+    """The layers as the lock names them, with the sizes that are known."""
+    made = []
+    for layer, diff_id in zip(manifest.layers, config.diff_ids, strict=True):
+        row: dict[str, Any] = {"diffID": diff_id}
+        if layer.size >= 0:
+            row["compressedSize"] = layer.size
+        if diff_id in sizes:
+            row["uncompressedSize"] = sizes[diff_id]
+        made.append(row)
+    return made

@@ -1,0 +1,114 @@
+"""The file that a path leads to in a stack of layers, by the rules of overlays.
+
+Rule of this file: one reading or none. Whiteouts hide what is below them; links are followed inside of the image; where
+tools differ (an entry and a whiteout for the same path in one layer, an entry below what is a link), it is refused.
+
+    the topmost layer that says something about a path   answer
+    a node there                                         that node
+    a whiteout of it or of a directory above it          nothing
+    an opaque directory above it                         nothing
+    a file or link where a directory above it would be   nothing
+"""
+
+import posixpath
+from collections.abc import Iterator
+
+from krm_function.lock.layer import Layer, Node
+from krm_function.lock.problem import Problem
+
+MOST_LINKS = 8
+
+
+class MoreLayersError(Exception):
+    """The layers so far do not decide."""
+
+
+class UnwatchedError(Exception):
+    """A link leads to a path that nobody has looked for in the layers."""
+
+    def __init__(self, path: str) -> None:
+        """Remember the path."""
+        super().__init__(path)
+        self.path = path
+
+
+class Rootfs:
+    """Layers from the top down. complete: whether these are all."""
+
+    def __init__(self, watched: frozenset[str]) -> None:
+        """Begin without a layer; watched: the paths that the layers are read for."""
+        self.watched = watched
+        self.layers: list[Layer] = []
+        self.complete = False
+
+    def read(self, path: str) -> bytes | None:
+        """The content of a file, None when there is none. Raises Problem, MoreLayersError and UnwatchedError."""
+        return self._read(path, path, 0, MOST_LINKS)
+
+    def _read(self, asked: str, path: str, top: int, links: int) -> bytes | None:
+        if not links:
+            raise ambiguous(asked, "it leads through too many links")
+        parts = path.split("/")
+        for end in range(1, len(parts) + 1):
+            here, rest = "/".join(parts[:end]), parts[end:]
+            if here not in self.watched:
+                raise UnwatchedError(path)
+            level, node = self._node(asked, here, top)
+            if node is None or node.kind == "directory":
+                continue
+            if node.kind == "symlink":
+                if rest:
+                    self._nothing_below(asked, here, top, level)
+                return self._read(asked, _target(here, node.target, rest), top, links - 1)
+            if rest:
+                return None
+            if node.kind == "hardlink":  # to what the path was when this layer was made
+                return self._read(asked, _target("", node.target, []), level, links - 1)
+            if node.kind == "file" and node.text is not None:
+                return node.text
+            raise ambiguous(asked, "it is too large" if node.kind == "file" else "it is no regular file")
+        return None
+
+    def _node(self, asked: str, path: str, top: int) -> tuple[int, Node | None]:
+        """The topmost node of a path and its layer, from layer `top` down."""
+        for level in range(top, len(self.layers)):
+            layer = self.layers[level]
+            node = layer.nodes.get(path)
+            whiteout = path in layer.whiteouts or any(above in layer.whiteouts for above in _above(path))
+            if node and whiteout:
+                raise ambiguous(asked, "one layer both adds and removes it")
+            if node:
+                return level, node
+            replaced = any(above in layer.nodes and layer.nodes[above].kind != "directory" for above in _above(path))
+            if whiteout or replaced or any(above in layer.opaque for above in ("", *_above(path))):
+                return level, None
+        if not self.complete:
+            raise MoreLayersError
+        return len(self.layers), None
+
+    def _nothing_below(self, asked: str, link: str, top: int, level: int) -> None:
+        """Refuse entries below what is a link: some tools write them through it, others in its place."""
+        for layer in self.layers[top : level + 1]:
+            if any(path.startswith(f"{link}/") for path in (*layer.nodes, *layer.whiteouts, *layer.opaque)):
+                raise ambiguous(asked, "there are entries below a directory that is a link")
+
+
+def prefixes(paths: frozenset[str]) -> frozenset[str]:
+    """The paths and all directories above them."""
+    return paths | {above for path in paths for above in _above(path)}
+
+
+def ambiguous(path: str, problem: str) -> Problem:
+    """The problem of a file with more than one reading, or with none."""
+    return Problem("CC1208", name=f"/{path}", problem=problem)
+
+
+def _above(path: str) -> Iterator[str]:
+    """The directories above a path, the root left out."""
+    while path := posixpath.dirname(path):
+        yield path
+
+
+def _target(link: str, target: str, rest: list[str]) -> str:
+    """Where a link leads, from the root of the image, which `..` cannot leave."""
+    return posixpath.normpath(posixpath.join("/", posixpath.dirname(link), target, *rest)).lstrip("/")

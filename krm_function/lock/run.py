@@ -1,0 +1,65 @@
+"""All images of a run, several at a time.
+
+Rule of this file: the result does not depend on which image came first. Workers are bounded, every failure is a finding
+of its own image, and when the run is over (also by Ctrl-C) no worker goes on.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from threading import Event
+from typing import Any, NamedTuple
+
+from krm_function.findings import Finding
+from krm_function.lock.accounts import Shared
+from krm_function.lock.budget import Budget
+from krm_function.lock.problem import Problem
+from krm_function.lock.resolve import Limits, Locked, Shop, Source, resolve
+from krm_function.model.image import Image
+
+
+class Run(NamedTuple):
+    """Entries by reference in the order of the images; findings: of each image; fetched: how many were not known."""
+
+    entries: dict[str, dict[str, Any]]
+    findings: tuple[tuple[Finding, ...], ...]
+    fetched: int
+
+
+def resolve_all(
+    images: Sequence[Image],
+    sources: Sequence[Source],
+    known: Mapping[str, dict[str, Any]],
+    limits: Limits,
+    jobs: int,
+    progress: Callable[[int], object],
+) -> Run:
+    """Resolve the images. known: entries by digest; jobs: workers.
+
+    progress: called in this thread, twice a second, with how many images are done since the last time.
+    """
+    stop = Event()
+    shop = Shop(sources, limits, Shared())
+    old = dict(known)
+
+    def work(image: Image) -> Locked | Finding:
+        try:
+            return resolve(image, shop, old, Budget(limits.seconds, stop))
+        except Problem as problem:
+            return problem.finding(str(image))
+
+    pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="lock")
+    try:
+        futures = [pool.submit(work, image) for image in images]
+        rest = set(futures)
+        while rest:
+            finished, rest = wait(rest, timeout=0.5, return_when=FIRST_COMPLETED)
+            progress(len(finished))
+    finally:
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+    results = [future.result() for future in futures]
+    locked = [result for result in results if isinstance(result, Locked)]
+    said = tuple((result,) if isinstance(result, Finding) else result.findings for result in results)
+    fetched = len({one.entry["digest"] for one in locked} - old.keys())
+    entries = {one.name: one.entry for one in locked}
+    return Run(entries, said, fetched)

@@ -1,0 +1,49 @@
+"""From `--from` to Sources.
+
+Rule of this file: sources are asked in the order in which they were named, and no others: who names an archive only
+never reaches the network.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from krm_function.lock.resolve import Source
+
+FORMS = ("registry", "oci:PATH", "docker-archive:PATH")
+
+
+class Place(NamedTuple):
+    """One `--from`: its form, and the path, "" for the registry."""
+
+    form: str
+    path: str = ""
+
+
+def parse_place(text: str) -> Place | None:
+    """Read one `--from`; None when it has none of the FORMS."""
+    form, colon, path = text.partition(":")
+    if text == "registry":
+        return Place("registry")
+    return Place(form, path) if form in ("oci", "docker-archive") and colon and path else None
+
+
+def open_sources(places: Sequence[Place], plain_http: Collection[str], workers: int) -> list[Source]:
+    """Open the sources. plain_http: see Transport. Raises Problem for a file that is not what it should be."""
+    return [_opened(place, plain_http, workers) for place in places]
+
+
+def _opened(place: Place, plain_http: Collection[str], workers: int) -> Source:
+    if place.form == "registry":
+        from krm_function.lock.credentials import Credentials
+        from krm_function.lock.registry import Registry
+        from krm_function.lock.transport import Transport
+
+        return Registry(Transport(plain_http, workers), Credentials())
+    from krm_function.lock.docker_archive import DockerArchive
+    from krm_function.lock.layout import Layout
+    from krm_function.lock.tree import open_tree
+
+    tree = open_tree(place.path)
+    if place.form == "oci" or tree.get("oci-layout") is not None:  # what `docker save` writes today is both
+        return Layout(tree)
+    return DockerArchive(tree)

@@ -1,0 +1,58 @@
+"""Bytes that are what their digest says.
+
+Rule of this file: the verdict comes after the last byte, so whoever reads `chunks` must read to the end before anything
+is believed; `whole` does that for parts that fit into memory.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+
+from krm_function.lock.media import Descriptor
+from krm_function.lock.problem import Problem
+
+
+def chunks(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> Iterator[bytes]:
+    """The same chunks; raises Problem at the first byte too many, and at the end for any other bytes than the part's.
+
+    limit: bytes that are read of a part whose size is not known.
+    """
+    within(part, what, limit)
+    most = limit if part.size < 0 else part.size
+    seen, count = hashlib.sha256(), 0
+    for chunk in data:
+        count += len(chunk)
+        if count > most:
+            if part.size < 0:
+                raise too_large(what, limit)
+            raise Problem("CC1203", what=what, problem=f"is longer than its {part.size} bytes", digest=part.digest)
+        seen.update(chunk)
+        yield chunk
+    if 0 <= part.size != count:
+        problem = f"ends after {count} of its {part.size} bytes"
+        raise Problem("CC1203", what=what, problem=problem, digest=part.digest)
+    if f"sha256:{seen.hexdigest()}" != part.digest:
+        raise Problem("CC1203", what=what, problem="holds something else", digest=part.digest)
+
+
+def whole(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> bytes:
+    """All bytes of a small part, verified."""
+    return b"".join(chunks(data, part, what, limit))
+
+
+def within(part: Descriptor, what: str, limit: int) -> None:
+    """Refuse a part that says itself that it is too large, before it is fetched."""
+    if part.size > limit:
+        raise too_large(what, limit)
+
+
+def too_large(what: str, limit: int) -> Problem:
+    """The problem of too many bytes."""
+    return Problem("CC1206", what=what, limit=amount(limit))
+
+
+def amount(size: int) -> str:
+    """A number of bytes for people: `8 GiB`, `1.5 MiB`, `312 bytes`."""
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size} bytes"

@@ -1,0 +1,243 @@
+"""One layer: what is remembered of it, and what is refused."""
+
+import gzip
+import io
+import itertools
+import tarfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from threading import Event
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from krm_function.lock.budget import Budget
+from krm_function.lock.decompress import PIECE, decompressed
+from krm_function.lock.layer import Layer, Node, scan
+from krm_function.lock.problem import Problem
+from krm_function.lock.tar_stream import LARGEST_READ
+from tests.lock.content import ACCOUNTS, PASSWD, Link, digest, layer, tar
+
+WATCHED = frozenset({"etc", "etc/passwd", "etc/group"})
+LIMIT = 64 << 20
+
+
+def zstd(data: bytes) -> bytes:
+    return layer(data, "zstd").data
+
+
+def pieces(data: bytes, size: int = 4096) -> Iterator[bytes]:
+    return (data[at : at + size] for at in range(0, len(data), size))
+
+
+def scanned(data: bytes, size: int = 4096, limit: int = LIMIT) -> Layer:
+    return scan(pieces(data, size), WATCHED, limit, Budget(60, Event()))
+
+
+def refused(data: bytes, says: str, code: str = "CC1204") -> None:
+    with pytest.raises(Problem) as caught:
+        scanned(data)
+    assert caught.value.code == code
+    assert says in str(caught.value.values)
+
+
+@pytest.mark.parametrize("size", [1, 7, 512, 100_000])
+def test_remembers_what_is_watched_and_nothing_else(size: int) -> None:
+    plain = tar({**ACCOUNTS, "bin/web": "x" * 5000})
+    layer = scanned(plain, size)
+    assert layer.nodes["etc/passwd"] == Node("file", PASSWD.encode())
+    assert layer.nodes["etc"] == Node("directory")
+    assert set(layer.nodes) == WATCHED
+    assert (layer.diff_id, layer.size) == (digest(plain), len(plain))
+
+
+@pytest.mark.parametrize("name", ["etc/passwd", "./etc/passwd", "/etc/passwd", ".//etc/./passwd"])
+def test_a_path_is_cleaned(name: str) -> None:
+    assert scanned(tar({name: "a"})).nodes == {"etc/passwd": Node("file", b"a")}
+
+
+def test_of_two_entries_the_last_counts() -> None:
+    assert scanned(tar([("etc/passwd", "a"), ("etc/passwd", "b")])).nodes["etc/passwd"].text == b"b"
+
+
+def test_kinds() -> None:
+    layer = scanned(tar({"etc/": None, "etc/passwd": Link("/a"), "etc/group": Link("b", hard=True)}))
+    assert layer.nodes == {
+        "etc": Node("directory"),
+        "etc/passwd": Node("symlink", target="/a"),
+        "etc/group": Node("hardlink", target="b"),
+    }
+    assert scanned(tar({"etc/passwd": None})).nodes["etc/passwd"] == Node("other")
+
+
+def test_whiteouts() -> None:
+    layer = scanned(
+        tar({"etc/.wh.passwd": "", ".wh.etc": "", "etc/.wh..wh..opq": "", "var/.wh.x": "", ".wh..wh.plnk": ""})
+    )
+    assert layer.whiteouts == {"etc", "etc/passwd"}
+    assert layer.opaque == {"etc"}
+    assert not layer.nodes
+
+
+def test_an_opaque_root() -> None:
+    assert scanned(tar({".wh..wh..opq": ""})).opaque == {""}
+
+
+def test_a_file_that_is_too_long_is_not_kept() -> None:
+    assert scanned(tar({"etc/passwd": b"x" * (LARGEST_READ + 1)})).nodes["etc/passwd"] == Node("file")
+
+
+@pytest.mark.parametrize("data", [b"", b"\0" * 1024, b"\0" * 10240])
+def test_an_empty_layer(data: bytes) -> None:
+    assert not scanned(data).nodes
+
+
+def test_a_damaged_header_does_not_hide_what_follows() -> None:
+    first, second = tar({"bin/a": "x" * 100}), tar({"etc/passwd": "root"})
+    whole = bytearray(first[:1024] + second)
+    assert scanned(bytes(whole)).nodes
+    whole[1024 + 150] ^= 1  # in the checksum of the second header
+    refused(bytes(whole), "damaged header")
+
+
+def test_something_behind_the_end() -> None:
+    refused(tar({"bin/a": "x"}) + tar({"etc/passwd": "root"}), "behind the end")
+
+
+@pytest.mark.parametrize("cut", [300, 512 + 40, 1024 + 200])
+def test_an_archive_that_ends_early(cut: int) -> None:
+    data = tar({"etc/passwd": "x" * 600, "etc/group": "y"})
+    refused(data[:cut], "")
+
+
+@pytest.mark.parametrize("name", ["../etc/passwd", "etc/../../etc/passwd", "a/.."])
+def test_a_path_that_leads_upwards(name: str) -> None:
+    refused(tar({name: "x"}), "..")
+
+
+def header(kind: bytes, size: bytes) -> bytes:
+    member = tarfile.TarInfo("x")
+    member.type = kind
+    block = bytearray(member.tobuf(tarfile.USTAR_FORMAT))
+    block[124:136] = size
+    block[148:156] = b" " * 8
+    block[148:155] = b"%06o\0" % sum(block)
+    return bytes(block)
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_an_extended_header_of_absurd_size(kind: bytes) -> None:
+    data = header(kind, b"77777777777\0")
+    with pytest.raises(Problem, match="CC1204"):
+        scan(itertools.chain([data], itertools.repeat(b"\0" * PIECE)), WATCHED, LIMIT, Budget(60, Event()))
+
+
+def test_a_sparse_map_of_absurd_length() -> None:
+    out = io.BytesIO()
+    marks = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "x", "GNU.sparse.realsize": "9"}
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        member = tarfile.TarInfo("x")
+        member.size, member.pax_headers = 1 << 30, marks
+        archive.fileobj.write(member.tobuf(tarfile.PAX_FORMAT))
+        head = out.getvalue()
+    numbers = itertools.chain([head, b"100000000000\n"], itertools.repeat(b"1\n" * 500_000))
+    with pytest.raises(Problem) as caught:
+        scan(numbers, WATCHED, LIMIT, Budget(60, Event()))
+    assert "absurd size" in str(caught.value.values)
+
+
+def test_a_negative_size() -> None:
+    refused(header(tarfile.REGTYPE, b"\xff" * 12), "negative")
+
+
+def test_a_global_header_that_renames() -> None:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT, pax_headers={"path": "etc/passwd"}) as archive:
+        archive.addfile(tarfile.TarInfo("bin/a"))
+    refused(out.getvalue(), "global header")
+
+
+def test_a_layer_without_end() -> None:
+    endless = itertools.chain([tar({"a": "b"})[:1024]], itertools.repeat(b"\0" * PIECE))
+    with pytest.raises(Problem) as caught:
+        scan(endless, WATCHED, 4 << 20, Budget(60, Event()))
+    assert caught.value.code == "CC1206"
+
+
+def test_time_is_up_inside_of_a_layer() -> None:
+    stop = Event()
+    stop.set()
+    with pytest.raises(Problem) as caught:
+        scan(pieces(tar(ACCOUNTS)), WATCHED, LIMIT, Budget(60, stop))
+    assert caught.value.code == "CC1250"
+
+
+@given(st.binary(max_size=3000))
+def test_foreign_bytes_are_read_or_refused(data: bytes) -> None:
+    with suppress(Problem):  # anything else is a bug
+        scanned(data)
+
+
+@given(st.integers(0, 2000), st.integers(0, 255), st.integers(1, 600))
+def test_a_changed_byte_is_read_or_refused(at: int, value: int, size: int) -> None:
+    data = bytearray(tar(ACCOUNTS))
+    data[at] = value
+    with suppress(Problem):
+        scanned(bytes(data), size)
+
+
+# --- compression
+
+FORMS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "zstd": zstd,
+    "plain": lambda data: data,
+    "gzip members": lambda data: gzip.compress(data[:50]) + gzip.compress(data[50:]),
+    "zstd frames": lambda data: zstd(data[:50]) + b"\x50\x2a\x4d\x18\x03\0\0\0abc" + zstd(data[50:]),
+    "skippable first": lambda data: b"\x5f\x2a\x4d\x18\x01\0\0\0a" + zstd(data),
+}
+
+
+def unpacked(data: Iterable[bytes]) -> bytes:
+    return b"".join(decompressed(data))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(data=st.binary(min_size=4), size=st.integers(1, 40))
+def test_what_was_compressed_comes_back(form: str, data: bytes, size: int) -> None:
+    if form != "plain":
+        assert unpacked(pieces(FORMS[form](data), size)) == data
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_output_comes_in_bounded_pieces(form: str) -> None:
+    data = b"\0" * (5 * PIECE + 3)
+    out = list(decompressed(pieces(FORMS[form](data), 65536)))
+    assert b"".join(out) == data
+    assert max(map(len, out)) <= PIECE
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "plain"])
+@pytest.mark.parametrize("cut", [5, 20, -1])
+def test_a_stream_that_ends_early(form: str, cut: int) -> None:
+    with pytest.raises(Problem) as caught:
+        unpacked([FORMS[form](bytes(range(200)))[:cut]])
+    assert caught.value.code == "CC1204"
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "plain"])
+def test_a_damaged_stream(form: str) -> None:
+    data = bytearray(FORMS[form](bytes(range(200)) * 9))
+    data[len(data) // 2] ^= 0xFF
+    data[-3] ^= 0xFF
+    out = b""
+    with suppress(Problem):
+        out = unpacked([bytes(data)])  # zstd without a checksum may go through: the diffID tells
+    assert out != bytes(range(200)) * 9
+
+
+@pytest.mark.parametrize("form", ["gzip", "zstd"])
+def test_something_behind_a_stream(form: str) -> None:
+    with pytest.raises(Problem):
+        unpacked([FORMS[form](b"abc" * 100) + b"garbage that is no frame"])

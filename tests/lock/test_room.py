@@ -1,0 +1,33 @@
+"""The room with network is the only one."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from krm_function import findings
+
+ROOT = Path(findings.__file__).parent
+NETWORK = {"socket", "ssl", "http", "urllib", "urllib3", "asyncio", "ftplib", "smtplib", "xmlrpc", "socketserver"}
+MODULES = [*ROOT.rglob("*.py"), *(ROOT.parent / "helm_plugin").rglob("*.py")]
+
+
+def imported(path: Path) -> set[str]:
+    """Top-level names of everything that a module imports, wherever in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {name.name.partition(".")[0] for name in node.names}
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=[str(path.relative_to(ROOT.parent)) for path in MODULES])
+def test_no_other_room_imports_what_opens_connections(path: Path) -> None:
+    if path.parent.name != "lock":
+        assert not imported(path) & NETWORK
+
+
+def test_the_room_itself_does() -> None:
+    assert any(imported(path) & NETWORK for path in (ROOT / "lock").glob("*.py"))
