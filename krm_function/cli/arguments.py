@@ -55,7 +55,7 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         known = [str(choice) for choice in action.choices]
-        name = action.option_strings[-1] if action.option_strings else "verb"
+        name = action.option_strings[-1] if action.option_strings else str(action.metavar).lower()
         what = f"{name} {escape(str(value))} is not known" if name != "verb" else f"unknown verb {escape(str(value))}"
         self._refuse(what, self._meant(str(value), known) or f"use one of {', '.join(known)}")
 
@@ -87,6 +87,8 @@ def parse_config_only(arguments: Sequence[str]) -> list[str]:
 
 
 def _parser() -> Parser:
+    from krm_function.cli.setting_up import add_setting_up
+
     parser = Parser(
         prog="contrast-krm",
         description=DESCRIPTION,
@@ -105,6 +107,7 @@ def _parser() -> Parser:
     _uninject(verbs)
     _manifest(verbs)
     _schema(verbs)
+    add_setting_up(verbs)
     return parser
 
 
