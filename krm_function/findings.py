@@ -319,4 +319,33 @@ KINDS: dict[str, Kind] = {
         "runtime class {name} does not exist in the input",
         "render with runtimeClasses: emit, or add the RuntimeClass",
     ),
+    # --- CC13: a release's files, and setting a deployment up
+    "CC1301": Kind(
+        "error",
+        "{field} is {first} in {one} and {second} in {other}",
+        "give files of one release only; if a value that is there is wrong, remove it first",
+    ),
+    "CC1302": Kind(
+        "error",
+        "{one} and {other} are handlers of two releases",
+        "give runtime files of one release, for all platforms",
+    ),
+    "CC1303": Kind("error", "no file says which release this is", "say it with --release"),
+    "CC1304": Kind(
+        "error",
+        "not understood as a file of a Contrast release: {problem}",
+        "give runtime-*.yml, coordinator.yml, image replacements, a manifest.json or the reference values of the CLI",
+    ),
+    "CC1305": Kind("warning", "{what}: left out, {why}", "give that file as well if you need it"),
+    "CC1306": Kind(
+        "error",
+        "{field} is of release {before}, and no file says what it is in {now}",
+        "give the file that says it, or remove the field first",
+    ),
+    "CC1307": Kind("warning", "{what} is not known", "{remedy}"),
+    "CC1308": Kind(
+        "warning",
+        "{field} is the same as in release {before}",
+        "`contrast generate` keeps measurements of a manifest.json that is there: make a new one with release {now}",
+    ),
 }

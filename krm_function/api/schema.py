@@ -51,6 +51,13 @@ def schema(kind: str) -> Schema:
     return {**head, **schema_of(whole)}
 
 
+def schema_text(kind: str) -> str:
+    """The schema of one kind as it is published: as JSON, for people too. Raises KeyError."""
+    import json
+
+    return f"{json.dumps(schema(kind), indent=2)}\n"
+
+
 def schema_of(spec: Spec) -> Schema:
     """Make the schema of one value."""
     match spec:

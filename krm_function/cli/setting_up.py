@@ -54,10 +54,17 @@ def _release(verbs: "Verbs[Parser]") -> None:
     parser.add_argument(
         "--release", metavar="VERSION", default="", help="the release's version, where the images do not tell it"
     )
+    parser.add_argument(
+        "--vcpus",
+        metavar="N",
+        type=int,
+        default=0,
+        help="the manifest.json was made for TDX pods with N vCPUs: take its RTMR0 for them",
+    )
     _say(parser)
 
     def run_import(options: argparse.Namespace) -> int:
-        from krm_function.cli.release import run_release_import
+        from krm_function.cli.release_import import run_release_import
 
         return run_release_import(options)
 
@@ -68,7 +75,7 @@ def _release(verbs: "Verbs[Parser]") -> None:
     _say(parser)
 
     def run_show(options: argparse.Namespace) -> int:
-        from krm_function.cli.release import run_release_show
+        from krm_function.cli.release_show import run_release_show
 
         return run_release_show(options)
 
@@ -82,7 +89,9 @@ def _init(verbs: "Verbs[Parser]") -> None:
         "wire the function into kustomization.yaml or Kptfile",
         "Adds what is missing and keeps the rest, comments included. A second run changes nothing.",
     )
-    parser.add_argument("directory", metavar="DIR", nargs="?", default=".", help="the outermost overlay, or the package")
+    parser.add_argument(
+        "directory", metavar="DIR", nargs="?", default=".", help="the outermost overlay, or the package"
+    )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--kustomize", action="store_true", help="kustomization.yaml, which is made if there is none")
     which.add_argument("--kpt", action="store_true", help="Kptfile, which is made if there is none")
