@@ -348,4 +348,12 @@ KINDS: dict[str, Kind] = {
         "{field} is the same as in release {before}",
         "`contrast generate` keeps measurements of a manifest.json that is there: make a new one with release {now}",
     ),
+    "CC1310": Kind("error", "{what} in {directory}", "say which with --kustomize or --kpt"),
+    "CC1311": Kind("error", "cannot be wired: {problem}", "correct or rename the file, or wire it by hand"),
+    "CC1312": Kind(
+        "warning",
+        "{what} is not the last, {after} comes later",
+        "put it last: nothing may change a pod after it is sealed",
+    ),
+    "CC1313": Kind("error", "more than one {kind}: {files}", "keep one, or list the one that counts"),
 }

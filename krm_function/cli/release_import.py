@@ -147,5 +147,5 @@ def _is_about(fact: Fact, problem: Finding) -> bool:
     names = [part for part in problem.path if part not in {"spec", "referenceValues"}]
     wanted = [part for part in fact.path if part not in {"Milan", "Genoa", ""}]
     if "snp" in names or "tdx" in names:
-        names = [part for place, part in enumerate(names) if not (isinstance(part, int) and place == 3)]  # noqa: PLR2004
+        names = [part for place, part in enumerate(names) if not (isinstance(part, int) and place == 3)]
     return bool(names) and wanted[: len(names)] == names[: len(wanted)]

@@ -127,7 +127,11 @@ def _keys(verbs: "Verbs[Parser]") -> None:
         default="",
         help="file of the private key (default: workload-owner.pem or seedshare-owner.pem); - prints it",
     )
-    parser.add_argument("--public", metavar="FILE", default="-", help="file of the public key (default: -, print it)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--public", metavar="FILE", default="-", help="file of the public key (default: -, print it)")
+    where.add_argument(
+        "--add-to", metavar="FILE", default="", help="add the public key to the ContrastGenerate in FILE"
+    )
     parser.add_argument("--yaml", action="store_true", help="the public key as an entry of a list in YAML, to paste")
     _say(parser)
 
