@@ -356,4 +356,8 @@ KINDS: dict[str, Kind] = {
         "put it last: nothing may change a pod after it is sealed",
     ),
     "CC1313": Kind("error", "more than one {kind}: {files}", "keep one, or list the one that counts"),
+    "CC1320": Kind("error", "contrast-krm cannot be installed: {problem}", "name a Python that fits with --python"),
+    "CC1321": Kind(
+        "warning", "{python} is not on this machine, so the copy was not tried", "run it once where it will be used"
+    ),
 }
