@@ -208,7 +208,9 @@ def other_handler(files: dict[str, str]) -> None:
 
 
 def two_names(files: dict[str, str]) -> None:
-    files["runtime-metal-qemu-snp.yml"] = assets.runtime(assets.SNP).replace("handler: contrast", "handler: contrast", 1)
+    files["runtime-metal-qemu-snp.yml"] = assets.runtime(assets.SNP).replace(
+        "handler: contrast", "handler: contrast", 1
+    )
     files["runtime-metal-qemu-snp.yml"] = files["runtime-metal-qemu-snp.yml"].replace(
         f"\nhandler: contrast-cc-metal-qemu-snp-{assets.SUFFIX}", "\nhandler: contrast-cc-metal-qemu-snp-00000000"
     )
