@@ -4,12 +4,13 @@ Rule of this file: the schema is named by a relative path to a copy that was mad
 without a network and on any machine.
 """
 
-DIRECTORY = ".contrast-krm"  # hidden: no host reads it
+DIRECTORY = ".contrast-krm"
+SUFFIX = ".schema"  # not .json: kpt takes every JSON file of a package for a resource, in hidden directories too
 
 
 def schema_file(kind: str) -> str:
     """The copy of a kind's schema beside a configuration file."""
-    return f"{DIRECTORY}/{kind}.json"
+    return f"{DIRECTORY}/{kind}{SUFFIX}"
 
 
 def modeline(schema: str) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 PROGRAM = "contrast-krm"
 PACKAGES = ("krm_function", "helm_plugin")
-OWN_METADATA = ("METADATA", "LICENSE")  # an editable install has more, and it names places of this machine
+OWN_METADATA = ("METADATA", "licenses/LICENSE")  # an editable install has more, and it names places of this machine
 CACHE = "__pycache__"
 
 
@@ -51,9 +51,11 @@ def _own() -> Iterator[Member]:
 
 def _own_metadata(ours: Distribution) -> Iterator[Member]:
     """The metadata by which the copy knows its own name, and the license."""
-    for file in ours.files or ():
-        if file.parts[0].endswith(".dist-info") and file.name in OWN_METADATA:
-            yield Member(str(file), str(file.locate()))
+    directory = f"{PROGRAM.replace('-', '_')}-{ours.version}.dist-info"
+    for name in OWN_METADATA:
+        source = str(ours.locate_file(f"{directory}/{name}"))
+        if os.path.isfile(source):
+            yield Member(f"{directory}/{name}", source)
 
 
 def _needed(ours: Distribution) -> list[str]:

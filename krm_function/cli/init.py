@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from krm_function.api import CONFIG_KINDS, is_config
 from krm_function.api.document import ConfigKind
+from krm_function.api.modeline import SUFFIX
 from krm_function.cli.init_steps import State, steps
 from krm_function.cli.say import complain, write_out
 from krm_function.cli.schema_copies import missing_schemas
@@ -31,6 +32,7 @@ from krm_function.wiring import (
     wire_kptfile,
     wire_kustomization,
     with_function,
+    with_platform,
 )
 from krm_function.wiring.new_files import HostName
 from krm_function.yamltext import Chunk, YamlError, decode, encode, parse, split_stream
@@ -103,11 +105,14 @@ def _plan(directory: str, target: Target, platform: str) -> Plan:
             said.append(f"made {path}")
     made = Files(names["ContrastGenerate"], names["ContrastRelease"], names["ImageLock"])
     generate = os.path.join(directory, made.generate)
-    if target.host == "kustomize" and generate not in files and os.path.isfile(generate):
-        changed = _with_function(read_file(generate))
-        if changed is not None:
-            files[generate] = changed
-            said.append(f"changed {generate}: it says which program kustomize runs")
+    if generate not in files and os.path.isfile(generate):
+        try:
+            changed, told = _completed(read_file(generate), target.host, platform)
+        except ValueError as problem:
+            findings.append(finding("CC1311", file=generate, problem=str(problem)))
+        else:
+            files |= {generate: changed} if told else {}
+            said += [f"changed {generate}: {one}" for one in told]
     wired = _wire(directory, target, text, made)
     path = os.path.join(directory, target.name)
     findings += [one._replace(file=path) for one in wired.findings]
@@ -184,15 +189,18 @@ def _chunks(path: str) -> list[Chunk]:
         return []
 
 
-def _with_function(data: bytes) -> bytes | None:
-    """A file with its ContrastGenerate told to kustomize; None when it says so already."""
-    source = decode(data)
+def _completed(data: bytes, host: HostName, platform: str) -> tuple[bytes, list[str]]:
+    """A file with its ContrastGenerate completed, and what was added. Raises ValueError."""
+    source, said = decode(data), []
     for chunk in split_stream(source.text):
         if chunk.kind == "ContrastGenerate":
-            changed = with_function(chunk.of(source.text))
-            whole = source.text[: chunk.start] + changed + source.text[chunk.end :]
-            return encode(whole, source.bom) if whole != source.text else None
-    return None
+            text = chunk.of(source.text)
+            after = with_function(text) if host == "kustomize" else text
+            said += ["the program that kustomize runs"] if after != text else []
+            last = with_platform(after, platform) if platform else after
+            said += [f"platform {platform}"] if last != after else []
+            return encode(source.text[: chunk.start] + last + source.text[chunk.end :], source.bom), said
+    return data, []
 
 
 def _resources(directory: str, target: Target, wired: Wired) -> list[str]:
@@ -210,6 +218,6 @@ def _diff(files: Mapping[str, bytes]) -> Iterator[str]:
         there = os.path.exists(path)
         before = read_file(path).decode("utf-8", "replace").splitlines(keepends=True) if there else []
         after = data.decode("utf-8", "replace").splitlines(keepends=True)
-        if not path.endswith(".json"):
+        if not path.endswith(SUFFIX):
             for line in unified_diff(before, after, path if there else os.devnull, path):
                 yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

@@ -7,14 +7,12 @@ and nothing may change a pod after it is sealed.
 from typing import Any
 
 from krm_function.findings import Finding, finding
-from krm_function.krm.kube_object import FUNCTION
-from krm_function.model.workload import dig, mapping
+from krm_function.model.workload import mapping
 from krm_function.wiring.wired import Files, Wired
 from krm_function.yamltext import Change, parse, splice
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")  # the names that kustomize knows
 NEW_KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
-EXEC = "exec:\n  path: contrast-krm\n"  # a bare name: looked up on PATH
 
 
 def wire_kustomization(text: str, files: Files, resources: tuple[str, ...] = ()) -> Wired:
@@ -41,19 +39,6 @@ def listed(value: Any, key: str) -> tuple[str, ...]:
     entries = mapping(value).get(key)
     texts = [entry for entry in entries if isinstance(entry, str)] if isinstance(entries, list) else []
     return tuple(text.removeprefix("./") for text in texts)
-
-
-def with_function(text: str) -> str:
-    """A ContrastGenerate that tells kustomize which program to run. Raises YamlError."""
-    document = parse(text)
-    annotations = dig(document.value, ("metadata", "annotations"))
-    if isinstance(annotations, dict) and FUNCTION in annotations:
-        return text
-    if isinstance(annotations, dict) and annotations:
-        change = Change(("metadata", "annotations", FUNCTION), "set", EXEC)
-    else:
-        change = Change(("metadata", "annotations"), "set", {FUNCTION: EXEC})
-    return splice(document, [change]).text
 
 
 def _problem(value: Any) -> Finding | None:

@@ -197,6 +197,19 @@ def test_a_configuration_for_files_is_told_to_kustomize(here: Deployment) -> Non
         assert here.read("contrast.yaml").startswith("# mine\n")
 
 
+@pytest.mark.parametrize("host", ["kustomize", "kpt"])
+def test_a_platform_is_added_to_a_configuration_that_has_none(host: str, here: Deployment) -> None:
+    assert here.init(f"--{host}").code == 0
+    before = here.read("contrast.yaml")
+    assert here.init("--platform", "Metal-QEMU-TDX").code == 0
+    assert without(here.read("contrast.yaml"), "platform: metal-qemu-tdx") == before
+    run = here.init("--platform", "metal-qemu-tdx")
+    assert (run.code, run.stderr.splitlines()[0]) == (0, "nothing to do")
+    run = here.init("--platform", "metal-qemu-snp")
+    assert run.code == 1
+    assert "spec.platform is metal-qemu-tdx already" in run.stderr
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [

@@ -11,6 +11,7 @@ import yaml
 from krm_function.api import ConfigDocument, parse_release
 from tests.failures.running import Run, Zygote, listing
 from tests.release import assets
+from tools.make_examples import SUFFIX
 from tools.make_examples import release as example_release
 
 Import = Callable[..., Run]
@@ -175,7 +176,7 @@ def test_another_release_takes_the_place_of_the_old_one_as_a_whole(imported: Imp
     text = path.read_text()
     assert text.startswith("# mine\n")
     assert "v1.25.0" not in text
-    assert assets.SUFFIX not in text
+    assert SUFFIX not in text
 
 
 def test_nothing_of_the_old_release_is_left_over(imported: Import, tmp_path: Path) -> None:
@@ -212,7 +213,7 @@ def two_names(files: dict[str, str]) -> None:
         "handler: contrast", "handler: contrast", 1
     )
     files["runtime-metal-qemu-snp.yml"] = files["runtime-metal-qemu-snp.yml"].replace(
-        f"\nhandler: contrast-cc-metal-qemu-snp-{assets.SUFFIX}", "\nhandler: contrast-cc-metal-qemu-snp-00000000"
+        f"\nhandler: contrast-cc-metal-qemu-snp-{SUFFIX}", "\nhandler: contrast-cc-metal-qemu-snp-00000000"
     )
 
 
@@ -246,7 +247,7 @@ def no_platform_field(files: dict[str, str]) -> None:
 
 
 def placeholder(files: dict[str, str]) -> None:
-    files["runtime-metal-qemu-snp.yml"] = assets.runtime(assets.SNP).replace(f"-{assets.SUFFIX}", "")
+    files["runtime-metal-qemu-snp.yml"] = assets.runtime(assets.SNP).replace(f"-{SUFFIX}", "")
 
 
 def extra(name: str, text: str) -> Callable[[dict[str, str]], None]:
