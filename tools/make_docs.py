@@ -1,4 +1,4 @@
-"""Write the generated parts of docs/reference: the command line and the findings, out of the code itself.
+"""Write what is generated out of the code itself: parts of docs/reference, and the JSON Schemas of the package.
 
 python -m tools.make_docs           write them
 python -m tools.make_docs --check   write nothing; exit 1 and name every file that is not as it would be written
@@ -9,12 +9,19 @@ import io
 import os
 import sys
 
+from krm_function.api.schema import KINDS as CONFIG_KINDS
+from krm_function.api.schema import schema_text
 from krm_function.cli.arguments import parse
 from krm_function.cli.exits import Exit
 from krm_function.findings import KINDS
 
-REFERENCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "reference")
-VERBS = ("", "fn", "post-render", "generate", "plan", "check", "uninject", "manifest", "schema")
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+REFERENCE = os.path.join(ROOT, "docs", "reference")
+SCHEMAS = os.path.join(ROOT, "krm_function", "api", "schemas")
+VERBS = (
+    *("", "fn", "post-render", "generate", "plan", "check", "uninject", "manifest", "schema"),
+    *("release import", "release show", "init", "keys new", "install", "completion"),
+)
 
 
 def help_of(verb: str) -> str:
@@ -22,7 +29,7 @@ def help_of(verb: str) -> str:
     os.environ["COLUMNS"] = "80"
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.suppress(Exit):
-        parse([verb, "--help"] if verb else ["--help"])
+        parse([*verb.split(), "--help"])
     return said.getvalue().rstrip()
 
 
@@ -54,20 +61,32 @@ def generated(text: str, name: str, content: str) -> str:
     return f"{head}{start}\n\n{content}\n\n{end}{tail}"
 
 
+def read(path: str) -> str:
+    """The text of a file, "" if there is none."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
 def main() -> int:
-    """Write or check both files."""
-    stale = []
+    """Write or check all files."""
+    stale: dict[str, str] = {}
     for name, content in (("cli", command_line()), ("findings", findings())):
         path = os.path.join(REFERENCE, f"{name}.md")
-        with open(path, encoding="utf-8") as file:
-            before = file.read()
+        before = read(path)
         after = generated(before, name, content)
-        if before.split() == after.split():  # Python versions break the lines of a help text at different columns
-            continue
-        stale.append(path)
-        if "--check" not in sys.argv:
+        if before.split() != after.split():  # Python versions break the lines of a help text at different columns
+            stale[path] = after
+    for kind in CONFIG_KINDS:
+        path = os.path.join(SCHEMAS, f"{kind}.json")
+        if read(path) != schema_text(kind):
+            stale[path] = schema_text(kind)
+    if "--check" not in sys.argv:
+        for path, text in stale.items():
             with open(path, "w", encoding="utf-8") as file:
-                file.write(after)
+                file.write(text)
     for path in stale:
         print(f"{'stale' if '--check' in sys.argv else 'wrote'}: {os.path.basename(path)}", file=sys.stderr)
     return 1 if stale and "--check" in sys.argv else 0

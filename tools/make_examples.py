@@ -150,6 +150,12 @@ def platform(name: str) -> dict[str, Any]:
     return facts
 
 
+def modeline(place: str, kind: str) -> str:
+    """Return the line by which an editor finds the schema of a file in a directory below examples/."""
+    up = "../" * (len(place.split("/")) + 1)
+    return f"# yaml-language-server: $schema={up}krm_function/api/schemas/{kind}.json\n"
+
+
 def release() -> str:
     """Return the text of release.yaml."""
     names = ("metal-qemu-snp", "metal-qemu-snp-gpu", "metal-qemu-tdx", "metal-qemu-tdx-gpu")
@@ -222,8 +228,11 @@ def scalar(text: str) -> str:
 
 def files() -> dict[str, str]:
     """Return every file this script writes: path below examples/ -> text."""
-    made = {f"{place}/release.yaml": release() for place in LOCKS}
-    made |= {f"{place}/images.yaml": lock(names) for place, names in LOCKS.items()}
+    made = {f"{place}/release.yaml": modeline(place, "ContrastRelease") + release() for place in LOCKS}
+    made |= {f"{place}/images.yaml": modeline(place, "ImageLock") + lock(names) for place, names in LOCKS.items()}
+    for place in LOCKS:
+        options, line = f"{place}/contrast.yaml", modeline(place, "ContrastGenerate")
+        made[options] = line + read(options).removeprefix(line)  # the rest of it is written by hand
     coordinator = read(COORDINATOR)
     made |= dict.fromkeys(COORDINATOR_COPIES, coordinator)
     made[CHART_COORDINATOR] = coordinator.replace("namespace: shop\n", "namespace: {{ .Release.Namespace }}\n")
