@@ -346,7 +346,7 @@ KINDS: dict[str, Kind] = {
     "CC1308": Kind(
         "warning",
         "{field} is the same as in release {before}",
-        "`contrast generate` keeps measurements of a manifest.json that is there: make a new one with release {now}",
+        "let `contrast generate` of release {now} make a new manifest.json; it keeps the values of one that is there",
     ),
     "CC1310": Kind("error", "{what} in {directory}", "say which with --kustomize or --kpt"),
     "CC1311": Kind("error", "cannot be wired: {problem}", "correct or rename the file, or wire it by hand"),

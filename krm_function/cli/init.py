@@ -12,7 +12,7 @@ from typing import NamedTuple
 from krm_function.api import CONFIG_KINDS, is_config
 from krm_function.api.document import ConfigKind
 from krm_function.api.modeline import SUFFIX
-from krm_function.cli.init_steps import State, steps
+from krm_function.cli.init_steps import State, has_coordinator, steps
 from krm_function.cli.say import complain, write_out
 from krm_function.cli.schema_copies import missing_schemas
 from krm_function.findings import Finding, finding, has_errors
@@ -132,7 +132,13 @@ def _wire(directory: str, target: Target, text: str, files: Files) -> Wired:
     if target.host == "kpt":
         name = os.path.basename(os.path.realpath(directory)).lower().replace("_", "-")
         return wire_kptfile(text, files, name)
-    others = tuple(_plain_resources(directory)) if not target.data else ()
+    listed_now = listed(parse(text).value if text.strip() else {}, "resources")
+    if not target.data:
+        others = tuple(_plain_resources(directory))
+    elif any(has_coordinator(os.path.join(directory, name)) for name in listed_now):
+        others = ()
+    else:
+        others = tuple(name for name in _yaml_files(directory) if has_coordinator(os.path.join(directory, name)))
     return wire_kustomization(text, files, others)
 
 

@@ -44,7 +44,7 @@ def _steps(state: State) -> Iterator[str]:
         yield f"set spec.platform in {generate}: what the bare placeholder contrast-cc stands for"
     if not any(dig(value, ("spec", "manifest", "workloadOwnerKeys")) for value in _values(state.generate)):
         yield f"contrast-krm keys new --workload-owner --add-to {shlex.quote(generate)}"
-    if not any(map(_has_coordinator, state.resources)):
+    if not any(map(has_coordinator, state.resources)):
         where_to = f"copy the release's coordinator.yml into {state.directory}"
         yield where_to + (", and list it under resources" if state.host == "kustomize" else "")
     if not any(dig(value, ("spec", "images")) for value in _values(state.lock)):
@@ -55,10 +55,11 @@ def _steps(state: State) -> Iterator[str]:
         yield f"kpt fn render --allow-exec {where} && contrast-krm check {where}"
 
 
-def _has_coordinator(path: str) -> bool:
+def has_coordinator(path: str) -> bool:
+    """Whether a file holds the coordinator; not told of a directory or an URL."""
     try:
         return any(is_coordinator(value) for value in _values(read_file(path)))
-    except FileProblem:  # a directory, an URL: another layer may have it
+    except FileProblem:
         return False
 
 

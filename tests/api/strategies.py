@@ -45,8 +45,8 @@ def fitting(spec: Spec) -> st.SearchStrategy[Any]:
         case OneOrMany():
             return fitting(spec.items) | st.lists(fitting(spec.items), max_size=MOST)
         case ListOf():
-            size = {"max_size": MOST} if spec.length is None else {"min_size": spec.length, "max_size": spec.length}
-            return st.lists(fitting(spec.items), **size)
+            least, most = (0, MOST) if spec.length is None else (spec.length, spec.length)
+            return st.lists(fitting(spec.items), min_size=least, max_size=most)
         case MapOf():
             return st.dictionaries(texts(spec.keys), fitting(spec.values), max_size=MOST)
         case Record():

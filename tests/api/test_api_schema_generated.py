@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from krm_function.api.document import document_spec
 from krm_function.api.fields import ListOf, MapOf, OneOrMany, Record
 from krm_function.api.read import read
-from krm_function.api.schema import KINDS, schema, schema_of
+from krm_function.api.schema import KINDS, schema, schema_of, schema_text
 from tests.api.strategies import fitting
 from tests.api.test_api_schema import TABLES, Validator, known_to_differ, parses, validator
 
@@ -81,6 +81,26 @@ def test_an_unknown_and_a_missing_field_are_refused_by_both(kind: str, path: str
                 assert read(bare, less).faults
 
     compare()
+
+
+def resolved(value: Any, parts: dict[str, Any]) -> Any:
+    """A schema with every reference replaced by what it is to."""
+    if isinstance(value, list):
+        return [resolved(item, parts) for item in value]
+    if not isinstance(value, dict):
+        return value
+    whole = {**parts[value["$ref"].removeprefix("#/$defs/")], **value} if "$ref" in value else value
+    return {key: resolved(item, parts) for key, item in whole.items() if key not in {"$ref", "$defs"}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_parts_that_are_written_once_say_the_same(kind: str) -> None:
+    made = schema(kind)
+    assert resolved(made, made.get("$defs", {})).items() >= schema_of(WHOLE[kind]).items()
+
+
+def test_a_schema_that_people_have_beside_their_files_is_not_long() -> None:
+    assert {kind: len(schema_text(kind)) < 32_000 for kind in KINDS} == dict.fromkeys(KINDS, True)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -197,6 +197,25 @@ def test_a_configuration_for_files_is_told_to_kustomize(here: Deployment) -> Non
         assert here.read("contrast.yaml").startswith("# mine\n")
 
 
+def test_the_coordinator_that_lies_there_is_listed(here: Deployment) -> None:
+    coordinator = (Path(__file__).parents[2] / "examples/quickstart/resources/coordinator.yaml").read_text()
+    here.write("kustomization.yaml", "resources:\n- web.yaml\n")
+    here.write("my-coordinator.yml", coordinator)
+    assert here.init().code == 0
+    resources = ["web.yaml", "my-coordinator.yml", "release.yaml", "images.yaml"]
+    assert yaml.safe_load(here.read("kustomization.yaml"))["resources"] == resources
+
+
+def test_a_second_coordinator_is_not_listed(here: Deployment) -> None:
+    coordinator = (Path(__file__).parents[2] / "examples/quickstart/resources/coordinator.yaml").read_text()
+    here.write("kustomization.yaml", "resources:\n- one.yml\n")
+    here.write("one.yml", coordinator)
+    here.write("other.yml", coordinator)
+    assert here.init().code == 0
+    resources = ["one.yml", "release.yaml", "images.yaml"]
+    assert yaml.safe_load(here.read("kustomization.yaml"))["resources"] == resources
+
+
 @pytest.mark.parametrize("host", ["kustomize", "kpt"])
 def test_a_platform_is_added_to_a_configuration_that_has_none(host: str, here: Deployment) -> None:
     assert here.init(f"--{host}").code == 0

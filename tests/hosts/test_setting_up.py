@@ -10,7 +10,7 @@ import yaml
 from tests.hosts.documents import by_name, pod_templates
 from tests.hosts.hosts import put
 from tests.hosts.running import EXAMPLES, Machine, Ran
-from tests.release import assets
+from tools import release_assets as assets
 
 LOCK = yaml.safe_load((EXAMPLES / "kustomize/confidential/images.yaml").read_text())
 BASE = """# The shop.

@@ -10,7 +10,7 @@ import yaml
 
 from krm_function.api import ConfigDocument, parse_release
 from tests.failures.running import Run, Zygote, listing
-from tests.release import assets
+from tools import release_assets as assets
 from tools.make_examples import SUFFIX
 from tools.make_examples import release as example_release
 

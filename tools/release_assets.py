@@ -1,14 +1,18 @@
-"""The files of a made-up Contrast release, in the form of real ones (contrast.md 5.6, 7.1, 7.4, 8.2, 8.3)."""
+"""The files of a made-up Contrast release, in the form of real ones: what `release import` reads.
+
+The facts are those of tools/make_examples.py, so what is imported from here is the release of the examples.
+"""
 
 import hashlib
 import json
 from typing import Any
 
-from tools.make_examples import COORDINATOR, INJECTED, RELEASED, SUFFIX, VERSION, measurement, platform, read
+from tools.make_examples import COORDINATOR, RELEASED, SUFFIX, VERSION, measurement, platform, read
 
 CONTRAST = "ghcr.io/edgelesssys/contrast"
 SNP, SNP_GPU, TDX, TDX_GPU = "metal-qemu-snp", "metal-qemu-snp-gpu", "metal-qemu-tdx", "metal-qemu-tdx-gpu"
 PLATFORMS = (SNP, SNP_GPU, TDX, TDX_GPU)
+INSTALLERS = ("node-installer-kata", "node-installer-kata-gpu")
 PAUSE = "registry.k8s.io/pause:3.6@sha256:" + hashlib.sha256(b"pause").hexdigest()
 
 
@@ -57,7 +61,7 @@ spec:
       hostPID: true
       initContainers:
         - name: installer
-          image: {pinned("node-installer-kata" + ("-gpu" if gpu else ""), version)}
+          image: {pinned(INSTALLERS[gpu], version)}
           command: ["/bin/node-installer", "{marker(name)}"]
           resources:
             requests:
@@ -141,6 +145,3 @@ def files(*names: str) -> dict[str, str]:
     made["image-replacements.txt"] = replacements()
     made["manifest.json"] = json.dumps(manifest(*chosen), indent=2) + "\n"
     return made
-
-
-assert set(INJECTED) <= set(RELEASED)
