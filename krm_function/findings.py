@@ -342,7 +342,7 @@ KINDS: dict[str, Kind] = {
         "{field} is of release {before}, and no file says what it is in {now}",
         "give the file that says it, or remove the field first",
     ),
-    "CC1307": Kind("warning", "{what} is not known", "{remedy}"),
+    "CC1307": Kind("warning", "not known: {what}", "{remedy}"),
     "CC1308": Kind(
         "warning",
         "{field} is the same as in release {before}",

@@ -14,9 +14,9 @@ from krm_function.api.document import ConfigKind
 from krm_function.api.modeline import SUFFIX
 from krm_function.cli.init_steps import State, has_coordinator, steps
 from krm_function.cli.say import complain, write_out
-from krm_function.cli.schema_copies import missing_schemas
+from krm_function.cli.schema_copies import missing_schemas, write_all
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.hosts.files import SUFFIXES, FileProblem, read_file, write_file
+from krm_function.hosts.files import SUFFIXES, FileProblem, read_file
 from krm_function.model.located import yaml_finding
 from krm_function.model.nearest import nearest
 from krm_function.model.platforms import PLATFORMS, find_platform
@@ -68,9 +68,7 @@ def run_init(options: Namespace) -> int:
     if options.dry_run:
         write_out("".join(_diff(plan.files)).encode())
     else:
-        for path, data in plan.files.items():
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-            write_file(path, data)
+        write_all(plan.files)
     said = [f"{'would be ' if options.dry_run else ''}{line}" for line in plan.said] or ["nothing to do"]
     text = "".join(f"{escape(line)}\n" for line in [*said, *steps(plan.state)])
     return complain(findings, options.format, options.report, text)

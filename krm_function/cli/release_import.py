@@ -15,9 +15,9 @@ from krm_function.api.modeline import schema_file
 from krm_function.api.release import VERSION
 from krm_function.cli.configuration import as_configuration, from_resources
 from krm_function.cli.say import complain, write_out
-from krm_function.cli.schema_copies import missing_schemas
+from krm_function.cli.schema_copies import missing_schemas, write_all
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.hosts.files import FileProblem, read_file, write_file
+from krm_function.hosts.files import FileProblem, read_file
 from krm_function.hosts.stream import decode_stream
 from krm_function.model.located import yaml_finding
 from krm_function.release import Combined, Fact, combine, existing, facts_of, missing, new_text, updated_text
@@ -67,19 +67,20 @@ def _finish(combined: Combined, before: Before, options: Namespace, findings: li
     if release is None:
         return complain(findings, options.format, options.report)
     findings += missing(release)
-    said = f"release {release.version}: {_names(release)}; {len(release.images)} images\n"
+    said = f"release {release.version}: {_names(release)}; {_count(len(release.images))}\n"
     if not options.output:
         write_out(data)
     elif data == before.data:
         said += f"{escape(options.output)} says so already\n"
     else:
         copies = missing_schemas(os.path.dirname(options.output), [KIND]) if new else {}
-        for path, text in copies.items():
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            write_file(path, text)
-        write_file(options.output, data)
+        write_all(copies | {options.output: data})
         said += f"{'wrote' if new else 'updated'} {escape(options.output)}\n"
     return complain(findings, options.format, options.report, said)
+
+
+def _count(images: int) -> str:
+    return f"{images} image{'' if images == 1 else 's'}"
 
 
 def _names(release: Release) -> str:

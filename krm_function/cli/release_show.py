@@ -31,5 +31,7 @@ def run_release_show(options: Namespace) -> int:
             write_out(text.encode())
             findings += missing(releases[0])
         else:
-            findings.append(finding("CC0904", kind="ContrastRelease") if releases else finding("CC0903"))
+            hint = "name the file that has it; `contrast-krm release import` makes one"
+            none = finding("CC0903")._replace(hint=hint)
+            findings.append(finding("CC0904", kind="ContrastRelease") if releases else none)
     return complain(findings, options.format, options.report)

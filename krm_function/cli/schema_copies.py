@@ -5,10 +5,11 @@ edits them.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from krm_function.api.modeline import schema_file
+from krm_function.api.modeline import DIRECTORY, schema_file
 from krm_function.api.schema import schema_text
+from krm_function.hosts.files import FileProblem, write_file
 
 
 def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:
@@ -19,6 +20,18 @@ def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:
         if not _holds(path, text):
             made[path] = text
     return made
+
+
+def write_all(files: Mapping[str, bytes]) -> None:
+    """Write files in this order; of directories only that of the copies is made. Raises FileProblem."""
+    for path, data in files.items():
+        directory = os.path.dirname(path)
+        if os.path.basename(directory) == DIRECTORY and not os.path.isdir(directory):
+            try:
+                os.mkdir(directory)
+            except OSError as problem:
+                raise FileProblem(directory, problem.strerror or "not writable", writing=True) from problem
+        write_file(path, data)
 
 
 def _holds(path: str, text: bytes) -> bool:

@@ -201,7 +201,7 @@ def test_a_manifest_that_kept_the_old_measurements_is_told(imported: Import) -> 
     stale = {**of_the_next_release(assets.SNP), "manifest.json": json.dumps(assets.manifest(assets.SNP))}
     run = imported(stale, "-o", "release.yaml")
     assert (run.code, set(codes(run))) == (0, {"CC1308"})
-    assert "make a new one with release v1.26.0" in run.stderr
+    assert "let `contrast generate` of release v1.26.0 make a new manifest.json" in run.stderr
 
 
 def other_handler(files: dict[str, str]) -> None:
@@ -355,6 +355,14 @@ def test_a_directory_is_not_searched_for_yaml_only(imported: Import, tmp_path: P
     run = imported({}, names=("assets",))
     assert run.code == 3
     assert "is a directory; name the files in it" in said(run)
+
+
+def test_no_directory_is_made_for_a_path_that_is_mistyped(imported: Import, tmp_path: Path) -> None:
+    files = assets.files(assets.SNP)
+    run = imported(files, "-o", "missing/release.yaml")
+    assert run.code == 3
+    assert "error CC1002 missing/.contrast-krm: cannot be written: no such file or directory" in said(run)
+    assert set(listing(tmp_path)) == set(files)
 
 
 def test_the_file_that_is_written_names_its_schema(imported: Import, tmp_path: Path) -> None:
