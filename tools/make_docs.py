@@ -1,4 +1,4 @@
-"""Write the generated parts of docs: command line, findings, fields of a pod, common mistakes, out of the code itself.
+"""Write what is generated out of the code itself: parts of docs, and the JSON Schemas of the package.
 
 python -m tools.make_docs           write them
 python -m tools.make_docs --check   write nothing; exit 1 and name every file that is not as it would be written
@@ -10,16 +10,21 @@ import json
 import os
 import sys
 
+from krm_function.api.schema import KINDS as CONFIG_KINDS
+from krm_function.api.schema import schema_text
 from krm_function.cli.arguments import parse
 from krm_function.cli.exits import Exit
 from krm_function.policy.fields import TYPES
 from tools.findings_page import findings_page
 from tools.mistakes_page import mistakes_page
 
-DOCS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs")
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DOCS = os.path.join(ROOT, "docs")
+SCHEMAS = os.path.join(ROOT, "krm_function", "api", "schemas")
 VERBS = (
     *("", "fn", "post-render", "generate", "plan", "explain", "diff", "check"),
     *("policy show", "policy compare", "uninject", "lock", "manifest", "schema"),
+    *("release import", "release show", "init", "keys new", "install", "completion"),
 )
 
 
@@ -62,9 +67,18 @@ def generated(text: str, name: str, content: str) -> str:
     return f"{head}{start}\n\n{content}\n\n{end}{tail}"
 
 
+def read(path: str) -> str:
+    """The text of a file, "" if there is none."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
 def main() -> int:
-    """Write or check all of them."""
-    stale = []
+    """Write or check all files."""
+    stale: dict[str, str] = {}
     pages = (
         ("reference/cli.md", "cli", command_line()),
         ("reference/findings.md", "findings", findings_page()),
@@ -73,15 +87,18 @@ def main() -> int:
     )
     for page, name, content in pages:
         path = os.path.join(DOCS, page)
-        with open(path, encoding="utf-8") as file:
-            before = file.read()
+        before = read(path)
         after = generated(before, name, content)
-        if before.split() == after.split():  # Python versions break the lines of a help text at different columns
-            continue
-        stale.append(path)
-        if "--check" not in sys.argv:
+        if before.split() != after.split():  # Python versions break the lines of a help text at different columns
+            stale[path] = after
+    for kind in CONFIG_KINDS:
+        path = os.path.join(SCHEMAS, f"{kind}.json")
+        if read(path) != schema_text(kind):
+            stale[path] = schema_text(kind)
+    if "--check" not in sys.argv:
+        for path, text in stale.items():
             with open(path, "w", encoding="utf-8") as file:
-                file.write(after)
+                file.write(text)
     for path in stale:
         print(f"{'stale' if '--check' in sys.argv else 'wrote'}: {os.path.basename(path)}", file=sys.stderr)
     return 1 if stale and "--check" in sys.argv else 0

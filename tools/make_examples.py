@@ -1,7 +1,7 @@
 """Write the release, the image locks and the coordinator of the examples: made up, but the same on every machine.
 
-    python tools/make_examples.py           write release.yaml, images.yaml and coordinator.yaml into every example
-    python tools/make_examples.py --check   write nothing; exit 1 and name every file that is not as it would be written
+    python -m tools.make_examples           write release.yaml, images.yaml and coordinator.yaml into every example
+    python -m tools.make_examples --check   write nothing; exit 1 and name every file that is not as it would be written
 
 A digest is the SHA-256 of the image it belongs to ("registry.example.com/shop/web:2.3.1"), a measurement the SHA-384 of
 its description ("metal-qemu-snp Milan TrustedMeasurement"). So no example holds a value of a real release by accident.
@@ -131,6 +131,8 @@ COORDINATOR_COPIES = (
     "multi-runtime/resources/coordinator.yaml",
     "strict/resources/coordinator.yaml",
 )
+FROM_SCRATCH = "from-scratch"  # the files of a release, and a shop that is not wired yet
+TWO_PLATFORMS = ("metal-qemu-snp", "metal-qemu-snp-gpu")
 CHART_COORDINATOR = "helm/chart/templates/coordinator.yaml"
 
 
@@ -165,6 +167,12 @@ def platform(name: str) -> dict[str, Any]:
     if not gpu:
         facts["rtmr0ByVCPU"] = {str(count): measurement(f"{name} RTMR0 {count}") for count in range(1, 9)}
     return facts
+
+
+def modeline(place: str, kind: str) -> str:
+    """Return the line by which an editor finds the schema of a file in a directory below examples/."""
+    up = "../" * (len(place.split("/")) + 1)
+    return f"# yaml-language-server: $schema={up}krm_function/api/schemas/{kind}.json\n"
 
 
 def release() -> str:
@@ -241,8 +249,15 @@ def scalar(text: str) -> str:
 
 def files() -> dict[str, str]:
     """Return every file this script writes: path below examples/ -> text."""
-    made = {f"{place}/release.yaml": release() for place in LOCKS}
-    made |= {f"{place}/images.yaml": lock(names) for place, names in LOCKS.items()}
+    from tools import release_assets  # noqa: PLC0415 (it reads the facts of this module)
+
+    made = {f"{place}/release.yaml": modeline(place, "ContrastRelease") + release() for place in LOCKS}
+    made |= {f"{place}/images.yaml": modeline(place, "ImageLock") + lock(names) for place, names in LOCKS.items()}
+    for place in LOCKS:
+        options, line = f"{place}/contrast.yaml", modeline(place, "ContrastGenerate")
+        made[options] = line + read(options).removeprefix(line)  # the rest of it is written by hand
+    made |= {f"{FROM_SCRATCH}/assets/{name}": text for name, text in release_assets.files(*TWO_PLATFORMS).items()}
+    made[f"{FROM_SCRATCH}/images.yaml"] = modeline(FROM_SCRATCH, "ImageLock") + lock((*INJECTED, "web"))
     coordinator = read(COORDINATOR)
     made |= dict.fromkeys(COORDINATOR_COPIES, coordinator)
     made[CHART_COORDINATOR] = coordinator.replace("namespace: shop\n", "namespace: {{ .Release.Namespace }}\n")
@@ -254,7 +269,9 @@ def problems() -> Iterator[str]:
     for path, text in files().items():
         if read(path) != text:
             yield f"{path}: not as tools/make_examples.py writes it"
-    known = {image.reference for image in IMAGES.values()}
+    from tools.release_assets import INSTALLERS, PAUSE, pinned  # noqa: PLC0415 (as above)
+
+    known = {image.reference for image in IMAGES.values()} | {PAUSE, *map(pinned, INSTALLERS)}
     for folder, _, names in sorted(os.walk(EXAMPLES)):
         for name in sorted(names):
             path = os.path.relpath(os.path.join(folder, name), EXAMPLES)

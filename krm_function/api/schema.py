@@ -26,6 +26,7 @@ from krm_function.api.generate import GENERATE
 from krm_function.api.image_lock import IMAGE_LOCK
 from krm_function.api.kinds import API_VERSION
 from krm_function.api.release import RELEASE
+from krm_function.api.schema_parts import with_shared_parts
 from krm_function.model.quantity import GRAMMAR, LARGEST, LONGEST, NANO
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -48,7 +49,14 @@ def schema(kind: str) -> Schema:
         "ImageLock": document_spec("ImageLock", IMAGE_LOCK, required=True),
     }[kind]
     head = {"$schema": DRAFT, "$id": f"https://{API_VERSION}/{kind}.json", "title": kind, "description": TITLES[kind]}
-    return {**head, **schema_of(whole)}
+    return with_shared_parts({**head, **schema_of(whole)})
+
+
+def schema_text(kind: str) -> str:
+    """The schema of one kind as it is published: as JSON, for people too. Raises KeyError."""
+    import json
+
+    return f"{json.dumps(schema(kind), indent=2)}\n"
 
 
 def schema_of(spec: Spec) -> Schema:

@@ -56,7 +56,7 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         known = [str(choice) for choice in action.choices]
-        name = action.option_strings[-1] if action.option_strings else "verb"
+        name = action.option_strings[-1] if action.option_strings else str(action.metavar).lower()
         what = f"{name} {escape(str(value))} is not known" if name != "verb" else f"unknown verb {escape(str(value))}"
         self._refuse(what, self._meant(str(value), known) or f"use one of {', '.join(known)}")
 
@@ -90,6 +90,8 @@ def parse_config_only(arguments: Sequence[str]) -> list[str]:
 
 
 def _parser() -> Parser:
+    from krm_function.cli.setting_up import add_setting_up
+
     parser = Parser(
         prog="contrast-krm",
         description=DESCRIPTION,
@@ -111,6 +113,7 @@ def _parser() -> Parser:
     _lock(verbs)
     _manifest(verbs)
     _schema(verbs)
+    add_setting_up(verbs)
     return parser
 
 

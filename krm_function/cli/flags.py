@@ -13,9 +13,9 @@ from krm_function.cli.settings import SettingsProblem, read_settings
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import read_file
 from krm_function.manifest import KeyProblem, ManifestError, decode, seedshare_owner, workload_owner
-from krm_function.model.image import parse as parse_image
 from krm_function.model.nearest import nearest
 from krm_function.model.platforms import PLATFORMS, find_platform
+from krm_function.release.replacements import replacements
 
 
 def apply_flags(config: Config, options: Namespace) -> tuple[Config, tuple[Finding, ...]]:
@@ -134,15 +134,10 @@ def _replacements(path: str) -> tuple[dict[str, str], list[Finding]]:
     """`image = replacement` lines (contrast.md 5.6); every replacement must be pinned."""
     images: dict[str, str] = {}
     findings: list[Finding] = []
-    for number, line in enumerate(_text(path).splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        image, _, replacement = line.partition("=")
-        words: Sequence[str] = (image.strip(), replacement.strip())
-        parsed = parse_image(words[1])
-        if not all(words) or " " in words[0] or isinstance(parsed, str) or not parsed.digest:
-            problem = "not `image = replacement@sha256:<digest>`"
-            findings.append(_wrong("--image-replacements", problem, "correct the line", line=number, file=path))
-            continue
-        images[words[0]] = words[1]
+    for entry in replacements(_text(path)):
+        if entry.problem:
+            found = _wrong("--image-replacements", entry.problem, "correct the line", line=entry.line, file=path)
+            findings.append(found)
+        else:
+            images[entry.image] = entry.pinned
     return images, findings

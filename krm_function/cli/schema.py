@@ -2,7 +2,7 @@
 
 import json
 
-from krm_function.api.schema import KINDS, schema
+from krm_function.api.schema import KINDS, schema, schema_text
 from krm_function.cli.say import complain, write_out
 from krm_function.findings import finding
 from krm_function.model.nearest import nearest
@@ -16,6 +16,6 @@ def run_schema(kind: str) -> int:
             close = nearest(kind, KINDS) or ", ".join(KINDS)
             return complain([finding("CC0905", kind=kind, suggestion=close)])
         kind = by_fold[kind.lower()]
-    value = schema(kind) if kind else {known: schema(known) for known in KINDS}
-    write_out(f"{json.dumps(value, indent=2)}\n".encode())
+    text = schema_text(kind) if kind else f"{json.dumps({known: schema(known) for known in KINDS}, indent=2)}\n"
+    write_out(text.encode())
     return 0

@@ -91,6 +91,27 @@ def write_file(path: str, data: bytes, mode: int = 0o644) -> None:
         raise FileProblem(path, problem.strerror or "not writable", writing=True) from problem
 
 
+def create_file(path: str, data: bytes, mode: int) -> None:
+    """Write a file that must not exist yet, synced, with exactly these permission bits. Raises FileProblem.
+
+    The bits hold from the first byte and whatever the umask is; a file that could not be completed is removed.
+    """
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode & 0o600)
+        try:
+            with open(descriptor, "wb") as file:
+                os.fchmod(file.fileno(), mode)
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        except BaseException:
+            os.unlink(path)
+            raise
+        _sync(os.path.dirname(path) or ".")
+    except OSError as problem:
+        raise FileProblem(path, problem.strerror or "not writable", writing=True) from problem
+
+
 def _sync(directory: str) -> None:
     """Make a rename durable where the file system can; the new file is complete and in its place either way."""
     descriptor = -1

@@ -12,11 +12,13 @@ from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
 from tests.failures.running import EXECUTABLE, Zygote, environment, spawned
 
-VERBS = ("fn", "post-render", "generate", "plan", "check", "uninject", "manifest", "schema")
+SETTING_UP = ("release", "init", "keys", "install", "completion")
+VERBS = ("fn", "post-render", "generate", "plan", "check", "uninject", "manifest", "schema", *SETTING_UP)
+BELOW = (("release", "import"), ("release", "show"), ("keys", "new"))
 READERS = ("post-render", "generate", "plan", "check", "uninject", "manifest")
 
 
-@pytest.mark.parametrize("arguments", [(), *((verb,) for verb in VERBS)], ids=" ".join)
+@pytest.mark.parametrize("arguments", [(), *((verb,) for verb in VERBS), *BELOW], ids=" ".join)
 def test_help_goes_to_standard_output(arguments: tuple[str, ...], call: Zygote) -> None:
     run = call(*arguments, "--help")
     assert run.code == 0
@@ -48,6 +50,10 @@ def test_the_version_is_that_of_the_package() -> None:
         (["check", "--format", "jsn"], "--format jsn is not known", "did you mean json?"),
         (["generate", "--config"], "--config: expected one argument", "see contrast-krm generate --help"),
         (["generate", "-o", "a", "--in-place"], "not allowed with argument", "see contrast-krm generate --help"),
+        (["release", "imprt"], "unknown verb imprt", "did you mean import?"),
+        (["release", "import"], "the following arguments are required: FILE", "see contrast-krm release import --help"),
+        (["release", "import", "a", "--relaese", "v1"], "unknown argument --relaese", "did you mean --release?"),
+        (["init", "--kusto"], "unknown argument --kusto", "did you mean --kustomize?"),
         (["schema", "ImageLock", "more"], "unknown argument more", "see contrast-krm schema --help"),
         (["gen\x1b[31m\u202e"], "unknown verb gen\\x1b[31m\\u202e", "use one of"),
         ([""], "unknown verb ", "use one of"),
@@ -62,6 +68,13 @@ def test_a_mistake_of_typing_has_one_line_and_a_hint(arguments: list[str], said:
     assert said in first
     assert second.startswith("  hint: ")
     assert hint in second
+
+
+@pytest.mark.parametrize("verb", ["release", "keys"])
+def test_a_verb_that_needs_another_one_says_which_there_are(verb: str, call: Zygote) -> None:
+    run = call(verb)
+    assert (run.code, run.stdout) == (2, b"")
+    assert run.stderr.startswith(f"usage: contrast-krm {verb}")
 
 
 def test_a_shortened_flag_is_not_guessed(call: Zygote) -> None:

@@ -1,0 +1,95 @@
+"""What the running program consists of: its own packages, and every distribution it depends on.
+
+Rule of this file: the answer comes from the metadata of what is installed here, so the copy is what was tested; nothing
+is downloaded. Bytecode is left out, because it is made anew.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from typing import NamedTuple
+
+PROGRAM = "contrast-krm"
+PACKAGES = ("krm_function", "helm_plugin")
+OWN_METADATA = ("METADATA", "licenses/LICENSE")  # an editable install has more, and it names places of this machine
+CACHE = "__pycache__"
+
+
+class Member(NamedTuple):
+    """One file of the copy. name: below the copy, with slashes."""
+
+    name: str
+    source: str
+
+
+class NotCopied(Exception):
+    """A distribution that does not say which files it has."""
+
+
+def members() -> list[Member]:
+    """Every file, sorted by name. Raises NotCopied."""
+    ours = distribution(PROGRAM)
+    found = [*_own(), *_own_metadata(ours)]
+    for name in _needed(ours):
+        found += _files(distribution(name))
+    return sorted(set(found))
+
+
+def _own() -> Iterator[Member]:
+    """The files of our packages, wherever they are: an editable install has them in a source tree."""
+    import krm_function
+
+    root = os.path.dirname(os.path.dirname(os.path.abspath(krm_function.__file__)))
+    for package in PACKAGES:
+        for directory, below, names in os.walk(os.path.join(root, package)):
+            below[:] = [name for name in below if name != CACHE]
+            for name in names:
+                path = os.path.join(directory, name)
+                yield Member(os.path.relpath(path, root), path)
+
+
+def _own_metadata(ours: Distribution) -> Iterator[Member]:
+    """The metadata by which the copy knows its own name, and the license."""
+    directory = f"{PROGRAM.replace('-', '_')}-{ours.version}.dist-info"
+    for name in OWN_METADATA:
+        source = str(ours.locate_file(f"{directory}/{name}"))
+        if os.path.isfile(source):
+            yield Member(f"{directory}/{name}", source)
+
+
+def _needed(ours: Distribution) -> list[str]:
+    """The names of all distributions that are needed, directly or not."""
+    needed: dict[str, None] = {}
+    waiting = [ours]
+    while waiting:
+        for line in waiting.pop().requires or ():
+            wanted, _, marker = line.partition(";")
+            if "extra" in marker:
+                continue
+            name = re.split(r"[^A-Za-z0-9._-]", wanted.strip(), maxsplit=1)[0]
+            if _normal(name) in needed:
+                continue
+            try:
+                found = distribution(name)
+            except PackageNotFoundError:
+                if marker:  # not for this Python or system
+                    continue
+                raise
+            needed[_normal(name)] = None
+            waiting.append(found)
+    return list(needed)
+
+
+def _normal(name: str) -> str:
+    """A name as PEP 503 compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _files(found: Distribution) -> Iterator[Member]:
+    """The files of an installed distribution, without its scripts."""
+    if not found.files:
+        raise NotCopied(f"{found.name} does not say which files it has; install it with pip")
+    for file in found.files:
+        if ".." not in file.parts and CACHE not in file.parts and not file.name.endswith(".pyc"):
+            yield Member(str(file), str(file.locate()))

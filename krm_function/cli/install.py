@@ -1,0 +1,174 @@
+"""`contrast-krm install DIR`: this program and all it needs, in a directory that can be mounted anywhere.
+
+    DIR/contrast-krm                                           the executable
+    DIR/lib/contrast-krm-<version>-<hash>/                     the code; its name is a digest of its content
+    DIR/plugin/contrast-krm.dev/v1alpha1/.../ContrastGenerate  a link to it, where kustomize looks for legacy plugins
+
+Rule of this file: the executable is exchanged last and in one step, after the new copy has run; whoever calls it
+meanwhile gets the old one or the new one.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+
+from krm_function import __version__
+from krm_function.api.kinds import API_VERSION
+from krm_function.cli.distributions import Member, NotCopied, members
+from krm_function.cli.launcher import MARK, launcher
+from krm_function.cli.say import complain
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.hosts.files import FileProblem, create_file, read_file
+from krm_function.report.order import escape
+
+PROGRAM = "contrast-krm"
+PLUGIN = f"plugin/{API_VERSION}/contrastgenerate/ContrastGenerate"
+EXECUTABLE = 0o755
+READABLE = 0o644
+SECONDS = 60
+
+
+def run_install(options: Namespace) -> int:
+    """Install. Raises FileProblem."""
+    directory = options.directory
+    python = options.python or _this_python()
+    try:
+        changed, findings = _install(directory, python)
+    except NotCopied as problem:
+        changed, findings = False, [finding("CC1320", problem=str(problem))]
+    except FileProblem:
+        raise
+    except OSError as problem:
+        raise FileProblem(problem.filename or directory, problem.strerror or "not writable", writing=True) from problem
+    said = ""
+    if not has_errors(findings):
+        where = escape(os.path.join(directory, PROGRAM))
+        home = escape(os.path.join(os.path.abspath(directory), "plugin"))
+        said = f"{where}: contrast-krm {__version__} for {escape(python)}" + ("" if changed else ", as before") + "\n"
+        said += f"for legacy plugins: export KUSTOMIZE_PLUGIN_HOME={home}\n"
+    return complain(findings, options.format, options.report, said)
+
+
+def _this_python() -> str:
+    """The interpreter below any virtual environment, which may be gone when the copy runs."""
+    return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
+
+
+def _install(directory: str, python: str) -> tuple[bool, list[Finding]]:
+    """Copy, try, exchange, clean up; whether anything changed, and what is wrong."""
+    target = os.path.join(directory, PROGRAM)
+    if os.path.lexists(target) and (os.path.isdir(target) or MARK.encode() not in read_file(target)):
+        raise FileProblem(target, "is there, and not from an earlier install", writing=True)
+    if "/" in python and not os.path.isabs(python):
+        problem, remedy = "must be an absolute path, or a name without a slash", "name the Python where the copy runs"
+        return False, [finding("CC0909", option="--python", problem=problem, remedy=remedy)]
+    library = _copied(directory, members())
+    text = launcher(python, library).encode()
+    changed = not os.path.exists(target) or read_file(target) != text
+    findings = _exchanged(target, text, python) if changed else []
+    if not has_errors(findings):
+        changed |= _linked(os.path.join(directory, PLUGIN), target)
+        _swept(os.path.join(directory, "lib"), library)
+    return changed, findings
+
+
+def _copied(directory: str, files: Sequence[Member]) -> str:
+    """Make the library, unless it is there; its name."""
+    import compileall
+    import py_compile
+    import shutil
+
+    name = f"{PROGRAM}-{__version__}-{_digest(files)}"
+    place = os.path.join(directory, "lib", name)
+    if os.path.isdir(place):
+        return name
+    temporary = os.path.join(directory, "lib", f".{name}.{os.getpid()}")
+    try:
+        for file in files:
+            path = os.path.join(temporary, file.name)
+            _made(os.path.dirname(path))
+            shutil.copyfile(file.source, path)
+            os.chmod(path, READABLE)
+        mode = py_compile.PycInvalidationMode.UNCHECKED_HASH  # nobody edits it, and times may get lost on the way
+        compileall.compile_dir(temporary, quiet=2, invalidation_mode=mode, stripdir=temporary)
+        for path, _, names in os.walk(temporary):
+            os.chmod(path, EXECUTABLE)
+            for one in names:
+                os.chmod(os.path.join(path, one), READABLE)
+        os.rename(temporary, place)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return name
+
+
+def _digest(files: Sequence[Member]) -> str:
+    """A digest of the names and bytes of a copy, and of the Python that it is compiled for."""
+    digest = hashlib.sha256(sys.implementation.cache_tag.encode())
+    for file in files:
+        with open(file.source, "rb") as source:
+            content = hashlib.sha256(source.read()).digest()
+        digest.update(file.name.encode() + b"\0" + content)
+    return digest.hexdigest()[:12]
+
+
+def _made(path: str) -> None:
+    """Make directories that everybody may enter, whatever the umask is: another user may run the copy."""
+    if os.path.isdir(path):
+        return
+    _made(os.path.dirname(path) or ".")
+    os.mkdir(path)
+    os.chmod(path, EXECUTABLE)
+
+
+def _exchanged(target: str, text: bytes, python: str) -> list[Finding]:
+    """Put the executable in its place after it has run."""
+    trial = os.path.join(os.path.dirname(target), f".{PROGRAM}.{os.getpid()}")
+    create_file(trial, text, EXECUTABLE)
+    try:
+        findings = _tried(trial, python)
+        if not has_errors(findings):
+            os.rename(trial, target)
+    finally:
+        if os.path.lexists(trial):
+            os.unlink(trial)
+    return findings
+
+
+def _tried(trial: str, python: str) -> list[Finding]:
+    """Run it, with nothing in its environment."""
+    if os.path.isabs(python) and not os.path.exists(python):
+        return [finding("CC1321", python=python)]
+    try:
+        command = [os.path.abspath(trial), "--version"]
+        done = subprocess.run(command, env={}, capture_output=True, timeout=SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        said = problem.strerror if isinstance(problem, OSError) else "no answer"
+        return [finding("CC1320", problem=f"it does not run: {said}")]
+    if done.returncode or done.stdout.decode(errors="replace") != f"{PROGRAM} {__version__}\n":
+        said = (done.stderr.decode(errors="replace").splitlines() or ["no answer"])[-1 if done.returncode == 1 else 0]
+        return [finding("CC1320", problem=f"it does not run: {said.removeprefix(f'{PROGRAM}: ')}")]
+    return []
+
+
+def _linked(path: str, target: str) -> bool:
+    """The plugin, a relative link, so that the directory can be moved; whether it is new."""
+    relative = os.path.relpath(target, os.path.dirname(path))
+    if os.path.islink(path) and os.readlink(path) == relative:
+        return False
+    _made(os.path.dirname(path))
+    if os.path.lexists(path):
+        raise FileProblem(path, "is there, and not from an earlier install", writing=True)
+    os.symlink(relative, path)
+    return True
+
+
+def _swept(directory: str, current: str) -> None:
+    """Remove the copies of earlier installs."""
+    import shutil
+
+    for name in os.listdir(directory):
+        if name != current and name.startswith(f"{PROGRAM}-"):
+            shutil.rmtree(os.path.join(directory, name), ignore_errors=True)

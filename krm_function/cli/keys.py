@@ -1,0 +1,88 @@
+"""`contrast-krm keys new`: an owner's key pair, the private half in a file of its own.
+
+Rule of this file: a private key is written to a new file that only its owner can read, or printed if somebody asks for
+that with `-o -`; it is in no message, and an existing key is never touched.
+"""
+
+import os
+from argparse import Namespace
+from collections.abc import Callable
+
+from krm_function.cli.say import complain, write_out
+from krm_function.findings import Finding, finding
+from krm_function.hosts.files import FileProblem, create_file, read_file, write_file
+from krm_function.manifest.new_keys import KeyPair, new_seedshare_owner, new_workload_owner
+from krm_function.model.located import yaml_finding
+from krm_function.report.order import escape
+from krm_function.wiring import with_owner_key
+from krm_function.yamltext import YamlError
+
+PRIVATE = 0o600
+PUBLIC = 0o644
+STANDARD_OUTPUT = "-"
+
+
+def run_keys_new(options: Namespace) -> int:
+    """Make one pair. Raises FileProblem, with nothing left behind."""
+    owner = "seedshare" if options.seedshare_owner else "workload"
+    field = f"{owner}OwnerKeys"
+    private = options.output or f"{owner}-owner.pem"  # the name that Contrast's own commands look for
+    public = "" if options.public == STANDARD_OUTPUT else options.public
+    found = _wrong(private, public, options.add_to, field)
+    if found:
+        return complain(found, options.format, options.report)
+    for path in filter(None, (private, public)):
+        if path != STANDARD_OUTPUT and os.path.lexists(path):  # told before seconds go by; `create_file` makes sure
+            raise FileProblem(path, "exists; a key is never overwritten, name another file", writing=True)
+    pair = new_seedshare_owner() if owner == "seedshare" else new_workload_owner()
+    if options.add_to:
+        data = with_owner_key(read_file(options.add_to), field, pair.public)
+        _write(pair, private, lambda: write_file(options.add_to, data))
+    elif public:
+        shown = _shown(pair.public, as_yaml=options.yaml)
+        _write(pair, private, lambda: create_file(public, shown, PUBLIC))
+    else:
+        shown = _shown(pair.public, as_yaml=options.yaml)
+        _write(pair, private, lambda: write_out(shown))
+    told = [] if private == STANDARD_OUTPUT else [f"private key: {private}; keep it secret, and out of Git"]
+    told += [f"public key: {public}"] if public else []
+    told += [f"public key: added to spec.manifest.{field} in {options.add_to}"] if options.add_to else []
+    told += [] if options.add_to else [f"the public key goes into spec.manifest.{field} of the ContrastGenerate"]
+    return complain([], options.format, options.report, "".join(f"{escape(line)}\n" for line in told))
+
+
+def _wrong(private: str, public: str, add_to: str, field: str) -> list[Finding]:
+    """What is wrong with a call, before anything is made."""
+    if private == STANDARD_OUTPUT and not public and not add_to:
+        problem, remedy = "the public key would go to standard output as well", "name a file with --public"
+        return [finding("CC0909", option="--output", problem=problem, remedy=remedy)]
+    if not add_to:
+        return []
+    try:
+        with_owner_key(read_file(add_to), field, "")
+    except YamlError as problem:
+        return [yaml_finding(problem, add_to)]
+    except ValueError as problem:
+        remedy = "name the file with the ContrastGenerate"
+        return [finding("CC0909", option="--add-to", problem=str(problem), remedy=remedy, file=add_to)]
+    return []
+
+
+def _write(pair: KeyPair, private: str, publish: Callable[[], None]) -> None:
+    """Both halves or none; the private one first, so that no public key is about whose other half is lost."""
+    if private == STANDARD_OUTPUT:
+        publish()
+        write_out(pair.private)
+        return
+    create_file(private, pair.private, PRIVATE)
+    try:
+        publish()
+    except OSError:
+        os.unlink(private)
+        raise
+
+
+def _shown(pem: str, *, as_yaml: bool) -> bytes:
+    """PEM, or the same as an entry of a YAML list, to be pasted below the field's name."""
+    lines = "".join(f"  {line}\n" for line in pem.splitlines())
+    return (f"- |\n{lines}" if as_yaml else pem).encode("ascii")

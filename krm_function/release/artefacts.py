@@ -1,0 +1,93 @@
+"""Which of a release's files this is, told by what is in it and never by its name.
+
+Rule of this file: a file that is none of them is an error, since a release without it would be another release.
+
+    content                                                   is
+    JSON object with ReferenceValues                          a manifest.json of `contrast generate`
+    JSON object whose every key is a runtime handler          the CLI's reference values
+    YAML with a RuntimeClass                                  runtime-<platform>.yml
+    YAML with a coordinator StatefulSet                       coordinator.yml
+    lines `image = replacement`                               an image-replacements file
+"""
+
+from krm_function.api import is_config
+from krm_function.api.json_text import load
+from krm_function.findings import Finding, finding
+from krm_function.manifest import ManifestError, decode
+from krm_function.model.located import yaml_finding
+from krm_function.model.objects import objects
+from krm_function.model.workload import mapping
+from krm_function.release.coordinator import coordinator_facts, is_coordinator
+from krm_function.release.facts import Fact, Facts
+from krm_function.release.measurements import handler_facts, is_by_handler, manifest_facts
+from krm_function.release.replacements import looks_like_replacements, replacement_facts
+from krm_function.release.runtime import runtime_facts
+from krm_function.yamltext import YamlError, parse, split_stream
+from krm_function.yamltext import decode as decode_text
+
+BLANK = " \t\r\n"
+
+
+def facts_of(data: bytes, file: str, vcpus: int = 0) -> Facts:
+    """Everything one file tells. vcpus: of the pods that a manifest was made for, 0 when nobody said."""
+    try:
+        text = decode_text(data).text
+    except YamlError as problem:
+        return Facts(findings=(yaml_finding(problem, file),))
+    if text.lstrip(BLANK).startswith("{"):
+        return _json(data, text, file, vcpus)
+    if looks_like_replacements(text):
+        return replacement_facts(text, file)
+    return _yaml(text, file)
+
+
+def _json(data: bytes, text: str, file: str, vcpus: int) -> Facts:
+    try:
+        value = load(text)
+    except (ValueError, RecursionError) as problem:
+        said = str(problem) if isinstance(problem, ValueError) else "is nested too deeply"
+        return _unknown(file, said)
+    if is_by_handler(value):
+        return handler_facts(value, file)
+    try:
+        manifest = decode(data)
+    except ManifestError as problem:
+        return _unknown(file, str(problem), problem.line)
+    if "ReferenceValues" not in manifest:
+        return _unknown(file, "a JSON object that is neither a manifest.json nor the CLI's reference values")
+    return manifest_facts(manifest, file, vcpus)
+
+
+def _yaml(text: str, file: str) -> Facts:
+    facts: list[Fact] = []
+    findings: list[Finding] = []
+    known = False
+    try:
+        documents = [
+            (chunk.line, parse(text[chunk.start : chunk.end], line=chunk.line)) for chunk in split_stream(text)
+        ]
+    except YamlError as problem:
+        return Facts(findings=(yaml_finding(problem, file),))
+    for line, document in documents:
+        for _, value in objects(document.value):
+            told = _object(mapping(value), file, line)
+            known = known or told is not None
+            facts += told.facts if told else ()
+            findings += told.findings if told else ()
+    if not known:
+        return _unknown(file, "no runtime class of Contrast, no coordinator and no image replacements in it")
+    return Facts(tuple(facts), tuple(findings))
+
+
+def _object(value: dict[str, object], file: str, line: int) -> Facts | None:
+    """What one object tells; None when it tells nothing."""
+    kind = value.get("kind")
+    if kind == "ContrastRelease" and is_config(str(value.get("apiVersion", ""))):
+        return _unknown(file, "a ContrastRelease already; to update one, name it with -o", line)
+    if kind in {"RuntimeClass", "DaemonSet"}:
+        return runtime_facts(value, file, line)
+    return coordinator_facts(value, file, line) if is_coordinator(value) else None
+
+
+def _unknown(file: str, problem: str, line: int = 0) -> Facts:
+    return Facts(findings=(finding("CC1304", file=file, line=line, problem=problem),))

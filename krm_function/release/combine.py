@@ -1,0 +1,148 @@
+"""Facts of several files, and of the ContrastRelease that is there, as one release.
+
+Rule of this file: a contradiction is an error, never a choice. A release's facts never change, so what is there holds
+against the files too; only a release of another version takes its place, and then as a whole.
+
+    the file there says    the files say      the result
+    nothing                x                  x
+    x                      nothing            x; of another version: CC1306, it would be left over
+    x                      x                  x; of another version: CC1308 if it is a measurement
+    x                      y, same version    CC1301
+    x                      y, other version   y
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from krm_function.findings import Finding, Path, finding
+from krm_function.model.image import CONTRAST
+from krm_function.release.facts import MEASURED, NO_VERSION, Fact, same
+
+ON_THE_COMMAND_LINE = "--release"
+MEASUREMENTS = frozenset(name for names in MEASURED.values() for name in names) - {"APEIP"}
+
+
+class Combined(NamedTuple):
+    """One release. facts: what is known now, by path. before: the version that was there, "" for none."""
+
+    facts: Mapping[Path, Fact]
+    version: str
+    before: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+def combine(told: Iterable[Fact], there: Iterable[Fact] = (), version: str = "") -> Combined:
+    """Make one release of what the files tell and what is there. version: as the command line says, or ""."""
+    findings: list[Finding] = []
+    said = [Fact(("version",), version, ON_THE_COMMAND_LINE)] if version else []
+    new = _once([*said, *told], findings)
+    old = {fact.path: fact for fact in there}
+    before = old[("version",)].value if ("version",) in old else ""
+    now = new[("version",)].value if ("version",) in new else before
+    if not now:
+        findings.append(finding("CC1303"))
+    if before in {"", now}:
+        facts = _added(old, new, findings)
+    else:
+        facts = new
+        findings += _left_over(old, new, before, now)
+    facts, left_out = _with_handlers(facts)
+    findings += left_out
+    findings += _one_suffix(facts)
+    return Combined(facts, now or NO_VERSION, before, tuple(findings))
+
+
+def _once(told: Iterable[Fact], findings: list[Finding]) -> dict[Path, Fact]:
+    """Each fact once; two sources that do not agree are an error, unless one of them is weak."""
+    made: dict[Path, Fact] = {}
+    for fact in told:
+        other = made.get(fact.path)
+        if other is None or (other.weak and not fact.weak):
+            made[fact.path] = fact
+        elif not fact.weak and not same(fact.value, other.value):
+            findings.append(_contradiction(other, fact))
+    return made
+
+
+def _added(old: Mapping[Path, Fact], new: Mapping[Path, Fact], findings: list[Finding]) -> dict[Path, Fact]:
+    """What is there, and what it lacks."""
+    for path, fact in new.items():
+        if path in old and not fact.weak and not same(fact.value, old[path].value):
+            findings.append(_contradiction(old[path], fact))
+    return {**new, **old}
+
+
+def _contradiction(one: Fact, other: Fact) -> Finding:
+    first, second = _short(one.value), _short(other.value)
+    return finding(
+        "CC1301",
+        field=other.field,
+        first=first,
+        one=one.file,
+        second=second,
+        other=other.file,
+        file=other.file,
+        line=other.line,
+    )
+
+
+def _short(value: object) -> str:
+    """A value for a sentence: measurements by their first digits."""
+    text = str(value) if isinstance(value, str) else ", ".join(f"{k}: {v}" for k, v in sorted(_items(value)))
+    return text if len(text) <= 64 else f"{text[:12]}…"
+
+
+def _items(value: object) -> list[tuple[str, str]]:
+    return [(str(key), str(item)) for key, item in value.items()] if isinstance(value, dict) else [("", str(value))]
+
+
+def _left_over(old: Mapping[Path, Fact], new: Mapping[Path, Fact], before: str, now: str) -> list[Finding]:
+    """What the other release left, and what it has in common with this one although it must not."""
+    findings: list[Finding] = []
+    groups = {_group(fact): fact for path, fact in old.items() if path not in new and _is_of_the_release(fact)}
+    for field, fact in groups.items():
+        found = finding("CC1306", field=field, before=before, now=now, file=fact.file, line=fact.line)
+        findings.append(found)
+    for path, fact in new.items():
+        if fact.path[-1] in MEASUREMENTS and path in old and same(fact.value, old[path].value):
+            found = finding("CC1308", field=fact.field, before=before, now=now, file=fact.file, line=fact.line)
+            findings.append(found)
+    return findings
+
+
+def _group(fact: Fact) -> str:
+    """What to name: a platform's reference values or its RTMR0 table as a whole, else the fact itself."""
+    if fact.path[0] != "platforms" or fact.path[2] in {"handler", "overhead"}:
+        return fact.field
+    what = "rtmr0ByVCPU" if fact.path[2] == "rtmr0ByVCPU" else "referenceValues"
+    return f"platforms.{fact.path[1]}.{what}"
+
+
+def _is_of_the_release(fact: Fact) -> bool:
+    """Whether a fact dies with its release: all but images of somebody else."""
+    return fact.path[0] != "images" or str(fact.path[1]).startswith(f"{CONTRAST}/")
+
+
+def _with_handlers(facts: Mapping[Path, Fact]) -> tuple[dict[Path, Fact], list[Finding]]:
+    """The facts without those of platforms of which no handler is known: they cannot be used."""
+    named = {path[1] for path in facts if path[0] == "platforms" and path[2] == "handler"}
+    kept = {path: fact for path, fact in facts.items() if path[0] != "platforms" or path[1] in named}
+    lost: dict[str, Fact] = {str(path[1]): fact for path, fact in facts.items() if path not in kept}
+    findings = [
+        finding(
+            "CC1305", file=fact.file, what=f"platform {name}", why=f"no runtime-{name}.yml says what its handler is"
+        )
+        for name, fact in sorted(lost.items())
+    ]
+    return kept, findings
+
+
+def _one_suffix(facts: Mapping[Path, Fact]) -> list[Finding]:
+    """All handlers of a release end alike (contrast.md 5.7)."""
+    handlers = [fact for path, fact in facts.items() if path[-1] == "handler"]
+    first = next(iter(handlers), None)
+    return [
+        finding("CC1302", one=first.value, other=fact.value, file=fact.file, line=fact.line)
+        for fact in handlers
+        if first and fact.value.rpartition("-")[2] != first.value.rpartition("-")[2]
+    ]

@@ -1,0 +1,54 @@
+"""One fact about a release, and where it stands.
+
+Rule of this file: a path says what the fact is about, so that two files that tell the same thing can be held against
+each other.
+
+    path                                            value
+    version                                         "v1.25.0"
+    platforms, <platform>, handler                  "contrast-cc-<platform>-<hash>"
+    platforms, <platform>, overhead                 {"memory": "682Mi"}
+    platforms, <platform>, snp, Milan, <field>      a measured value of the entry for this product
+    platforms, <platform>, tdx, "", <field>         a measured value of the entry
+    platforms, <platform>, tdx, "", Rtmrs, <n>      one of the four
+    platforms, <platform>, rtmr0ByVCPU, "<n>"       RTMR0 for n vCPUs
+    images, <image as a pod names it>               the pinned image
+"""
+
+from typing import Any, NamedTuple
+
+from krm_function.findings import Finding, Path
+from krm_function.manifest.fields import SNP, TDX
+
+NO_VERSION = "v0.0.0"  # what `init` writes before anything is imported
+MEASURED = {
+    tee: tuple(field.name for field in shape.fields if field.measured and field.name != "Rtmr0Alternatives")
+    for tee, shape in (("snp", SNP), ("tdx", TDX))
+}
+
+
+class Fact(NamedTuple):
+    """weak: it depends on more than the release, and stands back behind any other source."""
+
+    path: Path
+    value: Any
+    file: str
+    line: int = 0
+    weak: bool = False
+
+    @property
+    def field(self) -> str:
+        """The path for people: `platforms.metal-qemu-snp.handler`, `platforms.metal-qemu-snp.Milan.APEIP`."""
+        names = [str(part) for part in self.path if part not in {"snp", "tdx", ""}]
+        return ".".join(names)
+
+
+class Facts(NamedTuple):
+    """What one file tells."""
+
+    facts: tuple[Fact, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def same(one: Any, two: Any) -> bool:
+    """Whether two values of a fact are one: hex digits in any letter case."""
+    return one.casefold() == two.casefold() if isinstance(one, str) and isinstance(two, str) else bool(one == two)

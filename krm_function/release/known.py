@@ -1,0 +1,38 @@
+"""A ContrastRelease as facts: what an earlier import, or a person, has written.
+
+Rule of this file: the inverse of text.py; what one writes the other reads.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from krm_function.model.platforms import PLATFORMS
+from krm_function.model.workload import dig, mapping, maps
+from krm_function.release.facts import MEASURED, NO_VERSION, Fact
+
+
+def known_facts(value: Any, file: str, line: int = 0) -> tuple[Fact, ...]:
+    """The facts of a ContrastRelease that parses; its placeholder version is none."""
+    spec = mapping(mapping(value).get("spec"))
+    return tuple(Fact(path, found, file, line) for path, found in _walk(spec) if found not in (None, NO_VERSION))
+
+
+def _walk(spec: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    yield ("version",), spec.get("version")
+    for name, facts in mapping(spec.get("platforms")).items():
+        here = ("platforms", name)
+        tee = PLATFORMS[name].tee
+        yield (*here, "handler"), mapping(facts).get("handler")
+        yield (*here, "overhead"), mapping(facts).get("overhead")
+        for entry in maps(dig(facts, ("referenceValues", tee))):
+            place = (*here, tee, entry.get("ProductName") or "")
+            for field in MEASURED[tee]:
+                if field == "Rtmrs":
+                    yield from (((*place, field, index), one) for index, one in enumerate(entry.get(field) or ()))
+                else:
+                    yield (*place, field), entry.get(field)
+        yield from (
+            ((*here, "rtmr0ByVCPU", str(count)), one)
+            for count, one in mapping(mapping(facts).get("rtmr0ByVCPU")).items()
+        )
+    yield from ((("images", name), image) for name, image in mapping(spec.get("images")).items())

@@ -1,0 +1,58 @@
+"""Image replacements: lines `image = replacement`, as Contrast reads them (contrast.md 5.6).
+
+Rule of this file: the grammar is Contrast's; that a replacement has to be pinned is ours. A later line wins.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from krm_function.findings import Finding, finding
+from krm_function.model.image import CONTRAST, Image, parse
+from krm_function.release.facts import Fact, Facts
+from krm_function.release.version import version_facts
+
+LINE = re.compile(r"[ \t]*([^\s=]+)[ \t]*=[ \t]*(\S+)[ \t]*")
+
+
+class Replacement(NamedTuple):
+    """One line, counted from 1. problem: why it cannot be used, or ""."""
+
+    line: int
+    image: str
+    pinned: str
+    problem: str = ""
+
+
+def replacements(text: str) -> Iterator[Replacement]:
+    """Every line that says something."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = LINE.fullmatch(line)
+        image, pinned = match.groups() if match else ("", "")
+        parsed = parse(pinned)
+        usable = match is not None and isinstance(parsed, Image) and parsed.pinned
+        yield Replacement(number, image, pinned, "" if usable else "not `image = replacement@sha256:<digest>`")
+
+
+def looks_like_replacements(text: str) -> bool:
+    """Whether the first line that says something is such a line; no YAML of a release begins like one."""
+    first = next(replacements(text), None)
+    return first is not None and bool(first.image)
+
+
+def replacement_facts(text: str, file: str) -> Facts:
+    """What an image-replacements file tells: images, and the release by the tags of Contrast's own."""
+    facts: dict[str, Fact] = {}
+    findings: list[Finding] = []
+    versions: list[Fact] = []
+    for entry in replacements(text):
+        if entry.problem:
+            findings.append(finding("CC1304", file=file, line=entry.line, problem=entry.problem))
+            continue
+        facts[entry.image] = Fact(("images", entry.image), entry.pinned, file, entry.line)
+    for fact in facts.values():
+        if str(fact.path[1]).startswith(f"{CONTRAST}/"):
+            versions += version_facts([fact.value], file, fact.line)
+    return Facts((*facts.values(), *versions), tuple(findings))

@@ -1,0 +1,109 @@
+"""A ContrastRelease in short: platforms, handlers, which reference values are known, images.
+
+Rule of this file: measurements are named, not printed: nobody compares 96 digits by eye, and the file has them. The
+JSON form is versioned; version 1 only ever gains fields.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from krm_function.api import Release
+from krm_function.api.kinds import PlatformRelease
+from krm_function.manifest import merged_reference_values, unfilled, validate
+from krm_function.model.image import Image, parse
+from krm_function.report.order import escape
+
+SHOWN = 12  # hex digits of an image's digest
+SELECTORS = ("Platform", "ProductName")
+
+
+def release_text(release: Release) -> str:
+    """Tables of the platforms and the images."""
+    platforms = [("PLATFORM", "HANDLER", "OVERHEAD")]
+    for name, facts in release.platforms.items():
+        overhead = ", ".join(f"{key} {value}" for key, value in facts.overhead.items())
+        platforms.append((name, facts.handler, overhead or "none"))
+    values = [("PLATFORM", "ENTRY", "KNOWN", "LEFT TO THE OPERATOR")]
+    for name, facts in release.platforms.items():
+        left = to_fill_in(facts)
+        values += [
+            (name, product(entry), ", ".join(known(entry)), ", ".join(left[product(entry)]) or "-")
+            for entry in entries(facts)
+        ]
+        if facts.rtmr0_by_vcpu:
+            values.append((name, "RTMR0", f"for {_ranges(map(int, facts.rtmr0_by_vcpu))} vCPUs", "-"))
+        if not entries(facts):
+            values.append((name, "none", "-", "-"))
+    images = [("IMAGE", "BECOMES", "DIGEST")]
+    for image, pinned in release.images.items():
+        parsed = parse(pinned)
+        if isinstance(parsed, Image):
+            tagged = str(parsed._replace(digest=""))
+            images.append((image, tagged, parsed.digest.removeprefix("sha256:")[:SHOWN]))
+    title = f"release {release.version}"
+    parts = [title, *(_table(rows) for rows in (platforms, values, images) if len(rows) > 1)]
+    return "\n\n".join(parts) + "\n"
+
+
+def release_json(release: Release) -> str:
+    """`{"version": 1, "release": "v1.25.0", "platforms": {...}, "images": {...}}`."""
+    import json
+
+    platforms = {
+        name: {
+            "handler": facts.handler,
+            "overhead": dict(facts.overhead),
+            "referenceValues": [
+                {"entry": product(entry), "known": known(entry), "toFillIn": list(to_fill_in(facts)[product(entry)])}
+                for entry in entries(facts)
+            ],
+            "rtmr0ForVCPUs": sorted(map(int, facts.rtmr0_by_vcpu)),
+        }
+        for name, facts in release.platforms.items()
+    }
+    data = {"version": 1, "release": release.version, "platforms": platforms, "images": dict(release.images)}
+    return json.dumps(data, indent=2) + "\n"
+
+
+def entries(facts: PlatformRelease) -> tuple[Mapping[str, Any], ...]:
+    """The reference values of a platform."""
+    return (*facts.snp, *facts.tdx)
+
+
+def product(entry: Mapping[str, Any]) -> str:
+    """How an entry is told from the others: Milan, Genoa, or TDX."""
+    return str(entry.get("ProductName") or "TDX")
+
+
+def known(entry: Mapping[str, Any]) -> list[str]:
+    """The fields that an entry gives."""
+    return [name for name, value in entry.items() if name not in SELECTORS and value not in (None, "", [])]
+
+
+def to_fill_in(facts: PlatformRelease) -> dict[str, tuple[str, ...]]:
+    """By entry: what Contrast asks for and only an operator knows; by the verdict on a manifest with this release."""
+    values = merged_reference_values(None, {"snp": list(facts.snp), "tdx": list(facts.tdx)}, None)
+    lacking = unfilled(validate({"Policies": {}, "ReferenceValues": values}))
+    made: dict[str, tuple[str, ...]] = {}
+    for tee in ("snp", "tdx"):
+        for index, entry in enumerate(values.get(tee, ())):
+            fields = lacking.get(f"{tee}[{index}]", ())
+            made[product(entry)] = tuple(dict.fromkeys(field.partition(".")[0] for field in fields))
+    return made
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """`1-8, 16`."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
+    cells = [tuple(escape(cell) for cell in row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)

@@ -1,0 +1,26 @@
+"""The function in a host's own file: kustomization.yaml or Kptfile, and new configuration files to fill in.
+
+Rule of this room: texts in, texts out; what is there already stays, and a second time changes nothing.
+"""
+
+from krm_function.wiring.generate import with_function, with_platform
+from krm_function.wiring.kptfile import KPTFILE, wire_kptfile
+from krm_function.wiring.kustomization import KUSTOMIZATIONS, listed, wire_kustomization
+from krm_function.wiring.new_files import NEW_FILES, new_file
+from krm_function.wiring.owner_key import with_owner_key
+from krm_function.wiring.wired import Files, Wired
+
+__all__ = [
+    "KPTFILE",
+    "KUSTOMIZATIONS",
+    "NEW_FILES",
+    "Files",
+    "Wired",
+    "listed",
+    "new_file",
+    "wire_kptfile",
+    "wire_kustomization",
+    "with_function",
+    "with_owner_key",
+    "with_platform",
+]

@@ -1,0 +1,92 @@
+"""New configuration files, with what there is to fill in as comments.
+
+Rule of this file: each text is valid as it stands, so that a render says what is missing and not that a file is broken.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from krm_function.api.document import ConfigKind
+from krm_function.api.modeline import modeline, schema_file
+from krm_function.release import NO_VERSION
+
+HostName = Literal["kustomize", "kpt"]
+NEW_FILES: Mapping[ConfigKind, str] = {
+    "ContrastGenerate": "contrast.yaml",
+    "ContrastRelease": "release.yaml",
+    "ImageLock": "images.yaml",
+}
+FUNCTION = """
+    # kustomize runs this program. A bare name is looked up on PATH.
+    config.kubernetes.io/function: |
+      exec:
+        path: contrast-krm"""
+LOCAL = """
+    emit: LocalConfig # a file of the package, which `kpt live apply` skips"""
+GENERATE = """# What you decide. Every field of spec may be left out.
+apiVersion: contrast-krm.dev/v1alpha1
+kind: ContrastGenerate
+metadata:
+  name: contrast
+  annotations:
+    config.kubernetes.io/local-config: "true"{function}
+spec:
+  # What the bare placeholder contrast-cc stands for; the coordinator has it.
+  {platform}
+  # Labels of the nodes that have a platform. They go into its RuntimeClass and are checked against every pod.
+  # scheduling:
+  #   metal-qemu-snp:
+  #     nodeSelector:
+  #       example.com/tee: sev-snp
+  runtimeClasses: emit # adds the RuntimeClass objects to the output
+  manifest:
+    # Who may update the manifest, and who may recover the coordinator. An entry each is added by
+    #   contrast-krm keys new --workload-owner --add-to {file}
+    #   contrast-krm keys new --seedshare-owner --add-to {file}
+    # What only you know: for SNP the firmware versions that you accept at least, for TDX the module's measurement.
+    # referenceValues:
+    #   snp:
+    #     MinimumTCB: {{BootloaderVersion: 0, TEEVersion: 0, SNPVersion: 0, MicrocodeVersion: 0}}
+    #   tdx:
+    #     MrSeam: ""
+    name: contrast-manifest{emit}
+"""
+RELEASE = """# The facts of one Contrast release. There are none yet; `contrast-krm release import` puts them here:
+#   contrast-krm release import runtime-*.yml coordinator.yml image-replacements.txt manifest.json -o {file}
+# Whoever can change this file decides what the deployment accepts: review it, and take its sources over a channel that
+# you trust.
+apiVersion: contrast-krm.dev/v1alpha1
+kind: ContrastRelease
+metadata:
+  name: {version}
+  annotations:
+    config.kubernetes.io/local-config: "true"
+spec:
+  version: {version}
+  platforms: {{}}
+"""
+LOCK = """# What policies have to know of each image: its digest and its OCI configuration, by the name that pods use.
+# There is none yet; docs/how-to/release-and-lock.md says how to fill it in.
+apiVersion: contrast-krm.dev/v1alpha1
+kind: ImageLock
+metadata:
+  name: images
+  annotations:
+    config.kubernetes.io/local-config: "true"
+spec:
+  images: {}
+"""
+
+
+def new_file(kind: ConfigKind, host: HostName, platform: str = "") -> str:
+    """The text of a new file. platform: the default one, "" when nobody said."""
+    head, file = modeline(schema_file(kind)), NEW_FILES[kind]
+    match kind:
+        case "ContrastGenerate":
+            chosen = f"platform: {platform}" if platform else "# platform: metal-qemu-snp"
+            function, emit = (FUNCTION, "") if host == "kustomize" else ("", LOCAL)
+            return head + GENERATE.format(function=function, platform=chosen, emit=emit, file=file)
+        case "ContrastRelease":
+            return head + RELEASE.format(version=NO_VERSION, file=file)
+        case "ImageLock":
+            return head + LOCK

@@ -1,0 +1,24 @@
+"""What wiring takes and gives.
+
+Rule of this file: records only.
+"""
+
+from typing import NamedTuple
+
+from krm_function.findings import Finding
+
+
+class Files(NamedTuple):
+    """The configuration files of a deployment, as its host's file names them."""
+
+    generate: str
+    release: str
+    lock: str
+
+
+class Wired(NamedTuple):
+    """A host's file with the function in it. said: what was added, a phrase each."""
+
+    text: str
+    said: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()

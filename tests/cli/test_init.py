@@ -1,0 +1,340 @@
+"""`init`: what is there stays, what is missing is added, once."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from krm_function.api import ConfigDocument, collect
+from krm_function.wiring import NEW_FILES
+from tests.failures.running import Run, Zygote, listing
+
+MINE = """# Production. Ask Jo before you change anything.
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+- ../prod      # the shop
+
+# the coordinator
+- coordinator.yaml
+images: [{name: web, newTag: "1"}]   # keep
+"""
+PACKAGE = """apiVersion: kpt.dev/v1
+kind: Kptfile
+metadata:
+  name: shop # ours
+pipeline:
+  mutators:
+    - image: example.com/set-labels:v1 # first
+      configMap: {app: shop}
+"""
+
+
+class Deployment:
+    def __init__(self, directory: Path, call: Zygote) -> None:
+        self.directory = directory
+        self._call = call
+
+    def init(self, *arguments: str) -> Run:
+        run = self._call("init", *arguments, directory=self.directory)
+        assert "Traceback" not in run.stderr
+        return run
+
+    def write(self, name: str, text: str) -> None:
+        (self.directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.directory / name).write_text(text)
+
+    def read(self, name: str) -> str:
+        return (self.directory / name).read_text()
+
+
+@pytest.fixture
+def here(tmp_path: Path, call: Zygote) -> Deployment:
+    return Deployment(tmp_path, call)
+
+
+def without(text: str, *lines: str) -> str:
+    return "".join(line for line in text.splitlines(keepends=True) if line.strip() not in lines)
+
+
+def test_a_kustomization_keeps_its_text(here: Deployment) -> None:
+    here.write("kustomization.yaml", MINE)
+    assert here.init().code == 0
+    after = here.read("kustomization.yaml")
+    added = ("- release.yaml", "- images.yaml", "transformers:", "- contrast.yaml")
+    assert without(after, *added) == MINE
+    value = yaml.safe_load(after)
+    assert value["resources"] == ["../prod", "coordinator.yaml", "release.yaml", "images.yaml"]
+    assert value["transformers"] == ["contrast.yaml"]
+
+
+def test_a_kptfile_keeps_its_text(here: Deployment) -> None:
+    here.write("Kptfile", PACKAGE)
+    assert here.init(".").code == 0
+    added = "    - exec: contrast-krm\n      configPath: contrast.yaml\n"
+    assert here.read("Kptfile") == PACKAGE + added
+
+
+@pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization", "Kptfile"])
+def test_a_second_time_changes_nothing(name: str, here: Deployment) -> None:
+    here.write(f"shop/{name}", PACKAGE if name == "Kptfile" else MINE)
+    assert here.init("shop").code == 0
+    before = listing(here.directory)
+    run = here.init("shop")
+    assert (run.code, run.stdout) == (0, b"")
+    assert run.stderr.startswith("nothing to do\nnext:\n")
+    assert listing(here.directory) == before
+
+
+@pytest.mark.parametrize("host", ["kustomize", "kpt"])
+@pytest.mark.parametrize("platform", ["", "metal-qemu-tdx"])
+def test_the_new_files_are_a_configuration(host: str, platform: str, here: Deployment) -> None:
+    assert here.init(f"--{host}", *(("--platform", platform) if platform else ())).code == 0
+    documents = [ConfigDocument(yaml.safe_load(here.read(name)), name) for name in NEW_FILES.values()]
+    config, findings = collect(documents)
+    assert findings == ()
+    assert config is not None
+    assert config.generate.platform == platform
+    assert config.generate.manifest.emit == ("ConfigMap" if host == "kustomize" else "LocalConfig")
+    for document in documents:
+        assert document.value["metadata"]["annotations"]["config.kubernetes.io/local-config"] == "true"
+
+
+@pytest.mark.parametrize("kind", NEW_FILES)
+def test_every_new_file_names_a_schema_that_is_there(kind: str, here: Deployment) -> None:
+    assert here.init("--kustomize").code == 0
+    first = here.read(NEW_FILES[kind]).splitlines()[0]  # type: ignore[index]
+    path = first.removeprefix("# yaml-language-server: $schema=")
+    assert path != first
+    assert json.loads(here.read(path))["title"] == kind
+
+
+def test_what_the_comments_of_a_new_file_say_can_be_taken_literally(here: Deployment) -> None:
+    """Each commented field, without its `# `, is a configuration."""
+    assert here.init("--kustomize").code == 0
+    lines = here.read("contrast.yaml").splitlines()
+    start = lines.index("  # scheduling:")
+    lines[start : start + 4] = [line.replace("# ", "", 1) for line in lines[start : start + 4]]
+    start = lines.index("    # referenceValues:")
+    lines[start : start + 3] = [line.replace("# ", "", 1) for line in lines[start : start + 3]]
+    value = yaml.safe_load("\n".join(lines).replace("# platform:", "platform:"))
+    assert set(value["spec"]) == {"platform", "scheduling", "runtimeClasses", "manifest"}
+    assert "MinimumTCB" in value["spec"]["manifest"]["referenceValues"]["snp"]
+    release = yaml.safe_load(here.read("release.yaml"))
+    _, findings = collect([ConfigDocument(value), ConfigDocument(release)])
+    assert findings == ()
+
+
+@pytest.mark.parametrize(
+    ("there", "arguments", "said"),
+    [
+        ((), (), "neither a kustomization nor a Kptfile is in ."),
+        (("kustomization.yaml", "Kptfile"), (), "both a kustomization and a Kptfile are in ."),
+        (("kustomization.yaml", "Kustomization"), (), "more than one Kustomization: kustomization.yaml, Kustomization"),
+        (("kustomization.yaml",), ("--platform", "metal-qemu-tdy"), "use metal-qemu-tdx"),
+        (("kustomization.yaml",), ("--kustomize", "--kpt"), "not allowed with"),
+        (("kustomization.yaml",), ("nowhere",), "no such directory"),
+    ],
+)
+def test_a_choice_that_is_not_clear_is_the_users(
+    there: tuple[str, ...], arguments: tuple[str, ...], said: str, here: Deployment
+) -> None:
+    for name in there:
+        here.write(name, PACKAGE if name == "Kptfile" else MINE)
+    before = listing(here.directory)
+    run = here.init(*arguments)
+    assert run.code in {1, 2, 3}
+    assert said in run.stderr
+    assert listing(here.directory) == before
+
+
+@pytest.mark.parametrize(("flag", "file"), [("--kustomize", "kustomization.yaml"), ("--kpt", "Kptfile")])
+def test_a_flag_decides(flag: str, file: str, here: Deployment) -> None:
+    here.write("kustomization.yaml", MINE)
+    here.write("Kptfile", PACKAGE)
+    other = "Kptfile" if file != "Kptfile" else "kustomization.yaml"
+    before = here.read(other)
+    assert here.init(flag).code == 0
+    assert "contrast.yaml" in here.read(file)
+    assert here.read(other) == before
+
+
+def test_a_new_kustomization_lists_the_resources_that_are_there(here: Deployment) -> None:
+    here.write("web.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n")
+    here.write("notes.yaml", "not: an object\n")
+    here.write("broken.yaml", "a: [\n")
+    here.write("values.txt", "a: b\n")
+    assert here.init("--kustomize").code == 0
+    assert yaml.safe_load(here.read("kustomization.yaml"))["resources"] == ["web.yaml", "release.yaml", "images.yaml"]
+
+
+def test_configuration_that_is_there_is_used_where_it_is(here: Deployment) -> None:
+    assert here.init("--kustomize").code == 0
+    files = {kind: here.read(name) for kind, name in NEW_FILES.items()}
+    shop = Deployment(here.directory / "shop", here._call)
+    shop.write("kustomization.yaml", MINE)
+    shop.write("facts/lock.yaml", files["ImageLock"])
+    shop.write("my-release.yaml", files["ContrastRelease"])
+    shop.write("options.yaml", "# mine\n" + without(files["ContrastGenerate"]))
+    shop.write("kustomization.yaml", MINE.replace("images:", "- ./facts/lock.yaml\nimages:"))
+    assert shop.init().code == 0
+    value = yaml.safe_load(shop.read("kustomization.yaml"))
+    assert value["resources"] == ["../prod", "coordinator.yaml", "./facts/lock.yaml", "my-release.yaml"]
+    assert value["transformers"] == ["options.yaml"]
+    assert not any((shop.directory / name).exists() for name in NEW_FILES.values())
+
+
+def test_a_configuration_for_files_is_told_to_kustomize(here: Deployment) -> None:
+    here.write("kustomization.yaml", MINE)
+    for metadata in ("metadata:\n  name: a # mine\n", "metadata: {name: a, annotations: {b: c}}\n"):
+        plain = f"# mine\napiVersion: contrast-krm.dev/v1alpha1\nkind: ContrastGenerate\n{metadata}"
+        here.write("contrast.yaml", plain)
+        assert here.init().code == 0
+        value = yaml.safe_load(here.read("contrast.yaml"))
+        function = yaml.safe_load(value["metadata"]["annotations"]["config.kubernetes.io/function"])
+        assert function == {"exec": {"path": "contrast-krm"}}
+        assert here.read("contrast.yaml").startswith("# mine\n")
+
+
+def test_the_coordinator_that_lies_there_is_listed(here: Deployment) -> None:
+    coordinator = (Path(__file__).parents[2] / "examples/quickstart/resources/coordinator.yaml").read_text()
+    here.write("kustomization.yaml", "resources:\n- web.yaml\n")
+    here.write("my-coordinator.yml", coordinator)
+    assert here.init().code == 0
+    resources = ["web.yaml", "my-coordinator.yml", "release.yaml", "images.yaml"]
+    assert yaml.safe_load(here.read("kustomization.yaml"))["resources"] == resources
+
+
+def test_a_second_coordinator_is_not_listed(here: Deployment) -> None:
+    coordinator = (Path(__file__).parents[2] / "examples/quickstart/resources/coordinator.yaml").read_text()
+    here.write("kustomization.yaml", "resources:\n- one.yml\n")
+    here.write("one.yml", coordinator)
+    here.write("other.yml", coordinator)
+    assert here.init().code == 0
+    resources = ["one.yml", "release.yaml", "images.yaml"]
+    assert yaml.safe_load(here.read("kustomization.yaml"))["resources"] == resources
+
+
+@pytest.mark.parametrize("host", ["kustomize", "kpt"])
+def test_a_platform_is_added_to_a_configuration_that_has_none(host: str, here: Deployment) -> None:
+    assert here.init(f"--{host}").code == 0
+    before = here.read("contrast.yaml")
+    assert here.init("--platform", "Metal-QEMU-TDX").code == 0
+    assert without(here.read("contrast.yaml"), "platform: metal-qemu-tdx") == before
+    run = here.init("--platform", "metal-qemu-tdx")
+    assert (run.code, run.stderr.splitlines()[0]) == (0, "nothing to do")
+    run = here.init("--platform", "metal-qemu-snp")
+    assert run.code == 1
+    assert "spec.platform is metal-qemu-tdx already" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("kustomization.yaml", "kind: Component\n", "its kind is Component"),
+        ("kustomization.yaml", "- a\n", "it is not a map"),
+        ("kustomization.yaml", "resources: a.yaml\n", "resources is not a list"),
+        ("kustomization.yaml", "transformers: {}\n", "transformers is not a list"),
+        ("kustomization.yaml", "a: [\n", "not valid YAML"),
+        ("Kptfile", "kind: Kustomization\n", "its kind is not Kptfile"),
+        ("Kptfile", "kind: Kptfile\npipeline: []\n", "pipeline is not a map"),
+        ("Kptfile", "kind: Kptfile\npipeline: {mutators: {}}\n", "pipeline.mutators is not a list"),
+    ],
+)
+def test_a_file_that_cannot_be_wired_stays(name: str, text: str, said: str, here: Deployment) -> None:
+    here.write(name, text)
+    run = here.init()
+    assert (run.code, run.stdout) == (1, b"")
+    assert said in run.stderr
+    assert listing(here.directory) == {name: text.encode()}
+
+
+def test_a_file_of_that_name_that_is_something_else_stays(here: Deployment) -> None:
+    here.write("kustomization.yaml", MINE)
+    here.write("images.yaml", "images: []\n")
+    before = listing(here.directory)
+    run = here.init()
+    assert run.code == 1
+    assert "images.yaml" in run.stderr
+    assert "it is there, and is no ImageLock" in run.stderr
+    assert listing(here.directory) == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "resources: []\n",
+        "resources:\n",
+        "resources: [a.yaml] # c\n",
+        "resources:\r\n- a.yaml\r\n",
+        "\ufeffkind: Kustomization\n",
+    ],
+    ids=["empty", "empty list", "null", "flow", "CRLF", "BOM"],
+)
+def test_any_form_of_list_is_appended_to(text: str, here: Deployment) -> None:
+    (here.directory / "kustomization.yaml").write_bytes(text.encode())
+    assert here.init().code == 0
+    data = (here.directory / "kustomization.yaml").read_bytes()
+    value = yaml.safe_load(data.decode("utf-8-sig"))
+    assert value["resources"][-2:] == ["release.yaml", "images.yaml"]
+    assert value["transformers"] == ["contrast.yaml"]
+    assert data.startswith(b"\xef\xbb\xbf") == text.startswith("\ufeff")
+    assert data.count(b"\n") == data.count(b"\r\n") or "\r" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kustomization.yaml", "transformers: [contrast.yaml, later.yaml]\n"),
+        ("Kptfile", PACKAGE.replace("    - image:", "    - exec: /opt/contrast-krm\n    - image:")),
+    ],
+)
+def test_something_after_the_function_is_a_warning(name: str, text: str, here: Deployment) -> None:
+    here.write(name, text)
+    run = here.init()
+    assert run.code == 0
+    assert "warning CC1312" in run.stderr
+    assert "hint: put it last" in run.stderr
+
+
+@pytest.mark.parametrize(
+    "mutator", ["exec: contrast-krm", "exec: /opt/bin/contrast-krm --x", "image: r.example/contrast-krm:v1"]
+)
+def test_a_mutator_that_is_there_is_ours(mutator: str, here: Deployment) -> None:
+    text = f"kind: Kptfile\npipeline:\n  mutators:\n    - {mutator}\n"
+    here.write("Kptfile", text)
+    assert here.init().code == 0
+    assert here.read("Kptfile") == text
+
+
+def test_a_dry_run_writes_nothing_and_shows_all(here: Deployment) -> None:
+    here.write("kustomization.yaml", MINE)
+    before = listing(here.directory)
+    run = here.init("--dry-run")
+    assert run.code == 0
+    assert listing(here.directory) == before
+    assert here.init().code == 0
+    shown = run.stdout.decode()
+    for name in (*NEW_FILES.values(), "kustomization.yaml"):
+        assert f"+++ ./{name}\n" in shown
+        assert all(f"+{line}\n" in shown for line in here.read(name).splitlines() if line not in MINE.splitlines())
+    assert here.init("--dry-run").stdout == b""
+
+
+def test_next_steps_go_away_one_by_one(here: Deployment) -> None:
+    here.write("kustomization.yaml", "resources: [coordinator.yaml]\n")
+    said = here.init().stderr
+    assert [line[2] for line in said.split("next:\n")[1].splitlines()] == ["1", "2", "3", "4", "5", "6"]
+    here.write(
+        "coordinator.yaml", (Path(__file__).parents[2] / "examples/quickstart/resources/coordinator.yaml").read_text()
+    )
+    here.write("contrast.yaml", here.read("contrast.yaml").replace("# platform:", "platform:"))
+    here.write("images.yaml", here.read("images.yaml").replace("{}", "{a: {digest: x}}"))
+    left = here.init().stderr.split("next:\n")[1].splitlines()
+    assert [line.split()[1:3] for line in left] == [
+        ["contrast-krm", "release"],
+        ["contrast-krm", "keys"],
+        ["kustomize", "build"],
+    ]
