@@ -130,7 +130,7 @@ KINDS: dict[str, Kind] = {
     ),
     "CC0311": Kind(
         "error",
-        "none of {count} takes the pod: {reasons}",
+        "none of {count} takes the pod; closest is {node}: {reasons}",
         "add or label a node that fits, or change what the pod or its runtime class asks for",
     ),
     "CC0312": Kind(

@@ -34,8 +34,7 @@ def ask_cluster() -> Cluster:
     logging.getLogger("urllib3").setLevel(logging.ERROR)  # its retries would go to standard error
     try:
         context = _context(config)
-        client.Configuration.get_default_copy()
-        answer = client.CoreV1Api().list_node(_preload_content=False, _request_timeout=TIMEOUT)
+        answer: Any = client.CoreV1Api().list_node(_preload_content=False, _request_timeout=TIMEOUT)
         return Cluster(json.loads(answer.data), context)
     except config.ConfigException:
         return _unanswered("there is no kubeconfig with a usable current context, and this runs in no cluster")

@@ -54,10 +54,11 @@ def plan_html(plan: Plan) -> str:
         good=not any(found.severity == "error" for found in plan.said),
         totals=totals(plan),
         plan=plan,
-        lines=[_line(index, line, plan) for index, line in enumerate(plan.lines)],
+        lines=[_line(index, line) for index, line in enumerate(plan.lines)],
         findings=[{"found": found, "at": position(found), "line": _line_of(found.ref, plan)} for found in plan.said],
         lost=[index for index in range(len(plan.lines)) if not any(index in pool.workloads for pool in plan.pools)],
         counted=counted,
+        listed=listed,
         dotted=dotted,
     )
 
@@ -79,7 +80,7 @@ def _line_of(ref: Any, plan: Plan) -> int | None:
     return next((index for index, line in enumerate(plan.lines) if line.ref == ref), None)
 
 
-def _line(index: int, line: Line, plan: Plan) -> dict[str, Any]:
+def _line(index: int, line: Line) -> dict[str, Any]:
     """What the template shows of one workload."""
     planned, placement = line.planned, line.placement
     platform = PLATFORMS.get(planned.platform)
@@ -91,7 +92,7 @@ def _line(index: int, line: Line, plan: Plan) -> dict[str, Any]:
         "tee": platform.tee if platform else "none",
         "pods": _pods(line),
         "nodes": nodes_of(placement) if placement is not None else "",
-        "refusals": [(reason, listed(names)) for reason, names in placement.refusals] if placement is not None else [],
+        "refusals": placement.refusals if placement is not None else (),
         "changes": "nothing" if line.broken else changes_of(planned),
         "requests": [(name, shown(name, amount)) for name, amount in requests if amount],
         "containers": allowed(planned.workload),
@@ -108,5 +109,5 @@ def _pods(line: Line) -> str:
 def _why(line: Line) -> list[str]:
     """Why the workload is in no pool."""
     if line.placement is not None and any(found.code == UNPLACED for found in line.findings):
-        return [f"{reason} ({len(names)})" for reason, names in line.placement.refusals][:4]
+        return [f"not {refusal}" for refusal in line.placement.refusals]
     return list(dict.fromkeys(f"{found.code} {found.message}" for found in line.findings if found.severity == "error"))

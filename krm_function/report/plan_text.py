@@ -11,6 +11,7 @@ from krm_function.report.plan import Line, Plan, changes_of, totals
 from krm_function.stages.place import Placement, listed
 
 HEADERS = ("WORKLOAD", "KIND", "PLATFORM", "RUNTIME CLASS", "VCPUS", "NODES", "CHANGES", "NOTES")
+GROUPS = 3  # groups of nodes whose reasons a line tells; the other forms tell all
 
 
 def plan_text(plan: Plan) -> str:
@@ -50,12 +51,12 @@ def nodes_of(placement: Placement) -> str:
 
 
 def notes_of(line: Line) -> str:
-    """The codes of what is wrong, then why the other nodes do not take the pod, the commonest reason first."""
+    """The codes of what is wrong, then why the other nodes do not take the pod, the closest first."""
     parts = [", ".join(dict.fromkeys(found.code for found in line.findings))]
-    if line.placement is not None and line.placement.refusals:
-        reasons = [f"{reason} ({len(names)})" for reason, names in line.placement.refusals]
-        parts.append(f"not others: {listed(reasons)}" if line.placement.fitting else listed(reasons))
-    return "; ".join(filter(None, parts))
+    refusals = line.placement.refusals if line.placement is not None else ()
+    parts += [f"not {refusal}" for refusal in refusals[:GROUPS]]
+    left = sum(len(refusal.nodes) for refusal in refusals[GROUPS:])
+    return "; ".join(filter(None, [*parts, f"nor {left} more" if left else ""]))
 
 
 def _skipped_row(planned: Planned) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ Rule of this file: it asks `model.placement` about the pod as the render leaves 
 follows. A pod that fits no node is an error: it would be Pending for ever.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -25,7 +24,18 @@ REPLICAS: dict[str, tuple[str, ...]] = {
     "CronJob": ("spec", "jobTemplate", "spec", "parallelism"),
 }
 NOTHING: Mapping[str, int] = MappingProxyType({})
-NAMED = 4  # nodes or reasons that a sentence lists before it only counts
+NAMED = 4  # nodes that a sentence lists before it only counts
+
+
+class Refusal(NamedTuple):
+    """Nodes that do not take a pod, and all reasons of each."""
+
+    nodes: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """`snp-1, snp-2: no label gpu, cordoned`."""
+        return f"{listed(self.nodes)}: {', '.join(self.reasons)}"
 
 
 class Placement(NamedTuple):
@@ -45,8 +55,8 @@ class Placement(NamedTuple):
         return tuple(one.node for one in self.verdicts if not one.reasons)
 
     @property
-    def refusals(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Every reason with the nodes it is given for, the commonest first."""
+    def refusals(self) -> tuple[Refusal, ...]:
+        """The other nodes and their reasons, the closest first."""
         return grouped(self.verdicts)
 
 
@@ -58,7 +68,7 @@ class Placed(NamedTuple):
 
 
 def place(workload: Workload, cls: RuntimeClass | None, nodes: Sequence[Node]) -> Placed:
-    """Ask every node about the pods of one workload. cls: None when nothing is known of its runtime class."""
+    """Ask every node (there must be one) about the pods of one workload. cls: None when its class is not known."""
     spec = workload.pod_spec
     wanted = demand(workload.ref.kind, spec, cls)
     replicas = replicas_of(workload)
@@ -83,8 +93,9 @@ def _findings(
     fitting = set(placement.fitting)
     if not fitting:
         count = f"{len(nodes)} nodes" if len(nodes) != 1 else "1 node"
-        reasons = [f"{reason} ({len(names)})" for reason, names in placement.refusals]
-        return [finding("CC0311", ref, path, count=count, reasons=listed(reasons))]
+        closest = placement.refusals[0]
+        reasons = ", ".join(closest.reasons)
+        return [finding("CC0311", ref, path, count=count, node=closest.nodes[0], reasons=reasons)]
     findings = []
     rooms = [one.room for one in placement.verdicts if one.node in fitting]
     if placement.replicas is not None and None not in rooms:
@@ -103,11 +114,14 @@ def _has_handler(node: Node, cls: RuntimeClass) -> bool:
     return node.handlers is None or cls.handler in node.handlers
 
 
-def grouped(given: Sequence[Verdict]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Reasons with their nodes, the commonest first, then by text."""
-    counted = Counter(reason for one in given for reason in one.reasons)
-    order = sorted(counted, key=lambda reason: (-counted[reason], reason))
-    return tuple((reason, tuple(one.node for one in given if reason in one.reasons)) for reason in order)
+def grouped(given: Sequence[Verdict]) -> tuple[Refusal, ...]:
+    """Nodes that refuse a pod for the same reasons, together; those that come closest to taking it first."""
+    nodes: dict[tuple[str, ...], list[str]] = {}
+    for one in given:
+        if one.reasons:
+            nodes.setdefault(one.reasons, []).append(one.node)
+    refusals = [Refusal(tuple(names), reasons) for reasons, names in nodes.items()]
+    return tuple(sorted(refusals, key=lambda one: (len(one.reasons), -len(one.nodes), one.nodes)))
 
 
 def listed(words: Sequence[str]) -> str:
