@@ -16,7 +16,7 @@ from krm_function.model.runtime_class import RuntimeClass, merge_node_selector, 
 from krm_function.model.taints import EVERY_DAEMON, EVERY_POD, UNSCHEDULABLE, Taint, untolerated
 from krm_function.model.workload import mapping
 
-GIB, MIB = 2**30, 2**20
+UNITS = ((2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
 
 
 class Demand(NamedTuple):
@@ -114,7 +114,7 @@ def _resources(requests: Mapping[str, int], allocatable: Mapping[str, int] | Non
         if not wanted:
             continue
         if wanted > has:
-            reasons.append(f"{shown(name, amount)} {name} wanted, has {shown(name, allocatable.get(name, 0))}")
+            reasons.append(_compared(name, amount, allocatable.get(name, 0)))
         room = min(room, max(0, has) // wanted)
     return reasons, room
 
@@ -125,12 +125,30 @@ def _rounded(name: str, amount: int) -> int:
 
 
 def shown(name: str, amount: int) -> str:
-    """An amount for people: `1.5`, `682Mi`, `16Gi`; memory is cut to two decimals, nothing else is rounded."""
+    """An amount for people: `1.5`, `682Mi`, `1.46Gi`; memory is cut to two decimals, nothing else is rounded."""
+    units = _rounded(name, amount)
     if name == "cpu":
-        return f"{amount / NANO:.3f}".rstrip("0").rstrip(".")
-    units = -(-amount // NANO)
-    if name in {"memory", "ephemeral-storage"} or name.startswith("hugepages-"):
-        for size, suffix in ((GIB, "Gi"), (MIB, "Mi"), (1024, "Ki")):
-            if units >= size:
-                return f"{units / size:.2f}".rstrip("0").rstrip(".") + suffix
+        return f"{units / 1000:.3f}".rstrip("0").rstrip(".")
+    for size, suffix in UNITS if _is_bytes(name) else ():
+        if units >= size:
+            return f"{units / size:.2f}".rstrip("0").rstrip(".") + suffix
     return str(units)
+
+
+def _exact(name: str, amount: int) -> str:
+    """An amount without rounding, as Kubernetes writes it: `1500Mi`, `2147483649`."""
+    units = _rounded(name, amount)
+    for size, suffix in UNITS if _is_bytes(name) else ():
+        if units and units % size == 0:
+            return f"{units // size}{suffix}"
+    return shown(name, amount) if name == "cpu" else str(units)
+
+
+def _compared(name: str, wanted: int, has: int) -> str:
+    """Why an amount is too much; rounded only as long as the two still differ."""
+    form = _exact if shown(name, wanted) == shown(name, has) else shown
+    return f"{form(name, wanted)} {name} needed, node has {form(name, has)}"
+
+
+def _is_bytes(name: str) -> bool:
+    return name in {"memory", "ephemeral-storage"} or name.startswith("hugepages-")

@@ -107,7 +107,7 @@ def _pods(line: Line) -> str:
 
 
 def _why(line: Line) -> list[str]:
-    """Why the workload is in no pool."""
+    """Why the workload is in no pool, briefly: its details tell all."""
     if line.placement is not None and any(found.code == UNPLACED for found in line.findings):
-        return [f"not {refusal}" for refusal in line.placement.refusals]
+        return [f"not {refusal}" for refusal in line.placement.refusals[:2]]
     return list(dict.fromkeys(f"{found.code} {found.message}" for found in line.findings if found.severity == "error"))
