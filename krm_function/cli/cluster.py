@@ -34,10 +34,13 @@ def ask_cluster() -> Cluster:
     logging.getLogger("urllib3").setLevel(logging.ERROR)  # its retries would go to standard error
     try:
         context = _context(config)
-        answer: Any = client.CoreV1Api().list_node(_preload_content=False, _request_timeout=TIMEOUT)
-        return Cluster(json.loads(answer.data), context)
     except config.ConfigException:
         return _unanswered("there is no kubeconfig with a usable current context, and this runs in no cluster")
+    except Exception as problem:  # noqa: BLE001 (the client trusts a kubeconfig, so a broken one can raise anything)
+        return _unanswered(f"the kubeconfig cannot be used ({type(problem).__name__})")
+    try:
+        answer: Any = client.CoreV1Api().list_node(_preload_content=False, _request_timeout=TIMEOUT)
+        return Cluster(json.loads(answer.data), context)
     except client.ApiException as problem:
         return _unanswered(f"it answered {problem.status} {problem.reason}")
     except HTTPError as problem:

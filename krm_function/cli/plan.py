@@ -31,14 +31,16 @@ def run_plan(options: Namespace) -> int:
     if wrong is not None:
         return complain([wrong], options.format, options.report)
     inputs = read_inputs(options.paths)
-    known = known_nodes(options, inputs)
-    rendered = rendered_inputs(options, inputs)
-    placements, found = _place(rendered, known, inputs) if not has_errors(known.findings) else ({}, [])
-    found = [*known.findings, *found]
-    if file and same_file(file, [*find(options.config), *(one.file for one in inputs.sources)]):
-        remedy = "name another file"
-        wrong = finding("CC0909", option="--output", problem="it is one of the inputs", remedy=remedy)
+    named = [path for path in options.nodes if path != "-"]
+    if file and same_file(file, [*find(options.config), *find(named), *(one.file for one in inputs.sources)]):
+        problem, remedy = "it is one of the inputs", "name another file"
+        wrong = finding("CC0909", option="--output", problem=problem, remedy=remedy)
         return complain([wrong], options.format, options.report)
+    known = known_nodes(options, inputs)
+    if has_errors(known.findings):
+        return complain(known.findings, options.format, options.report)
+    rendered = rendered_inputs(options, inputs)
+    placements, found = _place(rendered, known, inputs)
     plan = make_plan(rendered, known.nodes, placements, found, known.source)
     text = _render(form)(plan).encode("utf-8")
     if file:

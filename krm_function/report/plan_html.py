@@ -69,8 +69,6 @@ def headline(plan: Plan) -> str:
         return "Nothing would be written"
     if plan.unplaced:
         return f"{counted(plan.unplaced, 'workload')} that no node takes"
-    if any(found.severity == "error" for found in plan.said):
-        return "The nodes could not be read"
     if not plan.lines:
         return "No Contrast workload here"
     return "Ready to render" if plan.nodes is None else "Every workload has a node"
