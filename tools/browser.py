@@ -24,6 +24,7 @@ for (const name of process.argv.slice(1)) {
   fs.writeFileSync(name.slice(0, -3), zlib.brotliDecompressSync(fs.readFileSync(name)));
 }
 """
+NO_GPU = ("--disable-gpu", "--disable-gpu-compositing", "--disable-software-rasterizer")
 FONTS = "<?xml version='1.0'?><fontconfig><dir>{place}/fonts</dir><cachedir>{place}/cache</cachedir></fontconfig>\n"
 
 
@@ -67,7 +68,7 @@ def browser() -> Browser:
     libraries = os.pathsep.join(filter(None, (os.environ.get("LD_LIBRARY_PATH"), os.path.join(place, "lib"))))
     environment = {**os.environ, "LD_LIBRARY_PATH": libraries, "FONTCONFIG_FILE": os.path.join(place, "fonts.conf")}
     # a test opens our own page only; as root, and in most containers, Chromium has no sandbox to enter
-    arguments = ("--no-sandbox", "--no-zygote", "--disable-gpu", "--font-render-hinting=none")
+    arguments = ("--no-sandbox", "--no-zygote", "--font-render-hinting=none", *NO_GPU)
     return Browser(program, environment, arguments, script)
 
 

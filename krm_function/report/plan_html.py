@@ -31,7 +31,7 @@ def plan_html(plan: Plan) -> str:
 
     def visible(value: Any) -> Any:
         """Control characters of the input made visible; what is markup is ours."""
-        return escape(value) if type(value) is str else value
+        return value if isinstance(value, Markup) else escape(str(value))
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),
@@ -65,10 +65,11 @@ def plan_html(plan: Plan) -> str:
 
 def headline(plan: Plan) -> str:
     """What matters most, in a few words."""
+    conflicts = sum(line.failed for line in plan.lines)
+    if conflicts:
+        return f"{conflicts} of {counted(len(plan.lines), 'workload')} in conflict"
     if plan.failed:
-        return "Nothing would be written"
-    if plan.unplaced:
-        return f"{counted(plan.unplaced, 'workload')} that no node takes"
+        return "The render fails"
     if not plan.lines:
         return "No Contrast workload here"
     return "Ready to render" if plan.nodes is None else "Every workload has a node"
