@@ -24,7 +24,8 @@ ELSEWHERE = frozenset(
     f"krm_function.{name}"
     for name in (
         *("api.config_map", "api.schema", "cli.arguments", "cli.check", "cli.flags", "cli.generate", "cli.plan"),
-        *("hosts.stream", "policy.drift", "report.machine", "report.plan", "stages.check"),
+        *("hosts.stream", "policy.drift", "report.machine", "report.plan", "report.pools", "stages.check"),
+        *("model.nodes", "model.placement", "model.pod_requests", "model.taints", "stages.place"),
     )
 )
 

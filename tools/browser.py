@@ -137,7 +137,7 @@ def _mermaid(tarball: str, place: str) -> None:
 
 
 def _extract(archive: tarfile.TarFile, member: str, path: str) -> None:
-    source = archive.extractfile(member)
+    source = archive.extractfile(member) if member in archive.getnames() else None
     if source is None:
         raise ToolError(f"{member}: not in the package")
     with source, open(path, "wb") as file:

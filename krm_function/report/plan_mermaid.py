@@ -5,7 +5,7 @@ could read is an entity, and identifiers are numbers of ours.
 """
 
 from krm_function.report.order import escape
-from krm_function.report.plan import Line, Plan
+from krm_function.report.plan import Line, Plan, counted
 from krm_function.report.pools import Pool
 
 HARMLESS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ./,:=-")
@@ -42,7 +42,7 @@ def plan_mermaid(plan: Plan) -> str:
 
 def _workload(line: Line) -> str:
     planned = line.planned
-    second = ", ".join(filter(None, (planned.platform, f"{planned.vcpus} vCPUs" if planned.vcpus else "")))
+    second = ", ".join(filter(None, (planned.platform, counted(planned.vcpus, "vCPU") if planned.vcpus else "")))
     return "<br/>".join(quoted(text) for text in (f"{line.ref.kind} {line.ref}", second) if text)
 
 

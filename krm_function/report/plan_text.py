@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from krm_function.pipeline import Planned
 from krm_function.report.order import escape
 from krm_function.report.plan import Line, Plan, changes_of, totals
-from krm_function.stages.place import Placement, listed
+from krm_function.stages.place import Placement, grouped, listed
 
 HEADERS = ("WORKLOAD", "KIND", "PLATFORM", "RUNTIME CLASS", "VCPUS", "NODES", "CHANGES", "NOTES")
 GROUPS = 3  # groups of nodes whose reasons a line tells; the other forms tell all
@@ -51,9 +51,15 @@ def nodes_of(placement: Placement) -> str:
 
 
 def notes_of(line: Line) -> str:
-    """The codes of what is wrong, then why the other nodes do not take the pod, the closest first."""
+    """The codes of what is wrong, then why the other nodes do not take the pod, the closest first.
+
+    Where some node does take it, one reason for each other node is enough.
+    """
     parts = [", ".join(dict.fromkeys(found.code for found in line.findings))]
-    refusals = line.placement.refusals if line.placement is not None else ()
+    verdicts = line.placement.verdicts if line.placement is not None else ()
+    if any(not verdict.reasons for verdict in verdicts):
+        verdicts = tuple(verdict._replace(reasons=verdict.reasons[:1]) for verdict in verdicts)
+    refusals = grouped(verdicts)
     parts += [f"not {refusal}" for refusal in refusals[:GROUPS]]
     left = sum(len(refusal.nodes) for refusal in refusals[GROUPS:])
     return "; ".join(filter(None, [*parts, f"nor {left} more" if left else ""]))

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import re
-import subprocess
 from html.parser import HTMLParser
 from typing import Any
 
@@ -246,17 +245,3 @@ def test_a_render_that_fails_as_a_whole_says_so() -> None:
 
 def test_the_page_is_the_same_every_time() -> None:
     assert plan_html(nasty_plan()) == plan_html(nasty_plan())
-
-
-def test_template_and_style_sheet_are_in_the_wheel(tmp_path: Any) -> None:
-    """Beside the test of the whole wheel: these two are no Python files."""
-    import sys
-    import zipfile
-    from pathlib import Path
-
-    root = Path(__file__).parents[2]
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(tmp_path)]
-    subprocess.run([*command, str(root)], check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    names = zipfile.ZipFile(wheel).namelist()
-    assert {"krm_function/report/plan.html.jinja", "krm_function/report/plan.css"} <= set(names)
