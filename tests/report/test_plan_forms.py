@@ -111,7 +111,7 @@ def test_the_notes_tell_the_closest_nodes_first_and_count_the_rest() -> None:
     nodes = [node("ok"), *(node(f"n{index}", f"t{index}") for index in range(5)), node("c", "t", unschedulable=True)]
     (_, line, *_) = plan_text(plan_of([planned()], nodes)).splitlines()
     assert "ok (1 of 7)" in line
-    told = [f"not n{index}: label tee is t{index}, not snp" for index in range(3)]
+    told = ["not c: label tee is t, not snp", *(f"not n{at}: label tee is t{at}, not snp" for at in range(2))]
     assert line.endswith("; ".join([*told, "nor 3 more"]))
 
 
