@@ -50,12 +50,13 @@ def ask_cluster() -> Cluster:
 
 
 def _context(config: Any) -> str:
-    """Configure the client, and say which context it was."""
-    config.load_config()
+    """Configure the client, and say which context it was. The client's own `load_config` would print to our output."""
     try:
-        _, active = config.list_kube_config_contexts()
+        config.load_kube_config()
     except config.ConfigException:
+        config.load_incluster_config()
         return "in-cluster"
+    _, active = config.list_kube_config_contexts()
     return str(active["name"])
 
 

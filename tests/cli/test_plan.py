@@ -1,6 +1,7 @@
 """`plan` with nodes: where they come from, what goes wrong with them, and where the plan goes."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -278,12 +279,51 @@ def test_a_cluster_that_does_not_answer(shop: Shop, call: Zygote, api: HTTPServe
     assert run.stderr.count("\n") == 2
 
 
-@pytest.mark.parametrize("text", ["", "nonsense: [", "kind: Config\n"])
-def test_no_usable_kubeconfig(shop: Shop, call: Zygote, text: str) -> None:
-    (shop.directory / "kubeconfig").write_text(text)
+@pytest.mark.parametrize("text", [None, "", "nonsense: [", "kind: Config\n", "current-context: 3\ncontexts: 4\n"])
+def test_no_usable_kubeconfig(shop: Shop, call: Zygote, text: str | None) -> None:
+    if text is not None:
+        (shop.directory / "kubeconfig").write_text(text)
     run = ask(shop, call, {"KUBECONFIG": str(shop.directory / "kubeconfig"), "HOME": str(shop.directory)})
-    assert run.code == 3
+    assert (run.code, run.stdout) == (3, b"")
     assert run.stderr.startswith("error CC1003")
+    assert run.stderr.count("\n") == 2
+
+
+def test_inside_a_cluster(shop: Shop, tmp_path: Path, api: HTTPServer) -> None:
+    """No kubeconfig, a service account: nothing but the plan on standard output."""
+    secrets = tmp_path / "serviceaccount"
+    secrets.mkdir()
+    (secrets / "token").write_text("CANARY-token")
+    (secrets / "ca.crt").write_text("CANARY-certificate")
+    code = f"""
+import sys
+from kubernetes.config import incluster_config as inside
+inside.SERVICE_TOKEN_FILENAME, inside.SERVICE_CERT_FILENAME = {str(secrets / "token")!r}, {str(secrets / "ca.crt")!r}
+plain = inside.InClusterConfigLoader._set_config
+def http(loader, configuration):
+    plain(loader, configuration)
+    configuration.host, configuration.ssl_ca_cert = configuration.host.replace("https", "http"), None
+inside.InClusterConfigLoader._set_config = http
+from krm_function.cli import main
+sys.exit(main())
+"""
+    arguments = ["plan", "deployment", "--config", CONFIG, "--cluster", "-o", "json"]
+    variables = {
+        "KUBECONFIG": str(tmp_path / "none"),
+        "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+        "KUBERNETES_SERVICE_PORT": str(api.server_port),
+        "NO_PROXY": "127.0.0.1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=shop.directory,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["workloads"][0]["nodes"]["fitting"] == ["live-1"]
 
 
 def test_the_client_is_optional(shop: Shop) -> None:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 from html.parser import HTMLParser
 from typing import Any
@@ -20,6 +21,7 @@ from krm_function.model.workload import Workload
 from krm_function.pipeline import Planned, Rendered
 from krm_function.report.plan import Plan, make_plan
 from krm_function.report.plan_html import plan_html
+from krm_function.report.plan_json import plan_json
 from krm_function.report.plan_mermaid import plan_mermaid, quoted
 from krm_function.report.plan_text import plan_text
 from krm_function.stages.place import place
@@ -123,6 +125,38 @@ def test_a_conflict_of_placement_keeps_the_changes_and_a_conflict_of_the_render_
     assert "  none     CC0311; not a:" in lines["shop/web"]
     assert "  error    " in lines["shop/bad"]
     assert text.splitlines()[-1].endswith("2 without a node that fits, 1 error: nothing would be written")
+
+
+# --- json
+
+
+def test_the_json_form_tells_all_about_the_nodes() -> None:
+    nodes = [node("a"), node("t", "tdx", unschedulable=True)]
+    lost = planned("lost", "none")
+    refused = planned("refused", "tdx")
+    assert refused.workload is not None
+    refused.workload.pod_spec["nodeSelector"] = {"tee": "snp"}
+    data = json.loads(plan_json(plan_of([planned(), lost, refused], nodes)))
+    told = {one["name"]: one for one in data["workloads"]}
+    assert told["web"]["nodes"] == {
+        "replicas": 1,
+        "requests": {"cpu": "0.5", "memory": str(2**30 + 200 * 2**20)},
+        "refusedAtAdmission": False,
+        "fitting": ["a"],
+        "others": [{"name": "t", "reasons": ["label tee is tdx, not snp", "cordoned"]}],
+    }
+    assert [found["code"] for found in told["lost"]["findings"]] == ["CC0311"]
+    assert told["refused"]["nodes"]["refusedAtAdmission"]
+    assert data["pools"][0] == {
+        "nodes": ["a"],
+        "labels": {"tee": "snp"},
+        "taints": [],
+        "cordoned": False,
+        "capacity": {"cpu": "4", "memory": "8Gi"},
+        "workloads": [{"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web"}],
+    }
+    assert data["totals"] == {"workloads": 3, "skipped": 0, "nodes": 2, "conflicts": 1, "unplaced": 1}
+    assert data["failed"] is False
 
 
 # --- mermaid
