@@ -32,7 +32,7 @@ def unmatched(terms: list[dict[str, Any]] | None, name: str, labels: Mapping[str
         if not problem:
             return ""
         failed.append(problem)
-    return " or ".join(dict.fromkeys(failed)) or "a term"
+    return " or ".join(dict.fromkeys(failed)) or "at least one term"
 
 
 def _failed(term: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> str:

@@ -70,11 +70,7 @@ def _nodes(placement: Placement) -> dict[str, Any]:
         "requests": {name: _exact(amount) for name, amount in sorted(placement.requests.items())},
         "refusedAtAdmission": placement.refused,
         "fitting": list(placement.fitting),
-        "others": [
-            {"name": verdict.node, "reasons": list(verdict.reasons)}
-            for verdict in placement.verdicts
-            if verdict.reasons
-        ],
+        "others": [{"nodes": list(one.nodes), "reasons": list(one.reasons)} for one in placement.refusals],
     }
 
 

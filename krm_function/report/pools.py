@@ -49,9 +49,10 @@ def pools(entries: Sequence[Entry], nodes: Sequence[Node] | None) -> tuple[Pool,
     if nodes is None:
         return _assumed(entries)
     asked = sorted({key for planned, _, _ in entries for key in _asked(planned)})
+    fitting = [frozenset(where.fitting) if where is not None else frozenset() for _, where, _ in entries]
     members: dict[Any, list[Node]] = {}
     for node in nodes:
-        takes = tuple(index for index, (_, where, _) in enumerate(entries) if where and node.name in where.fitting)
+        takes = tuple(index for index, names in enumerate(fitting) if node.name in names)
         labels = tuple((key, node.labels[key]) for key in asked if key in node.labels)
         taints = tuple(sorted(map(str, node.taints)))
         alike = (labels, taints, node.unschedulable, _capacity(node), takes)

@@ -44,7 +44,7 @@ def test_nodes_from_a_file(shop: Shop, kind: str) -> None:
     assert (run.code, run.stderr) == (0, "")
     assert fitting(run) == {"coordinator": ["snp-1"], "web": ["snp-1"]}
     others = json.loads(run.stdout)["workloads"][0]["nodes"]["others"]
-    assert others == [{"name": "tdx-1", "reasons": ["label hardware is tdx, not snp"]}]
+    assert others == [{"nodes": ["tdx-1"], "reasons": ["label hardware is tdx, not snp"]}]
 
 
 def test_nodes_from_json_and_from_several_files(shop: Shop) -> None:

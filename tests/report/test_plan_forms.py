@@ -143,7 +143,7 @@ def test_the_json_form_tells_all_about_the_nodes() -> None:
         "requests": {"cpu": "0.5", "memory": str(2**30 + 200 * 2**20)},
         "refusedAtAdmission": False,
         "fitting": ["a"],
-        "others": [{"name": "t", "reasons": ["label tee is tdx, not snp", "cordoned"]}],
+        "others": [{"nodes": ["t"], "reasons": ["label tee is tdx, not snp", "cordoned"]}],
     }
     assert [found["code"] for found in told["lost"]["findings"]] == ["CC0311"]
     assert told["refused"]["nodes"]["refusedAtAdmission"]
