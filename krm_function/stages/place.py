@@ -82,8 +82,17 @@ def replicas_of(workload: Workload) -> int | None:
     """How many pods run at once; None for a DaemonSet, 1 where the object does not say."""
     if workload.ref.kind == "DaemonSet":
         return None
-    said: Any = dig(workload.object, REPLICAS.get(workload.ref.kind, ("",)))
-    return said if isinstance(said, int) and not isinstance(said, bool) and said >= 0 else 1
+    path = REPLICAS.get(workload.ref.kind)
+    if path is None:
+        return 1
+    count = _count(dig(workload.object, path), 1)
+    if path[-1] == "parallelism":  # a Job never runs more pods than it needs completions
+        count = min(count, _count(dig(workload.object, (*path[:-1], "completions")), count))
+    return count
+
+
+def _count(said: Any, default: int) -> int:
+    return said if isinstance(said, int) and not isinstance(said, bool) and said >= 0 else default
 
 
 def _findings(
