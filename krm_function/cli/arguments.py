@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from krm_function import __version__
 from krm_function.cli.exits import USAGE, Exit
+from krm_function.cli.plan_output import Outputs
 from krm_function.cli.say import FORMATS, flush, write_out
 from krm_function.report.order import escape
 
@@ -256,6 +257,7 @@ def _plan(verbs: "Verbs[Parser]") -> None:
         "-o",
         "--output",
         metavar="FORM|FILE",
+        choices=Outputs(),
         action="append",
         default=[],
         help="text (default), json, mermaid or html, or a file whose name ends in .txt, .json, .mmd or .html",

@@ -3,7 +3,6 @@
 Rule of this file: the plan is the render's own record; nothing is computed a second time.
 """
 
-import os
 from argparse import Namespace
 from collections.abc import Callable
 from functools import partial
@@ -11,25 +10,20 @@ from functools import partial
 from krm_function.cli.generate import rendered_inputs
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.cli.nodes import KnownNodes, known_nodes
+from krm_function.cli.plan_output import form_and_file
 from krm_function.cli.say import complain, write_out
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import find, same_file, write_file
 from krm_function.model.located import placed
-from krm_function.model.nearest import nearest
 from krm_function.pipeline import Planned, Rendered
 from krm_function.report.plan import Plan, make_plan
 from krm_function.stages.place import Placement, place
 from krm_function.yamltext import parse
 
-FORMS = ("text", "json", "mermaid", "html")
-SUFFIXES = {".txt": "text", ".json": "json", ".mmd": "mermaid", ".html": "html"}
-
 
 def run_plan(options: Namespace) -> int:
     """Print the plan or write it to a file; findings go to standard error as in a render."""
-    form, file, wrong = _output(options.output)
-    if wrong is not None:
-        return complain([wrong], options.format, options.report)
+    form, file = form_and_file(options.output)
     inputs = read_inputs(options.paths)
     named = [path for path in options.nodes if path != "-"]
     if file and same_file(file, [*find(options.config), *find(named), *(one.file for one in inputs.sources)]):
@@ -48,25 +42,6 @@ def run_plan(options: Namespace) -> int:
     else:
         write_out(text)
     return complain([*rendered.findings, *found], options.format, options.report)
-
-
-def _output(given: list[str]) -> tuple[str, str, Finding | None]:
-    """Form and file that --output asks for; it may be given twice, once for each."""
-    form, file = "", ""
-    for value in given:
-        suffix = os.path.splitext(value)[1]
-        if value in FORMS:
-            form = value
-        elif suffix in SUFFIXES:
-            file = value
-        else:
-            close = nearest(value, FORMS)
-            remedy = (
-                f"did you mean {close}?" if close else f"use one of {', '.join(FORMS)}, or a file such as plan.html"
-            )
-            problem = f"{value} is neither a form nor a file with the suffix of one"
-            return "", "", finding("CC0909", option="--output", problem=problem, remedy=remedy)
-    return form or SUFFIXES.get(os.path.splitext(file)[1], "text"), file, None
 
 
 def _render(form: str) -> Callable[[Plan], str]:

@@ -179,13 +179,18 @@ def test_a_form_goes_to_standard_output_and_writes_nothing(shop: Shop, form: str
 
 
 @pytest.mark.parametrize(
-    ("value", "hint"), [("htlm", "did you mean html?"), ("plan.pdf", "use one of text, json, mermaid, html"), ("", "")]
+    ("value", "hint"),
+    [
+        ("htlm", "did you mean html?"),
+        ("plan.pdf", "use one of text, json, mermaid, html, FILE.html"),
+        ("", "use one of"),
+    ],
 )
 def test_a_form_that_is_none_is_refused(shop: Shop, value: str, hint: str) -> None:
     before = listing(shop.directory)
     run = plan(shop, "-o", value)
     assert (run.code, run.stdout) == (2, b"")
-    assert "CC0909" in run.stderr
+    assert run.stderr.startswith(f"contrast-krm: --output {value} is not known\n  hint: ")
     assert hint in run.stderr
     assert listing(shop.directory) == before
 
