@@ -9,21 +9,24 @@ PIP      := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint tools bench clean
+.PHONY: help demo test lint tools docs bench clean
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
 	@echo "make test   everything CI checks: linters, types, the real tools, all tests"
 	@echo "make lint   linters and types only"
-	@echo "make tools  build the pinned kustomize, Helm and registry into the cache, find kpt"
+	@echo "make tools  build the pinned kustomize, Helm and registry into the cache, fetch Chromium, find kpt"
+	@echo "make docs   write the generated pages and pictures of docs/"
 	@echo "make bench  measure speed and memory"
 	@echo "make clean  remove what was made here, the virtual environment excepted"
 
 demo: .venv/installed
 	@mkdir -p $(DEMO)
-	$(BIN)/contrast-krm plan $(QUICK)/resources --config $(QUICK)/config
+	$(BIN)/contrast-krm plan $(QUICK)/resources --config $(QUICK)/config --nodes $(QUICK)/nodes.yaml
+	$(BIN)/contrast-krm plan $(QUICK)/resources --config $(QUICK)/config --nodes $(QUICK)/nodes.yaml -o $(DEMO)/plan.html
 	$(BIN)/contrast-krm generate $(QUICK)/resources --config $(QUICK)/config -o $(DEMO)/rendered.yaml
 	$(BIN)/contrast-krm manifest $(DEMO)/rendered.yaml > $(DEMO)/manifest.json
+	@echo "plan as a page:     $(DEMO)/plan.html"
 	@echo "rendered resources: $(DEMO)/rendered.yaml"
 	@echo "manifest:           $(DEMO)/manifest.json"
 
@@ -38,6 +41,10 @@ lint: .venv/installed-dev
 
 tools: | $(BIN)/python
 	@$(BIN)/python -m tools
+
+docs: .venv/installed-dev tools
+	$(BIN)/python -m tools.make_docs
+	$(BIN)/python -m tools.make_pictures
 
 bench: .venv/installed-dev tools
 	$(BIN)/python -m benchmarks

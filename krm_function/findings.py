@@ -135,6 +135,22 @@ KINDS: dict[str, Kind] = {
     "CC0310": Kind(
         "warning", "nodeName pins the pod to {node} and bypasses the runtime class's scheduling", "remove nodeName"
     ),
+    "CC0311": Kind(
+        "error",
+        "none of {count} takes the pod; closest is {node}: {reasons}",
+        "add or label a node that fits, or change what the pod or its runtime class asks for",
+    ),
+    "CC0312": Kind(
+        "warning",
+        "{replicas} pods are wanted, but the nodes that fit hold {room} even when nothing else runs there",
+        "add nodes, or lower the number of replicas",
+    ),
+    "CC0313": Kind(
+        "warning",
+        "runtime handler {handler} is not installed on {nodes}, where pods may be placed and would not start",
+        "install the runtime of this release there, or keep the pods away with scheduling.nodeSelector",
+    ),
+    "CC0314": Kind("error", "{problem}", "give nodes as `kubectl get nodes -o yaml` prints them"),
     # --- CC04: runtime class placeholders
     "CC0401": Kind("error", "unknown runtime class {name}", "use one of {known}{suggestion}"),
     "CC0402": Kind(
@@ -341,6 +357,11 @@ KINDS: dict[str, Kind] = {
     # --- CC10: environment
     "CC1001": Kind("error", "cannot be read: {problem}", "check the path and its permissions"),
     "CC1002": Kind("error", "cannot be written: {problem}", "check the path and its permissions"),
+    "CC1003": Kind(
+        "error",
+        "the cluster cannot be asked for its nodes: {problem}",
+        "check the kubeconfig and its current context, or save `kubectl get nodes -o yaml` and pass it with --nodes",
+    ),
     # --- CC11: check
     "CC1101": Kind(
         "error",

@@ -15,6 +15,7 @@ from krm_function.model.located import placed
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.resource import Resource
+from krm_function.model.runtime_class import RuntimeClass
 from krm_function.model.vcpus import vcpus
 from krm_function.model.workload import EMITTED, Workload, dig
 from krm_function.policy import STRICT, References, load_rules, settings
@@ -47,7 +48,11 @@ NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contr
 
 
 class Planned(NamedTuple):
-    """One line of the plan: a workload, what becomes of it and why; skipped says why nothing does."""
+    """One line of the plan: a workload, what becomes of it and why; skipped says why nothing does.
+
+    workload: as the render leaves it. scheduled: the class it is checked against, None when nothing is known of it.
+    resource: position of its document in the input.
+    """
 
     ref: Ref
     placeholder: str = ""
@@ -58,6 +63,9 @@ class Planned(NamedTuple):
     edits: tuple[Edit, ...] = ()
     digest: str = ""
     skipped: str = ""
+    workload: Workload | None = None
+    scheduled: RuntimeClass | None = None
+    resource: int = -1
 
 
 class Rendered(NamedTuple):
@@ -85,7 +93,7 @@ class Subject(NamedTuple):
     vcpus: int
     edits: tuple[Edit, ...] = ()
     findings: tuple[Finding, ...] = ()
-    node_selector: Mapping[str, str] = NO_LABELS
+    scheduled: RuntimeClass | None = None
     digest: str = ""
 
     def plus(self, edits: tuple[Edit, ...], findings: tuple[Finding, ...] = ()) -> "Subject":
@@ -215,8 +223,7 @@ def _scheduled(subject: Subject, classified: RuntimeClasses) -> Subject:
     if subject.resolved.platform is None:
         return subject
     checked = schedule(subject.workload, runtime_class)
-    selector = runtime_class.node_selector if runtime_class else NO_LABELS
-    return subject.plus(checked.edits, checked.findings)._replace(node_selector=selector)
+    return subject.plus(checked.edits, checked.findings)._replace(scheduled=runtime_class)
 
 
 def _sealed(
@@ -330,7 +337,10 @@ def _planned(subject: Subject) -> Planned:
         platform.name if platform else "",
         subject.workload.runtime_class,
         subject.vcpus,
-        subject.node_selector,
+        subject.scheduled.node_selector if subject.scheduled else NO_LABELS,
         subject.edits,
         subject.digest,
+        workload=subject.workload,
+        scheduled=subject.scheduled,
+        resource=subject.resource,
     )

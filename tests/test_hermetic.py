@@ -15,7 +15,7 @@ import os, sys
 from importlib.machinery import all_suffixes
 
 sys.dont_write_bytecode = True  # the interpreter's own writing is not ours
-code = (*all_suffixes(), ".rego", ".pth", ".egg-link")
+code = (*all_suffixes(), ".rego", ".jinja", "plan.css", ".pth", ".egg-link")
 seen = []
 
 
@@ -69,4 +69,17 @@ def test_file_mode_opens_only_the_files_it_was_given_and_writes_none(verb: tuple
 
     assert {line.split()[0] for line in seen} == {"open"}
     assert {os.path.dirname(line.split()[1]) for line in seen} == {"resources", "config"}
+    assert {line.split()[2] for line in seen} == {"r"}
+
+
+@pytest.mark.parametrize("form", ["text", "json", "mermaid", "html"])
+def test_a_plan_with_nodes_opens_only_them_besides(form: str) -> None:
+    seen = watched("plan", "resources", "--config", "config", "--nodes", "nodes.yaml", "-o", form)
+
+    assert {line.split()[0] for line in seen} == {"open"}
+    assert {os.path.dirname(line.split()[1]) or line.split()[1] for line in seen} == {
+        "resources",
+        "config",
+        "nodes.yaml",
+    }
     assert {line.split()[2] for line in seen} == {"r"}

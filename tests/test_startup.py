@@ -26,7 +26,8 @@ ELSEWHERE = frozenset(
     for name in (
         *("api.config_map", "api.schema", "cli.arguments", "cli.check", "cli.flags", "cli.generate", "cli.plan"),
         *("cli.genpolicy", "cli.policy", "policy.compare", "policy.difference", "policy.dropins", "policy.genpolicy"),
-        *("hosts.stream", "policy.drift", "report.machine", "report.plan", "stages.check", "verdict"),
+        *("hosts.stream", "policy.drift", "report.machine", "report.plan", "report.pools", "stages.check", "verdict"),
+        *("model.nodes", "model.placement", "model.pod_requests", "model.taints", "stages.place"),
         *("cli.lock", "lock"),
     )
 )

@@ -2,11 +2,13 @@
 
 import sys
 
+from tools.browser import install
 from tools.build import ToolError, build_all
 from tools.found import FOUND, locate
 
 try:
     build_all()
+    install()
     for known in FOUND:
         locate(known)
 except (ToolError, OSError) as error:

@@ -12,6 +12,7 @@ from typing import NoReturn
 from krm_function import __version__
 from krm_function.cli import looking
 from krm_function.cli.exits import USAGE, Exit
+from krm_function.cli.plan_output import Outputs
 from krm_function.cli.say import FORMATS, flush, write_out
 from krm_function.report.order import escape
 
@@ -290,9 +291,35 @@ def _generate(verbs: "Verbs[Parser]") -> None:
 
 
 def _plan(verbs: "Verbs[Parser]") -> None:
-    parser = _verb(verbs, "plan", "what a render would do, one line a workload; nothing is written")
+    parser = _verb(
+        verbs,
+        "plan",
+        "what a render would do, one line a workload; no resource is written",
+        "Given nodes, also which of them take each pod, and why the others do not; a pod that fits none is an error.",
+    )
     parser.add_argument("paths", metavar="PATH", nargs="*", help="files or directories (default: standard input)")
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="form of the plan")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FORM|FILE",
+        choices=Outputs(),
+        action="append",
+        default=[],
+        help="text (default), json, mermaid or html, or a file whose name ends in .txt, .json, .mmd or .html",
+    )
+    nodes = parser.add_mutually_exclusive_group()
+    nodes.add_argument(
+        "--nodes",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="what `kubectl get nodes -o yaml` printed (repeatable, - is standard input); replaces Nodes among PATH",
+    )
+    nodes.add_argument(
+        "--cluster",
+        action="store_true",
+        help="ask the cluster of the current kubeconfig context for its nodes (needs contrast-krm[cluster])",
+    )
     _config(parser)
     _say(parser)
 

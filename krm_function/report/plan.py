@@ -1,97 +1,121 @@
-"""The plan: one line per workload, conflicts first, skipped ones last with their reason.
+"""The plan as data: one line a workload with everything there is to say about it, conflicts first.
 
-Rule of this file: it reads the records of a render. The JSON form is versioned; version 1 only ever gains fields.
+Rule of this file: it arranges the records of a render and of `stages.place`, and computes none of them again. Every
+form of the plan reads this one record.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from krm_function.findings import dotted
+from krm_function.findings import Finding, Ref
+from krm_function.model.nodes import Node
 from krm_function.pipeline import Planned, Rendered
-from krm_function.report.order import escape
+from krm_function.report.order import ordered
+from krm_function.report.pools import Pool, pools
+from krm_function.stages.place import Placement
 
-HEADERS = ("WORKLOAD", "KIND", "PLATFORM", "RUNTIME CLASS", "VCPUS", "NODES WITH", "CHANGES")
-
-
-def plan_text(rendered: Rendered) -> str:
-    """The plan as a table with totals."""
-    broken = {found.ref for found in rendered.findings if found.severity == "error"}
-    chosen = [line for line in rendered.plan if not line.skipped]
-    skipped = [line for line in rendered.plan if line.skipped]
-    chosen.sort(key=lambda line: line.ref not in broken)
-    rows = [HEADERS, *(_row(line, failed=line.ref in broken) for line in chosen), *map(_skipped_row, skipped)]
-    total = f"{_count(len(chosen), 'workload')}, {len(skipped)} skipped"
-    if rendered.failed:
-        errors = sum(found.severity == "error" for found in rendered.findings)
-        total += f", {_count(errors, 'error')}: nothing would be written"
-    return _table(rows) + f"\n{total}\n"
+UNPLACED = "CC0311"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+class Line(NamedTuple):
+    """One workload. placement: None when no nodes are known, or when it has no runtime class yet."""
+
+    planned: Planned
+    placement: Placement | None = None
+    findings: tuple[Finding, ...] = ()  # errors and warnings about this workload, in the order of a report
+
+    @property
+    def ref(self) -> Ref:
+        """Which workload."""
+        return self.planned.ref
+
+    @property
+    def broken(self) -> bool:
+        """Whether the render fails because of it."""
+        return any(found.severity == "error" and found.code != UNPLACED for found in self.findings)
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is in conflict: an error of the render, or no node."""
+        return any(found.severity == "error" for found in self.findings)
 
 
-def _row(line: Planned, *, failed: bool) -> tuple[str, ...]:
-    nodes = ",".join(f"{key}={value}" for key, value in sorted(line.node_selector.items()))
-    changes = "error" if failed else changes_of(line)
-    return (
-        str(line.ref),
-        line.ref.kind,
-        line.platform or "-",
-        line.runtime_class or "-",
-        str(line.vcpus or "-"),
-        nodes or "any",
-        changes,
+class Plan(NamedTuple):
+    """What a render would do. findings: those about no workload of the plan. source: where the nodes come from."""
+
+    lines: tuple[Line, ...]
+    skipped: tuple[Planned, ...]
+    pools: tuple[Pool, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    nodes: tuple[Node, ...] | None = None
+    source: str = ""
+    failed: bool = False  # the render itself: nothing would be written
+
+    @property
+    def said(self) -> tuple[Finding, ...]:
+        """Every error and warning, errors first."""
+        return tuple(ordered([*self.findings, *(found for line in self.lines for found in line.findings)]))
+
+    @property
+    def unplaced(self) -> int:
+        """How many workloads fit no node."""
+        return sum(any(found.code == UNPLACED for found in line.findings) for line in self.lines)
+
+
+def make_plan(
+    rendered: Rendered,
+    nodes: Sequence[Node] | None = None,
+    placements: Mapping[int, Placement] | None = None,
+    more: Sequence[Finding] = (),
+    source: str = "",
+) -> Plan:
+    """The plan of a render.
+
+    nodes: None when none are known. placements: by position in `rendered.plan`. more: what placing the pods found.
+    """
+    said = [found for found in ordered([*rendered.findings, *more]) if found.severity != "info"]
+    lines: list[Line] = []
+    for index, planned in enumerate(rendered.plan):
+        if not planned.skipped:
+            mine = tuple(found for found in said if found.ref == planned.ref)
+            lines.append(Line(planned, (placements or {}).get(index), mine))
+    lines.sort(key=lambda line: not line.failed)
+    known = {line.ref for line in lines}
+    return Plan(
+        tuple(lines),
+        tuple(planned for planned in rendered.plan if planned.skipped),
+        pools([(line.planned, line.placement, line.failed) for line in lines], nodes),
+        tuple(found for found in said if found.ref not in known),
+        None if nodes is None else tuple(nodes),
+        source,
+        rendered.failed,
     )
 
 
-def _skipped_row(line: Planned) -> tuple[str, ...]:
-    return (str(line.ref), line.ref.kind, "-", "-", "-", "-", f"skipped: {line.skipped}")
-
-
-def changes_of(line: Planned) -> str:
+def changes_of(planned: Planned) -> str:
     """`+2 containers, policy 1a2b3c4d`."""
     injected = {"CC0801", "CC0802", "CC0803"}
-    containers = len({edit.code for edit in line.edits if edit.code in injected})
-    parts = [f"+{_count(containers, 'container')}"] if containers else []
-    images = len([edit for edit in line.edits if edit.code == "CC0506"])
-    parts += [_count(images, "image")] if images else []
-    parts += [f"policy {line.digest[:8]}"] if line.digest else []
+    containers = len({edit.code for edit in planned.edits if edit.code in injected})
+    parts = [f"+{counted(containers, 'container')}"] if containers else []
+    images = len([edit for edit in planned.edits if edit.code == "CC0506"])
+    parts += [counted(images, "image")] if images else []
+    parts += [f"policy {planned.digest[:8]}"] if planned.digest else []
     return ", ".join(parts) or "none"
 
 
-def _table(rows: Sequence[tuple[str, ...]]) -> str:
-    cells = [tuple(escape(cell) for cell in row) for row in rows]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(HEADERS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
-    return "\n".join(lines) + "\n"
+def counted(number: int, noun: str) -> str:
+    """`1 node`, `2 nodes`."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
-def plan_json(rendered: Rendered) -> str:
-    """`{"version": 1, "failed": bool, "workloads": [...], "skipped": [...]}`."""
-    import json
-
-    chosen = [_data(line) for line in rendered.plan if not line.skipped]
-    skipped = [{**_ref(line), "reason": line.skipped} for line in rendered.plan if line.skipped]
-    data = {"version": 1, "failed": rendered.failed, "workloads": chosen, "skipped": skipped}
-    return json.dumps(data, indent=2) + "\n"
-
-
-def _ref(line: Planned) -> dict[str, Any]:
-    api_version, kind, namespace, name = line.ref
-    return {"apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name}
-
-
-def _data(line: Planned) -> dict[str, Any]:
-    return {
-        **_ref(line),
-        "placeholder": line.placeholder,
-        "platform": line.platform,
-        "runtimeClassName": line.runtime_class,
-        "vcpus": line.vcpus,
-        "nodeSelector": dict(line.node_selector),
-        "digest": line.digest,
-        "changes": [
-            {"code": edit.code, "op": edit.op, "field": dotted(edit.path), "reason": edit.reason} for edit in line.edits
-        ],
-    }
+def totals(plan: Plan) -> str:
+    """The plan in one sentence."""
+    parts = [counted(len(plan.lines), "workload"), f"{len(plan.skipped)} skipped"]
+    if plan.nodes is not None:
+        parts.append(counted(len(plan.nodes), "node"))
+    if plan.unplaced:
+        parts.append(f"{plan.unplaced} without a node that fits")
+    if plan.failed:
+        errors = sum(found.severity == "error" and found.code != UNPLACED for found in plan.said)
+        parts.append(f"{counted(errors, 'error')}: nothing would be written")
+    return ", ".join(parts)

@@ -26,10 +26,8 @@ class Step(NamedTuple):
     in_readme: bool = True
 
 
-FILES = (
-    Step("contrast-krm plan resources --config config", {"plan.txt": STDOUT}),
-    Step("contrast-krm generate resources --config config -o rendered.yaml", {"rendered.yaml": "rendered.yaml"}),
-)
+GENERATE = Step("contrast-krm generate resources --config config -o rendered.yaml", {"rendered.yaml": "rendered.yaml"})
+FILES = (Step("contrast-krm plan resources --config config", {"plan.txt": STDOUT}), GENERATE)
 MANIFEST = Step("contrast-krm manifest rendered.yaml", {"manifest.json": STDOUT}, in_readme=False)
 KUSTOMIZE = "kustomize build --enable-alpha-plugins --enable-exec confidential"
 LEGACY = "export KUSTOMIZE_PLUGIN_HOME=$PWD/plugin\nkustomize build --enable-alpha-plugins ."
@@ -41,7 +39,9 @@ KPT_PIPE = "set -o pipefail\nkpt fn source . | contrast-krm | kpt fn sink ../out
 
 STEPS: dict[str, tuple[Step, ...]] = {
     "quickstart": (
-        *FILES,
+        Step("contrast-krm plan resources --config config --nodes nodes.yaml", {"plan.txt": STDOUT}),
+        Step("contrast-krm plan resources --config config --nodes nodes.yaml -o plan.html"),
+        GENERATE,
         Step("contrast-krm check rendered.yaml"),
         Step("contrast-krm manifest rendered.yaml > manifest.json", {"manifest.json": "manifest.json"}),
         Step("contrast-krm uninject rendered.yaml"),

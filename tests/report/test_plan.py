@@ -10,7 +10,9 @@ import pytest
 from krm_function.findings import Ref, finding
 from krm_function.model.edits import Edit
 from krm_function.pipeline import Planned, Rendered
-from krm_function.report.plan import changes_of, plan_json, plan_text
+from krm_function.report.plan import changes_of, make_plan
+from krm_function.report.plan_json import plan_json
+from krm_function.report.plan_text import plan_text
 from tests.failures.running import spawned
 
 ROOT = Path(__file__).parents[2]
@@ -45,22 +47,22 @@ def test_what_is_broken_comes_first_and_what_is_skipped_last() -> None:
     other = LINE._replace(ref=WEB._replace(name="zz"))
     skipped = Planned(WEB._replace(name="aa"), skipped="no runtimeClassName")
     findings = (finding("CC0206", other.ref, ("spec",)),)
-    lines = plan_text(Rendered((), findings=findings, plan=(skipped, LINE, other))).splitlines()
+    lines = plan_text(make_plan(Rendered((), findings=findings, plan=(skipped, LINE, other)))).splitlines()
     assert [line.split()[0] for line in lines[1:4]] == ["shop/zz", "shop/web", "shop/aa"]
-    assert lines[1].endswith("error")
+    assert lines[1].split()[-2:] == ["error", "CC0206"]
     assert lines[3].endswith("skipped: no runtimeClassName")
     assert lines[-1] == "2 workloads, 1 skipped, 1 error: nothing would be written"
 
 
 def test_a_plan_of_nothing_is_a_header_and_a_total() -> None:
-    header, blank, total = plan_text(Rendered(())).splitlines()
+    header, blank, total = plan_text(make_plan(Rendered(()))).splitlines()
     assert header.split("  ")[0] == "WORKLOAD"
     assert (blank, total) == ("", "0 workloads, 0 skipped")
 
 
 def test_names_from_the_input_cannot_break_the_table() -> None:
     line = LINE._replace(ref=WEB._replace(name="a\n\x1b[2J\u202e"), node_selector={"\r": "\t"})
-    text = plan_text(Rendered((), plan=(line,)))
+    text = plan_text(make_plan(Rendered((), plan=(line,))))
     assert len(text.splitlines()) == 4
     assert "\x1b" not in text
     assert "\u202e" not in text
@@ -83,7 +85,7 @@ def test_changes_are_counted(edits: tuple[Edit, ...], digest: str, changes: str)
 def test_the_json_form_has_a_version_and_every_edit_with_its_reason() -> None:
     skipped = Planned(WEB._replace(name="aa"), skipped="no runtimeClassName")
     rendered = Rendered((), plan=(LINE._replace(edits=(ADDED,), digest="abc"), skipped))
-    assert json.loads(plan_json(rendered)) == {
+    assert json.loads(plan_json(make_plan(rendered))) == {
         "version": 1,
         "failed": False,
         "workloads": [
@@ -97,8 +99,10 @@ def test_the_json_form_has_a_version_and_every_edit_with_its_reason() -> None:
                 "runtimeClassName": "contrast-cc-metal-qemu-snp-1a2b3c4d",
                 "vcpus": 2,
                 "nodeSelector": {"a": "1", "b": "2"},
+                "nodes": None,
                 "digest": "abc",
                 "changes": [{"code": "CC0801", "op": "insert", "field": "spec.initContainers[0]", "reason": "because"}],
+                "findings": [],
             }
         ],
         "skipped": [
@@ -110,4 +114,6 @@ def test_the_json_form_has_a_version_and_every_edit_with_its_reason() -> None:
                 "reason": "no runtimeClassName",
             }
         ],
+        "pools": None,
+        "totals": {"workloads": 1, "skipped": 1, "nodes": None, "conflicts": 0, "unplaced": 0},
     }

@@ -1,0 +1,64 @@
+"""The nodes of a live cluster, through the `kubernetes` client: an optional extra, for `plan --cluster` alone.
+
+Rule of this file: one GET of the nodes, no write, no retry storm; and nothing of a kubeconfig but the name of its
+context ever reaches a message.
+"""
+
+from typing import Any, NamedTuple
+
+from krm_function.findings import Finding, finding
+
+TIMEOUT = (5, 30)  # seconds to connect, and to wait for bytes
+EXTRA = "pip install 'contrast-krm[cluster]'"
+
+
+class Cluster(NamedTuple):
+    """What the cluster answered: a NodeList as plain data, and the context that was asked."""
+
+    document: Any = None
+    context: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+def ask_cluster() -> Cluster:
+    """The nodes of the current context of the kubeconfig, or of the cluster this runs in. Never raises."""
+    try:
+        from kubernetes import client, config
+        from urllib3.exceptions import HTTPError
+    except ImportError:
+        problem = "the Python package kubernetes is not installed"
+        return Cluster(findings=(finding("CC0909", option="--cluster", problem=problem, remedy=EXTRA),))
+    import json
+    import logging
+
+    logging.getLogger("urllib3").setLevel(logging.ERROR)  # its retries would go to standard error
+    try:
+        context = _context(config)
+    except config.ConfigException:
+        return _unanswered("there is no kubeconfig with a usable current context, and this runs in no cluster")
+    except Exception as problem:  # noqa: BLE001 (the client trusts a kubeconfig, so a broken one can raise anything)
+        return _unanswered(f"the kubeconfig cannot be used ({type(problem).__name__})")
+    try:
+        answer: Any = client.CoreV1Api().list_node(_preload_content=False, _request_timeout=TIMEOUT)
+        return Cluster(json.loads(answer.data), context)
+    except client.ApiException as problem:
+        return _unanswered(f"it answered {problem.status} {problem.reason}")
+    except HTTPError as problem:
+        return _unanswered(f"no answer ({type(getattr(problem, 'reason', None) or problem).__name__})")
+    except (ValueError, OSError) as problem:
+        return _unanswered(type(problem).__name__)
+
+
+def _context(config: Any) -> str:
+    """Configure the client, and say which context it was. The client's own `load_config` would print to our output."""
+    try:
+        config.load_kube_config()
+    except config.ConfigException:
+        config.load_incluster_config()
+        return "in-cluster"
+    _, active = config.list_kube_config_contexts()
+    return str(active["name"])
+
+
+def _unanswered(problem: str) -> Cluster:
+    return Cluster(findings=(finding("CC1003", problem=problem),))

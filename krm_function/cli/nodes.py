@@ -1,0 +1,92 @@
+"""Where `plan` has its nodes from: files that --nodes names, a live cluster, or Nodes among the resources.
+
+Rule of this file: one place wins, so that no node is counted twice; and a place that was named and holds no node is an
+error, because the plan would silently say less.
+"""
+
+from argparse import Namespace
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+from krm_function.cli.inputs import Inputs, read_inputs
+from krm_function.findings import Finding, Ref, finding
+from krm_function.model.located import yaml_finding
+from krm_function.model.nodes import KINDS, Node, read_nodes
+from krm_function.model.resource import Resource
+from krm_function.yamltext import Document, YamlError, locate, parse
+
+
+class KnownNodes(NamedTuple):
+    """The nodes, None when nobody named any; source: where they come from, for people."""
+
+    nodes: tuple[Node, ...] | None = None
+    source: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
+    """The nodes of one call. Raises FileProblem."""
+    if options.cluster:
+        from krm_function.cli.cluster import ask_cluster
+
+        asked = ask_cluster()
+        if asked.findings:
+            return KnownNodes(findings=asked.findings)
+        return _named("--cluster", f"context {asked.context}", _read(asked.document))
+    if options.nodes:
+        if "-" in options.nodes and (not options.paths or "-" in options.paths):
+            problem, remedy = "standard input holds the resources", "name files for one of the two"
+            return KnownNodes(findings=(finding("CC0909", option="--nodes", problem=problem, remedy=remedy),))
+        read = read_inputs(options.nodes)
+        found, problems = _from(read.resources)
+        return _named("--nodes", ", ".join(options.nodes), (found, [*read.findings, *problems]))
+    found, problems = _from(inputs.resources)
+    return KnownNodes(tuple(found) if found else None, "the resources" if found else "", tuple(problems))
+
+
+def _named(option: str, source: str, read: tuple[list[Node], list[Finding]]) -> KnownNodes:
+    """What a place holds that was named for its nodes."""
+    found, problems = read
+    if not found and not problems:
+        problem, remedy = "there is no Node in it", "give what `kubectl get nodes -o yaml` prints"
+        problems = [finding("CC0909", option=option, problem=problem, remedy=remedy)]
+    return KnownNodes(tuple(found), source, tuple(problems))
+
+
+def _from(resources: Iterable[Resource]) -> tuple[list[Node], list[Finding]]:
+    """The nodes among some resources; what is no Node is left alone."""
+    nodes: list[Node] = []
+    findings: list[Finding] = []
+    for resource in resources:
+        if resource.kind not in KINDS and resource.kind != "List":
+            continue
+        try:
+            document = parse(resource.text, line=resource.line)
+        except YamlError as problem:
+            if resource.kind in KINDS:  # of a List, the render says it
+                findings.append(yaml_finding(problem, resource.file))
+            continue
+        found, problems = _read(document.value, document, resource.file)
+        nodes += found
+        findings += problems
+    names = [node.name for node in nodes]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    findings += [finding("CC0314", _ref(name), ("metadata", "name"), problem="there is twice") for name in twice]
+    return nodes, findings
+
+
+def _read(value: Any, document: Document | None = None, file: str = "") -> tuple[list[Node], list[Finding]]:
+    read = read_nodes(value)
+    where = partial(locate, document) if document is not None else None
+    return list(read.nodes), list(_problems(read.problems, where, file))
+
+
+def _problems(problems: Iterable[Any], where: Any, file: str) -> Iterator[Finding]:
+    for name, path, problem in problems:
+        line, column = where(path) if where is not None and file else (0, 0)
+        yield finding("CC0314", _ref(name), path, line=line, column=column, file=file if line else "", problem=problem)
+
+
+def _ref(name: str) -> Ref:
+    return Ref("v1", "Node", "", name)

@@ -1,0 +1,83 @@
+"""Taints of a node, and the tolerations with which a pod passes them.
+
+Rule of this file: it answers as Kubernetes' scheduler does (component-helpers, scheduling/corev1; core/v1 helpers), its
+oddities included. A toleration is plain data as parsed. Only NoSchedule and NoExecute keep a pod away;
+PreferNoSchedule is a wish.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+HARD = frozenset({"NoSchedule", "NoExecute"})
+EFFECTS = HARD | {"PreferNoSchedule"}
+
+# What the DefaultTolerationSeconds admission plugin gives every pod, for five minutes, unless it says otherwise.
+EVERY_POD: tuple[Mapping[str, Any], ...] = tuple(
+    {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+    for key in ("not-ready", "unreachable")
+)
+# What the DaemonSet controller gives each of its pods, for good.
+EVERY_DAEMON: tuple[Mapping[str, Any], ...] = tuple(
+    {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": effect}
+    for key, effect in (
+        ("not-ready", "NoExecute"),
+        ("unreachable", "NoExecute"),
+        ("disk-pressure", "NoSchedule"),
+        ("memory-pressure", "NoSchedule"),
+        ("pid-pressure", "NoSchedule"),
+        ("unschedulable", "NoSchedule"),
+    )
+)
+
+
+class Taint(NamedTuple):
+    """A taint. effect: one of EFFECTS."""
+
+    key: str
+    value: str
+    effect: str
+
+    def __str__(self) -> str:
+        """`key=value:effect`, as kubectl writes it."""
+        return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
+
+
+UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")  # what `kubectl cordon` amounts to
+
+
+def tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
+    """Whether one toleration passes one taint.
+
+    Truth table, all columns must hold:
+
+    key                 effect              operator
+    equal               equal               Exists: whatever the value
+    or absent: any key  or absent: any one  absent or Equal: the values are equal, absent being ""
+                                            any other, such as Lt and Gt: never
+
+    tolerationSeconds does not count: such a pod is placed, and evicted later.
+    """
+    key, effect = _text(toleration, "key"), _text(toleration, "effect")
+    if (effect and effect != taint.effect) or (key and key != taint.key):
+        return False
+    match _text(toleration, "operator"):
+        case "" | "Equal":
+            return _text(toleration, "value") == taint.value
+        case "Exists":
+            return True
+        case _:
+            return False
+
+
+def untolerated(
+    taints: Iterable[Taint], tolerations: Sequence[Mapping[str, Any]], effects: frozenset[str] = HARD
+) -> list[Taint]:
+    """The taints of these effects that no toleration passes."""
+    return [
+        taint for taint in taints if taint.effect in effects and not any(tolerates(one, taint) for one in tolerations)
+    ]
+
+
+def _text(toleration: Mapping[str, Any], field: str) -> str:
+    value = toleration.get(field)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,76 @@
+"""The plan for people at a terminal: a table, one line a workload, and a total.
+
+Rule of this file: one line stays one line, whatever the input put into a name.
+"""
+
+from collections.abc import Sequence
+
+from krm_function.pipeline import Planned
+from krm_function.report.order import escape
+from krm_function.report.plan import Line, Plan, changes_of, totals
+from krm_function.stages.place import Placement, grouped, listed
+
+HEADERS = ("WORKLOAD", "KIND", "PLATFORM", "RUNTIME CLASS", "VCPUS", "NODES", "CHANGES", "NOTES")
+GROUPS = 3  # groups of nodes whose reasons a line tells; the other forms tell all
+
+
+def plan_text(plan: Plan) -> str:
+    """The plan as a table with totals. Without nodes, their column says what the runtime class asks of them."""
+    headers = tuple("NODES WITH" if name == "NODES" and plan.nodes is None else name for name in HEADERS)
+    rows = [_row(line) for line in plan.lines] + [_skipped_row(planned) for planned in plan.skipped]
+    if not any(row[-1] for row in rows):
+        headers, rows = headers[:-1], [row[:-1] for row in rows]
+    return _table([headers, *rows]) + f"\n{escape(totals(plan))}\n"
+
+
+def _row(line: Line) -> tuple[str, ...]:
+    planned = line.planned
+    return (
+        str(line.ref),
+        line.ref.kind,
+        planned.platform or "-",
+        planned.runtime_class or "-",
+        str(planned.vcpus or "-"),
+        _required(planned) if line.placement is None else nodes_of(line.placement),
+        "error" if line.broken else changes_of(planned),
+        notes_of(line),
+    )
+
+
+def _required(planned: Planned) -> str:
+    return ",".join(f"{key}={value}" for key, value in sorted(planned.node_selector.items())) or "any"
+
+
+def nodes_of(placement: Placement) -> str:
+    """`snp-1, snp-2 (2 of 6)`."""
+    if placement.refused:
+        return "refused at admission"
+    count = len(placement.verdicts)
+    fitting = placement.fitting
+    return f"{listed(fitting)} ({len(fitting)} of {count})" if fitting else f"none of {count}"
+
+
+def notes_of(line: Line) -> str:
+    """The codes of what is wrong, then why the other nodes do not take the pod, the closest first.
+
+    Where some node does take it, one reason for each other node is enough.
+    """
+    parts = [", ".join(dict.fromkeys(found.code for found in line.findings))]
+    verdicts = line.placement.verdicts if line.placement is not None else ()
+    if any(not verdict.reasons for verdict in verdicts):
+        verdicts = tuple(verdict._replace(reasons=verdict.reasons[:1]) for verdict in verdicts)
+    refusals = grouped(verdicts)
+    parts += [f"not {refusal}" for refusal in refusals[:GROUPS]]
+    left = sum(len(refusal.nodes) for refusal in refusals[GROUPS:])
+    return "; ".join(filter(None, [*parts, f"nor {left} more" if left else ""]))
+
+
+def _skipped_row(planned: Planned) -> tuple[str, ...]:
+    return (str(planned.ref), planned.ref.kind, "-", "-", "-", "-", f"skipped: {planned.skipped}", "")
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
+    cells = [tuple(escape(cell) for cell in row) for row in rows]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+    return "\n".join(lines) + "\n"

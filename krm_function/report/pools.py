@@ -1,0 +1,91 @@
+"""Node pools: nodes that no workload of the plan can tell apart.
+
+Rule of this file: two nodes are of one pool when they have the same taints, the same capacity as far as people read it
+and the same values of every label that some workload asks for, and when every workload gets the same answer from both.
+Without nodes, a pool is what a runtime class asks for, and says so.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from krm_function.model.node_affinity import required_terms
+from krm_function.model.nodes import Node
+from krm_function.model.placement import shown
+from krm_function.model.quantity import NANO
+from krm_function.model.workload import maps
+from krm_function.pipeline import Planned
+from krm_function.stages.place import Placement
+
+Entry = tuple[Planned, Placement | None, bool]  # a workload, where it can run, whether it is in conflict
+LEFT_OUT = frozenset({"pods", "ephemeral-storage"})  # capacity that tells no pool from another
+GIB = 2**30 * NANO
+
+
+class Pool(NamedTuple):
+    """Nodes that are alike. labels: those that some workload asks for. workloads: positions of the lines they take.
+
+    assumed: no node is known, these are the labels that a node must have. capacity: resource name -> text.
+    """
+
+    labels: Mapping[str, str]
+    nodes: tuple[str, ...] = ()
+    taints: tuple[str, ...] = ()
+    cordoned: bool = False
+    capacity: tuple[tuple[str, str], ...] = ()
+    workloads: tuple[int, ...] = ()
+    assumed: bool = False
+
+    @property
+    def title(self) -> str:
+        """Its nodes by name, or what they must look like."""
+        if self.assumed:
+            return "nodes with " + ", ".join(f"{key}={value}" for key, value in self.labels.items())
+        first = ", ".join(self.nodes[:3])
+        return first if len(self.nodes) <= 3 else f"{first} and {len(self.nodes) - 3} more"
+
+
+def pools(entries: Sequence[Entry], nodes: Sequence[Node] | None) -> tuple[Pool, ...]:
+    """The pools of a plan: those in use first, then by name."""
+    if nodes is None:
+        return _assumed(entries)
+    asked = sorted({key for planned, _, _ in entries for key in _asked(planned)})
+    fitting = [frozenset(where.fitting) if where is not None else frozenset() for _, where, _ in entries]
+    members: dict[Any, list[Node]] = {}
+    for node in nodes:
+        takes = tuple(index for index, names in enumerate(fitting) if node.name in names)
+        labels = tuple((key, node.labels[key]) for key in asked if key in node.labels)
+        taints = tuple(sorted(map(str, node.taints)))
+        alike = (labels, taints, node.unschedulable, _capacity(node), takes)
+        members.setdefault(alike, []).append(node)
+    made = [
+        Pool(dict(labels), tuple(node.name for node in group), taints, cordoned, capacity, takes)
+        for (labels, taints, cordoned, capacity, takes), group in members.items()
+    ]
+    return tuple(sorted(made, key=lambda pool: (not pool.workloads, pool.nodes)))
+
+
+def _assumed(entries: Sequence[Entry]) -> tuple[Pool, ...]:
+    """What the runtime classes ask for, with the workloads that ask for it."""
+    takers: dict[tuple[tuple[str, str], ...], list[int]] = {}
+    for index, (planned, _, failed) in enumerate(entries):
+        if not failed and planned.workload is not None:
+            takers.setdefault(tuple(sorted(planned.node_selector.items())), []).append(index)
+    return tuple(Pool(dict(key), workloads=tuple(found), assumed=True) for key, found in sorted(takers.items()))
+
+
+def _asked(planned: Planned) -> set[str]:
+    """The label keys that one workload asks for: its own selector, its class's, and its required affinity."""
+    spec = planned.workload.pod_spec if planned.workload is not None else {}
+    own = spec.get("nodeSelector")
+    keys = {*planned.node_selector, *(own if isinstance(own, dict) else ())}
+    for term in required_terms(spec) or ():
+        keys |= {str(one.get("key")) for one in maps(term.get("matchExpressions"))}
+    return {str(key) for key in keys}
+
+
+def _capacity(node: Node) -> tuple[tuple[str, str], ...]:
+    """What a node holds, for people: memory in whole GiB, which does not tell two machines of one type apart."""
+    known = node.allocatable or {}
+    names = [name for name in ("cpu", "memory") if name in known]
+    names += sorted(name for name in known if name not in {"cpu", "memory"} | LEFT_OUT and known[name] > 0)
+    return tuple((name, f"{known[name] // GIB}Gi" if name == "memory" else shown(name, known[name])) for name in names)
