@@ -1,0 +1,157 @@
+// Rule of this file: evaluate Rego with OPA, one JSON line in, one JSON line out, and know nothing of policies.
+//
+//	{"policy": "package …", "v0": false}              -> {"loaded": true}      the policy of all lines after it
+//	{"rule": "data.p.x", "state": {…}, "input": …}    -> {"value": …}          `state` is the document `data.pstate`
+//
+// Either may answer {"undefined": true} or {"error": "…"}. `--version` prints the version of OPA that is inside.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"github.com/open-policy-agent/opa/v1/version"
+)
+
+type request struct {
+	Policy *string         `json:"policy"`
+	V0     bool            `json:"v0"`
+	Rule   string          `json:"rule"`
+	State  json.RawMessage `json:"state"`
+	Input  any             `json:"input"`
+}
+
+// engine holds one compiled policy, its state, and a prepared query for each rule that was asked for.
+type engine struct {
+	compiler *ast.Compiler
+	store    storage.Store
+	state    []byte
+	prepared map[string]rego.PreparedEvalQuery
+}
+
+func (e *engine) load(text string, v0 bool) error {
+	*e = engine{}
+	options := ast.ParserOptions{RegoVersion: ast.RegoV1}
+	if v0 {
+		options.RegoVersion = ast.RegoV0
+	}
+	module, err := ast.ParseModuleWithOpts("policy.rego", text, options)
+	if err != nil {
+		return err
+	}
+	compiler := ast.NewCompiler()
+	compiler.Compile(map[string]*ast.Module{"policy.rego": module})
+	if compiler.Failed() {
+		return compiler.Errors
+	}
+	*e = engine{
+		compiler: compiler,
+		store:    inmem.NewFromObject(map[string]any{"pstate": map[string]any{}}),
+		prepared: map[string]rego.PreparedEvalQuery{},
+	}
+	return nil
+}
+
+func (e *engine) put(state json.RawMessage) error {
+	if bytes.Equal(state, e.state) {
+		return nil
+	}
+	var value any
+	if err := decode(state, &value); err != nil {
+		return err
+	}
+	if err := storage.WriteOne(context.Background(), e.store, storage.ReplaceOp, storage.Path{"pstate"}, value); err != nil {
+		return err
+	}
+	e.state = bytes.Clone(state)
+	return nil
+}
+
+func (e *engine) ask(rule string, input any) (map[string]any, error) {
+	query, known := e.prepared[rule]
+	if !known {
+		made, err := rego.New(rego.Query(rule), rego.Compiler(e.compiler), rego.Store(e.store)).PrepareForEval(context.Background())
+		if err != nil {
+			return nil, err
+		}
+		e.prepared[rule], query = made, made
+	}
+	found, err := query.Eval(context.Background(), rego.EvalInput(input))
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return map[string]any{"undefined": true}, nil
+	}
+	return map[string]any{"value": found[0].Expressions[0].Value}, nil
+}
+
+func (e *engine) answer(line []byte) (map[string]any, error) {
+	var asked request
+	if err := decode(line, &asked); err != nil {
+		return nil, err
+	}
+	if asked.Policy != nil {
+		return map[string]any{"loaded": true}, e.load(*asked.Policy, asked.V0)
+	}
+	if e.compiler == nil {
+		return nil, fmt.Errorf("no policy is loaded")
+	}
+	if err := e.put(asked.State); err != nil {
+		return nil, err
+	}
+	return e.ask(asked.Rule, asked.Input)
+}
+
+// decode keeps numbers as they are written.
+func decode(text []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	return decoder.Decode(into)
+}
+
+func run(in io.Reader, out io.Writer) error {
+	reader, writer := bufio.NewReader(in), bufio.NewWriter(out)
+	encoder := json.NewEncoder(writer)
+	encoder.SetEscapeHTML(false)
+	held := engine{}
+	for {
+		line, err := reader.ReadBytes('\n')
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		answer, err := held.answer(line)
+		if err != nil {
+			answer = map[string]any{"error": err.Error()}
+		}
+		if err := encoder.Encode(answer); err != nil {
+			return err
+		}
+		if err := writer.Flush(); err != nil {
+			return err
+		}
+	}
+}
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == "--version" {
+		fmt.Println("v" + version.Version)
+		return
+	}
+	if err := run(os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
