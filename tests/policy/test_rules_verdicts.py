@@ -665,7 +665,7 @@ def test_two_containers_that_could_be_meant_are_denied(correct: host.Host, rego:
     head, data = rego.split("\npolicy_data := ")
     doubled = json.loads(data)
     doubled["containers"].append(doubled["containers"][4])
-    agent = host.Agent(f"{head}\npolicy_data := {json.dumps(doubled)}")
+    agent = host.Agent(f"{head}\npolicy_data := {json.dumps(doubled, indent=2)}")  # regorus takes no long lines
 
     assert agent.verdict("CreateContainerRequest", correct.create("app")) is False
     assert agent.verdict("CreateContainerRequest", correct.create("pause"))["allowed"] is True

@@ -2,8 +2,10 @@
 //
 //	{"policy": "package …", "v0": false}              -> {"loaded": true}      the policy of all lines after it
 //	{"rule": "data.p.x", "state": {…}, "input": …}    -> {"value": …}          `state` is the document `data.pstate`
+//	{"conditions": "package …", "v0": false}          -> {"conditions": […]}   every expression of every body in the text
 //
-// Either may answer {"undefined": true} or {"error": "…"}. `--version` prints the version of OPA that is inside.
+// Any may answer {"error": "…"}, and the second {"undefined": true}. A condition is {rule, row, offset, text}, in bytes.
+// `--version` prints the version of OPA that is inside.
 package main
 
 import (
@@ -23,11 +25,19 @@ import (
 )
 
 type request struct {
-	Policy *string         `json:"policy"`
-	V0     bool            `json:"v0"`
-	Rule   string          `json:"rule"`
-	State  json.RawMessage `json:"state"`
-	Input  any             `json:"input"`
+	Policy     *string         `json:"policy"`
+	Conditions *string         `json:"conditions"`
+	V0         bool            `json:"v0"`
+	Rule       string          `json:"rule"`
+	State      json.RawMessage `json:"state"`
+	Input      any             `json:"input"`
+}
+
+type condition struct {
+	Rule   string `json:"rule"`
+	Row    int    `json:"row"`
+	Offset int    `json:"offset"`
+	Text   string `json:"text"`
 }
 
 // engine holds one compiled policy, its state, and a prepared query for each rule that was asked for.
@@ -38,13 +48,36 @@ type engine struct {
 	prepared map[string]rego.PreparedEvalQuery
 }
 
-func (e *engine) load(text string, v0 bool) error {
-	*e = engine{}
+func parse(text string, v0 bool) (*ast.Module, error) {
 	options := ast.ParserOptions{RegoVersion: ast.RegoV1}
 	if v0 {
 		options.RegoVersion = ast.RegoV0
 	}
-	module, err := ast.ParseModuleWithOpts("policy.rego", text, options)
+	return ast.ParseModuleWithOpts("policy.rego", text, options)
+}
+
+// conditions lists the bodies' expressions as they are written, those of comprehensions and of `every` among them.
+func conditions(text string, v0 bool) ([]condition, error) {
+	module, err := parse(text, v0)
+	if err != nil {
+		return nil, err
+	}
+	found := []condition{}
+	for _, rule := range module.Rules {
+		ast.WalkExprs(rule, func(expression *ast.Expr) bool {
+			at := expression.Location
+			if at != nil && !expression.Generated {
+				found = append(found, condition{rule.Head.Ref().String(), at.Row, at.Offset, string(at.Text)})
+			}
+			return false
+		})
+	}
+	return found, nil
+}
+
+func (e *engine) load(text string, v0 bool) error {
+	*e = engine{}
+	module, err := parse(text, v0)
 	if err != nil {
 		return err
 	}
@@ -102,6 +135,10 @@ func (e *engine) answer(line []byte) (map[string]any, error) {
 	}
 	if asked.Policy != nil {
 		return map[string]any{"loaded": true}, e.load(*asked.Policy, asked.V0)
+	}
+	if asked.Conditions != nil {
+		found, err := conditions(*asked.Conditions, asked.V0)
+		return map[string]any{"conditions": found}, err
 	}
 	if e.compiler == nil {
 		return nil, fmt.Errorf("no policy is loaded")
