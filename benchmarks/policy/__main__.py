@@ -35,14 +35,16 @@ def main() -> int:
     )
     leaves = Leaves() if quick else try_leaves()
     if not quick:
-        print(
-            f"changes of every leaf   {leaves.allowed + leaves.denied}: {leaves.allowed} allowed, {leaves.denied} denied"
-        )
+        _told("changes of every leaf", leaves.allowed, leaves.denied)
     for line in leaves.wrong:
         print(f"  wrong: {line}")
     print(f"engines that differ     {leaves.differ} (regorus, OPA, rego-cpp)")
     score = _score(corpus)
     return 0 if score >= TARGET and not leaves.wrong and not leaves.differ else 1
+
+
+def _told(what: str, allowed: int, denied: int) -> None:
+    print(f"{what:24}{allowed + denied}: {allowed} allowed, {denied} denied", flush=True)
 
 
 def _recorded(place: str) -> Corpus:

@@ -1,7 +1,7 @@
 """Rule of this file: a mutant is the rules with one condition replaced by `true`, where OPA's own parser saw it.
 
-Every expression of every body is a condition, those inside comprehensions and `every` too. What does not compile without
-it (a variable that is then bound nowhere) is no mutant.
+Every expression of every body is a condition, those inside comprehensions and `every` too. What does not compile
+without it (a variable that is then bound nowhere) is no mutant.
 """
 
 import json
@@ -40,5 +40,6 @@ def without(rules: str, condition: Condition) -> str:
     """The rules in which the condition always holds."""
     content, gone = rules.encode(), condition.text.encode()
     end = condition.offset + len(gone)
-    assert content[condition.offset : end] == gone
+    if content[condition.offset : end] != gone:
+        raise ValueError(f"line {condition.row}: not where OPA saw it")
     return (content[: condition.offset] + b"true" + content[end:]).decode()

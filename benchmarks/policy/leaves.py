@@ -1,4 +1,4 @@
-"""Rule of this file: every single-field change of every request of more pods, on all engines, with the verdict it needs."""
+"""Rule of this file: every single-field change of every request is tried on all engines, and judged."""
 
 import os
 from concurrent.futures import ProcessPoolExecutor

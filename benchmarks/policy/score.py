@@ -1,7 +1,7 @@
 """Rule of this file: a mutant is caught if one recorded question gets another verdict than the real rules gave.
 
-Questions whose label or place shares words with the lost condition come first, so most mutants are caught early; a
-survivor has seen every question. OPA alone is asked: that the engines agree is counted elsewhere.
+Only questions in whose evaluation the lost condition once failed can show its loss; OPA's trace says which those are.
+The ones whose label shares words with the condition come first. That the engines agree is counted elsewhere.
 """
 
 import os
@@ -13,7 +13,7 @@ from benchmarks.policy.conditions import Condition, without
 from tests.policy.engines.corpus import Corpus, Question, allows
 from tests.policy.engines.lines import Lines
 
-FIRST = 60
+FIRST = 40
 
 
 class Fate(NamedTuple):
@@ -27,7 +27,13 @@ class Fate(NamedTuple):
 def fates(rules: str, found: list[Condition], corpus: Corpus) -> list[Fate]:
     """The fate of every mutant, in order; as many processes as there are processors."""
     with ProcessPoolExecutor(os.cpu_count(), initializer=_begin, initargs=(rules, corpus)) as pool:
-        return list(pool.map(_fate, found))
+        numbers = range(len(corpus.questions))
+        failed = dict(zip(numbers, pool.map(_failed, numbers, chunksize=20), strict=True))
+        work = []
+        for condition in found:
+            rows = range(condition.row, condition.row + condition.text.count("\n") + 1)
+            work.append((condition, [number for number in numbers if not failed[number].isdisjoint(rows)]))
+        return list(pool.map(_fate, work))
 
 
 def _begin(rules: str, corpus: Corpus) -> None:
@@ -40,14 +46,19 @@ _corpus: Corpus
 _opa: Lines
 
 
-def _fate(condition: Condition) -> Fate:
+def _failed(number: int) -> frozenset[int]:
+    question = _corpus.questions[number]
+    text = _corpus.policies[question.policy]
+    return _opa.failed(text, question.entry_point, question.state, question.request)
+
+
+def _fate(work: tuple[Condition, list[int]]) -> Fate:
+    condition, numbers = work
     mutant = without(_rules, condition)
-    key, text = next(iter(_corpus.policies.items()))
-    probe = _opa.ask(mutant + text.removeprefix(_rules), "SetPolicyRequest", {}, {})
-    if probe.kind == "error":
+    text = next(iter(_corpus.policies.values()))
+    if _opa.ask(mutant + text.removeprefix(_rules), "SetPolicyRequest", {}, {}).kind == "error":
         return Fate(condition, "invalid")
-    assert key
-    for question in _ordered(condition):
+    for question in _ordered(condition, [_corpus.questions[number] for number in numbers]):
         policy = _corpus.policies[question.policy]
         answer = _opa.ask(mutant + policy.removeprefix(_rules), question.entry_point, question.state, question.request)
         if allows(answer) != question.allowed:
@@ -55,11 +66,10 @@ def _fate(condition: Condition) -> Fate:
     return Fate(condition, "survived")
 
 
-def _ordered(condition: Condition) -> list[Question]:
+def _ordered(condition: Condition, questions: list[Question]) -> list[Question]:
     """The most promising questions first, then the others, policy by policy."""
     wanted = _words(f"{condition.rule} {condition.text}")
-    score = {id(each): len(wanted & _words(f"{each.entry_point} {each.asked_by}")) for each in _corpus.questions}
-    ranked = sorted(_corpus.questions, key=lambda each: -score[id(each)])
+    ranked = sorted(questions, key=lambda each: -len(wanted & _words(f"{each.entry_point} {each.asked_by}")))
     return ranked[:FIRST] + sorted(ranked[FIRST:], key=lambda each: each.policy)
 
 

@@ -2,6 +2,7 @@
 //
 //	{"policy": "package …", "v0": false}              -> {"loaded": true}      the policy of all lines after it
 //	{"rule": "data.p.x", "state": {…}, "input": …}    -> {"value": …}          `state` is the document `data.pstate`
+//	{"rule": …, "state": …, "input": …, "trace": true} -> {"value": …, "failed": […]}   lines on which something failed
 //	{"conditions": "package …", "v0": false}          -> {"conditions": […]}   every expression of every body in the text
 //
 // Any may answer {"error": "…"}, and the second {"undefined": true}. A condition is {rule, row, offset, text}, in bytes.
@@ -15,12 +16,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"github.com/open-policy-agent/opa/v1/topdown"
 	"github.com/open-policy-agent/opa/v1/version"
 )
 
@@ -31,6 +35,7 @@ type request struct {
 	Rule       string          `json:"rule"`
 	State      json.RawMessage `json:"state"`
 	Input      any             `json:"input"`
+	Trace      bool            `json:"trace"`
 }
 
 type condition struct {
@@ -109,7 +114,20 @@ func (e *engine) put(state json.RawMessage) error {
 	return nil
 }
 
-func (e *engine) ask(rule string, input any) (map[string]any, error) {
+// failures notes the lines of the expressions that did not hold at some point of an evaluation.
+type failures map[int]bool
+
+func (f failures) Enabled() bool { return true }
+
+func (f failures) Config() topdown.TraceConfig { return topdown.TraceConfig{} }
+
+func (f failures) TraceEvent(event topdown.Event) {
+	if event.Op == topdown.FailOp && event.Location != nil {
+		f[event.Location.Row] = true
+	}
+}
+
+func (e *engine) ask(rule string, input any, trace bool) (map[string]any, error) {
 	query, known := e.prepared[rule]
 	if !known {
 		made, err := rego.New(rego.Query(rule), rego.Compiler(e.compiler), rego.Store(e.store)).PrepareForEval(context.Background())
@@ -118,14 +136,23 @@ func (e *engine) ask(rule string, input any) (map[string]any, error) {
 		}
 		e.prepared[rule], query = made, made
 	}
-	found, err := query.Eval(context.Background(), rego.EvalInput(input))
+	options := []rego.EvalOption{rego.EvalInput(input)}
+	failed := failures{}
+	if trace { // no short cut: whatever could fail is evaluated
+		options = append(options, rego.EvalQueryTracer(failed), rego.EvalRuleIndexing(false), rego.EvalEarlyExit(false))
+	}
+	found, err := query.Eval(context.Background(), options...)
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 0 {
-		return map[string]any{"undefined": true}, nil
+	answer := map[string]any{"undefined": true}
+	if len(found) > 0 {
+		answer = map[string]any{"value": found[0].Expressions[0].Value}
 	}
-	return map[string]any{"value": found[0].Expressions[0].Value}, nil
+	if trace {
+		answer["failed"] = slices.Sorted(maps.Keys(failed))
+	}
+	return answer, nil
 }
 
 func (e *engine) answer(line []byte) (map[string]any, error) {
@@ -146,7 +173,7 @@ func (e *engine) answer(line []byte) (map[string]any, error) {
 	if err := e.put(asked.State); err != nil {
 		return nil, err
 	}
-	return e.ask(asked.Rule, asked.Input)
+	return e.ask(asked.Rule, asked.Input, asked.Trace)
 }
 
 // decode keeps numbers as they are written.

@@ -1,6 +1,6 @@
 """Rule of this file: OPA and regorus run as one process each, which ends when its standard input does.
 
-Both programs, `tools/opa` and `tools/regorus`, speak the same lines; a policy is sent when it is another one than before.
+Both programs, `tools/opa` and `tools/regorus`, speak the same lines; a policy is sent if it is another one.
 """
 
 import atexit
@@ -34,6 +34,13 @@ class Lines:
         if "error" in said:
             return Answer("error", text=_short(said["error"]))
         return Answer("undefined") if "undefined" in said else Answer("value", said["value"])
+
+    def failed(self, policy: str, entry_point: str, state: Json, request: Any) -> frozenset[int]:
+        """OPA only: the lines of the policy on which something did not hold at some point."""
+        self.ask(policy, entry_point, state, request)
+        rule = f"data.agent_policy.{entry_point}"
+        said = self._said({"rule": rule, "state": state, "input": request, "trace": True})
+        return frozenset(said.get("failed", ()))
 
     def close(self) -> None:
         """End the process."""

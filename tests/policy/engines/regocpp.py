@@ -10,7 +10,7 @@ from tests.policy.engines.answer import Answer, Json
 
 
 class RegoCpp:
-    """The engine that PyPI carries. Its known defect, `not` inside `every`, is guarded in tests/policy/test_rules_text."""
+    """The engine that PyPI carries. tests/policy/test_rules_text.py guards against its defects."""
 
     name = "rego-cpp"
 

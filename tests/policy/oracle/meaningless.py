@@ -1,7 +1,7 @@
 """Rule of this file: a change of a request that is allowed stands in this table, with the reason why it may be.
 
-Reviewed row by row against what Kata's own rules look at (genpolicy.md 6). A change that stands here and is denied, or is
-allowed and does not stand here, fails the tests. `ways` and `place` are regular expressions for the whole text.
+Reviewed row by row against what Kata's own rules look at (genpolicy.md 6). A change that stands here and is denied, or
+is allowed and does not stand here, fails the tests. `ways` and `place` are regular expressions for the whole text.
 """
 
 import re
@@ -94,9 +94,7 @@ TABLE = (
 )
 # of requests that pin the state, which is empty before them
 FIRST = (
-    Free(
-        CREATE, r"OCI\.Linux\.Namespaces", "drop network", "the first container says which network; the others follow"
-    ),
+    Free(CREATE, r"OCI\.Linux\.Namespaces", "drop network", "the first container says which; the others follow"),
     Free(CREATE, r"OCI\.Linux\.Namespaces\[network\]\.Path", ANY, "the first container says which network"),
 )
 LINK = (Free("CopyFileRequest", "symlink_target", "(?!object|case).*", "a name in the same directory"),)

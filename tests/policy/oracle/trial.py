@@ -55,7 +55,7 @@ def _rank(trial: Trial) -> str:
 
 
 def _rows(asked: Asked) -> tuple[Free, ...]:
-    rows = TABLE
+    rows: tuple[Free, ...] = TABLE
     if asked.entry_point == "CreateContainerRequest" and not asked.state:
         rows += FIRST
     if asked.entry_point == "CopyFileRequest":
