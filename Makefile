@@ -1,4 +1,5 @@
-# A fresh machine needs Python 3.11 or newer, pip and make; `make tools` brings its own Go where there is none.
+# A fresh machine needs Python 3.11 or newer, pip and make, for `make test` also Rust 1.87 or newer and kpt; `make tools`
+# brings its own Go where there is none.
 PYTHON  ?= python3
 WORKERS ?= 2
 
@@ -9,14 +10,15 @@ PIP      := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint tools bench clean
+.PHONY: help demo test lint tools bench bench-policy clean
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
 	@echo "make test   everything CI checks: linters, types, the real tools, all tests"
 	@echo "make lint   linters and types only"
-	@echo "make tools  build the pinned kustomize and Helm into the cache, find kpt"
+	@echo "make tools  build the pinned kustomize, Helm, OPA and regorus into the cache, find kpt"
 	@echo "make bench  measure speed and memory"
+	@echo "make bench-policy  count policy requests on three engines, score the rules by what the tests notice"
 	@echo "make clean  remove what was made here, the virtual environment excepted"
 
 demo: .venv/installed
@@ -41,6 +43,9 @@ tools: | $(BIN)/python
 
 bench: .venv/installed-dev tools
 	$(BIN)/python -m benchmarks
+
+bench-policy: .venv/installed-dev tools
+	$(BIN)/python -m benchmarks.policy
 
 clean:
 	rm -rf out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -186,7 +186,7 @@ func decode(text []byte, into any) error {
 func run(in io.Reader, out io.Writer) error {
 	reader, writer := bufio.NewReader(in), bufio.NewWriter(out)
 	encoder := json.NewEncoder(writer)
-	encoder.SetEscapeHTML(false)
+	encoder.SetEscapeHTML(false) // what cannot be encoded, such as to_number("01"), is not written at all
 	held := engine{}
 	for {
 		line, err := reader.ReadBytes('\n')
@@ -201,7 +201,9 @@ func run(in io.Reader, out io.Writer) error {
 			answer = map[string]any{"error": err.Error()}
 		}
 		if err := encoder.Encode(answer); err != nil {
-			return err
+			if err := encoder.Encode(map[string]any{"error": err.Error()}); err != nil {
+				return err
+			}
 		}
 		if err := writer.Flush(); err != nil {
 			return err

@@ -40,7 +40,7 @@ class Lines:
         self.ask(policy, entry_point, state, request)
         rule = f"data.agent_policy.{entry_point}"
         said = self._said({"rule": rule, "state": state, "input": request, "trace": True})
-        return frozenset(said.get("failed", ()))
+        return frozenset(said.get("failed") or ())
 
     def close(self) -> None:
         """End the process."""

@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from regopy import Interpreter
+from regopy.rego_shared import RegoError
 
 from tests.policy.engines.answer import Answer, Json
 
@@ -16,7 +17,10 @@ class RegoCpp:
 
     def ask(self, policy: str, entry_point: str, state: Json, request: Any) -> Answer:
         """Evaluate a rule."""
-        engine, bundle = _compiled(policy, entry_point, json.dumps(state, sort_keys=True))
+        try:
+            engine, bundle = _compiled(policy, entry_point, json.dumps(state, sort_keys=True))
+        except RegoError as error:
+            return Answer("error", text=str(error)[:300])
         # as JSON: rego-cpp compares strings as they are escaped, and a Python value is not
         engine.set_input_term(json.dumps(request, ensure_ascii=False))
         text = str(engine.query_bundle(bundle))
