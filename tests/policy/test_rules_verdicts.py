@@ -519,6 +519,7 @@ def _copied(path: str, kind: str = "Regular", target: str | None = None) -> Json
         (_copied(SHARED + "look/link", "Symlink", "/etc/passwd"), False),
         (_copied(SHARED + "look/link", "Symlink", "a/../../x"), False),
         (_copied(SHARED + "look/link", "Symlink", None), False),
+        (_copied(SHARED + "look/../../link", "Symlink", "x"), False),
     ],
 )
 def test_files_may_be_copied_to_the_shared_directory_only(fresh: host.Agent, request_: Json, *, allowed: bool) -> None:
