@@ -1,4 +1,5 @@
-# A fresh machine needs Python 3.11 or newer, pip and make; `make tools` brings its own Go where there is none.
+# A fresh machine needs Python 3.11 or newer, pip and make, for `make test` also Rust 1.87 or newer and kpt; `make tools`
+# brings its own Go where there is none.
 PYTHON  ?= python3
 WORKERS ?= 2
 
@@ -9,15 +10,16 @@ PIP      := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint tools docs bench clean
+.PHONY: help demo test lint tools docs bench bench-policy clean
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
 	@echo "make test   everything CI checks: linters, types, the real tools, all tests"
 	@echo "make lint   linters and types only"
-	@echo "make tools  build the pinned kustomize, Helm and registry into the cache, fetch Chromium, find kpt"
+	@echo "make tools  build the pinned kustomize, Helm, registry, OPA and regorus into the cache, fetch Chromium, find kpt"
 	@echo "make docs   write the generated pages and pictures of docs/"
 	@echo "make bench  measure speed and memory"
+	@echo "make bench-policy  count policy requests on three engines, score the rules by what the tests notice"
 	@echo "make clean  remove what was made here, the virtual environment excepted"
 
 demo: .venv/installed
@@ -48,6 +50,9 @@ docs: .venv/installed-dev tools
 
 bench: .venv/installed-dev tools
 	$(BIN)/python -m benchmarks
+
+bench-policy: .venv/installed-dev tools
+	$(BIN)/python -m benchmarks.policy
 
 clean:
 	rm -rf out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

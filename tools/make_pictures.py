@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from tools.build import HERE, ToolError
+from tools.cache import HERE, ToolError
 from tools.page import chromium, picture
 
 ROOT = os.path.dirname(HERE)

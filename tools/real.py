@@ -2,7 +2,8 @@
 
 import functools
 
-from tools.build import TOOLS, Tool, ToolError, current, pin
+from tools.build import TOOLS, Tool, current, pin
+from tools.cache import ToolError
 from tools.found import FOUND, locate
 
 

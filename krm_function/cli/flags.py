@@ -5,7 +5,6 @@ Rule of this file: a flag changes the same record that the configuration file wo
 
 from argparse import Namespace
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from krm_function.api.generate import rules_problem
 from krm_function.api.kinds import Config, Generate

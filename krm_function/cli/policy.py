@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.api import collect, is_config
-from krm_function.model.address import find
 from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.generate import rendered_inputs
 from krm_function.cli.genpolicy import engine
@@ -18,6 +17,7 @@ from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.cli.outputs import LOOKED_AT, Output, of_documents, output_of
 from krm_function.cli.say import complain, write_out
 from krm_function.findings import Finding, Ref, finding, has_errors
+from krm_function.model.address import find
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy import References, decode_toml, describe, digest, from_annotation, host_data
 from krm_function.policy.compare import compare

@@ -10,7 +10,16 @@ from typing import Any, NamedTuple
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.platforms import Platform, is_contrast_name, is_placeholder, parse_runtime_class
 from krm_function.model.workload import INITDATA, Workload, dig, mapping
-from krm_function.policy import PROFILES, References, decode_toml, describe, digest, from_annotation, load_rules, rules_of
+from krm_function.policy import (
+    PROFILES,
+    References,
+    decode_toml,
+    describe,
+    digest,
+    from_annotation,
+    load_rules,
+    rules_of,
+)
 from krm_function.policy.drift import drift
 
 HOOK = "helm.sh/hook"

@@ -9,7 +9,7 @@ import pytest
 from krm_function.report.plan_html import plan_html
 from tests.report.test_plan_forms import nasty_plan, node, plan_of, planned
 from tools.browser import browser as installed
-from tools.build import ToolError
+from tools.cache import ToolError
 from tools.make_pictures import quickstart_plan
 from tools.page import chromium
 

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from krm_function.policy import decode_toml, describe, from_annotation, load_rules
+from krm_function.policy import load_rules
 from krm_function.policy.defaults import DEFAULTS
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG, RESOURCES

@@ -6,10 +6,9 @@ import json
 import re
 from typing import Any
 
-from regopy import Interpreter
-
 from krm_function.policy import describe
 from krm_function.policy.tokens import PATTERNS
+from tests.policy.engines import agreed
 
 Json = dict[str, Any]
 
@@ -146,29 +145,22 @@ SAMPLES = {
 
 
 class Agent:
-    """The agent of one VM: evaluates requests and keeps the state as genpolicy.md 7.1 says."""
+    """The agent of one VM: evaluates requests and keeps the state as genpolicy.md 7.1 says.
 
-    def __init__(self, rego: str) -> None:
+    quick: leave out rego-cpp, the slowest of the three engines that must agree.
+    """
+
+    def __init__(self, rego: str, *, quick: bool = False) -> None:
         self._rego = rego
-        self._compiled: dict[tuple[str, str], tuple[Any, Any]] = {}
+        self._quick = quick
         self.state: Json = {}
 
     def verdict(self, entry_point: str, request: Any) -> Any:
-        """What the rules say: a boolean or {allowed, ops}. Nothing is applied."""
-        key = (entry_point, json.dumps(self.state, sort_keys=True))
-        if key not in self._compiled:
-            engine = Interpreter()
-            engine.add_module("policy", self._rego)
-            engine.add_data_json(json.dumps({"pstate": self.state}))
-            # a query of the bare rule prints "undefined" for false (genpolicy.md 9.1)
-            self._compiled[key] = (engine, engine.build(f"x := data.agent_policy.{entry_point}", []))
-        engine, bundle = self._compiled[key]
-        # as JSON: rego-cpp compares strings as they are escaped, and a Python value is not
-        engine.set_input_term(json.dumps(request, ensure_ascii=False))
-        text = str(engine.query_bundle(bundle))
-        if "<error>" in text or "bindings" not in text:
-            raise RuntimeError(f"{entry_point}: {text}")
-        return json.loads(text)["bindings"]["x"]
+        """What the rules say: a boolean or {allowed, ops}, the same in all three engines. Nothing is applied."""
+        answer = agreed.ask(self._rego, entry_point, self.state, request, quick=self._quick)
+        if answer.kind != "value":
+            raise RuntimeError(f"{entry_point}: {answer.kind}: {answer.text}")
+        return answer.value
 
     def allows(self, entry_point: str, request: Any) -> bool:
         """Whether the agent obeys; its state then changes as the rules say."""

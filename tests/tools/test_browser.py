@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tools import browser as tool
-from tools.build import ToolError
+from tools.cache import ToolError
 
 
 def test_chromium_is_of_its_pin() -> None:

@@ -2,11 +2,13 @@
 
 import os
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from tools import build
+from tools import build, golang, rust
+from tools.cache import HERE, ToolError
 from tools.found import FOUND, locate
 from tools.real import names, pinned, tool
 
@@ -15,11 +17,14 @@ VERSION = {
     "helm3": ["version", "--template", "{{.Version}}"],
     "helm4": ["version", "--template", "{{.Version}}"],
     "registry": ["--version"],  # its path, the module, and the version
+    "opa": ["--version"],
+    "regorus": ["--version"],
 }
+PINS = ("go.mod", "Cargo.toml")
 
 
 def test_every_pin_has_a_test() -> None:
-    directories = {entry.name for entry in os.scandir(build.HERE) if os.path.exists(os.path.join(entry.path, "go.mod"))}
+    directories = {entry.name for entry in os.scandir(HERE) for pin in PINS if Path(entry.path, pin).exists()}
     assert set(names()) == set(VERSION) == directories
 
 
@@ -39,13 +44,13 @@ def test_helm3_renders_for_the_kubernetes_of_its_release(tmp_path: Path) -> None
     (chart / "templates" / "kube.yaml").write_text("kube: {{ .Capabilities.KubeVersion.Minor }}\n")
     command = [tool("helm3"), "template", str(chart)]
     told = subprocess.run(command, env={"HOME": str(tmp_path)}, capture_output=True, text=True, timeout=30, check=True)
-    helm3 = next(each for each in build.TOOLS if each.name == "helm3")
-    assert f"kube: {build.pin(helm3).kube}\n" in told.stdout
+    helm3 = next(each for each in build.TOOLS if isinstance(each, golang.Tool) and each.name == "helm3")
+    assert f"kube: {golang.pin(helm3).kube}\n" in told.stdout
 
 
 def test_a_missing_tool_is_an_error_that_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTRAST_KRM_TOOLS", str(tmp_path))
-    with pytest.raises(build.ToolError, match="make tools"):
+    with pytest.raises(ToolError, match="make tools"):
         build.current(build.TOOLS[0])
 
 
@@ -58,12 +63,12 @@ def test_a_build_of_another_pin_is_not_taken(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "tools" / "bin").mkdir()
     (tmp_path / "tools" / "bin" / name).symlink_to(stale)
     monkeypatch.setenv("CONTRAST_KRM_TOOLS", str(tmp_path))
-    with pytest.raises(build.ToolError, match="present pin"):
+    with pytest.raises(ToolError, match="present pin"):
         build.current(build.TOOLS[0])
 
 
 def test_an_unknown_tool_is_an_error() -> None:
-    with pytest.raises(build.ToolError, match="no such tool"):
+    with pytest.raises(ToolError, match="no such tool"):
         tool("helm5")
 
 
@@ -80,5 +85,27 @@ def test_another_program_of_that_name_is_not_taken(tmp_path: Path, monkeypatch: 
     fake.write_text("#!/bin/sh\n")
     fake.chmod(0o755)
     monkeypatch.setenv("CONTRAST_KRM_KPT", str(fake))
-    with pytest.raises(build.ToolError, match=r"is not version 1\.0\.0-beta\.56"):
+    with pytest.raises(ToolError, match=r"is not version 1\.0\.0-beta\.56"):
         locate(FOUND[0])
+
+
+def test_without_cargo_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolError, match=r"^regorus: no cargo on PATH to build it with; install Rust 1\.87 or newer$"):
+        rust.toolchain("1.87")
+
+
+def test_an_old_cargo_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cargo").write_text("#!/bin/sh\necho 'cargo 1.63.0 (fd9c4297c 2022-07-01)'\n")
+    (tmp_path / "cargo").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.defpath}")
+    with pytest.raises(ToolError, match=r"cargo 1\.63\.0 on PATH is too old; install Rust 1\.87 or newer"):
+        rust.toolchain("1.87")
+
+
+def test_regorus_is_of_the_series_of_the_agent_and_has_its_builtins_only() -> None:
+    manifest = tomllib.loads(Path(HERE, "regorus", "Cargo.toml").read_text())
+    wanted = manifest["dependencies"]["regorus"]
+    assert wanted["version"].startswith("=0.9.")
+    assert wanted["default-features"] is False
+    assert set(wanted["features"]) == {"arc", "base64", "base64url", "regex", "std"}

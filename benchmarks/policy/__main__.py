@@ -1,0 +1,96 @@
+"""`make bench-policy`: run the policy tests, put every leaf of more requests to three engines, score the rules.
+
+Exit 1 if engines differ, if a change gets the wrong verdict, or if the score is below the target. `--quick` leaves out
+the leaves: the tests' own requests only.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+from benchmarks.policy.conditions import conditions
+from benchmarks.policy.leaves import Leaves, try_leaves
+from benchmarks.policy.score import Fate, fates
+from benchmarks.policy.survivors import EQUIVALENT
+from krm_function.policy import load_rules
+from tests.policy.engines.corpus import Corpus, read
+
+TARGET = 90
+
+
+def main() -> int:
+    """Print the figures; 0 if all of them are as they must be."""
+    parser = argparse.ArgumentParser(prog="make bench-policy", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="the tests' own requests only")
+    quick = parser.parse_args().quick
+    with tempfile.TemporaryDirectory() as place:
+        corpus = _recorded(place)
+    allowed = sum(each.allowed for each in corpus.questions)
+    print(
+        f"requests of the tests   {len(corpus.questions)}: {allowed} allowed, {len(corpus.questions) - allowed} denied"
+    )
+    leaves = Leaves() if quick else try_leaves()
+    if not quick:
+        _told("changes of every leaf", leaves.allowed, leaves.denied)
+    for line in leaves.wrong:
+        print(f"  wrong: {line}")
+    print(f"engines that differ     {leaves.differ} (regorus, OPA, rego-cpp)")
+    score = _score(corpus)
+    return 0 if score >= TARGET and not leaves.wrong and not leaves.differ else 1
+
+
+def _told(what: str, allowed: int, denied: int) -> None:
+    print(f"{what:24}{allowed + denied}: {allowed} allowed, {denied} denied", flush=True)
+
+
+def _recorded(place: str) -> Corpus:
+    """The questions that the policy tests ask; they must pass, and with them the engines agree."""
+    environment = {**os.environ, "CONTRAST_KRM_CORPUS": place}
+    workers = str(os.cpu_count())
+    command = [sys.executable, "-m", "pytest", "-q", "-n", workers, "-p", "no:cacheprovider", "tests/policy"]
+    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{done.stdout[-4000:]}\nbench-policy: the policy tests do not pass")
+    return read(place)
+
+
+def _score(corpus: Corpus) -> float:
+    start = time.monotonic()
+    rules = load_rules()
+    ours = {key: text for key, text in corpus.policies.items() if text.startswith(rules)}
+    questions = [question for question in corpus.questions if question.policy in ours]
+    found = fates(rules, conditions(rules), Corpus(ours, questions))
+    mutants = [fate for fate in found if fate.fate != "invalid" and _equivalent(fate) is None]
+    caught = sum(fate.fate == "caught" for fate in mutants)
+    score = 100 * caught / len(mutants)
+    known = [fate for fate in found if fate.fate != "invalid" and _equivalent(fate) is not None]
+    print(f"mutation score          {score:.1f} %: {caught} of {len(mutants)} lost conditions noticed")
+    print(
+        f"                        {len(known)} that cannot be noticed, {len(found) - len(mutants) - len(known)} invalid"
+    )
+    for fate in mutants:
+        if fate.fate == "survived":
+            print(f"  survived: line {fate.condition.row}, {fate.condition.rule}: {fate.condition.line}")
+    for fate in known:
+        verdict = "CAUGHT after all" if fate.fate == "caught" else "equivalent"
+        print(
+            f"  {verdict}: line {fate.condition.row}, {fate.condition.rule}: {fate.condition.line}: {_equivalent(fate)}"
+        )
+    print(f"                        in {time.monotonic() - start:.0f} s")
+    return score
+
+
+def _equivalent(fate: Fate) -> str | None:
+    """Why nobody can notice that the condition is gone."""
+    for rule, pattern, reason in EQUIVALENT:
+        if rule == fate.condition.rule and re.fullmatch(pattern, fate.condition.line):
+            return reason
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

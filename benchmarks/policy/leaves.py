@@ -1,0 +1,69 @@
+"""Rule of this file: every single-field change of every request is tried on all engines, and judged."""
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from typing import NamedTuple
+
+from tests.policy.engines import agreed
+from tests.policy.engines.answer import Disagreement
+from tests.policy.engines.corpus import allows
+from tests.policy.oracle import workloads
+from tests.policy.oracle.requests import Asked, life
+from tests.policy.oracle.trial import trials
+
+
+class Leaves(NamedTuple):
+    """Counts of verdicts, of disagreements, and the changes with a wrong verdict."""
+
+    allowed: int = 0
+    denied: int = 0
+    differ: int = 0
+    wrong: tuple[str, ...] = ()
+
+    def plus(self, other: "Leaves") -> "Leaves":
+        """Both together."""
+        return Leaves(
+            self.allowed + other.allowed,
+            self.denied + other.denied,
+            self.differ + other.differ,
+            self.wrong + other.wrong,
+        )
+
+
+def try_leaves() -> Leaves:
+    """Try them all; the requests of a correct host must all be allowed, which `life` sees to."""
+    policies = {"everything": workloads.everything(), "gpus": workloads.gpus()}
+    work = [(name, rego, asked) for name, rego in policies.items() for asked in life(rego)]
+    total = Leaves()
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for part in pool.map(_tried, work):
+            total = total.plus(part)
+        for alive in pool.map(_alive, workloads.examples().items()):
+            total = total.plus(alive)
+    return total
+
+
+def _tried(work: tuple[str, str, Asked]) -> Leaves:
+    name, rego, asked = work
+    allowed = denied = differ = 0
+    wrong = []
+    for trial in trials(asked):
+        try:
+            verdict = allows(agreed.ask(rego, trial.entry_point, trial.state, trial.request))
+        except Disagreement:
+            differ += 1
+            continue
+        allowed, denied = allowed + verdict, denied + (not verdict)
+        if verdict != bool(trial.reason):
+            wrong.append(f"{name}: {trial.what}: {'allowed' if verdict else 'denied'}")
+    return Leaves(allowed, denied, differ, tuple(wrong))
+
+
+def _alive(example: tuple[str, str]) -> Leaves:
+    name, rego = example
+    try:
+        return Leaves(allowed=len(list(life(rego))))
+    except Disagreement:
+        return Leaves(differ=1)
+    except AssertionError as error:
+        return Leaves(wrong=(f"{name}: {error}",))

@@ -1,0 +1,54 @@
+"""Rule of this file: the workloads whose policies the oracle is asked about, made by a render and not by hand."""
+
+import functools
+import re
+from pathlib import Path
+
+import yaml
+
+from krm_function.policy.initdata import decode_toml, from_annotation
+from tests.policy import pods
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+ANNOTATION = "io.katacontainers.config.hypervisor.cc_init_data"
+ID_BLOCK = re.compile(r'("io\.katacontainers\.config\.hypervisor\.snp_id_\w+": )"[^"]*"')
+
+
+def everything() -> str:
+    """The policy of a pod with every supported field."""
+    return pods.sealed(pods.rich()).rego
+
+
+def gpus() -> str:
+    """The policy of a pod with two GPUs."""
+    return pods.sealed(pods.simple(resources={"limits": {"nvidia.com/GH100_H100_PCIE": 2}})).rego
+
+
+@functools.cache
+def examples() -> dict[str, str]:
+    """The policies of our examples, read back from their expected output: `quickstart StatefulSet/db`.
+
+    Without the ID blocks in them: no rule looks at what an annotation of the pod holds, and regorus as it is published
+    takes no line of more than 1024 characters (the agent raises that limit).
+    """
+    found = {}
+    for path in sorted(EXAMPLES.glob("*/expected/*.yaml")):
+        for document in yaml.safe_load_all(re.sub(r"^null$", "", path.read_text(), flags=re.MULTILINE)):
+            metadata = _sealed(document)
+            if metadata is not None:
+                name = f"{path.parts[-3]} {document['kind']}/{document['metadata']['name']}"
+                rego = decode_toml(from_annotation(metadata["annotations"][ANNOTATION])).data["policy.rego"]
+                found[name] = ID_BLOCK.sub(r'\1""', rego)
+    return found
+
+
+def _sealed(document: object) -> dict[str, dict[str, str]] | None:
+    """The metadata of a pod template that has a policy."""
+    for keys in ((), ("spec", "template"), ("spec", "jobTemplate", "spec", "template")):
+        place = document
+        for key in keys:
+            place = place.get(key) if isinstance(place, dict) else None
+        metadata = place.get("metadata") if isinstance(place, dict) else None
+        if isinstance(metadata, dict) and ANNOTATION in (metadata.get("annotations") or {}):
+            return metadata
+    return None

@@ -1,0 +1,115 @@
+"""Where the engines read Rego in different ways: each difference is shown, and the rules must do without it.
+
+regorus is built as the agent builds it. A difference that is gone fails its test, so that the guard can go too.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from krm_function.policy import load_rules
+from krm_function.policy.defaults import DEFAULTS
+from tests.policy.engines.agreed import engines
+from tests.policy.engines.answer import Answer
+from tests.policy.engines.lines import Lines
+from tests.policy.oracle import workloads
+from tests.policy.oracle.requests import life
+
+HEAD = "package agent_policy\nimport future.keywords.every\nimport future.keywords.if\nimport future.keywords.in\n"
+CODE = re.sub(r"^\s*#.*$", "", load_rules(), flags=re.MULTILINE)
+
+RULES = {  # a rule that the engines answer differently -> what the text of the rules may not hold
+    'default x := false\nx if { every e in ["lo"] { not e == "lo" } }': r"every [^{]*\{[^}]*\bnot\b",
+    "default x := false\nx if { every a in [1, 2] { every b in [1] { b <= a } } }": r"every [^{]*\{[^}]*\bevery\b",
+    'x := [v | some k, v in {"a": 1}; k == "a"]': r"\|\s*some \w+, \w+ in",
+    'x := to_number("01")': r"\bto_number\(",
+    'x := upper("\u00df")': r"\bupper\(",
+    'x := count([p | walk({"a": 1}, [p, _])])': r"\bwalk\(",
+    'x := glob.match("a*", [], "ab")': r"\bglob\.",
+    'x := regex.replace("aXb", "X", "$0y")': r"\bregex\.replace\(",
+    'x := concat(",", {"b", "a"})': r"\bconcat\(.*, \{",
+    'x := 1 < "a"': r' [<>]=? "',
+    'default x := "u"\nx := [1, 2][-1]': r"\[-\d",
+    'x := "\\u00e4" == "\u00e4"': r"\\u[0-9a-fA-F]{4}",
+}
+PATTERNS = {  # a regular expression and a text on which the engines differ -> what no pattern of ours may hold
+    (r"^\d$", "\u0663"): r"\\[dD]",
+    (r"^\w$", "\u00e4"): r"\\[wWbB]",
+    (r"^\s$", "\u00a0"): r"\\[sS]",
+    (r"(?i)^k$", "\u212a"): r"\(\?[a-zA-Z]",
+    (r"a\z", "a"): r"\\[AzZ]",
+    ("(?=a)", "a"): r"\(\?<?[=!]",
+    ("^(?P<n>a)$", "a"): r"\(\?P?<",
+    (r"^\pL$", "\u00e4"): r"\\[pP]",
+    ("^[a[b]]$", "a"): r"\[[^]]*\[",
+    ("^[a&&b]$", "a"): "&&",
+    ("^a{,3}$", "a{,3}"): r"\{,",
+}
+
+
+def _answers(rule: str) -> list[Answer]:
+    return [engine.ask(HEAD + rule, "x", {}, {}) for engine in engines()]
+
+
+def _differ(answers: list[Answer]) -> bool:
+    return not all(answer.same(answers[0]) for answer in answers)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_engines_differ_and_the_rules_do_without(rule: str) -> None:
+    assert _differ(_answers(rule))
+    assert re.search(RULES[rule], rule), "the guard does not see what it guards against"
+    assert not re.search(RULES[rule], CODE)
+
+
+def _patterns(value: Any) -> Iterator[str]:
+    """Every text of the default settings that is a pattern, or goes into one."""
+    if isinstance(value, dict):
+        for below in value.values():
+            yield from _patterns(below)
+    elif isinstance(value, list):
+        for below in value:
+            yield from _patterns(below)
+    elif isinstance(value, str):
+        yield value
+
+
+def ours() -> set[str]:
+    quoted = re.findall(r'"(\^(?:[^"\\]|\\.)*)"', CODE)
+    return {*quoted, *re.findall(r"`([^`]*)`", CODE), *_patterns(DEFAULTS)}
+
+
+@pytest.mark.parametrize(("pattern", "text"), PATTERNS)
+def test_the_engines_differ_on_patterns_and_ours_do_without(pattern: str, text: str) -> None:
+    assert _differ(_answers(f'default x := "undefined"\nx := regex.match(`{pattern}`, "{text}")'))
+    forbidden = PATTERNS[pattern, text]
+    assert re.search(forbidden, pattern)
+    assert not [each for each in ours() if re.search(forbidden, each)]
+
+
+def test_some_patterns_are_ours() -> None:
+    assert {"^[0-9]+$", r"(^|/)\.\.($|/)", "[0-9]{1,5}"} <= ours()
+
+
+@pytest.mark.parametrize("name", ["regorus", "opa"])
+def test_an_agent_that_reads_the_language_before_1_0_gives_the_same_verdicts(name: str) -> None:
+    rego = workloads.gpus()
+    engine = Lines(name, v0=True)
+    for asked in life(rego, quick=True):
+        answer = engine.ask(rego, asked.entry_point, asked.state, asked.request)
+        assert answer.value is True or answer.value["allowed"] is True, asked.name
+    assert engine.ask(rego, "CreateContainerRequest", {}, {}).value is False
+    engine.close()
+
+
+@pytest.mark.parametrize("name", ["regorus", "opa"])
+def test_an_engine_says_what_is_wrong_and_goes_on(name: str) -> None:
+    engine = Lines(name)
+    assert engine.ask("package", "x", {}, {}).kind == "error"
+    assert engine.ask(HEAD + "x := 1\nx := 2", "x", {}, {}).kind == "error"
+    assert engine.ask(HEAD + "x := data.pstate.a", "x", {}, {}).kind == "undefined"
+    assert engine.ask(HEAD + "x := data.pstate.a", "x", {"a": "\u00fc"}, {}).value == "\u00fc"
+    assert engine.ask(HEAD + "x := input.n", "x", {}, {"n": 4294967295}).value == 4294967295
+    engine.close()

@@ -1,0 +1,95 @@
+"""Rule of this file: a tool written in Rust is built from `tools/<name>/Cargo.toml` and `Cargo.lock`, never without.
+
+The program is a few lines of ours around the crate that the pin is for. No package of PyPI carries a Rust toolchain, so
+cargo must be on PATH.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+from typing import NamedTuple
+
+from tools.cache import HERE, ToolError, run
+
+SOURCES = ("Cargo.toml", "Cargo.lock", "src/main.rs")
+FLAGS = ("--release", "--locked", "--quiet")
+
+
+class Tool(NamedTuple):
+    """One pinned tool, named like the crate that is pinned and like its program."""
+
+    name: str
+
+
+class Pin(NamedTuple):
+    """What `tools/<name>/Cargo.lock` says."""
+
+    version: str  # "v1.2.3"
+    rust: str  # the oldest Rust that can build it: "1.87"
+    digest: str  # of everything that decides the build, the toolchain excepted
+
+
+class Toolchain(NamedTuple):
+    """A Rust toolchain: `rust1.95.0` and where its cargo is."""
+
+    name: str
+    program: str
+
+
+def pin(tool: Tool) -> Pin:
+    """Read a tool's pin."""
+    try:
+        contents = []
+        for name in SOURCES:
+            with open(os.path.join(HERE, tool.name, name), "rb") as file:
+                contents.append(file.read())
+    except OSError as error:
+        raise ToolError(f"{tool.name}: no pin: {error}") from error
+    version = re.search(rf'^name = "{tool.name}"\nversion = "(.+)"$', contents[1].decode(), re.MULTILINE)
+    rust = re.search(r'^rust-version = "(.+)"$', contents[0].decode(), re.MULTILINE)
+    if version is None or rust is None:
+        raise ToolError(f"{tool.name}: no version of the crate in Cargo.lock, or no rust-version in Cargo.toml")
+    digest = hashlib.sha256(b"".join(contents) + repr((tool, FLAGS)).encode()).hexdigest()[:16]
+    return Pin(f"v{version[1]}", rust[1], digest)
+
+
+def toolchain(need: str) -> Toolchain:
+    """Return the cargo on PATH with its version."""
+    found = shutil.which("cargo")
+    told = run([found, "--version"], "", _environment()).stdout if found else ""
+    version = re.match(r"cargo ([\d.]+)", told)
+    if found is None or version is None:
+        raise ToolError(f"regorus: no cargo on PATH to build it with; install Rust {need} or newer")
+    if _numbers(version[1]) < _numbers(need):
+        raise ToolError(f"regorus: cargo {version[1]} on PATH is too old; install Rust {need} or newer")
+    return Toolchain(f"rust{version[1]}", found)
+
+
+def build(tool: Tool, wanted: Pin, rust: Toolchain, out: str) -> None:
+    """Build one tool into the file `out`; what cargo leaves behind vanishes."""
+    with tempfile.TemporaryDirectory(prefix="contrast-krm-") as target:
+        done = run([rust.program, "build", *FLAGS, "--target-dir", target], tool.name, _environment())
+        if done.returncode != 0:
+            sys.stderr.write(done.stderr)
+            raise ToolError(f"{tool.name}: {wanted.version} does not build: {_reason(done.stderr)}")
+        shutil.move(os.path.join(target, "release", tool.name), out)
+
+
+def _environment() -> dict[str, str]:
+    """The environment without what would change the build."""
+    changing = {"RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "CARGO_ENCODED_RUSTFLAGS"}
+    return {key: value for key, value in os.environ.items() if key not in changing}
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """`1.87` -> (1, 87)."""
+    return tuple(int(part) for part in version.split("."))
+
+
+def _reason(text: str) -> str:
+    """Return the first line that says what is wrong."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if line.startswith("error")), lines[0] if lines else "no message")
