@@ -56,7 +56,7 @@ def containers(
     out = [_pause(pod, pause, [entry for entry, _ in wanted], settings, findings)]
     out += [_workload(entry, at, pod, images[entry["image"]], references, settings, findings) for entry, at in wanted]
     if settings.profile == STRICT:
-        out, problems = narrowed(out, pod, [mount["destination"] for mount in settings.other_container["Mounts"]])
+        out, problems = narrowed(out, pod)
         findings += problems
     return out, findings
 

@@ -11,7 +11,7 @@ finding, for a host would choose it. The rules beside it, rules/strict.rego, rea
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
@@ -40,13 +40,8 @@ _SHELL_NAME = re.compile(r"[A-Za-z_.-][A-Za-z0-9_.-]*")
 _NAMED = re.compile(r"(.*(?:\$\(sfprefix\)|\{16\}-|/))([^/]*)\$", re.DOTALL)
 
 
-def narrowed(
-    containers: list[Json], pod: Subject, replaceable: Collection[str] = ()
-) -> tuple[list[Json], list[Finding]]:
-    """The containers of a policy, bound to the pod. Nothing given is changed.
-
-    replaceable: where the runtime mounts something of its own unless the pod does.
-    """
+def narrowed(containers: list[Json], pod: Subject) -> tuple[list[Json], list[Finding]]:
+    """The containers of a policy, bound to the pod. Nothing given is changed."""
     findings: list[Finding] = []
     spec = {entry["name"]: (at, entry) for at, entry in _entries(pod)}
     out = []
@@ -56,7 +51,7 @@ def narrowed(
         findings += _unbound(process.get("Env", ()), process.get("Args", ()), pod, at)
         images = _images(container["image"], pod, at, findings) if container else [PAUSE_SOURCE]
         wanted = {mount["mountPath"] for mount in container.get("volumeMounts") or ()}
-        mounts = _mounts(policy["OCI"]["Mounts"], wanted & set(replaceable))
+        mounts = [{**mount, "source": escaped(mount["source"])} for mount in policy["OCI"]["Mounts"]]
         storages = [
             {**storage, "source": escaped(storage["source"]), "mount_point": escaped(storage["mount_point"])}
             for storage in policy["storages"]
@@ -74,13 +69,6 @@ def narrowed(
         }
         out.append({**policy, **narrow})
     return out, findings
-
-
-def _mounts(given: list[Json], replaced: set[str]) -> list[Json]:
-    """Mounts with their names escaped. replaced: of two there, the runtime's own comes first and is never made."""
-    places = [mount["destination"] for mount in given]
-    gone = {places.index(place) for place in replaced if places.count(place) > 1}
-    return [{**mount, "source": escaped(mount["source"])} for index, mount in enumerate(given) if index not in gone]
 
 
 def escaped(pattern: str) -> str:

@@ -82,7 +82,7 @@ def test_an_object_goes_out_alone() -> None:
 
 
 def test_check_does_not_ask_our_generator_about_fields_that_only_genpolicy_knows() -> None:
-    """The pod has a volume that we do not cover; who made its policy decides whether that is a change."""
+    """The pod has a field that we do not cover; who made its policy decides whether that is a change."""
 
     def checked(rules: str) -> list[str]:
         from krm_function.policy import default_settings, seal
@@ -93,7 +93,7 @@ def test_check_does_not_ask_our_generator_about_fields_that_only_genpolicy_knows
         document = {**subject.document}
         template = document["spec"]["template"]
         notes = {"io.katacontainers.config.hypervisor.cc_init_data": made.annotation}
-        spec = {**template["spec"], "volumes": [{"name": "v", "nfs": {"server": "a", "path": "/"}}]}
+        spec = {**template["spec"], "hostPID": True}
         document["spec"] = {"template": {"metadata": {**template["metadata"], "annotations": notes}, "spec": spec}}
         findings = check_workload(subject._replace(document=document), NOTHING).findings
         return [found.message for found in findings if found.code == "CC1103"]

@@ -57,7 +57,7 @@ def _(world: World) -> None:
 
 
 def add_to_lock(world: World, hint: str) -> None:
-    assert "ImageLock" in hint
+    assert "contrast-krm lock" in hint
     entry = copy.deepcopy(world["lock"]["spec"]["images"][WEB_IMAGE])
     world["lock"]["spec"]["images"][OTHER_IMAGE] = entry | {"digest": OTHER_IMAGE.partition("@")[2]}
 
@@ -121,7 +121,7 @@ def _(world: World) -> None:
 
 
 def pass_lock(world: World, hint: str) -> None:
-    assert "pass one with --config" in hint
+    assert "pass it with --config" in hint
     world["lock"] = World()["lock"]
 
 

@@ -129,7 +129,6 @@ DENIED: dict[str, Callable[[Json], None]] = {
     "a claim that is writable": _mount("/mnt/claim", options=RW),
     "a hostPath that is read-only": _mount("/mnt/host", options=RO),
     "another device of the VM": _mount("/mnt/fuse", source="/dev/sda"),
-    "a part of the device's path": _mount("/mnt/fuse", source="/x/dev/fuse"),
     "the volume of another container": _source("/mnt/nfs", "[0-9a-f]{64}", "f" * 64),
     "a file that only looks alike": _source("/etc/app.conf", r"app\.conf", "app-conf"),
     "a volume with another name": _source("/mnt/csi", "csi$", "csi2"),

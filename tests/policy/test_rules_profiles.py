@@ -106,14 +106,6 @@ CREATE: dict[str, tuple[str, Callable[[Json], Any]]] = {
     ),
     "a storage source around the one expected": ("app", lambda r: _memory(r).update(source="xtmpfs")),
     "a mount left out": ("app", lambda r: r["OCI"]["Mounts"].remove(_mount(r, "/etc/keys"))),
-    "two mounts in one place": (
-        "app",
-        lambda r: r["OCI"]["Mounts"].append({**_mount(r, "/etc/hosts"), "options": ["rbind", "rprivate", "rw"]}),
-    ),
-    "the runtime's mount in place of the pod's": (
-        "app",
-        lambda r: _mount(r, "/etc/hosts").update(options=["rbind", "rprivate", "rw"]),
-    ),
     "a device left out": ("pvc-holder", lambda r: r["devices"].clear()),
     "a device twice": ("pvc-holder", lambda r: r["devices"].append(copy.deepcopy(r["devices"][0]))),
     "one storage in place of another": (

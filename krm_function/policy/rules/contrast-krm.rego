@@ -530,10 +530,18 @@ argument_permitted(wanted, given, name, namespace) if {
 
 # Text around a value that is known when the pod runs. Name and namespace are the host's words: no regex may be in them.
 text_matches(pattern, text, name, namespace) if {
-	regex.match("^[a-z0-9.-]+$", name)
 	regex.match("^[a-z0-9-]*$", namespace)
-	named := replace(pattern, "$(sandbox-name)", replace(name, ".", "[.]"))
+	named := replace(pattern, "$(sandbox-name)", replace(plain_name(name), ".", "[.]"))
 	regex.match(concat("", ["^(?:", replace(named, "$(sandbox-namespace)", namespace), ")$"]), text)
+}
+
+plain_name(name) := name if regex.match("^[a-z0-9.-]+$", name)
+
+# a pattern in place of a name, as in an exec: the name is the one the first container came with
+plain_name(pattern) := name if {
+	not regex.match("^[a-z0-9.-]+$", pattern)
+	name := data.pstate.sandbox_name
+	regex.match("^[a-z0-9.-]+$", name)
 }
 
 variable_permitted(p, variable, _, _) if {
@@ -629,7 +637,8 @@ ExecProcessRequest if {
 	input.process.ApparmorProfile == ""
 	is_null(input.process.Capabilities)
 	p := policy_data.containers[data.pstate[input.container_id]]
-	pattern := p.OCI.Annotations["io.kubernetes.cri.sandbox-name"]
+	some key, pattern in p.OCI.Annotations
+	key == "io.kubernetes.cri.sandbox-name"
 	process_permitted(p.OCI.Process, input.process, exec_name(pattern), data.pstate.namespace)
 	command_permitted(p)
 }
