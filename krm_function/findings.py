@@ -5,9 +5,10 @@ raises a code and the values of its placeholders; severity, wording, remedy and 
 table. A value is never a Secret's data, an env value or an annotation longer than 64 characters.
 """
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from krm_function.krm.result import dotted
+from krm_function.record import NamedTuple
 
 __all__ = ["KINDS", "Finding", "Kind", "Path", "Ref", "Severity", "anchor_of", "dotted", "finding", "has_errors"]
 

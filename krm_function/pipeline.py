@@ -5,7 +5,7 @@ error anywhere means that nothing is written: the caller keeps the input.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from krm_function.api.json_text import names_config_map
 from krm_function.api.kinds import API_VERSION, Config
@@ -19,6 +19,7 @@ from krm_function.model.runtime_class import RuntimeClass
 from krm_function.model.vcpus import vcpus
 from krm_function.model.workload import EMITTED, Workload, dig
 from krm_function.policy import STRICT, References, load_rules, settings
+from krm_function.record import NamedTuple
 from krm_function.stages.inject import inject
 from krm_function.stages.manifest import (
     Made,

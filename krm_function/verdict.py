@@ -6,7 +6,7 @@ the verdict is about the bytes that will be applied. What it asks is what `contr
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.api.kinds import Config
 from krm_function.findings import Finding, Ref, finding, has_errors
@@ -22,6 +22,7 @@ from krm_function.model.workload import INITDATA, KINDS, POD_ROLE, Workload, map
 from krm_function.pipeline import render
 from krm_function.policy import References, decode_toml, describe, from_annotation
 from krm_function.policy.drift import compare
+from krm_function.record import NamedTuple
 from krm_function.stages.check import (
     Checked,
     Sealed,

@@ -5,7 +5,7 @@ that field holds, and everything else is left to the reader of ContrastGenerate.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.api.document import ConfigDocument, fault_finding
 from krm_function.api.fields import (
@@ -25,6 +25,7 @@ from krm_function.api.read import Fault
 from krm_function.findings import Finding, Path
 from krm_function.model.nearest import nearest
 from krm_function.model.workload import mapping
+from krm_function.record import NamedTuple
 
 # Short names of what is set most often.
 SHORT: Mapping[str, str] = {

@@ -4,7 +4,7 @@ Rule of this file: here faults become findings, with the object, the field and, 
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 from krm_function.api.fields import Choice, Field, Record, Text
 from krm_function.api.kinds import API_VERSION, GROUP
@@ -12,6 +12,7 @@ from krm_function.api.read import Fault, read
 from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.model.labels import DNS_SUBDOMAIN, LONGEST_SUBDOMAIN
 from krm_function.model.workload import mapping
+from krm_function.record import NamedTuple
 
 ConfigKind = Literal["ContrastGenerate", "ContrastRelease", "ImageLock"]
 CONFIG_KINDS: tuple[ConfigKind, ...] = get_args(ConfigKind)

@@ -5,9 +5,10 @@ disagree on names, types, patterns and ranges. Only a `check` may refuse what th
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Union
+from typing import Any, Union
 
 from krm_function.findings import Path
+from krm_function.record import NamedTuple
 
 Checked = tuple[tuple[Path, str], ...]
 """Problems: a path inside the value, and what is wrong there (lower case, no full stop, without the value)."""

@@ -6,7 +6,9 @@ in the parsing modules beside this one; nothing downstream looks at the raw docu
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from krm_function.record import NamedTuple
 
 GROUP = "contrast-krm.dev"
 API_VERSION = GROUP + "/v1alpha1"

@@ -6,7 +6,7 @@ required fields.
 """
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.api.fields import (
     Amount,
@@ -26,6 +26,7 @@ from krm_function.findings import Path
 from krm_function.model.nearest import nearest
 from krm_function.model.objects import type_name
 from krm_function.model.quantity import nano
+from krm_function.record import NamedTuple
 
 
 class Fault(NamedTuple):

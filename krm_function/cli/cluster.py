@@ -4,9 +4,10 @@ Rule of this file: one GET of the nodes, no write, no retry storm; and nothing o
 context ever reaches a message.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Finding, finding
+from krm_function.record import NamedTuple
 
 TIMEOUT = (5, 30)  # seconds to connect, and to wait for bytes
 EXTRA = "pip install 'contrast-krm[cluster]'"

@@ -8,7 +8,8 @@ import os
 import re
 from collections.abc import Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
-from typing import NamedTuple
+
+from krm_function.record import NamedTuple
 
 PROGRAM = "contrast-krm"
 PACKAGES = ("krm_function", "helm_plugin")

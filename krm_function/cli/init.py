@@ -7,7 +7,6 @@ deployment renders as before.
 import os
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from krm_function.api import CONFIG_KINDS, is_config
 from krm_function.api.document import ConfigKind
@@ -20,6 +19,7 @@ from krm_function.hosts.files import SUFFIXES, FileProblem, read_file
 from krm_function.model.located import yaml_finding
 from krm_function.model.nearest import nearest
 from krm_function.model.platforms import PLATFORMS, find_platform
+from krm_function.record import NamedTuple
 from krm_function.report.order import escape
 from krm_function.wiring import (
     KPTFILE,

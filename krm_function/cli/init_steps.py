@@ -6,11 +6,12 @@ Rule of this file: a step is named only while it is not done, judged by what the
 import os
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.hosts.files import FileProblem, read_file
 from krm_function.model.objects import objects
 from krm_function.model.workload import dig, mapping
+from krm_function.record import NamedTuple
 from krm_function.release.coordinator import is_coordinator
 from krm_function.wiring import Files
 from krm_function.wiring.new_files import HostName

@@ -4,7 +4,6 @@ Rule of this file: a ResourceList is understood wherever a stream is, because pe
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from krm_function.cli.say import read_in
 from krm_function.findings import Finding, finding
@@ -14,6 +13,7 @@ from krm_function.hosts.stream import Stream, decode_stream
 from krm_function.krm import is_resource_list
 from krm_function.model.located import yaml_finding
 from krm_function.model.resource import Resource
+from krm_function.record import NamedTuple
 from krm_function.yamltext import YamlError
 
 

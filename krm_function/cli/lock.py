@@ -10,7 +10,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.api import collect
 from krm_function.cli.configuration import from_files_and_resources
@@ -22,6 +22,7 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.lock import FORMS, Limits, Place, Problem, open_sources, parse_place, resolve_all
 from krm_function.model.image import HOST, Image
 from krm_function.model.located import yaml_finding
+from krm_function.record import NamedTuple
 from krm_function.yamltext import YamlError
 
 NO_RELEASE = "CC0903"

@@ -6,7 +6,7 @@ that holds anything but a lock is never taken for one.
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.api import ConfigDocument, parse_image_lock
 from krm_function.api.image_lock import KIND
@@ -17,6 +17,7 @@ from krm_function.hosts.files import read_file, write_file
 from krm_function.hosts.stream import decode_stream, encode_stream
 from krm_function.lock import new_lock, updated_lock
 from krm_function.model.workload import dig, mapping
+from krm_function.record import NamedTuple
 
 Entries = dict[str, dict[str, Any]]
 IMAGES = ("spec", "images")

@@ -5,7 +5,6 @@ nothing can be rendered, so the pods are taken as they stand, which is right for
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from krm_function.api.kinds import Config
 from krm_function.findings import Finding, Path, finding, has_errors
@@ -15,6 +14,7 @@ from krm_function.model.pods import places
 from krm_function.model.resource import Resource
 from krm_function.model.shapes import shape_findings
 from krm_function.model.workload import KINDS, Workload, mapping, maps
+from krm_function.record import NamedTuple
 from krm_function.stages.inject import inject
 from krm_function.stages.read import Read, read
 from krm_function.stages.select import coordinator_namespace, select

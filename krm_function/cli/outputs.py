@@ -4,13 +4,14 @@ Rule of this file: nothing is restored or rendered; what stands there is what wi
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.findings import Finding, Ref
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects
 from krm_function.model.workload import KINDS, Workload
+from krm_function.record import NamedTuple
 from krm_function.stages.select import select
 from krm_function.yamltext import YamlError, parse
 

@@ -8,7 +8,6 @@ import os
 import re
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from krm_function.api import Release, parse_release
 from krm_function.api.modeline import schema_file
@@ -20,6 +19,7 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, read_file
 from krm_function.hosts.stream import decode_stream
 from krm_function.model.located import yaml_finding
+from krm_function.record import NamedTuple
 from krm_function.release import Combined, Fact, combine, existing, facts_of, missing, new_text, updated_text
 from krm_function.release.known import known_facts
 from krm_function.release.text import KIND, Existing

@@ -5,12 +5,13 @@ those of other functions that are already there.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.api import ConfigDocument
 from krm_function.hosts.results import without_own_results
 from krm_function.krm import NotAResourceListError, ResourceList, Result, Results
 from krm_function.model.resource import Resource
+from krm_function.record import NamedTuple
 
 __all__ = ["DecodedList", "NotAResourceListError", "decode_list", "encode_failure", "encode_list"]
 

@@ -5,10 +5,11 @@ first where that leaves the rest untouched, because Helm 3 creates objects in th
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, mapping
+from krm_function.record import NamedTuple
 from krm_function.yamltext import decode, dump, encode, split_stream
 
 AFTER_NEWLINE = "after-newline"  # value of EMITTED when the text before had no final newline and was given one

@@ -5,7 +5,9 @@ into it, and errors come first. Only the v1 form is produced (krm.md 1.3).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from krm_function.record import NamedTuple
 
 Severity = Literal["error", "warning", "info"]
 Path = tuple[str | int, ...]

@@ -7,12 +7,12 @@ run that share it. A link that leads elsewhere means another round, with that pa
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from threading import Lock
-from typing import NamedTuple
 
 from krm_function.lock.layer import Layer
 from krm_function.lock.media import Descriptor
 from krm_function.lock.problem import malformed
 from krm_function.lock.rootfs import MoreLayersError, Rootfs, UnwatchedError, ambiguous, prefixes
+from krm_function.record import NamedTuple
 
 PASSWD, GROUP = "etc/passwd", "etc/group"
 ROUNDS = 4

@@ -10,11 +10,12 @@ from binascii import Error as Base64Error
 from binascii import a2b_base64
 from collections.abc import Mapping
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.api.json_text import load
 from krm_function.lock.problem import Problem
 from krm_function.model.workload import mapping
+from krm_function.record import NamedTuple
 
 HUB = "docker.io"
 HUB_KEY = "https://index.docker.io/v1/"  # what Docker Hub is called in config.json, for historical reasons

@@ -7,11 +7,12 @@ through a TarStream that keeps it within bounds.
 import posixpath
 import tarfile
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from krm_function.lock.budget import Budget
 from krm_function.lock.problem import malformed
 from krm_function.lock.tar_stream import LARGEST_READ, LAYER, TarStream
+from krm_function.record import NamedTuple
 
 WHITEOUT = ".wh."  # https://github.com/opencontainers/image-spec/blob/v1.1.0/layer.md#whiteouts
 OPAQUE = ".wh..wh..opq"

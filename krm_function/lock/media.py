@@ -6,7 +6,7 @@ Rule of this file: closed shapes. A document is a manifest or an index and never
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.api.image_lock import CONFIG
 from krm_function.api.json_text import load
@@ -15,6 +15,7 @@ from krm_function.findings import dotted
 from krm_function.lock.problem import Problem, malformed
 from krm_function.model.image import DIGEST
 from krm_function.model.workload import mapping
+from krm_function.record import NamedTuple
 
 OCI = "application/vnd.oci.image."
 DOCKER = "application/vnd.docker.distribution."

@@ -6,7 +6,7 @@ and nothing is taken from a part before the part above it was verified. Where pa
 
 import collections
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from krm_function.findings import Finding, finding
 from krm_function.lock.accounts import Shared, accounts
@@ -17,6 +17,7 @@ from krm_function.lock.media import Descriptor, ImageConfig, Index, Manifest, ch
 from krm_function.lock.problem import MALFORMED, MISSING, Problem, malformed
 from krm_function.lock.verified import chunks, whole, within
 from krm_function.model.image import Image
+from krm_function.record import NamedTuple
 
 MANIFEST_LIMIT = 4 << 20  # bytes; what registries accept (OCI distribution specification 1.1)
 CONFIG_LIMIT = 8 << 20

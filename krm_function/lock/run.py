@@ -7,7 +7,7 @@ of its own image, and when the run is over (also by Ctrl-C) no worker goes on.
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from threading import Event
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Finding
 from krm_function.lock.accounts import Shared
@@ -15,6 +15,7 @@ from krm_function.lock.budget import Budget
 from krm_function.lock.problem import Problem
 from krm_function.lock.resolve import Limits, Locked, Shop, Source, resolve
 from krm_function.model.image import Image
+from krm_function.record import NamedTuple
 
 
 class Run(NamedTuple):

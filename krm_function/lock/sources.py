@@ -5,9 +5,9 @@ never reaches the network.
 """
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 from krm_function.lock.resolve import Source
+from krm_function.record import NamedTuple
 
 FORMS = ("registry", "oci:PATH", "docker-archive:PATH")
 

@@ -9,7 +9,7 @@ import random
 import ssl
 from collections.abc import Callable, Collection, Iterator, Mapping
 from threading import Lock
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 from urllib.parse import urljoin
 from urllib.request import getproxies, proxy_bypass
 
@@ -27,6 +27,7 @@ from urllib3.util import Url, make_headers, parse_url
 from krm_function import __version__
 from krm_function.lock.budget import Budget
 from krm_function.lock.problem import Problem
+from krm_function.record import NamedTuple
 
 T = TypeVar("T")
 AGENT = {"User-Agent": f"contrast-krm/{__version__}"}

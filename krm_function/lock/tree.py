@@ -8,9 +8,10 @@ import os
 import posixpath
 import tarfile
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from krm_function.lock.problem import Problem
+from krm_function.record import NamedTuple
 
 CHUNK = 1 << 16
 MOST_LINKS = 4

@@ -4,7 +4,7 @@ Rule of this file: bytes only; where they may be kept is for the caller. Sources
 RSA 4096 in PKCS#1), RFC 5915, RFC 8017, RFC 7468 (PEM).
 """
 
-from typing import NamedTuple
+from krm_function.record import NamedTuple
 
 RSA_BITS = 4096
 

@@ -4,7 +4,8 @@ Rule of this file: a Problem names a field and a rule, and quotes a value only w
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from krm_function.record import NamedTuple
 
 _LONGEST_QUOTE = 64
 

@@ -5,7 +5,9 @@ as it does when Go's encoding/json reads one.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Union
+from typing import Any, Union
+
+from krm_function.record import NamedTuple
 
 
 class Text(NamedTuple):

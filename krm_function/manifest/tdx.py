@@ -4,11 +4,12 @@ Rule of this file: only platform Metal-QEMU-TDX is concerned; GPU guests have on
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.manifest.fields import TDX_MULTI_VCPU
 from krm_function.manifest.shapes import Json
 from krm_function.measurement import select
+from krm_function.record import NamedTuple
 
 
 class Rtmr0(NamedTuple):

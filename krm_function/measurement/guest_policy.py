@@ -5,7 +5,9 @@ Rule of this file: names and bits stand in two tables of one order. Sources: con
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from krm_function.record import NamedTuple
 
 
 class GuestPolicy(NamedTuple):

@@ -6,10 +6,11 @@ is a typo; one in another place than here means nothing either.
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from krm_function.model.nearest import nearest
 from krm_function.model.workload import PREFIX
+from krm_function.record import NamedTuple
 
 TOTAL = 256 * 1024  # bytes of an object's keys and values together (apimachinery, TotalAnnotationSizeLimitB)
 

@@ -4,9 +4,10 @@ Rule of this file: every stage answers with edits and findings and changes nothi
 `uninject` and the KRM results all read these records.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Finding, Path
+from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Op
 
 

@@ -4,11 +4,12 @@ Rule of this file: a GPU counts when a container's resource *limits* name an `nv
 the original's exact key list is not public, so every key of that domain counts. All container lists are looked at.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Path
 from krm_function.model.quantity import units
 from krm_function.model.workload import mapping, maps
+from krm_function.record import NamedTuple
 
 DOMAIN = "nvidia.com/"
 

@@ -5,7 +5,8 @@ is linear and every text is capped before it is matched.
 """
 
 import re
-from typing import NamedTuple
+
+from krm_function.record import NamedTuple
 
 CONTRAST = "ghcr.io/edgelesssys/contrast"
 LONGEST = 512  # characters of a reference

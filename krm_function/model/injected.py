@@ -5,7 +5,9 @@ what is decided in stages/inject.py.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from krm_function.record import NamedTuple
 
 INITIALIZER = "contrast-initializer"
 SERVICE_MESH = "contrast-service-mesh"

@@ -10,9 +10,10 @@ passes any text on to the proxy, which then fails inside the VM; here a value is
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.model.workload import PREFIX
+from krm_function.record import NamedTuple
 
 INGRESS = PREFIX + "servicemesh-ingress"
 EGRESS = PREFIX + "servicemesh-egress"

@@ -5,13 +5,14 @@ Rule of this file: it reads and never judges. What a hand-written Node leaves ou
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Path
 from krm_function.model.objects import objects
 from krm_function.model.quantity import nano
 from krm_function.model.taints import EFFECTS, Taint
 from krm_function.model.workload import dig, mapping
+from krm_function.record import NamedTuple
 
 KINDS = frozenset({"Node", "NodeList"})
 

@@ -6,7 +6,7 @@ take from a node, volumes, host ports, pod affinity and topology spread are not 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.model.node_affinity import required_terms, unmatched
 from krm_function.model.nodes import Node
@@ -15,6 +15,7 @@ from krm_function.model.quantity import MILLI, NANO
 from krm_function.model.runtime_class import RuntimeClass, merge_node_selector, merge_tolerations
 from krm_function.model.taints import EVERY_DAEMON, EVERY_POD, UNSCHEDULABLE, Taint, untolerated
 from krm_function.model.workload import mapping
+from krm_function.record import NamedTuple
 
 UNITS = ((2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
 

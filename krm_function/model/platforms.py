@@ -6,9 +6,10 @@ of the placeholders: contrast.md 5.7 and 8.1, narrowed where the original's pref
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from krm_function.model.nearest import nearest
+from krm_function.record import NamedTuple
 
 
 class Platform(NamedTuple):

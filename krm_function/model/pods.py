@@ -4,10 +4,11 @@ Rule of this file: it reads and never judges. What a StatefulSet's claim templat
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Path
 from krm_function.model.workload import Workload, mapping, maps
+from krm_function.record import NamedTuple
 
 
 class Place(NamedTuple):

@@ -3,7 +3,7 @@
 Rule of this file: text is authoritative. A resource that no stage touches leaves as the same text it came in.
 """
 
-from typing import NamedTuple
+from krm_function.record import NamedTuple
 
 
 class Resource(NamedTuple):

@@ -6,12 +6,13 @@ it is the schedule stage's part. A pod or toleration is plain data as parsed.
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Path
 from krm_function.model.labels import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
 from krm_function.model.quantity import NANO, equal, nano
 from krm_function.model.workload import mapping
+from krm_function.record import NamedTuple
 
 API_VERSION = "node.k8s.io/v1"
 KIND = "RuntimeClass"

@@ -6,7 +6,9 @@ PreferNoSchedule is a wish.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from krm_function.record import NamedTuple
 
 HARD = frozenset({"NoSchedule", "NoExecute"})
 EFFECTS = HARD | {"PreferNoSchedule"}

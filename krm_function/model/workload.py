@@ -4,10 +4,11 @@ Rule of this file: the eight kinds of contrast.md 3 and the path to their pod te
 is a view on plain data (the object as parsed, after the edits so far); nothing here changes it.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Path, Ref
 from krm_function.model.edits import ABSENT, Edit
+from krm_function.record import NamedTuple
 from krm_function.yamltext import apply
 
 # kind -> accepted apiVersion, path from the object to its pod template. A Pod is its own template.

@@ -5,7 +5,6 @@ new one counts as weaker, because the manifest trusts a policy that it did not t
 """
 
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
 
 from krm_function.findings import Finding, Ref, finding
 from krm_function.model.workload import INITDATA, Workload
@@ -13,6 +12,7 @@ from krm_function.policy.compare import compare
 from krm_function.policy.difference import STRONGER, WEAKER, Difference, Op, Verdict
 from krm_function.policy.document import describe
 from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_annotation
+from krm_function.record import NamedTuple
 
 Identity = tuple[str, str, str]
 

@@ -8,7 +8,9 @@ expect counts as weaker, because nobody can tell. No value of a variable is ever
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from krm_function.record import NamedTuple
 
 Verdict = Literal["weaker", "stronger", "different"]
 Op = Literal["added", "removed", "changed"]

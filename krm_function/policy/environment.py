@@ -6,7 +6,7 @@ What is `optional` and missing is left out, as the kubelet leaves it out. No fin
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.workload import INITDATA
@@ -14,6 +14,7 @@ from krm_function.policy.problems import problem, uncovered
 from krm_function.policy.references import References, Undecodable
 from krm_function.policy.subject import Subject, is_bookkeeping
 from krm_function.policy.tokens import CONTROLLED, FIELDS, LISTS, expanded, mark, plain, settled_variable
+from krm_function.record import NamedTuple
 
 _QUOTED_KEY = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]\Z")
 

@@ -12,7 +12,9 @@ A second engineer reads a decision here, not out of the code. The tests compare 
 itself. Sources: genpolicy.md 4 and Appendix D.
 """
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from krm_function.record import NamedTuple
 
 Use = Literal["policy", "inert", "refused"]
 

@@ -9,7 +9,7 @@ import re
 from binascii import b2a_base64
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.workload import INITDATA, Workload, dig, mapping, maps
@@ -18,6 +18,7 @@ from krm_function.policy.document import describe
 from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_annotation
 from krm_function.policy.references import References, Undecodable
 from krm_function.policy.subject import is_bookkeeping
+from krm_function.record import NamedTuple
 from krm_function.yamltext import dump
 
 OUTPUT_LIMIT = 1024 * 1024  # bytes of an answer; Kubernetes allows 256 KiB of annotations

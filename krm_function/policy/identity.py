@@ -8,9 +8,10 @@ spelled out in the pod is refused, as genpolicy does since 4.0. The refusal name
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.api.kinds import ImageFacts
+from krm_function.record import NamedTuple
 
 
 class Identity(NamedTuple):

@@ -13,7 +13,9 @@ import re
 import zlib
 from binascii import Error, a2b_base64, b2a_base64
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from krm_function.record import NamedTuple
 
 VERSION = "0.1.0"
 ALGORITHMS = ("sha256", "sha384", "sha512")

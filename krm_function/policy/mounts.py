@@ -6,13 +6,14 @@ Volumes as block devices are in devices.py.
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Finding, Path
 from krm_function.policy.problems import problem
 from krm_function.policy.settings import Settings
 from krm_function.policy.subject import Subject
 from krm_function.policy.volumes import BASE, last, mount, volumes
+from krm_function.record import NamedTuple
 
 Json = dict[str, Any]
 

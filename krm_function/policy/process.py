@@ -5,7 +5,7 @@ closer to the host's request than genpolicy (genpolicy.md 4.3), whose policy den
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Finding, Path
 from krm_function.policy.environment import environment
@@ -13,6 +13,7 @@ from krm_function.policy.problems import problem
 from krm_function.policy.references import References
 from krm_function.policy.subject import Subject
 from krm_function.policy.tokens import escaped_argument, expand, expanded, mark, plain, settled_argument, unmark
+from krm_function.record import NamedTuple
 
 DEFAULT_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

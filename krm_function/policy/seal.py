@@ -4,7 +4,7 @@ Rule of this file: a workload is sealed whole or not at all. Any finding of seve
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.api.kinds import EMPTY, ImageFacts
 from krm_function.findings import Finding, finding, has_errors
@@ -21,6 +21,7 @@ from krm_function.policy.shapes import check
 from krm_function.policy.subject import Subject, subject
 from krm_function.policy.tokens import PATTERN
 from krm_function.policy.volumes import exposed
+from krm_function.record import NamedTuple
 
 # the pause image of every Kubernetes release, as its config blob says (genpolicy.md 5.3)
 PAUSE = ImageFacts("", {"User": "65535:65535", "Env": [DEFAULT_PATH], "Entrypoint": ["/pause"], "WorkingDir": "/"})

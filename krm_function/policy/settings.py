@@ -7,12 +7,13 @@ ignores them, an ill-typed one is CC0612, a missing one CC0641. The values of ou
 
 import functools
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Finding, finding
 from krm_function.policy.defaults import DEFAULTS
 from krm_function.policy.pretty import pretty
 from krm_function.policy.rules import KATA, STRICT
+from krm_function.record import NamedTuple
 
 Json = dict[str, Any]
 

@@ -5,11 +5,12 @@ from kustomize than from Helm. For a bare Pod the object's metadata is the pod's
 """
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.objects import a_type, type_name
 from krm_function.model.workload import INITDATA, Workload, mapping, maps
+from krm_function.record import NamedTuple
 
 SUFFIX = "[bcdfghjklmnpqrstvwxz2456789]+"
 

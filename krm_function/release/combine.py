@@ -12,10 +12,10 @@ against the files too; only a release of another version takes its place, and th
 """
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.image import CONTRAST
+from krm_function.record import NamedTuple
 from krm_function.release.facts import MEASURED, NO_VERSION, Fact, same
 
 ON_THE_COMMAND_LINE = "--release"

@@ -14,10 +14,11 @@ each other.
     images, <image as a pod names it>               the pinned image
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Finding, Path
 from krm_function.manifest.fields import SNP, TDX
+from krm_function.record import NamedTuple
 
 NO_VERSION = "v0.0.0"  # what `init` writes before anything is imported
 MEASURED = {

@@ -5,12 +5,13 @@ Sources: contrast.md 7.1 (manifest), 7.4 (the CLI's own values, an object by han
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Finding, finding
 from krm_function.manifest.fields import TDX_MULTI_VCPU
 from krm_function.model.platforms import PLATFORMS, Platform, is_placeholder, parse_runtime_class
 from krm_function.model.workload import mapping, maps
+from krm_function.record import NamedTuple
 from krm_function.release.facts import MEASURED, Fact, Facts
 
 MARKERS = {platform.marker: platform for platform in PLATFORMS.values()}

@@ -5,10 +5,10 @@ Rule of this file: the grammar is Contrast's; that a replacement has to be pinne
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from krm_function.findings import Finding, finding
 from krm_function.model.image import CONTRAST, Image, parse
+from krm_function.record import NamedTuple
 from krm_function.release.facts import Fact, Facts
 from krm_function.release.version import version_facts
 

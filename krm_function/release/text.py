@@ -5,7 +5,7 @@ stay as they are.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.api import CONFIG_KINDS, is_config
 from krm_function.api.kinds import API_VERSION
@@ -14,6 +14,7 @@ from krm_function.findings import Path
 from krm_function.krm.kube_object import LOCAL_CONFIG
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.workload import mapping
+from krm_function.record import NamedTuple
 from krm_function.release.combine import Combined
 from krm_function.release.facts import Fact
 from krm_function.yamltext import Change, Chunk, decode, dump, encode, parse, splice, split_stream

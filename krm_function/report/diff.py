@@ -6,12 +6,13 @@ be shown is replaced in both before they are compared, so that no context line c
 
 from collections.abc import Iterable, Sequence
 from difflib import unified_diff
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.model.address import address_of
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.pipeline import Rendered
+from krm_function.record import NamedTuple
 from krm_function.report.masking import hidden
 from krm_function.report.order import escape
 from krm_function.yamltext import Change, YamlError, dump, parse, splice

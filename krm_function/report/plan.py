@@ -5,11 +5,11 @@ form of the plan reads this one record.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from krm_function.findings import Finding, Ref
 from krm_function.model.nodes import Node
 from krm_function.pipeline import Planned, Rendered
+from krm_function.record import NamedTuple
 from krm_function.report.order import ordered
 from krm_function.report.pools import Pool, pools
 from krm_function.stages.place import Placement

@@ -4,11 +4,12 @@ Rule of this file: it reads the policy that the render sealed, back from the ann
 not in it. Names of variables are told, never their values; of a command line, the program alone.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.model.workload import INITDATA, Workload, dig, mapping, maps
 from krm_function.policy import decode_toml, describe, from_annotation
 from krm_function.policy.initdata import POLICY
+from krm_function.record import NamedTuple
 
 NAME = "io.kubernetes.cri.container-name"
 IMAGE = "io.kubernetes.cri.image-name"

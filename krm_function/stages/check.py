@@ -5,7 +5,7 @@ What it asks is what `contrast set` and `contrast verify` will ask later (contra
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.platforms import Platform, is_contrast_name, is_placeholder, parse_runtime_class
@@ -21,6 +21,7 @@ from krm_function.policy import (
     rules_of,
 )
 from krm_function.policy.drift import drift
+from krm_function.record import NamedTuple
 
 HOOK = "helm.sh/hook"
 LONGEST_HOOK = 64  # characters of that annotation in a sentence

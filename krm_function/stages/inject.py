@@ -6,7 +6,7 @@ the image store and pinned images, never the initializer or the mesh.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.api.kinds import Generate
 from krm_function.findings import Finding, finding
@@ -19,6 +19,7 @@ from krm_function.model.pods import claims, named, places, sources
 from krm_function.model.quantity import nano
 from krm_function.model.shapes import shape_findings
 from krm_function.model.workload import PREFIX, Workload, dig, maps
+from krm_function.record import NamedTuple
 from krm_function.yamltext import same
 
 SKIP_INITIALIZER = PREFIX + "skip-initializer"

@@ -5,7 +5,7 @@ travels verbatim in a ConfigMap. Nothing is dropped silently: two workloads with
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.api.json_text import manifest_in
 from krm_function.api.kinds import API_VERSION, Config, ManifestOptions
@@ -29,6 +29,7 @@ from krm_function.manifest import (
 from krm_function.model.nearest import nearest
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.workload import EMITTED, INITDATA, POD_ROLE, PREFIX, Workload, dig, mapping, maps
+from krm_function.record import NamedTuple
 
 KEY = "manifest.json"
 LOCAL = "config.kubernetes.io/local-config"

@@ -6,13 +6,14 @@ follows. A pod that fits no node is an error: it would be Pending for ever.
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Finding, finding
 from krm_function.model.nodes import Node
 from krm_function.model.placement import Verdict, demand, verdicts
 from krm_function.model.runtime_class import RuntimeClass, merge_node_selector, overhead_agrees
 from krm_function.model.workload import Workload, dig
+from krm_function.record import NamedTuple
 
 # kind -> where the object says how many pods run at once; a DaemonSet runs one a node
 REPLICAS: dict[str, tuple[str, ...]] = {

@@ -7,7 +7,7 @@ Rule of this file: the policy is the last edit of a pod template, because every 
 from binascii import b2a_base64
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from krm_function.api.kinds import EMPTY, ImageFacts
 from krm_function.findings import Finding, finding
@@ -17,6 +17,7 @@ from krm_function.model.edits import ABSENT, Edit, Outcome
 from krm_function.model.platforms import Platform
 from krm_function.model.workload import INITDATA, Workload, mapping
 from krm_function.policy import References, Settings, annotation, base_initdata, digest, encode, from_annotation, seal
+from krm_function.record import NamedTuple
 
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine

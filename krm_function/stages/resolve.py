@@ -12,7 +12,7 @@ and never a default (contrast.md 5.7). What a name means is `model.platforms`; w
     contrast-<anything else>             any         any           CC0401
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.api.kinds import Release
 from krm_function.findings import Finding, finding
@@ -29,6 +29,7 @@ from krm_function.model.platforms import (
     with_gpu,
 )
 from krm_function.model.workload import Workload
+from krm_function.record import NamedTuple
 
 
 class Resolved(NamedTuple):

@@ -7,7 +7,7 @@ an error now, all conflicts at once.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.api.kinds import Generate, PlatformRelease, Release, Scheduling
 from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
@@ -25,6 +25,7 @@ from krm_function.model.runtime_class import (
     parse,
 )
 from krm_function.model.workload import EMITTED, Workload, dig, mapping, maps
+from krm_function.record import NamedTuple
 from krm_function.yamltext import apply
 
 NO_CLASSES: Mapping[str, RuntimeClass] = MappingProxyType({})

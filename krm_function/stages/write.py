@@ -6,7 +6,7 @@ updated where it stands, or dropped if this render does not add it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.annotations import TOTAL, size
@@ -15,6 +15,7 @@ from krm_function.model.located import yaml_finding
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import ORIGINAL, dig, mapping
+from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Document, Spliced, YamlError, apply, parse, splice
 from krm_function.yamltext.splice import to_json
 

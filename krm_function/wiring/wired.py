@@ -3,9 +3,8 @@
 Rule of this file: records only.
 """
 
-from typing import NamedTuple
-
 from krm_function.findings import Finding
+from krm_function.record import NamedTuple
 
 
 class Files(NamedTuple):

@@ -4,8 +4,7 @@ Rule of this file: replacements are collected in any order and made in that of t
 the order in which they came, which is deepest first.
 """
 
-from typing import NamedTuple
-
+from krm_function.record import NamedTuple
 from krm_function.yamltext import layout
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.shadow import Live

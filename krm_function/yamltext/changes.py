@@ -5,7 +5,9 @@ valid on the tree that all changes before it have made. Nothing is created impli
 """
 
 from math import isnan
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from krm_function.record import NamedTuple
 
 Path = tuple[str | int, ...]
 Op = Literal["set", "insert", "remove"]

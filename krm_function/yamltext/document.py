@@ -4,11 +4,12 @@ Rule of this file: a document is at most one value. A chunk that `split_items` c
 that item: paths start inside it.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from yaml import YAMLError
 from yaml.events import DocumentStartEvent, StreamEndEvent
 
+from krm_function.record import NamedTuple
 from krm_function.yamltext.builder import Builder
 from krm_function.yamltext.changes import Path
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError

@@ -4,8 +4,7 @@ Rule of this file: the input is UTF-8, and `encode(decode(data))` is `data`. A b
 positions would be off by one) and remembered.
 """
 
-from typing import NamedTuple
-
+from krm_function.record import NamedTuple
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
 
 _MARK = b"\xef\xbb\xbf"

@@ -4,7 +4,9 @@ Rule of this file: a message is lower case, one line, and never quotes the docum
 Secrets; an error message ends up in a CI log.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from krm_function.record import NamedTuple
 
 Code = Literal["syntax", "encoding", "size", "depth", "alias", "duplicate", "tag", "shape", "splice"]
 

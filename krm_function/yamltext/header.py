@@ -4,8 +4,6 @@ Rule of this file: nothing is built. Depth is bounded while the events are pulle
 what `limits.depth` of them cost.
 """
 
-from typing import NamedTuple
-
 from yaml.events import (
     AliasEvent,
     MappingEndEvent,
@@ -14,6 +12,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
+from krm_function.record import NamedTuple
 from krm_function.yamltext.errors import Limits, YamlError
 from krm_function.yamltext.events import Event, Pull
 

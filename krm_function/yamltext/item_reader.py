@@ -3,10 +3,11 @@
 Rule of this file: events only. Offsets are those of tokens; what belongs to an item beyond them is for `items` to say.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from yaml.events import MappingEndEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
+from krm_function.record import NamedTuple
 from krm_function.yamltext import layout
 from krm_function.yamltext.events import Event
 from krm_function.yamltext.header import Header, Reader

@@ -5,7 +5,7 @@ next item's `-`, so a comment between two items belongs to the slice above it, a
 it as long as it is indented deeper than the dashes.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from yaml import YAMLError
 from yaml.events import (
@@ -17,6 +17,7 @@ from yaml.events import (
     StreamEndEvent,
 )
 
+from krm_function.record import NamedTuple
 from krm_function.yamltext import layout
 from krm_function.yamltext.aliases import crosses, inline
 from krm_function.yamltext.errors import LIMITS, Limits

@@ -3,7 +3,9 @@
 Rule of this file: a node knows its place in the text and its plain data. `builder` makes it.
 """
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from krm_function.record import NamedTuple
 
 
 class Node(NamedTuple):

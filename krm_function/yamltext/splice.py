@@ -6,8 +6,9 @@ not read back (an odd line end, a comment in an odd place), the value around it 
 
 from collections.abc import Callable, Sequence
 from json import dumps
-from typing import Any, NamedTuple
+from typing import Any
 
+from krm_function.record import NamedTuple
 from krm_function.yamltext import layout, writer
 from krm_function.yamltext.canvas import Canvas
 from krm_function.yamltext.changes import Change, Path, apply, same

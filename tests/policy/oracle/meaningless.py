@@ -58,7 +58,9 @@ TABLE = (
     Free(CREATE, r"OCI\.Process\.Env", f"add ({ANY_VALUE})", "any value"),
     # Kata's own gaps, kept for equal verdicts; the threat model names them
     Free(CREATE, r"storages\[image_guest_pull\]\.(source|driver_options(\[\])?)", ANY, "Kata: any image"),
-    Free(CREATE, "storages", "(drop|repeat) image_guest_pull|swap.*", "Kata: none or several images to pull; any order"),
+    Free(
+        CREATE, "storages", "(drop|repeat) image_guest_pull|swap.*", "Kata: none or several images to pull; any order"
+    ),
     Free(CREATE, r"storages\[ephemeral\]\.source", AROUND, "Kata: found anywhere in the text"),
     Free(CREATE, r"OCI\.(Root\.Path|Mounts\[.*\]\.source)", AROUND, "Kata: found anywhere in the text"),
     Free(CREATE, r"OCI\.Process\.Env\[POD_NAME\]", "newline", "Kata: found anywhere in the text"),
