@@ -1,7 +1,8 @@
 """`make bench-policy`: run the policy tests, put every leaf of more requests to three engines, score the rules.
 
 Exit 1 if engines differ, if a change gets the wrong verdict, if the score is below the target, or if the table of
-survivors is wrong. `--quick` leaves out the leaves: the tests' own requests only.
+survivors is wrong. `--quick` leaves out the leaves: the tests' own requests only. `--thorough` asks rego-cpp, which is
+slow, about every leaf and not about one in ten.
 """
 
 import argparse
@@ -25,15 +26,16 @@ def main() -> int:
     """Print the figures; 0 if all of them are as they must be."""
     parser = argparse.ArgumentParser(prog="make bench-policy", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the tests' own requests only")
-    quick = parser.parse_args().quick
+    parser.add_argument("--thorough", action="store_true", help="every leaf on rego-cpp too")
+    chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         corpus = _recorded(place)
     allowed = sum(each.allowed for each in corpus.questions)
     print(
         f"requests of the tests   {len(corpus.questions)}: {allowed} allowed, {len(corpus.questions) - allowed} denied"
     )
-    leaves = Leaves() if quick else try_leaves()
-    if not quick:
+    leaves = Leaves() if chosen.quick else try_leaves(thorough=chosen.thorough)
+    if not chosen.quick:
         _told("changes of every leaf", leaves.allowed, leaves.denied)
     for line in leaves.wrong:
         print(f"  wrong: {line}")
