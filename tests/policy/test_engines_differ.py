@@ -3,6 +3,7 @@
 regorus is built as the agent builds it. A difference that is gone fails its test, so that the guard can go too.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -102,6 +103,18 @@ def test_an_agent_that_reads_the_language_before_1_0_gives_the_same_verdicts(nam
         assert answer.value is True or answer.value["allowed"] is True, asked.name
     assert engine.ask(rego, "CreateContainerRequest", {}, {}).value is False
     engine.close()
+
+
+def test_a_forked_process_has_engines_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Lines("opa")
+    assert engine.ask(HEAD + "x := 1", "x", {}, {}).value == 1
+    first = engine._process
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    assert engine.ask(HEAD + "x := 2", "x", {}, {}).value == 2
+    assert engine._process is not first
+    engine.close()
+    assert first is not None
+    first.communicate()
 
 
 @pytest.mark.parametrize("name", ["regorus", "opa"])

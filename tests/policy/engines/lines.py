@@ -5,6 +5,7 @@ Both programs, `tools/opa` and `tools/regorus`, speak the same lines; a policy i
 
 import atexit
 import json
+import os
 import subprocess
 from typing import Any
 
@@ -22,9 +23,12 @@ class Lines:
         self._process: subprocess.Popen[str] | None = None
         self._policy = ""
         self._loaded: Json = {}
+        self._owner = os.getpid()
+        self._of_the_parent: list[subprocess.Popen[str]] = []
 
     def ask(self, policy: str, entry_point: str, state: Json, request: Any) -> Answer:
         """Evaluate a rule; a policy that does not load makes every answer an error."""
+        self._start_anew_after_a_fork()
         if policy != self._policy:
             self._loaded = self._said({"policy": policy, "v0": self._v0})
             self._policy = policy
@@ -47,6 +51,12 @@ class Lines:
         if self._process is not None:
             self._process.communicate()
             self._process = None
+
+    def _start_anew_after_a_fork(self) -> None:
+        """Two processes at the same pipes would get each other's answers."""
+        if self._owner != os.getpid():
+            self._of_the_parent += [self._process] if self._process else []
+            self._process, self._policy, self._owner = None, "", os.getpid()
 
     def _said(self, question: Json) -> Json:
         if self._process is None:
