@@ -5,10 +5,11 @@ other. The standard one compiles a constructor from source text for every class,
 importing this project took, in every build of every user. Here one constructor serves all classes.
 """
 
+from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any, ClassVar, Self
 
-_make = tuple.__new__
+_new = tuple.__new__
 
 
 class _Meta(type):
@@ -24,7 +25,7 @@ class _Meta(type):
             raise TypeError(f"{name}: a field without a default behind one with a default")
         for index, field in enumerate(fields):
             namespace[field] = property(itemgetter(index))
-        namespace |= {"__slots__": (), "__match_args__": fields, "_fields": fields, "_defaults": defaults}
+        namespace |= {"__slots__": (), "__match_args__": fields, "_fields": fields, "_field_defaults": defaults}
         return super().__new__(cls, name, bases, namespace)
 
 
@@ -33,30 +34,39 @@ class NamedTuple(tuple[Any, ...], metaclass=_Meta):
 
     __slots__ = ()
     _fields: ClassVar[tuple[str, ...]]
-    _defaults: ClassVar[dict[str, Any]]
+    _field_defaults: ClassVar[dict[str, Any]]
 
     def __new__(cls, *values: Any, **named: Any) -> Self:
         """Make a record from positions, names and defaults. Raises TypeError where they do not fit the fields."""
         fields = cls._fields
         if not named and len(values) == len(fields):
-            return _make(cls, values)
+            return _new(cls, values)
         if len(values) > len(fields):
             raise TypeError(f"{cls.__name__} takes {len(fields)} fields, {len(values)} were given")
         rest = []
         for field in fields[len(values) :]:
             if field in named:
                 rest.append(named.pop(field))
-            elif field in cls._defaults:
-                rest.append(cls._defaults[field])
+            elif field in cls._field_defaults:
+                rest.append(cls._field_defaults[field])
             else:
                 raise TypeError(f"{cls.__name__} lacks {field}")
         if named:
             raise TypeError(f"{cls.__name__} has no field {next(iter(named))}, or it was given twice")
-        return _make(cls, (*values, *rest))
+        return _new(cls, (*values, *rest))
+
+    @classmethod
+    def _make(cls, values: Iterable[Any]) -> Self:
+        """A record of all its fields in order."""
+        return cls(*values)
+
+    def _asdict(self) -> dict[str, Any]:
+        """Field -> value."""
+        return dict(zip(self._fields, self, strict=True))
 
     def _replace(self, **changed: Any) -> Self:
         """A record with some fields changed. Raises ValueError for a name that is no field."""
-        made = _make(type(self), [changed.pop(field, old) for field, old in zip(self._fields, self, strict=True)])
+        made = _new(type(self), [changed.pop(field, old) for field, old in zip(self._fields, self, strict=True)])
         if changed:
             raise ValueError(f"{type(self).__name__} has no field {next(iter(changed))}")
         return made

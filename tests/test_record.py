@@ -49,7 +49,9 @@ QUESTIONS: dict[str, Callable[[Any], Any]] = {
     "unpacked": lambda make: [*make(7, "q")],
     "replaced": lambda make: (tuple(make(1)._replace(y="n")), type(make(1)._replace(y="n")) is make),
     "shown": lambda make: repr(make(1, "c")).replace("Theirs", "Ours"),
-    "fields": lambda make: make._fields,
+    "fields": lambda make: (make._fields, make._field_defaults, make.__match_args__),
+    "as a map": lambda make: make(1)._asdict(),
+    "made of a list": lambda make: tuple(make._make([1, "c", ()])),
     "matched": lambda make: matched(make(1, "m")),
     "copied": lambda make: tuple(copy.deepcopy(make(1))),
     "pickled": lambda make: pickle.loads(pickle.dumps(make(1))) == make(1),  # noqa: S301
@@ -62,6 +64,7 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
     "unknown name": lambda make: make(1, w=2),
     "twice": lambda make: make(1, x=2),
     "unknown name replaced": lambda make: make(1)._replace(w=2),
+    "made of nothing": lambda make: make._make([]),
     "set": lambda make: setattr(make(1), "x", 2),
     "new attribute": lambda make: setattr(make(1), "w", 2),
 }
