@@ -18,7 +18,6 @@ from krm_function.policy.process import Process, exec_commands, pause_process, p
 from krm_function.policy.references import References
 from krm_function.policy.rules import STRICT
 from krm_function.policy.settings import Settings
-from krm_function.policy.strict import narrowed
 from krm_function.policy.subject import Subject
 
 Json = dict[str, Any]
@@ -56,6 +55,8 @@ def containers(
     out = [_pause(pod, pause, [entry for entry, _ in wanted], settings, findings)]
     out += [_workload(entry, at, pod, images[entry["image"]], references, settings, findings) for entry, at in wanted]
     if settings.profile == STRICT:
+        from krm_function.policy.strict import narrowed
+
         out, problems = narrowed(out, pod)
         findings += problems
     return out, findings
