@@ -1,7 +1,8 @@
 """Rule of this file: a tool written in Rust is built from `tools/<name>/Cargo.toml` and `Cargo.lock`, never without.
 
 The program is a few lines of ours around the crate that the pin is for. No package of PyPI carries a Rust toolchain, so
-cargo must be on PATH.
+cargo must be on PATH. One of rustup looks for its toolchains in the home of whoever calls; where that has none, they
+are beside the proxy itself: `.cargo/bin/cargo` and `.rustup`.
 """
 
 import hashlib
@@ -59,7 +60,7 @@ def pin(tool: Tool) -> Pin:
 def toolchain(need: str) -> Toolchain:
     """Return the cargo on PATH with its version."""
     found = shutil.which("cargo")
-    told = run([found, "--version"], "", _environment()).stdout if found else ""
+    told = run([found, "--version"], "", _environment(found)).stdout if found else ""
     version = re.match(r"cargo ([\d.]+)", told)
     if found is None or version is None:
         raise ToolError(f"regorus: no cargo on PATH to build it with; install Rust {need} or newer")
@@ -71,17 +72,21 @@ def toolchain(need: str) -> Toolchain:
 def build(tool: Tool, wanted: Pin, rust: Toolchain, out: str) -> None:
     """Build one tool into the file `out`; what cargo leaves behind vanishes."""
     with tempfile.TemporaryDirectory(prefix="contrast-krm-") as target:
-        done = run([rust.program, "build", *FLAGS, "--target-dir", target], tool.name, _environment())
+        done = run([rust.program, "build", *FLAGS, "--target-dir", target], tool.name, _environment(rust.program))
         if done.returncode != 0:
             sys.stderr.write(done.stderr)
             raise ToolError(f"{tool.name}: {wanted.version} does not build: {_reason(done.stderr)}")
         shutil.move(os.path.join(target, "release", tool.name), out)
 
 
-def _environment() -> dict[str, str]:
-    """The environment without what would change the build."""
+def _environment(cargo: str) -> dict[str, str]:
+    """The environment without what would change the build, and with rustup's home where only the proxy knows it."""
     changing = {"RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "CARGO_ENCODED_RUSTFLAGS"}
-    return {key: value for key, value in os.environ.items() if key not in changing}
+    kept = {key: value for key, value in os.environ.items() if key not in changing}
+    beside = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(cargo)))), ".rustup")
+    if os.path.isdir(beside) and not os.path.isdir(os.path.join(os.path.expanduser("~"), ".rustup")):
+        kept.setdefault("RUSTUP_HOME", beside)
+    return kept
 
 
 def _numbers(version: str) -> tuple[int, ...]:
