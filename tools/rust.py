@@ -2,7 +2,7 @@
 
 The program is a few lines of ours around the crate that the pin is for. No package of PyPI carries a Rust toolchain, so
 cargo must be on PATH. One of rustup looks for its toolchains in the home of whoever calls; where that has none, they
-are beside the proxy itself: `.cargo/bin/cargo` and `.rustup`.
+are beside the proxy itself.
 """
 
 import hashlib
@@ -34,10 +34,11 @@ class Pin(NamedTuple):
 
 
 class Toolchain(NamedTuple):
-    """A Rust toolchain: `rust1.95.0` and where its cargo is."""
+    """A Rust toolchain: `rust1.95.0`, where its cargo is, and rustup's home if that has to be told."""
 
     name: str
     program: str
+    rustup_home: str = ""
 
 
 def pin(tool: Tool) -> Pin:
@@ -60,33 +61,37 @@ def pin(tool: Tool) -> Pin:
 def toolchain(need: str) -> Toolchain:
     """Return the cargo on PATH with its version."""
     found = shutil.which("cargo")
-    told = run([found, "--version"], "", _environment(found)).stdout if found else ""
-    version = re.match(r"cargo ([\d.]+)", told)
-    if found is None or version is None:
-        raise ToolError(f"regorus: no cargo on PATH to build it with; install Rust {need} or newer")
-    if _numbers(version[1]) < _numbers(need):
-        raise ToolError(f"regorus: cargo {version[1]} on PATH is too old; install Rust {need} or newer")
-    return Toolchain(f"rust{version[1]}", found)
+    for home in ("", _beside(found)) if found else ():  # a proxy of rustup knows no toolchain in a new home
+        told = run([str(found), "--version"], "", _environment(home)).stdout
+        version = re.match(r"cargo ([\d.]+)", told)
+        if version is None:
+            continue
+        if _numbers(version[1]) < _numbers(need):
+            raise ToolError(f"regorus: cargo {version[1]} on PATH is too old; install Rust {need} or newer")
+        return Toolchain(f"rust{version[1]}", str(found), home)
+    raise ToolError(f"regorus: no cargo on PATH to build it with; install Rust {need} or newer")
+
+
+def _beside(cargo: str) -> str:
+    """Return rustup's home beside its proxy: `.cargo/bin/cargo` and `.rustup`."""
+    return os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(cargo)))), ".rustup")
 
 
 def build(tool: Tool, wanted: Pin, rust: Toolchain, out: str) -> None:
     """Build one tool into the file `out`; what cargo leaves behind vanishes."""
     with tempfile.TemporaryDirectory(prefix="contrast-krm-") as target:
-        done = run([rust.program, "build", *FLAGS, "--target-dir", target], tool.name, _environment(rust.program))
+        done = run([rust.program, "build", *FLAGS, "--target-dir", target], tool.name, _environment(rust.rustup_home))
         if done.returncode != 0:
             sys.stderr.write(done.stderr)
             raise ToolError(f"{tool.name}: {wanted.version} does not build: {_reason(done.stderr)}")
         shutil.move(os.path.join(target, "release", tool.name), out)
 
 
-def _environment(cargo: str) -> dict[str, str]:
-    """The environment without what would change the build, and with rustup's home where only the proxy knows it."""
+def _environment(rustup_home: str) -> dict[str, str]:
+    """The environment without what would change the build. rustup_home: "" for the one that rustup itself finds."""
     changing = {"RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "CARGO_ENCODED_RUSTFLAGS"}
     kept = {key: value for key, value in os.environ.items() if key not in changing}
-    beside = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(cargo)))), ".rustup")
-    if os.path.isdir(beside) and not os.path.isdir(os.path.join(os.path.expanduser("~"), ".rustup")):
-        kept.setdefault("RUSTUP_HOME", beside)
-    return kept
+    return kept | {"RUSTUP_HOME": rustup_home} if rustup_home else kept
 
 
 def _numbers(version: str) -> tuple[int, ...]:
