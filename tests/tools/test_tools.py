@@ -109,3 +109,13 @@ def test_regorus_is_of_the_series_of_the_agent_and_has_its_builtins_only() -> No
     assert wanted["version"].startswith("=0.9.")
     assert wanted["default-features"] is False
     assert set(wanted["features"]) == {"arc", "base64", "base64url", "regex", "std"}
+
+
+def test_a_proxy_of_rustup_finds_its_toolchains_beside_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".cargo" / "bin").mkdir(parents=True)
+    proxy = tmp_path / ".cargo" / "bin" / "cargo"
+    proxy.write_text('#!/bin/sh\n[ -n "$RUSTUP_HOME" ] && echo "cargo 1.95.0 (f2d3ce0bd 2026-03-21)"\n')
+    proxy.chmod(0o755)
+    monkeypatch.delenv("RUSTUP_HOME", raising=False)
+    monkeypatch.setenv("PATH", f"{proxy.parent}{os.pathsep}{os.defpath}")
+    assert rust.toolchain("1.87") == ("rust1.95.0", str(proxy), str(tmp_path / ".rustup"))
