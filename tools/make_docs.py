@@ -80,13 +80,14 @@ def main() -> int:
     """Write or check all files."""
     stale: dict[str, str] = {}
     pages = (
+        ("../README.md", "help", f"```text\n{help_of('')}\n```"),
         ("reference/cli.md", "cli", command_line()),
         ("reference/findings.md", "findings", findings_page()),
         ("reference/pod-fields.md", "pod-fields", pod_fields()),
         ("how-to/common-mistakes.md", "mistakes", mistakes_page()),
     )
     for page, name, content in pages:
-        path = os.path.join(DOCS, page)
+        path = os.path.normpath(os.path.join(DOCS, page))
         before = read(path)
         after = generated(before, name, content)
         if before.split() != after.split():  # Python versions break the lines of a help text at different columns
