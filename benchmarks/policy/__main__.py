@@ -12,11 +12,11 @@ import sys
 import tempfile
 import time
 
-from benchmarks.policy.conditions import Condition, conditions
+from benchmarks.policy.conditions import Condition
 from benchmarks.policy.leaves import Leaves, try_leaves
-from benchmarks.policy.score import Fate, fates
+from benchmarks.policy.score import Fate, fates, mutants
 from benchmarks.policy.survivors import EQUIVALENT
-from krm_function.policy import load_rules
+from krm_function.policy.rules import PROFILES, load_rules
 from tests.policy.engines.corpus import Corpus, read
 
 TARGET = 90
@@ -62,20 +62,20 @@ def _recorded(place: str) -> Corpus:
 def _score(corpus: Corpus) -> bool:
     """Print the score; whether it is high enough and the table of survivors is right."""
     start = time.monotonic()
-    rules = load_rules()
-    ours = {key: text for key, text in corpus.policies.items() if text.startswith(rules)}
+    rules = {profile: load_rules(profile) for profile in PROFILES}
+    ours = {key: text for key, text in corpus.policies.items() if text.startswith(tuple(rules.values()))}
     questions = [question for question in corpus.questions if question.policy in ours]
-    found = fates(rules, conditions(rules), Corpus(ours, questions))
+    found = fates(rules, mutants(rules), Corpus(ours, questions))
     reasons = _reasons(found)
-    mutants = [fate for fate in found if fate.fate != "invalid" and fate.condition not in reasons]
-    caught = sum(fate.fate == "caught" for fate in mutants)
+    counted = [fate for fate in found if fate.fate != "invalid" and fate.condition not in reasons]
+    caught = sum(fate.fate == "caught" for fate in counted)
     invalid = sum(fate.fate == "invalid" for fate in found)
-    score = 100 * caught / len(mutants)
+    score = 100 * caught / len(counted)
     print(
-        f"mutation score          {score:.1f} %: {caught} of {len(mutants)} lost conditions noticed (target {TARGET} %)"
+        f"mutation score          {score:.1f} %: {caught} of {len(counted)} lost conditions noticed (target {TARGET} %)"
     )
     print(f"                        {len(reasons)} more change nothing; without one of {invalid} it does not compile")
-    for fate in mutants:
+    for fate in counted:
         if fate.fate == "survived":
             print(f"  survived: {_where(fate)}")
     for fate in found:
@@ -91,7 +91,8 @@ def _score(corpus: Corpus) -> bool:
 
 
 def _where(fate: Fate) -> str:
-    return f"line {fate.condition.row}, {fate.condition.rule}: {fate.condition.line}"
+    profile = f"{fate.condition.profile}, " if fate.condition.profile else ""
+    return f"{profile}line {fate.condition.row}, {fate.condition.rule}: {fate.condition.line}"
 
 
 def _reasons(found: list[Fate]) -> dict[Condition, str]:

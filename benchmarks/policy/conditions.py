@@ -12,12 +12,13 @@ from tools.real import tool
 
 
 class Condition(NamedTuple):
-    """One expression. row: its line; offset: of its first byte in the rules."""
+    """One expression. row: its line; offset: of its first byte in the rules; profile: the only one that has it."""
 
     rule: str
     row: int
     offset: int
     text: str
+    profile: str = ""
 
     @property
     def line(self) -> str:

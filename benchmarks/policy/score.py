@@ -2,6 +2,8 @@
 
 Only questions in whose evaluation the lost condition once failed can show its loss; OPA's trace says which those are.
 The ones whose label shares words with the condition come first. That the engines agree is counted elsewhere.
+
+A condition of the text that all profiles share is lost in all of them; one question of any profile catches it.
 """
 
 import os
@@ -9,11 +11,18 @@ import re
 from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
-from benchmarks.policy.conditions import Condition, without
+from benchmarks.policy.conditions import Condition, conditions, without
 from tests.policy.engines.corpus import Corpus, Question, allows
 from tests.policy.engines.lines import Lines
 
 FIRST = 40
+
+
+class Mutant(NamedTuple):
+    """The loss of one condition. profiles: those whose rules have it, at the same place."""
+
+    condition: Condition
+    profiles: tuple[str, ...]
 
 
 class Fate(NamedTuple):
@@ -24,24 +33,44 @@ class Fate(NamedTuple):
     by: str = ""
 
 
-def fates(rules: str, found: list[Condition], corpus: Corpus) -> list[Fate]:
+def mutants(rules: dict[str, str]) -> list[Mutant]:
+    """Every loss of one condition of the rules, by profile: what begins all texts alike is lost in all of them."""
+    shared = len(os.path.commonprefix([text.encode() for text in rules.values()]))  # noqa: RUF071 - bytes
+    profiles: dict[Condition, list[str]] = {}
+    for profile, text in rules.items():
+        for condition in conditions(text):
+            common = condition.offset + len(condition.text.encode()) <= shared
+            key = condition if common else condition._replace(profile=profile)
+            profiles.setdefault(key, []).append(profile)
+    return [Mutant(condition, tuple(names)) for condition, names in profiles.items()]
+
+
+def fates(rules: dict[str, str], wanted: list[Mutant], corpus: Corpus) -> list[Fate]:
     """The fate of every mutant, in order; as many processes as there are processors."""
     with ProcessPoolExecutor(os.cpu_count(), initializer=_begin, initargs=(rules, corpus)) as pool:
         numbers = range(len(corpus.questions))
         failed = dict(zip(numbers, pool.map(_failed, numbers, chunksize=20), strict=True))
+        profile_of = [_profile(rules, corpus.policies[question.policy]) for question in corpus.questions]
         work = []
-        for condition in found:
+        for mutant in wanted:
+            condition = mutant.condition
             rows = range(condition.row, condition.row + condition.text.count("\n") + 1)
-            work.append((condition, [number for number in numbers if not failed[number].isdisjoint(rows)]))
+            asked = [n for n in numbers if profile_of[n] in mutant.profiles and not failed[n].isdisjoint(rows)]
+            work.append((mutant, asked))
         return list(pool.map(_fate, work))
 
 
-def _begin(rules: str, corpus: Corpus) -> None:
+def _profile(rules: dict[str, str], policy: str) -> str:
+    """The profile whose rules a policy begins with, or nothing."""
+    return next((profile for profile, text in rules.items() if policy.startswith(text)), "")
+
+
+def _begin(rules: dict[str, str], corpus: Corpus) -> None:
     global _rules, _corpus, _opa
     _rules, _corpus, _opa = rules, corpus, Lines("opa")
 
 
-_rules: str
+_rules: dict[str, str]
 _corpus: Corpus
 _opa: Lines
 
@@ -52,18 +81,27 @@ def _failed(number: int) -> frozenset[int]:
     return _opa.failed(text, question.entry_point, question.state, question.request)
 
 
-def _fate(work: tuple[Condition, list[int]]) -> Fate:
-    condition, numbers = work
-    mutant = without(_rules, condition)
-    text = next(iter(_corpus.policies.values()))
-    if _opa.ask(mutant + text.removeprefix(_rules), "SetPolicyRequest", {}, {}).kind == "error":
-        return Fate(condition, "invalid")
+def _fate(work: tuple[Mutant, list[int]]) -> Fate:
+    (condition, profiles), numbers = work
+    changed = {profile: without(_rules[profile], condition) for profile in profiles}
+    for policy in _one_of_each(profiles):
+        profile = _profile(_rules, policy)
+        mutant = changed[profile] + policy.removeprefix(_rules[profile])
+        if _opa.ask(mutant, "SetPolicyRequest", {}, {}).kind == "error":
+            return Fate(condition, "invalid")
     for question in _ordered(condition, [_corpus.questions[number] for number in numbers]):
         policy = _corpus.policies[question.policy]
-        answer = _opa.ask(mutant + policy.removeprefix(_rules), question.entry_point, question.state, question.request)
-        if allows(answer) != question.allowed:
+        profile = _profile(_rules, policy)
+        mutant = changed[profile] + policy.removeprefix(_rules[profile])
+        if allows(_opa.ask(mutant, question.entry_point, question.state, question.request)) != question.allowed:
             return Fate(condition, "caught", question.asked_by)
     return Fate(condition, "survived")
+
+
+def _one_of_each(profiles: tuple[str, ...]) -> list[str]:
+    """A policy of each profile, of those that were recorded."""
+    found = {_profile(_rules, policy): policy for policy in _corpus.policies.values()}
+    return [found[profile] for profile in profiles if profile in found]
 
 
 def _ordered(condition: Condition, questions: list[Question]) -> list[Question]:

@@ -25,7 +25,6 @@ EQUIVALENT = (
         'contains(pattern, "$(sandbox-id)")',
         "without that token it is the pattern of the body before, or holds `$(bundle-id)` still, which matches no text",
     ),
-    Equivalent("mount_matches", 'p.source != ""', "an empty source is no pattern", 2),
     Equivalent("device_permitted", "wanted.container_path != gpu_prefix", "the path does not start with it"),
     Equivalent(
         "device_permitted", 'regex.match("^[0-9]+$", suffix)', "it is among the announced ones, which are digits"
@@ -33,5 +32,4 @@ EQUIVALENT = (
     Equivalent("gpus_permitted", "count(gpu_numbers) == 0", "a policy without GPUs permits no device that is one"),
     Equivalent("gpus_permitted", "wanted > 0", "for none, the first body says the same"),
     Equivalent("gpus_permitted", "wanted > 0", "for none, the first body says the same", 2),
-    Equivalent("ExecProcessRequest", "usable_id(input.container_id)", "our own keys hold texts, which are no index"),
 )

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.policy.conditions import Condition, conditions, without
-from benchmarks.policy.score import fates
+from benchmarks.policy.score import fates, mutants
 from benchmarks.policy.survivors import EQUIVALENT
-from krm_function.policy import load_rules
+from krm_function.policy.rules import PROFILES, load_rules
 from tests.policy.engines import agreed
 from tests.policy.engines.corpus import Corpus, Question, read
 
@@ -52,9 +52,10 @@ def test_rules_that_are_none_are_an_error() -> None:
 def test_a_mutant_is_caught_by_a_verdict_that_changes() -> None:
     policy = f'{RULES}\npolicy_data := {{\n  "known": [1, 2, 3]\n}}'
     asked = [({"a": [1, 2], "b": ""}, True), ({"a": [], "b": ""}, False), ({"a": [4], "b": ""}, False)]
+    rules = {"ours": RULES}
     questions = [Question("p", "x", {}, request, allowed, f"test {n}") for n, (request, allowed) in enumerate(asked)]
 
-    known = {fate.condition.text: fate for fate in fates(RULES, conditions(RULES), Corpus({"p": policy}, questions))}
+    known = {fate.condition.text: fate for fate in fates(rules, mutants(rules), Corpus({"p": policy}, questions))}
 
     assert known["size > 0"].fate == "caught"
     assert known["size > 0"].by == "test 1"
@@ -67,8 +68,18 @@ def test_a_mutant_is_caught_by_a_verdict_that_changes() -> None:
     assert known["some k in policy_data.known"].fate == "invalid"
 
 
+def test_a_condition_that_profiles_share_is_one_and_lost_in_all_of_them() -> None:
+    strict = RULES + "\nallowed(e) if e == 9\n"
+    known = {(mutant.condition.text, mutant.profiles) for mutant in mutants({"lax": RULES, "strict": strict})}
+
+    assert ("size > 0", ("lax", "strict")) in known
+    assert ("e == 9", ("strict",)) in known
+    assert len(known) == 9
+
+
 def test_every_survivor_with_a_reason_is_a_condition_of_the_rules() -> None:
-    texts = [(each.rule, each.line) for each in conditions(load_rules())]
+    rules = {profile: load_rules(profile) for profile in PROFILES}
+    texts = [(each.condition.rule, each.condition.line) for each in mutants(rules)]
     assert not [row for row in EQUIVALENT if texts.count((row.rule, row.text)) < row.nth]
 
 
