@@ -62,8 +62,9 @@ TABLE = (
         CREATE, "storages", "(drop|repeat) image_guest_pull|swap.*", "Kata: none or several images to pull; any order"
     ),
     Free(CREATE, r"storages\[ephemeral\]\.source", AROUND, "Kata: found anywhere in the text"),
-    Free(CREATE, r"OCI\.(Root\.Path|Mounts\[.*\]\.source)", AROUND, "Kata: found anywhere in the text"),
-    Free(CREATE, r"OCI\.Process\.Env\[POD_NAME\]", "newline", "Kata: found anywhere in the text"),
+    Free(CREATE, r"OCI\.(Root\.Path|Mounts\[(?!bind).*\]\.source)", AROUND, "Kata: found anywhere in the text"),
+    Free(CREATE, r"OCI\.Process\.Env\[POD_NAME\]", "suffix|newline", "Kata: found anywhere in the text"),
+    Free(EXEC, r"process\.Env\[POD_NAME\]", "suffix", "Kata: any name that the policy's pattern permits"),
     Free(CREATE, r"OCI\.Annotations\['io.kubernetes.cri.image-name'\]", TEXT, "Kata: known key, any value"),
     Free(CREATE, r"OCI\.Mounts", "(drop|swap).*|none", "Kata: a mount of the policy may be left out; any order"),
     Free(CREATE, r"OCI\.Linux\.Sysctl\['.+'\]", "drop", "Kata: a sysctl of the policy may be left out"),

@@ -72,6 +72,8 @@ def _below(place: str, key: str) -> str:
 
 def _kind(place: str, element: Any) -> str:
     """What tells an element of a list from the others, as far as the rules treat it in another way."""
+    if isinstance(element, dict) and str(element.get("source")).endswith("/sandbox/shm"):
+        return "shm"  # the one bind mount whose source is no pattern in a policy
     if isinstance(element, dict):
         return str(next((element[key] for key in ("driver", "Type", "type_") if element.get(key)), ""))
     return element.partition("=")[0] if place.endswith("Env") else ""
