@@ -5,9 +5,10 @@ maps, dashboards of 5 KB), confidential Deployments with one container, on SNP a
 Release, image lock and options are those of examples/quickstart.
 """
 
+import functools
+import itertools
 import os
 import re
-from collections.abc import Iterator
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 QUICKSTART = os.path.join(ROOT, "examples", "quickstart")
@@ -46,13 +47,13 @@ def mixed(characters: int, share: float) -> list[str]:
     """Resources of that many characters together, of which `share` (by number) are confidential workloads."""
     documents = coordinator()
     size = sum(map(len, documents))
-    for number in _numbers():
+    for number in itertools.count():
         confidential = int((number + 1) * share) > int(number * share)
         documents.append(_workload(number) if confidential else _ordinary(number))
         size += len(documents[-1])
         if size >= characters:
             return documents
-    raise AssertionError
+    raise AssertionError  # it counts for ever
 
 
 def coordinator() -> list[str]:
@@ -86,16 +87,8 @@ def written(directory: str, text: str, name: str = "") -> str:
     return path
 
 
-def _numbers() -> Iterator[int]:
-    number = 0
-    while True:
-        yield number
-        number += 1
-
-
 def _workload(number: int) -> str:
     platform = "metal-qemu-snp" if number % 2 else "metal-qemu-tdx"
-    image = re.search(r"image: (\S+)", _documents("resources", "web")[0])
     return f"""apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -112,7 +105,7 @@ spec:
       runtimeClassName: contrast-cc-{platform}
       containers:
         - name: app
-          image: {image[1] if image else ""}
+          image: {_image()}
           env:
             - name: NUMBER
               value: "{number}"
@@ -125,6 +118,13 @@ spec:
             limits:
               memory: 256Mi # of the VM
 """
+
+
+@functools.cache
+def _image() -> str:
+    """An image that the lock has: the quickstart's front end."""
+    found = re.search(r"image: (\S+)", _documents("resources", "web")[0])
+    return found[1] if found else ""
 
 
 def _ordinary(number: int) -> str:

@@ -238,8 +238,9 @@ def _sealed(
     """Give every workload without errors its ID block and its policy."""
     options = config.generate.policy
     if options.engine == "none" and engine is None:
-        measured = [_measured(subject, reference_values, existing=True) for subject in subjects]
-        return measured, _without_effect(config) if options.initdata else ()
+        unsealed = [_measured(subject, reference_values, existing=True) for subject in subjects]
+        wrong = _option_wrong(config, "initdata", "has no effect with policy.engine: none", "remove one of the two")
+        return unsealed, (wrong,) if options.initdata else ()
     source = read(resources, ("ConfigMap", "Secret"), known)
     references = References([value for document in source.documents.values() for _, value in objects(document.value)])
     sealer, problems = _sealer(config, references, engine)
@@ -247,11 +248,11 @@ def _sealed(
         return subjects, problems
     done: list[Subject] = []
     for subject in subjects:
-        measured_one = _measured(subject, reference_values)
-        if not measured_one.failed:
-            sealing = sealer(measured_one.workload)
-            measured_one = measured_one.plus(sealing.edits, sealing.findings)._replace(digest=sealing.digest)
-        done.append(measured_one)
+        measured = _measured(subject, reference_values)
+        if not measured.failed:
+            sealing = sealer(measured.workload)
+            measured = measured.plus(sealing.edits, sealing.findings)._replace(digest=sealing.digest)
+        done.append(measured)
     return done, source.findings
 
 
@@ -264,7 +265,9 @@ def _sealer(
     strict = options.profile == STRICT
     if strict and (options.rules or engine is not None):
         why = "other rules are given" if options.rules else "genpolicy has its own"
-        return None, (_not_strict(config.generate.name, why),)
+        problem = f"strict consists of its own rules, and {why}"
+        remedy = "use profile kata-4.1, or leave out policy.rules, --policy and --genpolicy"
+        return None, (_option_wrong(config, "profile", problem, remedy),)
     rules = options.rules or load_rules(options.profile)
     if engine is not None:
         from krm_function.policy.genpolicy import MARK, settings_text
@@ -286,20 +289,11 @@ def _sealer(
     return lambda workload: seal_policy(workload, images, references, chosen, rules, options.initdata), ()
 
 
-def _not_strict(name: str, why: str) -> Finding:
-    """Profile strict is made of its own rules."""
-    ref, at = Ref(API_VERSION, "ContrastGenerate", "", name), ("spec", "policy", "profile")
-    problem = f"strict consists of its own rules, and {why}"
-    remedy = "use profile kata-4.1, or leave out policy.rules, --policy and --genpolicy"
-    return finding("CC0901", ref, at, kind=ref.kind, name=name, field=".".join(at), problem=problem, remedy=remedy)
-
-
-def _without_effect(config: Config) -> tuple[Finding, ...]:
-    """Files for an initdata that this render does not make."""
-    ref, field = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name), "spec.policy.initdata"
-    problem, remedy = "has no effect with policy.engine: none", "remove one of the two"
-    place = ("spec", "policy", "initdata")
-    return (finding("CC0901", ref, place, kind=ref.kind, name=ref.name, field=field, problem=problem, remedy=remedy),)
+def _option_wrong(config: Config, field: str, problem: str, remedy: str) -> Finding:
+    """CC0901: an option of spec.policy that contradicts the others."""
+    ref, path = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name), ("spec", "policy", field)
+    at = ".".join(path)
+    return finding("CC0901", ref, path, kind=ref.kind, name=ref.name, field=at, problem=problem, remedy=remedy)
 
 
 def _measured(subject: Subject, reference_values: ReferenceValues, *, existing: bool = False) -> Subject:

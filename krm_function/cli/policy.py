@@ -20,6 +20,7 @@ from krm_function.findings import Finding, Ref, finding, has_errors
 from krm_function.model.address import find
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy import References, decode_toml, describe, digest, from_annotation, host_data
+from krm_function.policy.base import unreadable
 from krm_function.policy.compare import compare
 from krm_function.policy.compare_workloads import Compared
 from krm_function.policy.document import rules_of
@@ -40,7 +41,7 @@ def run_show(options: Namespace) -> int:
     try:
         write_out(_form(toml, options.output))
     except ValueError as problem:
-        findings = (*findings, _unreadable(workload, str(problem)))
+        findings = (*findings, unreadable(workload, problem))
     return complain(findings, options.format, options.report)
 
 
@@ -57,7 +58,7 @@ def run_compare(options: Namespace) -> int:
             rego = native.data.get(POLICY, "")
             describe(rego)
         except ValueError as problem:
-            return complain((*findings, _unreadable(workload, str(problem))), options.format, options.report)
+            return complain((*findings, unreadable(workload, problem)), options.format, options.report)
         references = References(output.values)
         answer = run(task(workload, references, rules_of(rego), settings_text(_settings(options, inputs))))
     made, problems = read_answer(answer, workload, references)
@@ -67,7 +68,7 @@ def run_compare(options: Namespace) -> int:
             # the other files of the initdata are the configuration's, whoever makes the policy
             compared = compare(made._replace(data={**native.data, POLICY: made.data[POLICY]}), native)
         except ValueError as problem:
-            return complain((*findings, _unreadable(workload, str(problem))), options.format, options.report)
+            return complain((*findings, unreadable(workload, problem)), options.format, options.report)
         lines = [Compared(workload.ref, compared)] if compared else []
         text = policy_diff_json(lines) if options.output == "json" else HEAD + policy_diff_text(lines)
         write_out(text.encode("utf-8"))
@@ -101,7 +102,7 @@ def _sealed(options: Namespace, inputs: Inputs) -> tuple[Workload | None, bytes,
     try:
         return workload, from_annotation(str(value)), output, findings
     except ValueError as problem:
-        return None, b"", output, (*findings, _unreadable(workload, str(problem)))
+        return None, b"", output, (*findings, unreadable(workload, problem))
 
 
 def _settings(options: Namespace, inputs: Inputs) -> Mapping[str, Any] | None:
@@ -109,11 +110,6 @@ def _settings(options: Namespace, inputs: Inputs) -> Mapping[str, Any] | None:
     documents, _ = from_files_and_resources(options.config, inputs.resources)
     config, _ = collect(documents)
     return (config.generate.policy.settings or config.release.policy_settings) if config else None
-
-
-def _unreadable(workload: Workload, problem: str) -> Finding:
-    path = (*workload.metadata_path, "annotations", INITDATA)
-    return finding("CC0610", workload.ref, path, key=INITDATA, problem=problem)
 
 
 def _form(toml: bytes, form: str) -> bytes:

@@ -179,7 +179,7 @@ def toleration_problems(tolerations: "list[dict[str, Any]] | tuple[Mapping[str, 
     seen: set[tuple[str, str, str, str]] = set()
     for index, toleration in enumerate(tolerations):
         found = _toleration_problem(toleration)
-        identity = _parts(toleration)[:4]
+        identity = toleration_parts(toleration)[:4]
         if found is None and identity in seen:
             found = Problem((), "is there twice")
         if found is not None:
@@ -199,7 +199,7 @@ def _toleration_problem(toleration: Mapping[str, Any]) -> Problem | None:
                 return Problem((field,), "must be an integer")
         elif not isinstance(value, str):
             return Problem((field,), "must be a string")
-    key, operator, value, effect, seconds = _parts(toleration)
+    key, operator, value, effect, seconds = toleration_parts(toleration)
     if key and not is_label_key(key):
         return Problem(("key",), "is not a label key")
     if not key and operator != "Exists":
@@ -217,7 +217,7 @@ def _toleration_problem(toleration: Mapping[str, Any]) -> Problem | None:
     return None
 
 
-def _parts(toleration: Mapping[str, Any]) -> tuple[str, str, str, str, int | None]:
+def toleration_parts(toleration: Mapping[str, Any]) -> tuple[str, str, str, str, int | None]:
     """Key, operator, value, effect, tolerationSeconds; what is absent or of another type is "" or None."""
 
     def text(field: str) -> str:
@@ -265,7 +265,7 @@ def merge_tolerations(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> tuple[M
     for index, toleration in enumerate(every):
         later = every[index + 1 :]
         if any(covers(other, toleration) for other in kept) or any(
-            _parts(other) != _parts(toleration) and covers(other, toleration) for other in later
+            toleration_parts(other) != toleration_parts(toleration) and covers(other, toleration) for other in later
         ):
             continue
         kept.append(toleration)
@@ -286,9 +286,9 @@ def covers(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
 
     An empty operator means Equal, but as `second` it is not recognised as such: that is Kubernetes' own oddity.
     """
-    key, operator, value, effect, seconds = _parts(first)
-    other_key, other_operator, other_value, other_effect, other_seconds = _parts(second)
-    if _parts(first) == _parts(second):
+    key, operator, value, effect, seconds = toleration_parts(first)
+    other_key, other_operator, other_value, other_effect, other_seconds = toleration_parts(second)
+    if toleration_parts(first) == toleration_parts(second):
         return True
     if key != other_key and (key or operator != "Exists"):
         return False

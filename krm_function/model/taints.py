@@ -8,6 +8,7 @@ PreferNoSchedule is a wish.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from krm_function.model.runtime_class import toleration_parts
 from krm_function.record import NamedTuple
 
 HARD = frozenset({"NoSchedule", "NoExecute"})
@@ -59,12 +60,12 @@ def tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
 
     tolerationSeconds does not count: such a pod is placed, and evicted later.
     """
-    key, effect = _text(toleration, "key"), _text(toleration, "effect")
+    key, operator, value, effect, _ = toleration_parts(toleration)
     if (effect and effect != taint.effect) or (key and key != taint.key):
         return False
-    match _text(toleration, "operator"):
+    match operator:
         case "" | "Equal":
-            return _text(toleration, "value") == taint.value
+            return value == taint.value
         case "Exists":
             return True
         case _:
@@ -78,8 +79,3 @@ def untolerated(
     return [
         taint for taint in taints if taint.effect in effects and not any(tolerates(one, taint) for one in tolerations)
     ]
-
-
-def _text(toleration: Mapping[str, Any], field: str) -> str:
-    value = toleration.get(field)
-    return value if isinstance(value, str) else ""

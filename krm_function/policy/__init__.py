@@ -6,7 +6,7 @@ never a policy that allows more.
     settings -> subject -> process, identity, capabilities, mounts, devices -> containers -> document -> initdata
 """
 
-from krm_function.policy.base import base_initdata
+from krm_function.policy.base import base_initdata, unreadable
 from krm_function.policy.document import describe, rego_document, rules_of
 from krm_function.policy.initdata import (
     Initdata,
@@ -47,4 +47,5 @@ __all__ = [
     "rules_of",
     "seal",
     "settings",
+    "unreadable",
 ]

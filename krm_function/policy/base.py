@@ -21,7 +21,6 @@ def base_initdata(workload: Workload, files: Mapping[str, str]) -> tuple[Initdat
         text         the same        it
         text         another         nothing: CC0613
     """
-    path = (*workload.metadata_path, "annotations", INITDATA)
     value = workload.annotations.get(INITDATA)
     base = Initdata(VERSION, "sha256", {})
     if value is not None:
@@ -31,9 +30,16 @@ def base_initdata(workload: Workload, files: Mapping[str, str]) -> tuple[Initdat
                 # a manifest names policies by 64 hex digits
                 raise ValueError(f"its algorithm is {base.algorithm}, Contrast needs sha256")  # noqa: TRY301
         except ValueError as wrong:
-            return None, [finding("CC0610", workload.ref, path, key=INITDATA, problem=str(wrong))]
+            return None, [unreadable(workload, wrong)]
     own = {name: text for name, text in base.data.items() if name != POLICY}
     twice = sorted(name for name in own.keys() & files.keys() if own[name] != files[name])
     if twice:
+        path = (*workload.metadata_path, "annotations", INITDATA)
         return None, [finding("CC0613", workload.ref, path, name=name) for name in twice]
     return base._replace(data={**own, **files}), []
+
+
+def unreadable(workload: Workload, problem: ValueError) -> Finding:
+    """CC0610: why the annotation of a pod cannot be read."""
+    path = (*workload.metadata_path, "annotations", INITDATA)
+    return finding("CC0610", workload.ref, path, key=INITDATA, problem=str(problem))

@@ -6,8 +6,9 @@ new one counts as weaker, because the manifest trusts a policy that it did not t
 
 from collections.abc import Collection, Iterable
 
-from krm_function.findings import Finding, Ref, finding
+from krm_function.findings import Finding, Ref
 from krm_function.model.workload import INITDATA, Workload
+from krm_function.policy.base import unreadable
 from krm_function.policy.compare import compare
 from krm_function.policy.difference import STRONGER, WEAKER, Difference, Op, Verdict
 from krm_function.policy.document import describe
@@ -79,13 +80,8 @@ def _compared(workload: Workload, old: Initdata, new: Initdata, findings: list[F
     try:
         return compare(old, new)
     except ValueError as problem:
-        findings.append(_unreadable(workload, problem))
+        findings.append(unreadable(workload, problem))
         return ()
-
-
-def _unreadable(workload: Workload, problem: ValueError) -> Finding:
-    path = (*workload.metadata_path, "annotations", INITDATA)
-    return finding("CC0610", workload.ref, path, key=INITDATA, problem=str(problem))
 
 
 def _initdata(workload: Workload, findings: list[Finding]) -> Initdata | None:
@@ -97,6 +93,6 @@ def _initdata(workload: Workload, findings: list[Finding]) -> Initdata | None:
         initdata = decode_toml(from_annotation(str(value)))
         describe(initdata.data.get(POLICY, ""))
     except ValueError as problem:
-        findings.append(_unreadable(workload, problem))
+        findings.append(unreadable(workload, problem))
         return None
     return initdata

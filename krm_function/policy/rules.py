@@ -7,6 +7,8 @@ what the profile defines, so the two can never be mixed up or left out unnoticed
 import functools
 import os
 
+from krm_function.policy.document import rules_of
+
 KATA, STRICT = PROFILES = ("kata-4.1", "strict")
 
 
@@ -17,8 +19,12 @@ def load_rules(profile: str = KATA) -> str:
 
 
 def profile_of(rego: str) -> str:
-    """The profile whose rules, as they are today, a policy document begins with; "" if it has others."""
-    return next((profile for profile in PROFILES if rego.startswith(load_rules(profile))), "")
+    """The profile whose rules, as they are today, a policy document has; "" if it has others, or more than them."""
+    try:
+        rules = rules_of(rego)
+    except ValueError:
+        return ""
+    return next((profile for profile in PROFILES if load_rules(profile) == rules), "")
 
 
 def _text(name: str) -> str:

@@ -10,16 +10,7 @@ from typing import Any
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.platforms import Platform, is_contrast_name, is_placeholder, parse_runtime_class
 from krm_function.model.workload import INITDATA, Workload, dig, mapping
-from krm_function.policy import (
-    PROFILES,
-    References,
-    decode_toml,
-    describe,
-    digest,
-    from_annotation,
-    load_rules,
-    rules_of,
-)
+from krm_function.policy import References, decode_toml, describe, digest, from_annotation, profile_of, unreadable
 from krm_function.policy.drift import drift
 from krm_function.record import NamedTuple
 
@@ -61,8 +52,8 @@ def check_workload(workload: Workload, references: References) -> Checked:
         rego = initdata.data.get("policy.rego", "")
         sealed = describe(rego)
     except ValueError as problem:
-        return Checked((finding("CC0610", ref, path, key=INITDATA, problem=str(problem)),), "", platform)
-    moved = drift(workload, sealed, references, ours=rules_of(rego) in map(load_rules, PROFILES))
+        return Checked((unreadable(workload, problem),), "", platform)
+    moved = drift(workload, sealed, references, ours=bool(profile_of(rego)))
     return Checked(tuple(stale(workload, field) for field in moved), digest(toml), platform)
 
 

@@ -16,7 +16,17 @@ from krm_function.model.annotations import TOTAL, size
 from krm_function.model.edits import ABSENT, Edit, Outcome
 from krm_function.model.platforms import Platform
 from krm_function.model.workload import INITDATA, Workload, mapping
-from krm_function.policy import References, Settings, annotation, base_initdata, digest, encode, from_annotation, seal
+from krm_function.policy import (
+    References,
+    Settings,
+    annotation,
+    base_initdata,
+    digest,
+    encode,
+    from_annotation,
+    seal,
+    unreadable,
+)
 from krm_function.record import NamedTuple
 
 if TYPE_CHECKING:
@@ -144,7 +154,7 @@ def _annotated(workload: Workload, value: str, sealed: str, findings: tuple[Find
     """The edit that puts an initdata annotation into the pod template, if all annotations fit."""
     reason = f"policy {sealed[:16]}… over the pod as it stands here"
     edits = workload.annotate(INITDATA, value, "CC0606", reason)
-    bytes_of_all = size(workload.after(edits).annotations)
+    bytes_of_all = size(workload.annotations | {INITDATA: value})
     if bytes_of_all > TOTAL:
         path = (*workload.metadata_path, "annotations")
         return Sealing(findings=(finding("CC0611", workload.ref, path, size=bytes_of_all, limit=TOTAL),))
@@ -159,5 +169,4 @@ def existing_digest(workload: Workload) -> Sealing:
     try:
         return Sealing(digest=digest(from_annotation(str(value))))
     except ValueError as problem:
-        path = (*workload.metadata_path, "annotations", INITDATA)
-        return Sealing(findings=(finding("CC0610", workload.ref, path, key=INITDATA, problem=str(problem)),))
+        return Sealing(findings=(unreadable(workload, problem),))

@@ -27,6 +27,8 @@ EMITTED_FIELDS: tuple[Path, ...] = (
     ("metadata", "annotations", "config.kubernetes.io/local-config"),  # hosts keep their own annotations beside it
 )
 
+Predecessors = dict[Ref, tuple[int, Path]]  # an object that a render added -> its document and place in it
+
 
 class ObjectEdits(NamedTuple):
     """All edits of one object: resource says which document, root where in it the object stands."""
@@ -74,8 +76,9 @@ def write(
         texts[change.resource] = spliced.text
         if 4 * len(spliced.text) > TOTAL:  # in a shorter text no annotations can be too large
             findings += _too_large(change, apply(document.value, [edit.change for edit in change.edits]), spliced)
-    taken = collisions(resources, documents, emitted, additions := tuple(additions))
-    added = () if taken else _add(documents, emitted, texts, additions)
+    predecessors = _predecessors(documents, emitted)
+    taken = _taken(resources, documents, emitted, predecessors, additions := tuple(additions))
+    added = () if taken else _add(documents, emitted, texts, predecessors, additions)
     return Written(tuple(texts), added, (*findings, *taken))
 
 
@@ -86,7 +89,16 @@ def collisions(
     additions: Iterable[Mapping[str, Any]],
 ) -> tuple[Finding, ...]:
     """Every addition whose place is taken by an object that no render added."""
-    predecessors = _predecessors(documents, emitted)
+    return _taken(resources, documents, emitted, _predecessors(documents, emitted), additions)
+
+
+def _taken(
+    resources: Sequence[Resource],
+    documents: Mapping[int, Document],
+    emitted: Mapping[int, Document],
+    predecessors: Predecessors,
+    additions: Iterable[Mapping[str, Any]],
+) -> tuple[Finding, ...]:
     others = [(index, resource) for index, resource in enumerate(resources) if index not in emitted]
     refs = [reference(value) for value in additions]
     return tuple(
@@ -96,7 +108,7 @@ def collisions(
     )
 
 
-def _predecessors(documents: Mapping[int, Document], emitted: Mapping[int, Document]) -> dict[Ref, tuple[int, Path]]:
+def _predecessors(documents: Mapping[int, Document], emitted: Mapping[int, Document]) -> Predecessors:
     """What an earlier render added, where it stands now: a host may have put it into a `kind: List` since."""
     marked = [(index, *one) for index, document in documents.items() for one in emitted_objects(document.value)]
     listed = {reference(value): (index, root) for index, root, value in marked if root}
@@ -115,10 +127,10 @@ def _add(
     documents: Mapping[int, Document],
     emitted: Mapping[int, Document],
     texts: list[str | None],
+    predecessors: Predecessors,
     additions: Iterable[Mapping[str, Any]],
 ) -> tuple[Any, ...]:
     """Put every addition where its predecessor stands; the rest is new. Predecessors without successor are dropped."""
-    predecessors = _predecessors(documents, emitted)
     successors: dict[tuple[int, Path], Mapping[str, Any]] = {}
     new: list[Any] = []
     for value in additions:
