@@ -25,6 +25,7 @@ ELSEWHERE = frozenset(
     f"krm_function.{name}"
     for name in (
         *("api.config_map", "api.schema", "cli.arguments", "cli.check", "cli.flags", "cli.generate", "cli.plan"),
+        *("cli.looking", "cli.parser", "cli.rendering", "cli.setting_up"),
         *("cli.genpolicy", "cli.policy", "policy.compare", "policy.difference", "policy.dropins", "policy.genpolicy"),
         *("hosts.stream", "policy.drift", "report.machine", "report.plan", "report.pools", "stages.check", "verdict"),
         *("model.nodes", "model.placement", "model.pod_requests", "model.taints", "stages.place"),

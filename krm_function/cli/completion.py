@@ -6,7 +6,7 @@ Rule of this file: the script is derived from the parser of arguments.py, so it 
 from argparse import Action, ArgumentParser, _SubParsersAction
 from collections.abc import Iterator
 
-from krm_function.cli.arguments import _parser
+from krm_function.cli.arguments import whole_parser
 from krm_function.cli.say import write_out
 
 FILES = frozenset(("FILE", "PATH"))
@@ -17,7 +17,7 @@ def run_completion(shell: str) -> int:
     """Print the script of one shell."""
     import shtab
 
-    parser = _parser()
+    parser = whole_parser()
     for action in _actions(parser):
         if action.metavar in FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]

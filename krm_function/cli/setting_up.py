@@ -1,42 +1,82 @@
-"""Verbs and flags of setting a deployment up: release, init, keys, install, completion.
+"""Verbs that set a deployment up: lock, schema, release, init, keys, install, completion.
 
-Rule of this file: as in arguments.py, nothing is done here.
+Rule of this file: as in arguments.py, nothing is done here, and a verb's module is imported when the verb is used.
 """
 
 import argparse
 
-from krm_function.cli.arguments import Parser, Verbs, _say, _verb
-from krm_function.cli.exits import USAGE
+from krm_function.cli.parser import Parser, Verbs, config, group, say, verb
 
 SHELLS = ("bash", "zsh", "fish")
 
 
-def add_setting_up(verbs: "Verbs[Parser]") -> None:
-    """Add the verbs."""
-    _release(verbs)
-    _init(verbs)
-    _keys(verbs)
-    _install(verbs)
-    _completion(verbs)
-
-
-def _group(verbs: "Verbs[Parser]", name: str, summary: str) -> "Verbs[Parser]":
-    """A verb that has verbs of its own; alone it prints its help."""
-    parser = _verb(verbs, name, summary)
+def lock(verbs: "Verbs[Parser]") -> None:
+    """`lock`."""
+    parser = verb(
+        verbs,
+        "lock",
+        "look up every image of the Contrast workloads, and write an ImageLock",
+        "The only verb with network. On an error nothing is printed or written.",
+    )
+    parser.add_argument("paths", metavar="FILE", nargs="*", help="resources (default: standard input)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="",
+        help="the lock: a new file, or one whose entries and comments are kept (default: standard output)",
+    )
+    parser.add_argument("--prune", action="store_true", help="drop entries of images that the resources do not use")
+    config(parser)
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="SOURCE",
+        action="append",
+        default=[],
+        help="where images are: registry (the default), oci:PATH (a layout, directory or tar) or docker-archive:PATH; "
+        "repeatable, asked in this order",
+    )
+    parser.add_argument(
+        "--insecure-registry",
+        metavar="HOST",
+        action="append",
+        default=[],
+        help="use plain HTTP for this registry, host or host:port (repeatable)",
+    )
+    parser.add_argument(
+        "--max-layer-size", metavar="SIZE", default="8Gi", help="refuse images with a larger layer (default: 8Gi)"
+    )
+    parser.add_argument("--jobs", metavar="N", type=int, default=4, help="images at a time (default: 4)")
+    parser.add_argument("--timeout", metavar="SECONDS", type=int, default=900, help="time for one image (default: 900)")
+    say(parser)
 
     def run(options: argparse.Namespace) -> int:
-        import sys
+        from krm_function.cli.lock import run_lock
 
-        sys.stderr.write(options.parser.format_help())
-        return USAGE
+        return run_lock(options)
 
     parser.set_defaults(run=run)
-    return parser.add_subparsers(title="verbs", metavar="VERB", parser_class=Parser)
 
 
-def _release(verbs: "Verbs[Parser]") -> None:
-    inner = _group(verbs, "release", "make or show a ContrastRelease: the facts of one Contrast release")
-    parser = _verb(
+def schema(verbs: "Verbs[Parser]") -> None:
+    """`schema`."""
+    parser = verb(verbs, "schema", "print the JSON Schema of a kind", "Without a kind: of all, in one object.")
+    kinds = "ContrastGenerate, ContrastRelease or ImageLock"
+    parser.add_argument("kind", metavar="KIND", nargs="?", default="", help=kinds)
+
+    def run(options: argparse.Namespace) -> int:
+        from krm_function.cli.schema import run_schema
+
+        return run_schema(options.kind)
+
+    parser.set_defaults(run=run)
+
+
+def release(verbs: "Verbs[Parser]") -> None:
+    """`release`."""
+    inner = group(verbs, "release", "make or show a ContrastRelease: the facts of one Contrast release")
+    parser = verb(
         inner,
         "import",
         "make a ContrastRelease out of a release's own files",
@@ -61,7 +101,7 @@ def _release(verbs: "Verbs[Parser]") -> None:
         default=0,
         help="the manifest.json was made for TDX pods with N vCPUs: take its RTMR0 for them",
     )
-    _say(parser)
+    say(parser)
 
     def run_import(options: argparse.Namespace) -> int:
         from krm_function.cli.release_import import run_release_import
@@ -69,10 +109,10 @@ def _release(verbs: "Verbs[Parser]") -> None:
         return run_release_import(options)
 
     parser.set_defaults(run=run_import)
-    parser = _verb(inner, "show", "say what a ContrastRelease holds, and what it lacks")
+    parser = verb(inner, "show", "say what a ContrastRelease holds, and what it lacks")
     parser.add_argument("paths", metavar="FILE", nargs="*", help="files or directories (default: standard input)")
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="form of the summary")
-    _say(parser)
+    say(parser)
 
     def run_show(options: argparse.Namespace) -> int:
         from krm_function.cli.release_show import run_release_show
@@ -82,8 +122,9 @@ def _release(verbs: "Verbs[Parser]") -> None:
     parser.set_defaults(run=run_show)
 
 
-def _init(verbs: "Verbs[Parser]") -> None:
-    parser = _verb(
+def init(verbs: "Verbs[Parser]") -> None:
+    """`init`."""
+    parser = verb(
         verbs,
         "init",
         "wire the function into kustomization.yaml or Kptfile",
@@ -99,7 +140,7 @@ def _init(verbs: "Verbs[Parser]") -> None:
         "--platform", metavar="PLATFORM", default="", help="platform of the bare placeholder contrast-cc"
     )
     parser.add_argument("--dry-run", action="store_true", help="write nothing; print what would change as a diff")
-    _say(parser)
+    say(parser)
 
     def run(options: argparse.Namespace) -> int:
         from krm_function.cli.init import run_init
@@ -109,9 +150,10 @@ def _init(verbs: "Verbs[Parser]") -> None:
     parser.set_defaults(run=run)
 
 
-def _keys(verbs: "Verbs[Parser]") -> None:
-    inner = _group(verbs, "keys", "make owner keys")
-    parser = _verb(
+def keys(verbs: "Verbs[Parser]") -> None:
+    """`keys`."""
+    inner = group(verbs, "keys", "make owner keys")
+    parser = verb(
         inner,
         "new",
         "make the key pair of an owner; the public key goes to standard output",
@@ -133,7 +175,7 @@ def _keys(verbs: "Verbs[Parser]") -> None:
         "--add-to", metavar="FILE", default="", help="add the public key to the ContrastGenerate in FILE"
     )
     parser.add_argument("--yaml", action="store_true", help="the public key as an entry of a list in YAML, to paste")
-    _say(parser)
+    say(parser)
 
     def run(options: argparse.Namespace) -> int:
         from krm_function.cli.keys import run_keys_new
@@ -143,8 +185,9 @@ def _keys(verbs: "Verbs[Parser]") -> None:
     parser.set_defaults(run=run)
 
 
-def _install(verbs: "Verbs[Parser]") -> None:
-    parser = _verb(
+def install(verbs: "Verbs[Parser]") -> None:
+    """`install`."""
+    parser = verb(
         verbs,
         "install",
         "copy contrast-krm and all it needs into a directory, for Argo CD and legacy plugins",
@@ -158,7 +201,7 @@ def _install(verbs: "Verbs[Parser]") -> None:
         default="",
         help="the Python that will run it: a path, or a name to be found on PATH (default: the one that runs this)",
     )
-    _say(parser)
+    say(parser)
 
     def run(options: argparse.Namespace) -> int:
         from krm_function.cli.install import run_install
@@ -168,8 +211,9 @@ def _install(verbs: "Verbs[Parser]") -> None:
     parser.set_defaults(run=run)
 
 
-def _completion(verbs: "Verbs[Parser]") -> None:
-    parser = _verb(
+def completion(verbs: "Verbs[Parser]") -> None:
+    """`completion`."""
+    parser = verb(
         verbs,
         "completion",
         "print the completion script of a shell",

@@ -50,16 +50,19 @@ def _document(pull: Pull) -> Any:
 
 def _node(event: Event, pull: Pull, room: int) -> Any:
     """The value of the node that `event` begins; `room`: how many collections may stand inside each other here."""
-    if event.anchor is not None or type(event) not in _READERS or room <= 0 or event.tag is not None:
+    kind = type(event)
+    if event.anchor is not None or room <= 0 or event.tag is not None:
         raise _Rare
-    return _READERS[type(event)](event, pull, room)
+    if kind is ScalarEvent:
+        return event.value if event.style else typed(event.value)
+    if kind is MappingStartEvent:
+        return _mapping(pull, room)
+    if kind is SequenceStartEvent:
+        return _sequence(pull, room)
+    raise _Rare
 
 
-def _scalar(event: Event, _pull: Pull, _room: int) -> Any:
-    return event.value if event.style else typed(event.value)
-
-
-def _sequence(_event: Event, pull: Pull, room: int) -> list[Any]:
+def _sequence(pull: Pull, room: int) -> list[Any]:
     out: list[Any] = []
     while (kind := type(item := pull())) is not SequenceEndEvent:
         if kind is ScalarEvent and item.tag is None and item.anchor is None:
@@ -69,7 +72,7 @@ def _sequence(_event: Event, pull: Pull, room: int) -> list[Any]:
     return out
 
 
-def _mapping(_event: Event, pull: Pull, room: int) -> dict[str, Any]:
+def _mapping(pull: Pull, room: int) -> dict[str, Any]:
     out: dict[str, Any] = {}
     while (kind := type(key := pull())) is not MappingEndEvent:
         if kind is not ScalarEvent or key.tag is not None or key.anchor is not None:
@@ -83,6 +86,3 @@ def _mapping(_event: Event, pull: Pull, room: int) -> dict[str, Any]:
         else:
             out[name] = _node(item, pull, room - 1)
     return out
-
-
-_READERS = {ScalarEvent: _scalar, SequenceStartEvent: _sequence, MappingStartEvent: _mapping}
