@@ -203,7 +203,7 @@ def _completed(data: bytes, host: HostName, platform: str) -> tuple[bytes, list[
             said += ["the program that kustomize runs"] if after != text else []
             last = with_platform(after, platform) if platform else after
             said += [f"platform {platform}"] if last != after else []
-            return encode(source.text[: chunk.start] + last + source.text[chunk.end :], source.bom), said
+            return encode(chunk.replaced(source.text, last), source.bom), said
     return data, []
 
 

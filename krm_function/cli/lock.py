@@ -22,10 +22,10 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.lock import FORMS, Limits, Place, Problem, open_sources, parse_place, resolve_all
 from krm_function.model.image import HOST, Image
 from krm_function.model.located import yaml_finding
+from krm_function.pipeline import NO_RELEASE
 from krm_function.record import NamedTuple
 from krm_function.yamltext import YamlError
 
-NO_RELEASE = "CC0903"
 UNITS = {"": 1, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from krm_function.api.image_lock import KIND
 from krm_function.api.kinds import API_VERSION
+from krm_function.krm.kube_object import LOCAL_CONFIG
 from krm_function.model.workload import mapping
 from krm_function.yamltext import Change, dump, parse, splice
 
-LOCAL = {"config.kubernetes.io/local-config": "true"}
 HEAD = """# What the policies have to know of each image, named as rendered pods name it.
 # Written by contrast-krm lock; review and commit it.
 """
@@ -23,7 +23,7 @@ def new_lock(entries: Mapping[str, Mapping[str, Any]]) -> str:
     value = {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "metadata": {"name": "images", "annotations": LOCAL},
+        "metadata": {"name": "images", "annotations": {LOCAL_CONFIG: "true"}},
         "spec": {"images": dict(sorted(entries.items()))},
     }
     return HEAD + dump(value)

@@ -63,9 +63,7 @@ def _yaml(text: str, file: str) -> Facts:
     findings: list[Finding] = []
     known = False
     try:
-        documents = [
-            (chunk.line, parse(text[chunk.start : chunk.end], line=chunk.line)) for chunk in split_stream(text)
-        ]
+        documents = [(chunk.line, parse(chunk.of(text), line=chunk.line)) for chunk in split_stream(text)]
     except YamlError as problem:
         return Facts(findings=(yaml_finding(problem, file),))
     for line, document in documents:

@@ -40,7 +40,7 @@ def existing(data: bytes) -> Existing | None:
     found: list[Existing] = []
     for chunk in split_stream(text):
         if chunk.kind == KIND and is_config(chunk.api_version):
-            value = parse(text[chunk.start : chunk.end], line=chunk.line).value
+            value = parse(chunk.of(text), line=chunk.line).value
             found.append(Existing(mapping(value), chunk.line, chunk))
     if len(found) > 1:
         raise ValueError("it has two objects of kind ContrastRelease")
@@ -57,8 +57,7 @@ def new_text(release: Combined, schema: str = "") -> bytes:
 def updated_text(release: Combined, data: bytes, there: Existing) -> bytes:
     """The file's bytes with the release's document brought up to date. Raises YamlError."""
     source = decode(data)
-    start, end = there.chunk.start, there.chunk.end
-    document = parse(source.text[start:end], line=there.line)
+    document = parse(there.chunk.of(source.text), line=there.line)
     before = mapping(there.value.get("spec"))
     changes = list(_difference(before, _spec(release, before), ("spec",)))
     name = mapping(there.value.get("metadata")).get("name")
@@ -66,8 +65,7 @@ def updated_text(release: Combined, data: bytes, there: Existing) -> bytes:
         changes.append(Change(("metadata", "name"), "set", release.version))
     if not changes:
         return data
-    text = source.text[:start] + splice(document, changes).text + source.text[end:]
-    return encode(text, source.bom)
+    return encode(there.chunk.replaced(source.text, splice(document, changes).text), source.bom)
 
 
 def _spec(release: Combined, before: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,11 +3,10 @@
 Rule of this file: one line stays one line, whatever the input put into a name.
 """
 
-from collections.abc import Sequence
-
 from krm_function.pipeline import Planned
 from krm_function.report.order import escape
 from krm_function.report.plan import Line, Plan, changes_of, totals
+from krm_function.report.table import table
 from krm_function.stages.place import Placement, grouped, listed
 
 HEADERS = ("WORKLOAD", "KIND", "PLATFORM", "RUNTIME CLASS", "VCPUS", "NODES", "CHANGES", "NOTES")
@@ -20,7 +19,7 @@ def plan_text(plan: Plan) -> str:
     rows = [_row(line) for line in plan.lines] + [_skipped_row(planned) for planned in plan.skipped]
     if not any(row[-1] for row in rows):
         headers, rows = headers[:-1], [row[:-1] for row in rows]
-    return _table([headers, *rows]) + f"\n{escape(totals(plan))}\n"
+    return f"{table([headers, *rows])}\n\n{escape(totals(plan))}\n"
 
 
 def _row(line: Line) -> tuple[str, ...]:
@@ -67,10 +66,3 @@ def notes_of(line: Line) -> str:
 
 def _skipped_row(planned: Planned) -> tuple[str, ...]:
     return (str(planned.ref), planned.ref.kind, "-", "-", "-", "-", f"skipped: {planned.skipped}", "")
-
-
-def _table(rows: Sequence[tuple[str, ...]]) -> str:
-    cells = [tuple(escape(cell) for cell in row) for row in rows]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
-    return "\n".join(lines) + "\n"

@@ -4,14 +4,14 @@ Rule of this file: measurements are named, not printed: nobody compares 96 digit
 JSON form is versioned; version 1 only ever gains fields.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from krm_function.api import Release
 from krm_function.api.kinds import PlatformRelease
 from krm_function.manifest import merged_reference_values, unfilled, validate
 from krm_function.model.image import Image, parse
-from krm_function.report.order import escape
+from krm_function.report.table import table
 
 SHOWN = 12  # hex digits of an image's digest
 SELECTORS = ("Platform", "ProductName")
@@ -41,7 +41,7 @@ def release_text(release: Release) -> str:
             tagged = str(parsed._replace(digest=""))
             images.append((image, tagged, parsed.digest.removeprefix("sha256:")[:SHOWN]))
     title = f"release {release.version}"
-    parts = [title, *(_table(rows) for rows in (platforms, values, images) if len(rows) > 1)]
+    parts = [title, *(table(rows) for rows in (platforms, values, images) if len(rows) > 1)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -101,9 +101,3 @@ def _ranges(numbers: Iterable[int]) -> str:
         else:
             runs.append([number])
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
-
-
-def _table(rows: Sequence[tuple[str, ...]]) -> str:
-    cells = [tuple(escape(cell) for cell in row) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)

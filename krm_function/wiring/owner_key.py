@@ -26,8 +26,7 @@ def with_owner_key(data: bytes, field: str, pem: str) -> bytes:
         raise ValueError(f"it has {len(found) or 'no'} ContrastGenerate")
     document = parse(found[0].of(source.text), line=found[0].line)
     change = _change(document.value, ("spec", "manifest", field), pem)
-    text = source.text[: found[0].start] + splice(document, [change]).text + source.text[found[0].end :]
-    return encode(text, source.bom)
+    return encode(found[0].replaced(source.text, splice(document, [change]).text), source.bom)
 
 
 def _change(value: Any, path: Path, pem: str) -> Change:

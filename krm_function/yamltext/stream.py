@@ -33,6 +33,10 @@ class Chunk(NamedTuple):
         """The slice itself."""
         return text[self.start : self.end]
 
+    def replaced(self, text: str, new: str) -> str:
+        """The text with another slice in the place of this one."""
+        return text[: self.start] + new + text[self.end :]
+
 
 _NOTHING = Header("", "", "", is_map=False, empty=True)
 
