@@ -71,4 +71,4 @@ $(BIN)/python:
 	  { echo "error: $(PYTHON) is not Python 3.11 or newer; name one: make PYTHON=python3.12 ..." >&2; exit 2; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "error: $(PYTHON) cannot make virtual environments; on Debian: apt-get install python3-venv" >&2; exit 2; }
-	@$(PYTHON) -m venv .venv || { rm -rf .venv; exit 2; }
+	@$(PYTHON) -m venv --upgrade-deps .venv || { rm -rf .venv; exit 2; }

@@ -11,6 +11,7 @@ from typing import Any
 from krm_function.api.kinds import Config
 from krm_function.findings import Finding, Ref, finding, has_errors
 from krm_function.manifest import ManifestError, decode, rtmr0_values, validate
+from krm_function.model.kinds import KINDS
 from krm_function.model.located import placed, yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
@@ -18,7 +19,7 @@ from krm_function.model.resource import Resource
 from krm_function.model.runtime_class import RuntimeClass
 from krm_function.model.runtime_class import parse as parse_class
 from krm_function.model.vcpus import vcpus
-from krm_function.model.workload import INITDATA, KINDS, POD_ROLE, Workload, mapping, maps
+from krm_function.model.workload import INITDATA, POD_ROLE, Workload, mapping, maps
 from krm_function.pipeline import render
 from krm_function.policy import References, decode_toml, describe, from_annotation
 from krm_function.policy.drift import compare

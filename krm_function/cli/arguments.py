@@ -12,7 +12,7 @@ from krm_function import __version__
 from krm_function.cli import looking, rendering, setting_up
 from krm_function.cli.exits import USAGE
 from krm_function.cli.parser import Formatter, Parser
-from krm_function.cli.say import write_out
+from krm_function.cli.streams import write_out
 
 DESCRIPTION = """Turn rendered Kubernetes resources into confidential ones for Contrast, and make the manifest.
 

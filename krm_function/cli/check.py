@@ -11,7 +11,8 @@ from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.cli.outputs import output_of
 from krm_function.cli.policy_diff import weaker_findings
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain
+from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.resource_list import DecodedList, encode_failure

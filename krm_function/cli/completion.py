@@ -7,7 +7,7 @@ from argparse import Action, ArgumentParser, _SubParsersAction
 from collections.abc import Iterator
 
 from krm_function.cli.arguments import whole_parser
-from krm_function.cli.say import write_out
+from krm_function.cli.streams import write_out
 
 FILES = frozenset(("FILE", "PATH"))
 DIRECTORIES = frozenset(("DIR",))

@@ -11,7 +11,8 @@ from argparse import Namespace
 from krm_function.cli.exits import FINDINGS
 from krm_function.cli.generate import rendered_inputs
 from krm_function.cli.inputs import read_inputs
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain
+from krm_function.cli.streams import write_out
 from krm_function.report.diff import diff_text, differing
 
 

@@ -5,10 +5,10 @@ Rule of this file: findings about the workload are part of its story; those abou
 
 from argparse import Namespace
 
-from krm_function.cli.exits import exit_code
 from krm_function.cli.generate import rendered_inputs
 from krm_function.cli.inputs import read_inputs
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain, exit_code
+from krm_function.cli.streams import write_out
 from krm_function.findings import Finding
 from krm_function.model.address import find
 from krm_function.report.explain import explain_json, explain_text

@@ -13,7 +13,8 @@ from krm_function.api import CONFIG_KINDS, ConfigDocument, collect, is_config
 from krm_function.cli.checking import asks_for_check, checked
 from krm_function.cli.configuration import from_files, from_resources
 from krm_function.cli.exits import USAGE
-from krm_function.cli.say import complain, read_in, write_out
+from krm_function.cli.say import complain
+from krm_function.cli.streams import read_in, write_out
 from krm_function.findings import Finding, finding
 from krm_function.hosts.resource_list import (
     NotAResourceListError,

@@ -13,7 +13,8 @@ from krm_function.api import collect, is_config
 from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.flags import apply_flags
 from krm_function.cli.inputs import Inputs, Source, read_inputs
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain
+from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, find, read_file, same_file, write_file
 from krm_function.hosts.resource_list import DecodedList, encode_list

@@ -12,8 +12,9 @@ from krm_function.api import CONFIG_KINDS, is_config
 from krm_function.api.document import ConfigKind
 from krm_function.api.modeline import SUFFIX
 from krm_function.cli.init_steps import State, has_coordinator, steps
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain
 from krm_function.cli.schema_copies import missing_schemas, write_all
+from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import SUFFIXES, FileProblem, read_file
 from krm_function.model.located import yaml_finding

@@ -5,7 +5,7 @@ Rule of this file: a ResourceList is understood wherever a stream is, because pe
 
 from collections.abc import Sequence
 
-from krm_function.cli.say import read_in
+from krm_function.cli.streams import read_in
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import find, read_file
 from krm_function.hosts.resource_list import DecodedList, NotAResourceListError, decode_list

@@ -8,7 +8,8 @@ import os
 from argparse import Namespace
 from collections.abc import Callable
 
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain
+from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, create_file, read_file, write_file
 from krm_function.manifest.new_keys import KeyPair, new_seedshare_owner, new_workload_owner

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from krm_function.api import collect
 from krm_function.cli.checking import asks_for_check, checked
 from krm_function.cli.configuration import from_files_and_resources
-from krm_function.cli.say import complain, read_in, write_out
+from krm_function.cli.say import complain
+from krm_function.cli.streams import read_in, write_out
 from krm_function.findings import has_errors
 from krm_function.hosts.stream import decode_stream, encode_stream
 from krm_function.model.located import yaml_finding

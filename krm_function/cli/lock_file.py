@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.api import ConfigDocument, parse_image_lock
 from krm_function.api.image_lock import KIND
 from krm_function.cli.configuration import from_files
-from krm_function.cli.say import write_out
+from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file, write_file
 from krm_function.hosts.stream import decode_stream, encode_stream

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from krm_function.api.kinds import Config
 from krm_function.findings import Finding, Path, finding, has_errors
 from krm_function.model.image import Image, parse
+from krm_function.model.kinds import KINDS
 from krm_function.model.located import placed, yaml_finding
 from krm_function.model.pods import places
 from krm_function.model.resource import Resource
 from krm_function.model.shapes import shape_findings
-from krm_function.model.workload import KINDS, Workload, mapping, maps
+from krm_function.model.workload import Workload, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.stages.inject import inject
 from krm_function.stages.read import Read, read

@@ -5,8 +5,11 @@ about the input; an unexpected exception ends here, in one line and exit code 70
 
     arguments                      environment               is
     none, or `fn`                  any                       the KRM function
+    `post-render` alone            any                       the Helm post-renderer, without configuration
     a file (and kustomize's args)  KUSTOMIZE_PLUGIN_CONFIG_* the legacy kustomize plugin
     a verb                         any                       that verb
+
+Every render is a new process, so nothing is imported here before it is needed.
 """
 
 import io
@@ -14,7 +17,6 @@ import os
 import sys
 
 from krm_function.cli.exits import BUG, ENVIRONMENT, Exit
-from krm_function.hosts.files import FileProblem
 
 LEGACY_ENVIRONMENT = ("KUSTOMIZE_PLUGIN_CONFIG_STRING", "KUSTOMIZE_PLUGIN_CONFIG_ROOT")
 
@@ -43,7 +45,7 @@ def _answer(arguments: list[str]) -> int:
         return _dispatch(arguments)
     except Exit as done:
         return done.code
-    except FileProblem as problem:
+    except OSError as problem:
         return _file_problem(problem, "text", "")
 
 
@@ -52,6 +54,10 @@ def _dispatch(arguments: list[str]) -> int:
         from krm_function.cli.fn import run_function
 
         return run_function()
+    if arguments == ["post-render"]:
+        from krm_function.cli.unconfigured import run_unconfigured
+
+        return run_unconfigured()
     if any(name in os.environ for name in LEGACY_ENVIRONMENT) and os.path.isfile(arguments[0]):
         from krm_function.cli.legacy import run_legacy
 
@@ -61,16 +67,19 @@ def _dispatch(arguments: list[str]) -> int:
     options = parse(arguments)
     try:
         code: int = options.run(options)
-    except FileProblem as problem:
-        report = getattr(options, "report", "")
-        return _file_problem(problem, getattr(options, "format", "text"), "" if problem.path == report else report)
+    except OSError as problem:
+        return _file_problem(problem, getattr(options, "format", "text"), getattr(options, "report", ""))
     return code
 
 
-def _file_problem(problem: FileProblem, form: str, report: str) -> int:
+def _file_problem(problem: OSError, form: str, report: str) -> int:
+    """Say which file is in the way; any other error of the system is not expected."""
     from krm_function.cli.say import complain, file_finding
+    from krm_function.hosts.files import FileProblem
 
-    return complain([file_finding(problem)], form, report)
+    if not isinstance(problem, FileProblem):
+        raise problem
+    return complain([file_finding(problem)], form, "" if problem.path == report else report)
 
 
 def _bug(bug: Exception) -> int:

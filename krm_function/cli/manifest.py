@@ -6,7 +6,8 @@ Rule of this file: the bytes are signed and compared by Contrast (contrast.md 2.
 from argparse import Namespace
 
 from krm_function.cli.inputs import Inputs, read_inputs
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain
+from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.manifest import ManifestError, decode, validate

@@ -8,9 +8,10 @@ from typing import Any
 
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.findings import Finding, Ref
+from krm_function.model.kinds import KINDS
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects
-from krm_function.model.workload import KINDS, Workload
+from krm_function.model.workload import Workload
 from krm_function.record import NamedTuple
 from krm_function.stages.select import select
 from krm_function.yamltext import YamlError, parse

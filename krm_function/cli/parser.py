@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from krm_function.cli.exits import USAGE, Exit
-from krm_function.cli.say import FORMATS, flush
+from krm_function.cli.say import FORMATS
+from krm_function.cli.streams import flush
 from krm_function.report.order import escape
 
 

@@ -11,7 +11,8 @@ from krm_function.cli.generate import rendered_inputs
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.cli.nodes import KnownNodes, known_nodes
 from krm_function.cli.plan_output import form_and_file
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain
+from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import find, same_file, write_file
 from krm_function.model.located import placed

@@ -15,7 +15,8 @@ from krm_function.cli.generate import rendered_inputs
 from krm_function.cli.genpolicy import engine
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.cli.outputs import LOOKED_AT, Output, of_documents, output_of
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain
+from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, Ref, finding, has_errors
 from krm_function.model.address import find
 from krm_function.model.workload import INITDATA, Workload

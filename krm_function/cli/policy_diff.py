@@ -7,7 +7,8 @@ from argparse import Namespace
 
 from krm_function.cli.exits import FINDINGS
 from krm_function.cli.outputs import Output, read_output
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain
+from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.policy.compare_workloads import Compared, compare_workloads, identity
 from krm_function.policy.difference import WEAKER

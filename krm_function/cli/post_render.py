@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from krm_function.api import collect
 from krm_function.cli.configuration import from_files, from_files_and_resources
-from krm_function.cli.say import complain, read_in, write_out
+from krm_function.cli.say import complain
+from krm_function.cli.streams import read_in, write_out
 from krm_function.findings import Finding, finding
 from krm_function.model.located import yaml_finding
 from krm_function.pipeline import render
@@ -23,9 +24,20 @@ def run_post_render(
     config_files: Sequence[str], form: str, report: str, engine: "Engine | None", wrong: tuple[Finding, ...]
 ) -> int:
     """Standard input to standard output as a Helm post-renderer. engine, wrong: as `genpolicy.engine` gives them."""
+    return rendered(read_in(), config_files, form, report, engine, wrong)
+
+
+def rendered(
+    data: bytes,
+    config_files: Sequence[str] = (),
+    form: str = "text",
+    report: str = "",
+    engine: "Engine | None" = None,
+    wrong: tuple[Finding, ...] = (),
+) -> int:
+    """Render a stream to standard output."""
     from helm_plugin.codec import decode_helm, encode_helm
 
-    data = read_in()
     if not data:
         return complain([finding("CC0109")], form, report)
     try:
@@ -35,8 +47,8 @@ def run_post_render(
         return complain([*findings, yaml_finding(problem, "")], form, report)
     documents, findings = from_files_and_resources(config_files, stream.resources)
     config, unmet = collect(documents)
-    rendered = render(stream.resources, config, findings + unmet + wrong, engine)
-    code = complain(rendered.findings, form, report)
-    if not rendered.failed:
-        write_out(encode_helm(stream, rendered.texts, rendered.added))
+    made = render(stream.resources, config, findings + unmet + wrong, engine)
+    code = complain(made.findings, form, report)
+    if not made.failed:
+        write_out(encode_helm(stream, made.texts, made.added))
     return code

@@ -13,8 +13,9 @@ from krm_function.api import Release, parse_release
 from krm_function.api.modeline import schema_file
 from krm_function.api.release import VERSION
 from krm_function.cli.configuration import as_configuration, from_resources
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain
 from krm_function.cli.schema_copies import missing_schemas, write_all
+from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, read_file
 from krm_function.hosts.stream import decode_stream

@@ -8,7 +8,8 @@ from argparse import Namespace
 from krm_function.api import parse_release
 from krm_function.cli.configuration import from_resources
 from krm_function.cli.inputs import read_inputs
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain
+from krm_function.cli.streams import write_out
 from krm_function.findings import finding, has_errors
 from krm_function.release import missing
 from krm_function.report.release import release_json, release_text

@@ -1,14 +1,17 @@
 """Findings on standard error and in the report file.
 
 Rule of this file: standard output is data; everything said about it goes to standard error, once, and, because Helm 4
-throws that away (krm.md 0.7), to the file that --report names.
+throws that away (krm.md 0.7), to the file that --report names. The exit code follows from the findings alone, so that
+every host and verb agrees.
+
+    an error of    CC09 (configuration)   CC10 (environment), CC125 (registries)   anything else   nothing
+    exits with     2                      3                                        1               0
 """
 
-import os
 import sys
 from collections.abc import Iterable
 
-from krm_function.cli.exits import USAGE, Exit, exit_code
+from krm_function.cli.exits import ENVIRONMENT, FINDINGS, OK, USAGE
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, write_file
 
@@ -49,42 +52,11 @@ def file_finding(problem: FileProblem) -> Finding:
     return finding("CC1002" if problem.writing else "CC1001", file=problem.path, problem=said)
 
 
-def write_out(data: bytes) -> None:
-    """All of standard output, in one go: a host must never see half of it. Raises FileProblem."""
-    if not sys.stdout:  # the caller has closed it
-        raise FileProblem("standard output", "it is closed", writing=True)
-    try:
-        sys.stdout.buffer.write(data)
-    except OSError as problem:
-        raise _unwritable(problem) from problem
-    flush()
-
-
-def flush() -> None:
-    """Print what is held back, here where it can still be told that it failed. Raises FileProblem."""
-    if sys.stdout:
-        try:
-            sys.stdout.flush()
-        except OSError as problem:
-            raise _unwritable(problem) from problem
-
-
-def _unwritable(problem: OSError) -> OSError:
-    """What to raise after standard output failed; a reader that has gone is nobody's problem."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter tries again at its end, and complains
-    if isinstance(problem, BrokenPipeError):
-        return problem
-    return FileProblem("standard output", problem.strerror or "not writable", writing=True)
-
-
-def read_in() -> bytes:
-    """All of standard input. Raises FileProblem, and Exit when a person sits there and waits for us."""
-    if not sys.stdin:
-        raise FileProblem("standard input", "it is closed")
-    if sys.stdin.isatty():
-        option = "standard input"
-        complain(
-            [finding("CC0909", option=option, problem="it is a terminal", remedy="name files, or pipe the input in")]
-        )
-        raise Exit(USAGE)
-    return sys.stdin.buffer.read()
+def exit_code(findings: Iterable[Finding]) -> int:
+    """The exit code that the findings ask for; configuration first, because it explains the rest."""
+    errors = [found.code for found in findings if found.severity == "error"]
+    if any(code.startswith("CC09") for code in errors):
+        return USAGE
+    if any(code.startswith(("CC10", "CC125")) for code in errors):
+        return ENVIRONMENT
+    return FINDINGS if errors else OK

@@ -3,7 +3,8 @@
 import json
 
 from krm_function.api.schema import KINDS, schema, schema_text
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain
+from krm_function.cli.streams import write_out
 from krm_function.findings import finding
 from krm_function.model.nearest import nearest
 

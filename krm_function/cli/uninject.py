@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.cli.inputs import Source, read_inputs
-from krm_function.cli.say import complain, write_out
+from krm_function.cli.say import complain
+from krm_function.cli.streams import write_out
 from krm_function.findings import has_errors
 from krm_function.hosts.resource_list import DecodedList, encode_list
 from krm_function.hosts.stream import encode_stream, without_emitted

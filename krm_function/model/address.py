@@ -7,8 +7,8 @@ kubectl reads them: any letter case, plural, or the short name. A namespace that
 from collections.abc import Iterable
 
 from krm_function.findings import Finding, Ref, finding
+from krm_function.model.kinds import KINDS
 from krm_function.model.nearest import nearest
-from krm_function.model.workload import KINDS
 from krm_function.record import NamedTuple
 
 OPTION = "KIND/NAME"

@@ -1,27 +1,16 @@
 """A workload: one object with a pod template, wherever it stands.
 
-Rule of this file: the eight kinds of contrast.md 3 and the path to their pod template are written here once. A workload
-is a view on plain data (the object as parsed, after the edits so far); nothing here changes it.
+Rule of this file: a workload is a view on plain data (the object as parsed, after the edits so far); nothing here
+changes it. Its kinds are in `kinds`.
 """
 
 from typing import Any
 
 from krm_function.findings import Path, Ref
 from krm_function.model.edits import ABSENT, Edit
+from krm_function.model.kinds import KINDS
 from krm_function.record import NamedTuple
 from krm_function.yamltext import apply
-
-# kind -> accepted apiVersion, path from the object to its pod template. A Pod is its own template.
-KINDS: dict[str, tuple[str, Path]] = {
-    "Pod": ("v1", ()),
-    "ReplicationController": ("v1", ("spec", "template")),
-    "Deployment": ("apps/v1", ("spec", "template")),
-    "DaemonSet": ("apps/v1", ("spec", "template")),
-    "StatefulSet": ("apps/v1", ("spec", "template")),
-    "ReplicaSet": ("apps/v1", ("spec", "template")),
-    "Job": ("batch/v1", ("spec", "template")),
-    "CronJob": ("batch/v1", ("spec", "jobTemplate", "spec", "template")),
-}
 
 PREFIX = "contrast.edgeless.systems/"
 POD_ROLE = PREFIX + "pod-role"

@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.findings import KINDS, Finding, Path, Ref, anchor_of, dotted, has_errors
 from krm_function.model.address import address_of
 from krm_function.model.edits import ABSENT, Edit
-from krm_function.model.workload import KINDS as WORKLOADS
+from krm_function.model.kinds import KINDS as WORKLOADS
 from krm_function.model.workload import mapping
 from krm_function.pipeline import Planned, Rendered
 from krm_function.report.machine import finding_data

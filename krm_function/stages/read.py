@@ -8,10 +8,11 @@ carry `contrast-krm.dev/emitted`.
 from collections.abc import Iterable, Sequence
 
 from krm_function.findings import Finding, Path
+from krm_function.model.kinds import KINDS
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, KINDS, ORIGINAL, dig
+from krm_function.model.workload import EMITTED, ORIGINAL, dig
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, YamlError, parse, read_undo, restore
 

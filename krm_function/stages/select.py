@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.kinds import KINDS
 from krm_function.model.objects import a_type, objects, reference, type_name
 from krm_function.model.platforms import is_contrast_name
-from krm_function.model.workload import KINDS, Workload, dig
+from krm_function.model.workload import Workload, dig
 from krm_function.record import NamedTuple
 
 

@@ -9,8 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
 
-from yaml import YAMLError
-from yaml.events import (
+from krm_function.libyaml import (
     AliasEvent,
     DocumentStartEvent,
     MappingEndEvent,
@@ -18,8 +17,8 @@ from yaml.events import (
     SequenceEndEvent,
     SequenceStartEvent,
     StreamEndEvent,
+    YAMLError,
 )
-
 from krm_function.yamltext.builder import Builder
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
 from krm_function.yamltext.events import Event, located, open_events

@@ -7,8 +7,7 @@ disagree about (a duplicate key, an explicit key above a merge key that also has
 
 from typing import Any, Literal
 
-from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
-
+from krm_function.libyaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 from krm_function.yamltext.changes import same
 from krm_function.yamltext.errors import Code, Limits, YamlError
 from krm_function.yamltext.events import Event, Pull

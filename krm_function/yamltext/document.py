@@ -6,9 +6,7 @@ that item: paths start inside it.
 
 from typing import Any
 
-from yaml import YAMLError
-from yaml.events import DocumentStartEvent, StreamEndEvent
-
+from krm_function.libyaml import DocumentStartEvent, StreamEndEvent, YAMLError
 from krm_function.record import NamedTuple
 from krm_function.yamltext.builder import Builder
 from krm_function.yamltext.changes import Path

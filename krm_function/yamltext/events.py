@@ -8,11 +8,7 @@ raises what `located` makes of it: a wrapper around each pull would cost a sixth
 from collections.abc import Callable
 from typing import Any
 
-from yaml import YAMLError
-from yaml._yaml import CParser
-from yaml.error import MarkedYAMLError
-from yaml.reader import ReaderError
-
+from krm_function.libyaml import CParser, MarkedYAMLError, ReaderError, YAMLError
 from krm_function.yamltext.errors import Limits, YamlError
 
 Event = Any

@@ -4,14 +4,7 @@ Rule of this file: nothing is built. Depth is bounded while the events are pulle
 what `limits.depth` of them cost.
 """
 
-from yaml.events import (
-    AliasEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceStartEvent,
-)
-
+from krm_function.libyaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
 from krm_function.record import NamedTuple
 from krm_function.yamltext.errors import Limits, YamlError
 from krm_function.yamltext.events import Event, Pull

@@ -5,8 +5,7 @@ Rule of this file: events only. Offsets are those of tokens; what belongs to an 
 
 from typing import Any
 
-from yaml.events import MappingEndEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
-
+from krm_function.libyaml import MappingEndEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 from krm_function.record import NamedTuple
 from krm_function.yamltext import layout
 from krm_function.yamltext.events import Event

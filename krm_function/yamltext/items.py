@@ -7,16 +7,15 @@ it as long as it is indented deeper than the dashes.
 
 from typing import Literal
 
-from yaml import YAMLError
-from yaml.events import (
+from krm_function.libyaml import (
     AliasEvent,
     DocumentEndEvent,
     DocumentStartEvent,
     MappingStartEvent,
     SequenceStartEvent,
     StreamEndEvent,
+    YAMLError,
 )
-
 from krm_function.record import NamedTuple
 from krm_function.yamltext import layout
 from krm_function.yamltext.aliases import crosses, inline

@@ -4,9 +4,7 @@ Rule of this file: boundaries come from the parser, never from a search for `---
 quoted scalar and would then hide a pod. The slices concatenate to the text; a `---` belongs to the document it opens.
 """
 
-from yaml import YAMLError
-from yaml.events import DocumentStartEvent, StreamEndEvent
-
+from krm_function.libyaml import DocumentStartEvent, StreamEndEvent, YAMLError
 from krm_function.record import NamedTuple
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
 from krm_function.yamltext.events import located, open_events

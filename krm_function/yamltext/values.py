@@ -6,8 +6,7 @@ whatever else it meets (an anchor, a tag, a merge key, a duplicate, an error), i
 
 from typing import Any
 
-from yaml import YAMLError
-from yaml.events import (
+from krm_function.libyaml import (
     DocumentEndEvent,
     DocumentStartEvent,
     MappingEndEvent,
@@ -16,8 +15,8 @@ from yaml.events import (
     SequenceEndEvent,
     SequenceStartEvent,
     StreamEndEvent,
+    YAMLError,
 )
-
 from krm_function.yamltext.document import parse
 from krm_function.yamltext.errors import LIMITS
 from krm_function.yamltext.events import Event, Pull, open_events

@@ -5,8 +5,9 @@ import gzip
 from hashlib import sha256
 from typing import Any
 
+from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects
-from krm_function.model.workload import EMITTED, INITDATA, KINDS, ORIGINAL, dig
+from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, dig
 from krm_function.yamltext import decode, parse, split_stream
 
 

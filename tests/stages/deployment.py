@@ -8,9 +8,10 @@ from krm_function.api.kinds import Config, Generate, ImageFacts, PlatformRelease
 from krm_function.findings import Finding
 from krm_function.hosts.stream import decode_stream
 from krm_function.manifest import decode
+from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, INITDATA, KINDS, Workload
+from krm_function.model.workload import EMITTED, INITDATA, Workload
 from krm_function.pipeline import Rendered, render
 from krm_function.yamltext import dump, parse
 from tests.stages.example import COORDINATOR, HANDLERS, IMAGES, INITIALIZER, MESH, ROLE, WEB

@@ -6,8 +6,9 @@ from typing import Any
 
 from krm_function.api.kinds import Generate, PlatformRelease, Release
 from krm_function.findings import Ref
+from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference
-from krm_function.model.workload import KINDS, PREFIX, Workload
+from krm_function.model.workload import PREFIX, Workload
 
 DIGEST = "sha256:" + "a" * 64
 WEB = f"example.com/web@{DIGEST}"

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from krm_function.api.kinds import Generate
 from krm_function.model.edits import ABSENT
-from krm_function.model.workload import KINDS, PREFIX, Workload
+from krm_function.model.kinds import KINDS
+from krm_function.model.workload import PREFIX, Workload
 from krm_function.stages.inject import inject
 from tests.stages.example import (
     ADMIN,

@@ -8,8 +8,9 @@ import pytest
 
 from krm_function.api.kinds import Config, ManifestOptions, Release, WorkloadPolicy
 from krm_function.manifest import decode, encode
+from krm_function.model.kinds import KINDS
 from krm_function.model.platforms import PLATFORMS
-from krm_function.model.workload import EMITTED, INITDATA, KINDS, PREFIX, Workload
+from krm_function.model.workload import EMITTED, INITDATA, PREFIX, Workload
 from krm_function.stages.manifest import (
     KEY,
     LOCAL,

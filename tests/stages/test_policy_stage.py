@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from krm_function.model.edits import ABSENT
+from krm_function.model.kinds import KINDS
 from krm_function.model.platforms import PLATFORMS
-from krm_function.model.workload import INITDATA, KINDS, Workload
+from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy import Initdata, References, annotation, decode_toml, default_settings, encode, load_rules
 from krm_function.stages.policy import existing_digest, measure, seal_policy
 from tests.stages.deployment import APEIP, LOCK, SEED

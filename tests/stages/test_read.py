@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.model.edits import ABSENT, Edit
+from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, KINDS, ORIGINAL
+from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.stages.read import read
 from krm_function.stages.write import ObjectEdits, write
 from krm_function.yamltext import parse

@@ -7,8 +7,8 @@ import pytest
 
 from krm_function.api.kinds import PlatformRelease, Release
 from krm_function.model.edits import ABSENT, Edit
+from krm_function.model.kinds import KINDS
 from krm_function.model.platforms import PLATFORMS
-from krm_function.model.workload import KINDS
 from krm_function.stages import resolve as stage
 from krm_function.stages.resolve import Resolved, resolve
 from tests.stages.example import HANDLERS, RELEASE, WEB, pod_template, workload

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from krm_function.model.kinds import KINDS
 from krm_function.model.objects import LIST_DEPTH
-from krm_function.model.workload import KINDS
 from krm_function.stages.select import coordinator_namespace, select
 from tests.stages.deployment import a_list, an_object, coordinator, pod_spec
 

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from krm_function.api.kinds import Generate
-from krm_function.model.workload import KINDS, PREFIX, Workload
+from krm_function.model.kinds import KINDS
+from krm_function.model.workload import PREFIX, Workload
 from krm_function.stages.inject import inject
 from krm_function.stages.verify import after, before
 from tests.stages.example import (

@@ -1,0 +1,58 @@
+"""Standard input and standard output, as bytes.
+
+Rule of this file: all of one and all of the other, in one go; and nothing is imported before something goes wrong.
+"""
+
+import os
+import sys
+
+
+def read_in() -> bytes:
+    """All of standard input. Raises FileProblem, and Exit when a person sits there and waits for us."""
+    if not sys.stdin:
+        from krm_function.hosts.files import FileProblem
+
+        raise FileProblem("standard input", "it is closed")
+    if sys.stdin.isatty():
+        from krm_function.cli.exits import USAGE, Exit
+        from krm_function.cli.say import complain
+        from krm_function.findings import finding
+
+        option = "standard input"
+        complain(
+            [finding("CC0909", option=option, problem="it is a terminal", remedy="name files, or pipe the input in")]
+        )
+        raise Exit(USAGE)
+    return sys.stdin.buffer.read()
+
+
+def write_out(data: bytes) -> None:
+    """All of standard output, in one go: a host must never see half of it. Raises FileProblem."""
+    if not sys.stdout:  # the caller has closed it
+        from krm_function.hosts.files import FileProblem
+
+        raise FileProblem("standard output", "it is closed", writing=True)
+    try:
+        sys.stdout.buffer.write(data)
+    except OSError as problem:
+        raise _unwritable(problem) from problem
+    flush()
+
+
+def flush() -> None:
+    """Print what is held back, here where it can still be told that it failed. Raises FileProblem."""
+    if sys.stdout:
+        try:
+            sys.stdout.flush()
+        except OSError as problem:
+            raise _unwritable(problem) from problem
+
+
+def _unwritable(problem: OSError) -> OSError:
+    """What to raise after standard output failed; a reader that has gone is nobody's problem."""
+    from krm_function.hosts.files import FileProblem
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter tries again at its end, and complains
+    if isinstance(problem, BrokenPipeError):
+        return problem
+    return FileProblem("standard output", problem.strerror or "not writable", writing=True)

@@ -1,0 +1,95 @@
+"""Streams of which nothing can be Contrast's: known by one pass over the events, before anything else is loaded.
+
+Rule of this file: never another opinion than the whole line's, only an earlier one. `True` means that a render without
+configuration would have nothing to say and hand on the same bytes; whatever is not plain to see is `False`, and the
+whole line decides. The tests hold both against each other.
+"""
+
+from __future__ import annotations
+
+from krm_function.libyaml import (
+    CParser,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+    YAMLError,
+)
+from krm_function.model.kinds import KINDS
+
+TYPE_CHECKING = False  # importing typing would take as long as all that is done here
+if TYPE_CHECKING:
+    from typing import Any
+
+_LARGE = 4_000_000  # bytes: above, the whole line is not slower
+_DEEP = 100  # nested collections, as in yamltext.Limits
+_LOOKED_INTO = frozenset(("List", "RuntimeClass"))  # kinds that are Contrast's by what they hold
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))  # plain, these are no strings
+
+
+class _Unsure(Exception):
+    """Something for the whole line to decide."""
+
+
+def only_bystanders(data: bytes) -> bool:
+    """Whether nothing in a stream can be Contrast's, and all of it can be read."""
+    if not data or len(data) > _LARGE or b"contrast" in data or b"\r" in data or data.startswith(b"\xef\xbb\xbf"):
+        return False
+    try:
+        pull = CParser(data.decode("utf-8")).get_event
+        while (kind := type(pull())) is not StreamEndEvent:
+            if kind is DocumentStartEvent:
+                _look_at(_value(pull(), pull, _DEEP))
+    except (YAMLError, UnicodeDecodeError, _Unsure):
+        return False
+    return True
+
+
+def _look_at(document: Any) -> None:
+    """Refuse a document that may be Contrast's, or about which the whole line may have something to say."""
+    if document == "":
+        return
+    if not isinstance(document, dict):
+        raise _Unsure
+    kind, version = document.get("kind", ""), document.get("apiVersion", "")
+    if not isinstance(kind, str) or not isinstance(version, str) or kind in _LOOKED_INTO:
+        raise _Unsure
+    if kind.startswith("Contrast") or version.lower().startswith("contrast"):  # configuration
+        raise _Unsure
+    if kind in KINDS:
+        pod = document
+        for part in (*KINDS[kind][1], "spec"):
+            pod = pod.get(part, {})
+            if not isinstance(pod, dict):
+                raise _Unsure
+        if "runtimeClassName" in pod:
+            raise _Unsure
+
+
+def _value(event: Any, pull: Any, room: int) -> Any:
+    """The node that `event` begins: its texts, lists and maps. `room`: how many collections may stand inside."""
+    kind = type(event)
+    if kind is ScalarEvent and event.anchor is None and event.tag is None:
+        return event.value
+    if room <= 0 or event.anchor is not None or event.tag is not None:
+        raise _Unsure
+    if kind is SequenceStartEvent:
+        items: list[Any] = []
+        while type(item := pull()) is not SequenceEndEvent:
+            items.append(_value(item, pull, room - 1))
+        return items
+    if kind is not MappingStartEvent:
+        raise _Unsure
+    pairs: dict[str, Any] = {}
+    while type(key := pull()) is not MappingEndEvent:
+        if type(key) is not ScalarEvent or key.anchor is not None or key.tag is not None:
+            raise _Unsure
+        text = key.value
+        if text in pairs or (not key.style and (text[:1] not in _LETTERS or text.lower() in _WORDS)):
+            raise _Unsure
+        pairs[text] = _value(pull(), pull, room - 1)
+    return pairs

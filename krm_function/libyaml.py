@@ -1,0 +1,99 @@
+"""libyaml, with as little of PyYAML around it as it needs.
+
+Rule of this file: whatever we use of PyYAML comes from here. Its C parser wants four small modules of plain classes and
+the names of eight exceptions. `import yaml` also loads the parsers and dumpers written in Python and compiles their
+patterns, which takes twice as long as the start of the interpreter. So the package is put in place unread; it reads
+itself when somebody asks it for more, and from then on is the PyYAML that everybody knows.
+"""
+
+import sys
+from types import ModuleType
+
+_RAISED = {
+    "reader": "ReaderError",
+    "scanner": "ScannerError",
+    "parser": "ParserError",
+    "composer": "ComposerError",
+    "constructor": "ConstructorError",
+    "emitter": "EmitterError",
+    "serializer": "SerializerError",
+    "representer": "RepresenterError",
+}  # module: exception, as yaml._yaml asks for them when it is loaded
+
+
+class _Unread(ModuleType):
+    """A package whose `__init__` has not run."""
+
+    def __getattr__(self, name: str) -> object:
+        """Let it run, for a name that is not here."""
+        spec = self.__spec__
+        if spec is None or spec.loader is None:
+            raise AttributeError(name)
+        self.__class__ = ModuleType  # type: ignore[assignment]
+        spec.loader.exec_module(self)
+        return getattr(self, name)
+
+
+def _put_in_place() -> None:
+    """Make `yaml` an unread package that has what yaml._yaml looks up."""
+    found = (finder.find_spec("yaml", None) for finder in sys.meta_path)
+    spec = next((spec for spec in found if spec is not None), None)
+    if spec is None:
+        raise ModuleNotFoundError("No module named 'yaml'", name="yaml")
+    package = _Unread("yaml")
+    package.__spec__, package.__path__ = spec, spec.submodule_search_locations or []
+    package.__file__ = spec.origin
+    sys.modules["yaml"] = package
+
+    import yaml.error
+    import yaml.events
+    import yaml.nodes
+    import yaml.tokens
+
+    class ReaderError(yaml.error.YAMLError):
+        """Bytes that are no text, or a character that YAML does not allow; `position` counts bytes."""
+
+        def __init__(self, name: str, position: int, character: object, encoding: str, reason: str) -> None:
+            super().__init__(reason)
+            self.name, self.position, self.character = name, position, character
+            self.encoding, self.reason = encoding, reason
+
+    for module, name in _RAISED.items():
+        error = ReaderError if module == "reader" else type(name, (yaml.error.MarkedYAMLError,), {})
+        setattr(package, module, type(module, (), {name: error}))
+
+
+if "yaml" not in sys.modules:
+    _put_in_place()
+
+from yaml._yaml import CParser  # noqa: E402
+from yaml.error import MarkedYAMLError, YAMLError  # noqa: E402
+from yaml.events import (  # noqa: E402
+    AliasEvent,
+    DocumentEndEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+
+ReaderError = sys.modules["yaml"].reader.ReaderError
+
+__all__ = [
+    "AliasEvent",
+    "CParser",
+    "DocumentEndEvent",
+    "DocumentStartEvent",
+    "MappingEndEvent",
+    "MappingStartEvent",
+    "MarkedYAMLError",
+    "ReaderError",
+    "ScalarEvent",
+    "SequenceEndEvent",
+    "SequenceStartEvent",
+    "StreamEndEvent",
+    "YAMLError",
+]

@@ -1,0 +1,17 @@
+"""The eight kinds of contrast.md 3, and the way from an object to its pod template.
+
+Rule of this file: they are written here once, and nothing is imported, so that a stream without any of them is known
+before anything else is loaded.
+"""
+
+# kind -> accepted apiVersion, path from the object to its pod template. A Pod is its own template.
+KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "Pod": ("v1", ()),
+    "ReplicationController": ("v1", ("spec", "template")),
+    "Deployment": ("apps/v1", ("spec", "template")),
+    "DaemonSet": ("apps/v1", ("spec", "template")),
+    "StatefulSet": ("apps/v1", ("spec", "template")),
+    "ReplicaSet": ("apps/v1", ("spec", "template")),
+    "Job": ("batch/v1", ("spec", "template")),
+    "CronJob": ("batch/v1", ("spec", "jobTemplate", "spec", "template")),
+}

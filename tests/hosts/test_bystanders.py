@@ -1,0 +1,122 @@
+"""The early answer for streams of which nothing is Contrast's: never another one than the whole line's."""
+
+import io
+import sys
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.inputs import coordinator, ordinary, stream
+from krm_function.cli.post_render import rendered
+from krm_function.hosts.bystanders import _DEEP, _LOOKED_INTO, only_bystanders
+from krm_function.model.kinds import KINDS
+from krm_function.stages.read import POD_KINDS
+from krm_function.yamltext import LIMITS
+from tests.hosts.running import ROOT, called
+from tests.hosts.test_pass_through import ODD, POD, STREAMS
+
+PLAIN = (
+    "one ordinary pod",
+    "no final newline",
+    "empty documents",
+    "comments around documents",
+    "a separator inside of a",
+)
+
+
+def whole_line(data: bytes) -> tuple[int, bytes, str]:
+    """Exit code, standard output and standard error of a render without configuration, the early answer left out."""
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    with mock.patch.object(sys, "stdout", out), mock.patch.object(sys, "stderr", err):
+        code = rendered(data)
+    return code, out.buffer.getvalue(), err.getvalue()
+
+
+def agreed(data: bytes) -> bool:
+    """The early answer, after it was compared with the late one."""
+    early = only_bystanders(data)
+    if early:
+        assert whole_line(data) == (0, data, "")
+    return early
+
+
+def test_its_kinds_and_its_limit_are_those_of_the_whole_line() -> None:
+    assert frozenset((*KINDS, *_LOOKED_INTO)) == POD_KINDS
+    assert LIMITS.depth == _DEEP
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_streams(name: str) -> None:
+    assert agreed(ODD[name].encode()) or not name.startswith(PLAIN)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_recorded_streams(name: str) -> None:
+    agreed(STREAMS[name])
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*/**/*.yaml")), ids=str)
+def test_every_file_of_the_examples(path: Path) -> None:
+    agreed(path.read_bytes())
+
+
+def test_an_ordinary_chart_is_known_early() -> None:
+    data = stream(ordinary(20_000)).encode()
+    assert agreed(data)
+    ran = called("post-render", stdin=data)
+    assert (ran.code, ran.out, ran.err) == (0, data, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        stream(coordinator()),
+        POD + "  runtimeClassName: contrast-cc\n",
+        POD + '  "runtimeCl\\x61ssName": "contr\\x61st-cc"\n',
+        POD + "  runtimeClassName: [a]\n",
+        POD.replace("spec:", "spec: 3\nstatus:"),
+        POD + "---\nkind: [\n",
+        'apiVersion: "Contr\\x61st-KRM.dev/v1alpha1"\nkind: Nothing\n',
+        'kind: "Contr\\x61stRelease"\n',
+        "kind: ConfigMap\nkind: ConfigMap\n",
+        "kind: ConfigMap\ndata: " + "[" * 101 + "]" * 101 + "\n",
+        "kind: Deployment\napiVersion: apps/v1\nspec:\n  template: []\n",
+        "\x00",
+        "",
+        "a: \ud83d".encode("utf-8", "surrogatepass").decode("latin-1") + "\r",
+    ],
+)
+def test_what_may_matter_is_left_to_the_whole_line(text: str) -> None:
+    assert not only_bystanders(text.encode())
+
+
+PIECES = st.sampled_from(
+    [
+        *("---\n", "--- # c\n", "...\n", "# note\n", "\n", "%YAML 1.1\n", "- a\n", "text\n", "? a\n: b\n"),
+        *("apiVersion: v1\n", "apiVersion: apps/v1\n", "kind: Pod\n", "kind: Deployment\n", "kind: ConfigMap\n"),
+        *("kind: CronJob\n", "kind: List\nitems: []\n", '"kind": Job\n', "kind: &k Pod\n", "metadata: {name: a}\n"),
+        *("metadata:\n  name: a\n", "metadata:\n", "  name: b\n", "  annotations: {a: *k}\n", "spec:\n", "spec: {}\n"),
+        *("spec: null\n", "spec: [1]\n", "  template:\n", "  template: 5\n", "    spec:\n", "    spec: {a: b}\n"),
+        *("  runtimeClassName: kata\n", "      runtimeClassName: kata\n", "  runtimeClassName:\n", "  containers:\n"),
+        *("  - name: a\n", "    image: b\n", "  1: a\n", "  01: a\n", "  yes: a\n", "  true: b\n", "  <<: {a: b}\n"),
+        *('  x: "\n', '  y"\n', "  z: |\n", "    kind: Pod\n", "  t: !!str 5\n", "  u: 'it''s'\n", "\tw: 1\n"),
+    ]
+)
+
+
+@settings(max_examples=1500)
+@given(st.lists(PIECES, max_size=14))
+def test_random_streams(pieces: list[str]) -> None:
+    agreed("".join(pieces).encode())
+
+
+@settings(max_examples=500)
+@given(st.data())
+def test_a_chart_with_one_byte_changed(data: st.DataObject) -> None:
+    text = bytearray(stream(ordinary(2_000)).encode())
+    at = data.draw(st.integers(0, len(text) - 1))
+    text[at] = data.draw(st.sampled_from(b"\n -:#'\"[]{}&*!|>%?\\\t\x00\xffa"))
+    agreed(bytes(text))
