@@ -14,9 +14,11 @@ from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL, dig
 from krm_function.record import NamedTuple
-from krm_function.yamltext import Document, YamlError, parse, read_undo, restore
+from krm_function.yamltext import Document, YamlError, parse, read_undo, read_value, restore
 
-POD_KINDS = frozenset((*KINDS, "List", "RuntimeClass"))
+LOOKED_INTO = frozenset(("List", "RuntimeClass"))
+POD_KINDS = LOOKED_INTO.union(KINDS)
+RUNTIME_CLASS = "runtimeClassName"
 
 
 class Read(NamedTuple):
@@ -43,10 +45,10 @@ def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known:
         if index in before:
             documents[index] = before[index]
             continue
-        if resource.kind not in wanted and EMITTED not in resource.text and ORIGINAL not in resource.text:
+        if resource.kind not in wanted and not marked(resource):
             continue
         try:
-            document = parse(resource.text, line=resource.line)
+            document = _by_value(resource) or parse(resource.text, line=resource.line)
         except YamlError as problem:
             findings.append(yaml_finding(problem, resource.file))
             continue
@@ -56,6 +58,28 @@ def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known:
             documents[index], problems = _restored(resource, document)
             findings += problems
     return Read(documents, emitted, tuple(findings))
+
+
+def marked(resource: Resource) -> bool:
+    """Whether a mark of an earlier render may be on it; the marks are written plainly."""
+    return EMITTED in resource.text or ORIGINAL in resource.text
+
+
+def _by_value(resource: Resource) -> Document | None:
+    """The document without places, where nobody will point into it: no pod, or one that names no runtime class."""
+    if resource.kind in LOOKED_INTO or RUNTIME_CLASS in resource.text or marked(resource):
+        return None
+    try:
+        value = read_value(resource.text)
+    except YamlError:
+        return None  # `parse` says where
+    if resource.kind in KINDS:
+        pod = value
+        for part in (*KINDS[resource.kind][1], "spec"):
+            pod = pod.get(part, {}) if isinstance(pod, dict) else None
+        if not isinstance(pod, dict) or RUNTIME_CLASS in pod:
+            return None
+    return Document(resource.text, None, value, resource.line)
 
 
 def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[Finding, ...]]:

@@ -6,14 +6,16 @@ what `apply` says it means. It knows nothing of Contrast, and of Kubernetes only
 
 from krm_function.yamltext.aliases import resolve_foreign_aliases
 from krm_function.yamltext.changes import Change, ChangeError, Op, Path, apply, same
+from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.document import Document, locate, parse
 from krm_function.yamltext.encoding import Source, decode, encode
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
 from krm_function.yamltext.items import ItemList, resolve_item_aliases, split_items
 from krm_function.yamltext.listing import replace_items
 from krm_function.yamltext.splice import Spliced, splice
-from krm_function.yamltext.stream import Chunk, split_stream
+from krm_function.yamltext.stream import split_stream
 from krm_function.yamltext.undo import read_undo, restore
+from krm_function.yamltext.values import read_value
 from krm_function.yamltext.writer import dump, scalar
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "locate",
     "parse",
     "read_undo",
+    "read_value",
     "replace_items",
     "resolve_foreign_aliases",
     "resolve_item_aliases",

@@ -19,11 +19,11 @@ from krm_function.libyaml import (
 from krm_function.record import NamedTuple
 from krm_function.yamltext import layout
 from krm_function.yamltext.aliases import crosses, inline
+from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.errors import LIMITS, Limits
 from krm_function.yamltext.events import located, open_events
 from krm_function.yamltext.header import Header, Reader
 from krm_function.yamltext.item_reader import Item, Root, Value, read_root
-from krm_function.yamltext.stream import Chunk
 
 
 class ItemList(NamedTuple):

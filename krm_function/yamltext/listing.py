@@ -9,10 +9,10 @@ from typing import Any
 
 from krm_function.yamltext import layout, writer
 from krm_function.yamltext.changes import same
+from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.document import parse
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.items import ItemList
-from krm_function.yamltext.stream import Chunk
 
 _Edit = tuple[int, int, str]
 

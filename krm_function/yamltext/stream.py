@@ -5,36 +5,11 @@ quoted scalar and would then hide a pod. The slices concatenate to the text; a `
 """
 
 from krm_function.libyaml import DocumentStartEvent, StreamEndEvent, YAMLError
-from krm_function.record import NamedTuple
+from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
 from krm_function.yamltext.events import located, open_events
 from krm_function.yamltext.header import Header, Reader
-
-
-class Chunk(NamedTuple):
-    """A slice of a text that holds one document, one list item or one value.
-
-    `api_version`, `kind` and `name` (of `metadata.name`) are the scalars as they stand; "" means absent, or unknown
-    without parsing because the scalar comes from an alias or a merge key. `empty`: no content, or null.
-    """
-
-    start: int
-    end: int
-    line: int  # of `start`, from 1
-    api_version: str = ""
-    kind: str = ""
-    name: str = ""
-    is_map: bool = False
-    empty: bool = False
-
-    def of(self, text: str) -> str:
-        """The slice itself."""
-        return text[self.start : self.end]
-
-    def replaced(self, text: str, new: str) -> str:
-        """The text with another slice in the place of this one."""
-        return text[: self.start] + new + text[self.end :]
-
+from krm_function.yamltext.quick import cut
 
 _NOTHING = Header("", "", "", is_map=False, empty=True)
 
@@ -42,10 +17,16 @@ _NOTHING = Header("", "", "", is_map=False, empty=True)
 def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
     """Cut `text` into its documents; no text gives no chunks.
 
-    One pass over the events, which bounds depth, aliases of each document and the number of documents before anything
-    is built. Aliases are not resolved here, so one without an anchor passes. Raises YamlError for any text that is not
-    valid YAML throughout.
+    The depth and the aliases of each document and the number of documents are bounded before anything is built. Aliases
+    are not resolved here, so one without an anchor passes. Raises YamlError for any text that is not valid YAML
+    throughout.
     """
+    chunks = cut(text, limits, lambda document: split_exactly(document, limits))
+    return split_exactly(text, limits) if chunks is None else chunks
+
+
+def split_exactly(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
+    """`split_stream` by one pass over all events."""
     starts: list[tuple[int, int]] = []  # offset, line
     headers: list[Header] = []
     try:
