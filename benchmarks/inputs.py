@@ -6,6 +6,7 @@ Release, image lock and options are those of examples/quickstart.
 """
 
 import functools
+import hashlib
 import itertools
 import os
 import re
@@ -13,6 +14,7 @@ import re
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 QUICKSTART = os.path.join(ROOT, "examples", "quickstart")
 CONFIG = [os.path.join(QUICKSTART, "config", f"{name}.yaml") for name in ("release", "images")]
+PLATFORM = "metal-qemu-snp"  # of pods that say only `contrast-cc`
 RESOURCE_LIST = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n"
 
 _WITH_POLICIES = "  manifest: {name: contrast-manifest}\n"
@@ -22,7 +24,7 @@ _WITHOUT = "  policy: {engine: none}\n  manifest: {emit: none}\n"
 def options(*, policies: bool) -> str:
     """The ContrastGenerate of every benchmark: no keys, no platform of its own."""
     head = "apiVersion: contrast-krm.dev/v1alpha1\nkind: ContrastGenerate\nmetadata: {name: contrast}\nspec:\n"
-    return head + "  platform: metal-qemu-snp\n" + (_WITH_POLICIES if policies else _WITHOUT)
+    return head + f"  platform: {PLATFORM}\n" + (_WITH_POLICIES if policies else _WITHOUT)
 
 
 def meshed(workloads: int) -> list[str]:
@@ -35,7 +37,7 @@ def meshed(workloads: int) -> list[str]:
 
 def plain(workloads: int) -> list[str]:
     """That many workloads of one container, the coordinator among them."""
-    return [*(_workload(number) for number in range(workloads - 1)), *coordinator()]
+    return [*(_workload(number) for number in range(workloads - 1)), *coordinator()] if workloads else []
 
 
 def ordinary(characters: int) -> list[str]:
@@ -80,8 +82,8 @@ def quickstart(workloads: int) -> str:
 
 
 def written(directory: str, text: str, name: str = "") -> str:
-    """Write an input into a directory, under a name of its own unless one is given, and answer its path."""
-    path = os.path.join(directory, name or f"{len(os.listdir(directory))}.yaml")
+    """Write an input into a directory, under the name of its content unless one is given, and answer its path."""
+    path = os.path.join(directory, name or f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.yaml")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return path

@@ -1,8 +1,10 @@
-"""Time and memory of whole processes, in pairs.
+"""Time of whole processes, in turn.
 
-Rule of this file: what is compared runs in turn, so that a busy machine troubles both; ratios are taken pair by pair.
+Rule of this file: what is compared runs in turn, so that a busy machine troubles all alike; ratios are taken turn by
+turn. Processor time is the least of all turns: of a clock that swings between two speeds it sees the faster one.
 """
 
+import functools
 import os
 import statistics
 import subprocess
@@ -17,57 +19,70 @@ class Program(NamedTuple):
     command: tuple[str, ...]
     stdin: str
 
-
-class Row(NamedTuple):
-    """One comparison; times are medians in seconds, ratio the median of the ratios."""
-
-    name: str
-    ours: Program
-    peer: Program
-    ours_seconds: float = 0.0
-    peer_seconds: float = 0.0
-    ratio: float = 0.0
+    def size(self) -> int:
+        """Bytes of the input."""
+        return os.path.getsize(self.stdin)
 
 
-def compare(row: Row, runs: int) -> Row:
-    """Measure both programs of a row, in turn."""
+class Sample(NamedTuple):
+    """One run, in seconds: on the clock, and on all processors together."""
+
+    wall: float
+    cpu: float
+
+
+class Compared(NamedTuple):
+    """Medians in seconds, the median of the ratios, and the ratio of the least processor times."""
+
+    ours: float
+    peer: float
+    ratio: float
+    cpu_ratio: float
+
+
+@functools.cache
+def compare(ours: Program, peer: Program, runs: int) -> Compared:
+    """Measure two programs in turn; the same two only once."""
     if runs > 3:
-        seconds(row.ours), seconds(row.peer)  # warm up: byte-code and file cache
-    pairs = [(seconds(row.ours), seconds(row.peer)) for _ in range(runs)]
-    ours, peer = (statistics.median(column) for column in zip(*pairs, strict=True))
-    ratio = statistics.median(mine / theirs for mine, theirs in pairs)
-    return row._replace(ours_seconds=ours, peer_seconds=peer, ratio=ratio)
-
-
-def shown(row: Row) -> str:
-    """A line of the table."""
-    return (
-        f"{row.name:<58} {row.ours_seconds * 1000:>9.1f} {row.peer_seconds * 1000:>9.1f} {row.ratio:>7.3f}"
-        f"  {row.peer.name}"
+        in_turn((ours, peer), 1)  # warm up: byte-code and file cache
+    turns = in_turn((ours, peer), runs)
+    mine, theirs = zip(*turns, strict=True)
+    return Compared(
+        median(mine),
+        median(theirs),
+        statistics.median(one.wall / other.wall for one, other in turns),
+        least(mine) / least(theirs),
     )
 
 
-def seconds(program: Program) -> float:
-    """Wall time of one process that must succeed."""
-    with open(program.stdin, "rb") as source:
-        start = time.perf_counter()
-        subprocess.run(
-            program.command, stdin=source, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=_env(), check=True
-        )
-        return time.perf_counter() - start
+def in_turn(programs: tuple[Program, ...], runs: int) -> list[tuple[Sample, ...]]:
+    """A B C A B C …: each turn holds one sample of each program."""
+    return [tuple(sample(program) for program in programs) for _ in range(runs)]
 
 
-def peak(program: Program) -> int:
-    """The most memory that one process held, in bytes."""
+def median(samples: tuple[Sample, ...]) -> float:
+    """The median time on the clock."""
+    return statistics.median(each.wall for each in samples)
+
+
+def least(samples: tuple[Sample, ...]) -> float:
+    """The least processor time."""
+    return min(each.cpu for each in samples)
+
+
+def sample(program: Program) -> Sample:
+    """Run one process that must succeed."""
     with open(program.stdin, "rb") as source, open(os.devnull, "wb") as sink:
-        child = subprocess.Popen(program.command, stdin=source, stdout=sink, stderr=sink, env=_env())
+        start = time.perf_counter()
+        child = subprocess.Popen(program.command, stdin=source, stdout=sink, stderr=sink, env=environment())
         _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
+        wall = time.perf_counter() - start
+    child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         raise subprocess.CalledProcessError(child.returncode, program.command)
-    return usage.ru_maxrss * 1024
+    return Sample(wall, usage.ru_utime + usage.ru_stime)
 
 
-def _env() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Without this variable every start would compile everything anew."""
     return {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}

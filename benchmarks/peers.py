@@ -44,10 +44,15 @@ def kpt_cat(stdin: str) -> Program:
     return Program("kpt fn eval - --exec cat", (tool("kpt"), "fn", "eval", "-", "--exec", "/bin/cat"), stdin)
 
 
+def goyaml(stdin: str) -> Program:
+    """Every document through yaml.Node of go-yaml v3 and back."""
+    return Program("go-yaml identity", (tool("goyaml"),), stdin)
+
+
 def kustomize(directory: str, resources: str) -> Program:
     """`kustomize build` of the same resources without us."""
-    root = os.path.join(directory, f"kustomization-{len(os.listdir(directory))}")
-    os.mkdir(root)
+    root = f"{written(directory, resources)}-build"
+    os.makedirs(root, exist_ok=True)
     written(root, "resources: [resources.yaml]\n", "kustomization.yaml")
     written(root, resources, "resources.yaml")
     return Program("kustomize build", (tool("kustomize"), "build", root), os.devnull)

@@ -1,1 +1,1 @@
-"""Pinned builds of the real tools the tests run: kustomize, Helm 3, Helm 4, OPA, regorus."""
+"""Pinned builds of the real tools: kustomize, Helm 3, Helm 4, OPA and regorus for the tests, go-yaml for benchmarks."""

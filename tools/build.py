@@ -27,6 +27,7 @@ TOOLS: tuple[Tool, ...] = (
     golang.Tool("helm4", ("helm.sh/helm/v4/internal/version.version={version}",)),
     golang.Tool("registry", ("github.com/distribution/distribution/v3/version.version={version}",)),  # tests of `lock`
     golang.Tool("opa", ()),
+    golang.Tool("goyaml", ()),  # a peer of the benchmarks
     rust.Tool("regorus"),
 )
 

@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tools import build, golang, rust
 from tools.cache import HERE, ToolError
@@ -18,6 +19,7 @@ VERSION = {
     "helm4": ["version", "--template", "{{.Version}}"],
     "registry": ["--version"],  # its path, the module, and the version
     "opa": ["--version"],
+    "goyaml": ["--version"],
     "regorus": ["--version"],
 }
 PINS = ("go.mod", "Cargo.toml")
@@ -70,6 +72,19 @@ def test_a_build_of_another_pin_is_not_taken(tmp_path: Path, monkeypatch: pytest
 def test_an_unknown_tool_is_an_error() -> None:
     with pytest.raises(ToolError, match="no such tool"):
         tool("helm5")
+
+
+def test_the_identity_of_goyaml_reads_and_writes_every_document_with_its_comments() -> None:
+    text = "# first\nb: 1 # one\na:\n  - 'x'\n---\n{c: 'd'} # flow\n---\nd: &d {e: f}\ng: *d\n"
+    done = subprocess.run([tool("goyaml")], input=text, capture_output=True, text=True, timeout=30, check=True)
+    assert list(yaml.safe_load_all(done.stdout)) == list(yaml.safe_load_all(text))
+    assert done.stdout.startswith("# first\nb: 1 # one\na:\n  - 'x'\n---\n")
+
+
+def test_the_identity_of_goyaml_fails_on_what_it_cannot_read() -> None:
+    done = subprocess.run([tool("goyaml")], input="a: [", capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("yaml: ")
 
 
 def test_kpt_is_the_version_we_know(tmp_path: Path) -> None:

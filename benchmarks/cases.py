@@ -1,0 +1,102 @@
+"""The inputs, and what reads each: the parts of the table before the promises.
+
+Rule of this file: a case is made when it is its turn, in a directory that all share.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from benchmarks import inputs, peers
+from benchmarks.measure import Program
+from benchmarks.ours import bare_post_render, function, post_render
+
+MEGABYTE = 1_000_000
+SIZES = {"10 KB": 10_000, "1 MB": MEGABYTE, "20 MB": 20 * MEGABYTE}
+SHARES = (0.02, 0.2, 1.0)
+
+
+class Case(NamedTuple):
+    """One input and what reads it."""
+
+    name: str
+    ours: Program
+    peers: tuple[Program, ...]
+    runs: int
+
+
+def large(program: Program) -> bool:
+    """Whether an input is one of 20 MB."""
+    return program.size() > 10 * MEGABYTE
+
+
+def runs(program: Program, *, quick: bool) -> int:
+    """How often a program and its peers run: where one takes half a minute, three times."""
+    return 3 if large(program) else 7 if quick else 15
+
+
+def sections(directory: str, *, quick: bool) -> Iterator[tuple[str, Iterator[Case]]]:
+    """The table's parts."""
+    yield "start to finish against the interpreter and kustomize", _starts(directory, quick=quick)
+    yield "cost of a workload with a policy", _scaling(directory, quick=quick)
+    yield "throughput without policies", _throughput(directory, quick=quick)
+
+
+def _starts(directory: str, *, quick: bool) -> Iterator[Case]:
+    bare = inputs.options(policies=True)
+    cases = [("nothing of Contrast's, 10 KB", inputs.ordinary(10_000), "")]
+    cases += [(f"{count} workloads of one container", inputs.plain(count), "") for count in (1, 10, 100)]
+    own = "with mesh, ID block, owner key"
+    cases += [(f"{count} workloads {own}", inputs.meshed(count), inputs.quickstart(count)) for count in (1, 10, 100)]
+    for name, documents, text in cases:
+        ours = function(directory, text or inputs.resource_list(documents, bare))
+        without = peers.kustomize(directory, inputs.stream(documents))
+        yield Case(name, ours, (peers.interpreter(ours.stdin), without), runs(ours, quick=quick))
+    name, text = "nothing of Contrast's, 10 KB, as a stream", inputs.stream(inputs.ordinary(10_000))
+    streamed = post_render(directory, text, bare)
+    yield Case(name, streamed, (peers.interpreter(streamed.stdin),), runs(streamed, quick=quick))
+    streamed = bare_post_render(directory, text)
+    yield Case(f"{name}, unconfigured", streamed, (peers.interpreter(streamed.stdin),), runs(streamed, quick=quick))
+
+
+def _scaling(directory: str, *, quick: bool) -> Iterator[Case]:
+    """Each against 100 workloads: divide the ratio by the factor to see whether the cost stays flat."""
+    hundred = workloads(directory, 100)
+    for count in (1000,) if quick else (1000, 10_000):
+        many = workloads(directory, count)
+        yield Case(f"{count} workloads against 100", many, (hundred._replace(name="100 workloads"),), 3)
+    without = function(directory, inputs.resource_list(inputs.plain(200), inputs.options(policies=False)))
+    name = "200 workloads against 200 without policies"
+    yield Case(name, workloads(directory, 200), (without._replace(name="no policies"),), 5)
+
+
+def _throughput(directory: str, *, quick: bool) -> Iterator[Case]:
+    for size, characters in SIZES.items():
+        if quick and characters > MEGABYTE:
+            continue
+        for share in SHARES:
+            documents = inputs.mixed(characters, share)
+            ours = listed(directory, documents, policies=False)
+            against = [peers.kpt_cat(ours.stdin), peers.pyyaml(ours.stdin)]
+            if characters <= MEGABYTE:  # kustomize needs minutes for 20 MB
+                against.append(peers.kustomize(directory, inputs.stream(documents)))
+            yield Case(f"ResourceList {size}, {share:.0%} Contrast", ours, tuple(against), runs(ours, quick=quick))
+            ours = streamed(directory, documents)
+            against = [peers.pyyaml(ours.stdin), peers.goyaml(ours.stdin)]
+            if characters <= MEGABYTE:
+                against.append(peers.ruamel(ours.stdin))
+            yield Case(f"stream {size}, {share:.0%} Contrast", ours, tuple(against), runs(ours, quick=quick))
+
+
+def workloads(directory: str, count: int) -> Program:
+    """Ours on that many workloads of one container, with policies and a lock that holds all images."""
+    return listed(directory, inputs.plain(count), policies=True)
+
+
+def listed(directory: str, documents: list[str], *, policies: bool) -> Program:
+    """Ours on a ResourceList."""
+    return function(directory, inputs.resource_list(documents, inputs.options(policies=policies)))
+
+
+def streamed(directory: str, documents: list[str]) -> Program:
+    """Ours on a stream, without policies."""
+    return post_render(directory, inputs.stream(documents), inputs.options(policies=False))

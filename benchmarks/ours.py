@@ -1,0 +1,28 @@
+"""Our own program on an input: the same text gives the same record, so what is asked for twice is measured once."""
+
+import os
+import sys
+
+from benchmarks.inputs import CONFIG, written
+from benchmarks.measure import Program
+
+
+def function(directory: str, text: str) -> Program:
+    """The KRM function, on a ResourceList."""
+    return Program("contrast-krm", (_tool(),), written(directory, text))
+
+
+def post_render(directory: str, text: str, options: str) -> Program:
+    """The post-renderer on a stream, with release, lock and options in files."""
+    config = [*CONFIG, written(directory, options)]
+    named = tuple(word for path in config for word in ("--config", path))
+    return Program("contrast-krm", (_tool(), "post-render", *named), written(directory, text))
+
+
+def bare_post_render(directory: str, text: str) -> Program:
+    """The post-renderer on a stream, without configuration."""
+    return Program("contrast-krm", (_tool(), "post-render"), written(directory, text))
+
+
+def _tool() -> str:
+    return os.path.join(os.path.dirname(sys.executable), "contrast-krm")

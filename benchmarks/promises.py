@@ -1,0 +1,136 @@
+"""What is promised of speed, memory and bytes, and how each line of it is measured.
+
+Rule of this file: one line, one limit, one figure of this run. A pair that the table has measured is not run again.
+"""
+
+import functools
+import statistics
+
+from benchmarks import inputs, peers
+from benchmarks.cases import MEGABYTE, listed, runs, sections, streamed, workloads
+from benchmarks.measure import Program, Sample, compare, in_turn, least, median
+from benchmarks.ours import bare_post_render
+from benchmarks.untimed import seen
+from benchmarks.verdict import Figure, Promise, each, growth
+
+_START, _BUILD, _INPUT = "python -c pass", "kustomize build", "the input"
+
+
+def promises(directory: str, *, quick: bool) -> tuple[Promise, ...]:
+    """All lines, in the order of the list; nothing is made or measured before it is asked for."""
+
+    def ratio(ours: Program, peer: Program) -> Figure:
+        compared = compare(ours, peer, runs(ours, quick=quick))
+        return Figure(compared.ratio, compared.cpu_ratio)
+
+    def build(documents: list[str]) -> Program:
+        return peers.kustomize(directory, inputs.stream(documents))
+
+    def ten() -> Program:
+        return workloads(directory, 10)
+
+    def nothing() -> Program:
+        return bare_post_render(directory, inputs.stream(inputs.ordinary(10_000)))
+
+    def fifth(*, policies: bool) -> Figure:
+        documents = inputs.mixed(MEGABYTE, 0.2)
+        return ratio(listed(directory, documents, policies=policies), build(documents))
+
+    def items() -> Program:
+        return listed(directory, inputs.mixed(20 * MEGABYTE, 0.02), policies=False)
+
+    def stream() -> Program:
+        return streamed(directory, inputs.mixed(20 * MEGABYTE, 0.02))
+
+    return (
+        Promise("10 workloads with policies", 5, _START, lambda: ratio(ten(), peers.interpreter(ten().stdin))),
+        Promise("10 workloads with policies", 1, _BUILD, lambda: ratio(ten(), build(inputs.plain(10)))),
+        Promise("ResourceList 1 MB, 20% Contrast", 0.3, _BUILD, lambda: fifth(policies=False)),
+        Promise("ResourceList 1 MB, 20% Contrast, with policies", 0.3, _BUILD, lambda: fifth(policies=True)),
+        Promise(
+            "stream 20 MB, 2% Contrast",
+            0.03,
+            "kpt's identity, on the ResourceList",
+            lambda: ratio(stream(), peers.kpt_cat(items().stdin)),
+            large=True,
+        ),
+        Promise(
+            "stream 20 MB, 2% Contrast",
+            0.1,
+            "PyYAML C load and dump",
+            lambda: ratio(stream(), peers.pyyaml(stream().stdin)),
+            large=True,
+        ),
+        Promise(
+            "stream 20 MB, 2% Contrast",
+            1,
+            "go-yaml identity",
+            lambda: ratio(stream(), peers.goyaml(stream().stdin)),
+            below=True,
+            large=True,
+        ),
+        Promise(
+            "nothing of Contrast's, 10 KB, as a stream, unconfigured",
+            1.6,
+            _START,
+            lambda: ratio(nothing(), peers.interpreter(nothing().stdin)),
+        ),
+        Promise("original lines changed or lost", 0, "lines", lambda: _lines(directory, quick=quick)),
+        Promise("1000 workloads with policies, each", 2, "ms", lambda: _each(directory)),
+        Promise("1000 workloads with policies, each", None, _START, lambda: _each_of_start(directory)),
+        Promise("a workload among 10 000", 1.3, "one among 100", lambda: _growth(directory), large=True),
+        Promise("peak memory, stream 20 MB, 2% Contrast", 4, _INPUT, lambda: _peak(stream()), large=True),
+        Promise("peak memory, ResourceList 20 MB, 2% Contrast", 4, _INPUT, lambda: _peak(items()), large=True),
+    )
+
+
+def _lines(directory: str, *, quick: bool) -> Figure:
+    """Over every input of every table."""
+    total = resolved = count = 0
+    notes = []
+    for _, cases in sections(directory, quick=quick):
+        for case in cases:
+            found = seen(case.ours)
+            total, resolved, count = total + found.lost, resolved + found.resolved, count + 1
+            if found.lost:
+                notes.append(f"{case.name}: {found.lost} lines, the first is {found.first}")
+    notes.append(f"{count} inputs; besides, {resolved} placeholders and images of the release were resolved in place")
+    if quick:
+        notes.append("the inputs of 20 MB and of 10 000 workloads are left out")
+    return Figure(total, None, tuple(notes))
+
+
+def _each(directory: str) -> Figure:
+    """Milliseconds."""
+    turns = _thousand(directory)
+    many, none, _ = zip(*turns, strict=True)
+    wall = statistics.median(each(turn[0].wall, turn[1].wall, 1000) for turn in turns)
+    return Figure(wall * 1000, each(least(many), least(none), 1000) * 1000)
+
+
+def _each_of_start(directory: str) -> Figure:
+    turns = _thousand(directory)
+    many, none, start = zip(*turns, strict=True)
+    wall = statistics.median(each(turn[0].wall, turn[1].wall, 1000) / turn[2].wall for turn in turns)
+    return Figure(wall, each(least(many), least(none), 1000) / least(start))
+
+
+@functools.cache
+def _thousand(directory: str) -> list[tuple[Sample, ...]]:
+    many, none = workloads(directory, 1000), workloads(directory, 0)
+    return in_turn((many, none, peers.interpreter(none.stdin)), 5)
+
+
+def _growth(directory: str) -> Figure:
+    """The short ones run before and after the long one, so that each of them has twice its samples."""
+    none, few, many = (workloads(directory, count) for count in (0, 100, 10_000))
+    first, second, long, third, fourth = zip(*in_turn((none, few, many, few, none), 3), strict=True)
+    small, hundred = first + fourth, second + third
+    by_clock, by_cpu = (
+        growth(figure(small), (figure(hundred), 100), (figure(long), 10_000)) for figure in (median, least)
+    )
+    return Figure(by_clock, by_cpu)
+
+
+def _peak(program: Program) -> Figure:
+    return Figure(seen(program).peak / program.size())
