@@ -56,7 +56,10 @@ class Live:
 
     def find(self, key: str) -> Entry | None:
         """The entry of a key that stands in the map itself."""
-        return next((entry for entry in self.entries if entry.key == key), None)
+        for entry in self.entries:
+            if entry.key == key:
+                return entry
+        return None
 
     def merged(self) -> dict[str, Any]:
         """What the merge key of a map brings in."""
