@@ -13,11 +13,12 @@ from krm_function.yamltext.errors import YamlError
 
 _SAFE = re.compile(r"[A-Za-z/][A-Za-z0-9/._-]*")
 _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf", "infinity"])
-_NOT_LITERAL = re.compile("[\x00-\x08\x0b-\x1f\x7f]|[ \t]\n|\n\t|\n\n\\Z|\\A[ \t\n]")
-_UNPRINTABLE = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"  # these two are slow to compile and few texts need them
+# These three are slow to compile, and few texts need them.
+_NOT_LITERAL = "[\x00-\x08\x0b-\x1f\x7f]|[ \t]\n|\n\t|\n\n\\Z|\\A[ \t\n]"
+_UNPRINTABLE = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
 _SURROGATE = "[\ud800-\udfff]"
 _UNESCAPED = bytes(set(range(0x20, 0x7F)) - set(b'"\\'))
-_LONG = 200  # from here on it pays to look whether there is anything to escape: in base64, most of what is long, not
+_LONG = 200  # from here on it pays to look first whether there is anything to escape; in base64 there is not
 _COLLECTIONS = (dict, list, tuple)
 _KEY_LIMIT = 1000  # a simple key may have 1024 characters
 
@@ -149,7 +150,7 @@ def _literal(text: str, column: int, newline: str) -> str:
     """The literal block of `text`, its lines at `column`; "" when a literal would not be exact or not be readable."""
     ended = text.endswith("\n")
     body = text if ended else text + "\n"
-    if _NOT_LITERAL.search(body):
+    if re.search(_NOT_LITERAL, body):
         return ""
     if not body.isascii() and (re.search(_UNPRINTABLE, body) or re.search(_SURROGATE, body)):
         return ""
