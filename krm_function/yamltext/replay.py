@@ -23,34 +23,34 @@ def edit(part: Part, change: Change, at: int = 0) -> Part:
         if part.kind in ("alias", "scalar"):
             return Fresh(step(part.data, change, at), "")
         part = Live(part)
-    if part.node.kind == "map":
-        return _edit_map(part, change, at)
-    index = int(path[at])
     last = at + 1 == len(path)
-    if last and op == "insert":
-        part.entries.insert(index, Entry(None, -1, Fresh(new)))
+    if part.node.kind == "map":
+        entry = part.find(str(path[at]))
+        if entry is None or (last and op == "remove"):
+            return _edit_key(part, entry, change, at)
+    elif last and op == "insert":
+        part.entries.insert(int(path[at]), Entry(None, -1, Fresh(new)))
+        return part
     elif last and op == "remove":
-        del part.entries[index]
+        del part.entries[int(path[at])]
+        return part
     else:
-        entry = part.entries[index]
-        entry.child = edit(entry.child, change, at + 1)
+        entry = part.entries[int(path[at])]
+    entry.child = edit(entry.child, change, at + 1)
     return part
 
 
-def _edit_map(part: Live, change: Change, at: int) -> Part:
+def _edit_key(part: Live, entry: Entry | None, change: Change, at: int) -> Part:
+    """Remove a key, or set one that does not stand in the map itself."""
     path, op, new = change
     key = str(path[at])
-    entry = part.find(key)
+    merged = part.merged()
     if op == "remove" and at + 1 == len(path):
-        if key in part.merged():
+        if key in merged:
             return Fresh(step(value_of(part), change, at))
         if entry is not None:
             part.entries.remove(entry)
         return part
-    if entry is not None:
-        entry.child = edit(entry.child, change, at + 1)
-        return part
-    merged = part.merged()
     if key in merged:
         part.entries.append(Entry(key, -1, Fresh(step(merged[key], change, at + 1))))
         return part
@@ -74,12 +74,13 @@ def _assign(part: Part, new: Any) -> Part:
     if live.node.kind == "map" and isinstance(new, dict):
         if live.merged() or not any(key in new for key in old):
             return Fresh(new)
+        outcome: Part = live
         for key in old:
             if key not in new:
-                live = _edit_map(live, Change((key,), "remove"), 0)  # type: ignore[arg-type]
+                outcome = edit(outcome, Change((key,), "remove"))
         for key, value in new.items():
-            live = _edit_map(live, Change((key,), "set", value), 0)  # type: ignore[arg-type]
-        return live
+            outcome = edit(outcome, Change((key,), "set", value))
+        return outcome
     if live.node.kind == "seq" and isinstance(new, list | tuple):
         return _assign_list(live, old, list(new))
     return Fresh(new)

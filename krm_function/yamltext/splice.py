@@ -55,11 +55,11 @@ def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | N
     def kept(records: str) -> list[Change]:
         return [*parents, Change(keep_undo_at, "set", records)]
 
-    apply(wanted, kept(""))  # raises when there is no such place
+    with_place = apply(wanted, kept(""))  # raises when there is no such place
     new, undo = rewrite(
         document,
         lambda node, records: _replay(node, [*changes, *kept(records)]),
-        lambda records: apply(wanted, kept(records)),
+        lambda records: apply(with_place, [Change(keep_undo_at, "set", records)]),
         pointer(keep_undo_at),
         root,
     )
