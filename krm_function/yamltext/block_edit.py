@@ -28,6 +28,8 @@ class BlockEdit:
     def remove(self, records: Records) -> None:
         """Take out the entries that are gone."""
         text, alive = self.text, self.alive
+        if len(alive) == len(self.starts):
+            return
         gone = [index for index in range(len(self.starts)) if index not in alive]
         self.spans = spans = {index: self._with_copied_comment(index, *self._span(index)) for index in gone}
         for index, (start, end) in spans.items():

@@ -54,30 +54,22 @@ class Builder:
 
     def _scalar(self, event: Event) -> Node:
         mark = event.start_mark
+        style = event.style
         tag = event.tag
         data = event.value
-        anchor = event.anchor
+        anchored = event.anchor is not None
         if tag is not None:
             if tag != _TAG + "merge":
                 try:
-                    data = tagged(data, tag) if event.style == "" or tag != "!" else data
+                    data = tagged(data, tag) if style == "" or tag != "!" else data
                 except ValueError as error:
                     raise self.fail(mark, str(error) or "not base64", "tag") from None
-        elif event.style == "":
+        elif style == "":
             data = typed(data)
-        node = Node(
-            "scalar",
-            mark.index,
-            event.end_mark.index,
-            mark,
-            event.style,
-            data,
-            (),
-            tag is not None or anchor is not None,
-            anchor is not None,
-        )
-        if anchor is not None:
-            self.anchors[anchor] = node
+        properties = anchored or tag is not None
+        node = _made(Node, ("scalar", mark.index, event.end_mark.index, mark, style, data, (), properties, anchored))
+        if anchored:
+            self.anchors[event.anchor] = node
         return node
 
     def _sequence(self, event: Event, depth: int) -> Node:
@@ -85,7 +77,7 @@ class Builder:
         self._check_tag(event, "seq")
         items = []
         while (kind := type(item := pull())) is not SequenceEndEvent:
-            items.append(_plain(item) if kind is ScalarEvent and _is_bare(item) else self.node(item, depth + 1))
+            items.append(self._scalar(item) if kind is ScalarEvent else self.node(item, depth + 1))
         return self._collection("seq", event, item, [child.data for child in items], tuple(items))
 
     def _mapping(self, event: Event, depth: int) -> Node:
@@ -96,13 +88,16 @@ class Builder:
         above: dict[str, Any] = {}  # the keys above the merge key
         merged: dict[str, Any] | None = None
         while (kind := type(first := pull())) is not MappingEndEvent:
-            key = _plain(first) if kind is ScalarEvent and _is_bare(first) else self.node(first, depth + 1)
-            text = None if key.data == "<<" and _is_merge(first) else self._key(key)
+            key = self._scalar(first) if kind is ScalarEvent else self.node(first, depth + 1)
+            text = key.data
+            if type(text) is not str:
+                text = self._key(key)
+            elif text == "<<" and _is_merge(first):
+                text = None
             if text in data or (text is None and merged is not None):
                 raise self._duplicate(key, text, pairs)
             second = pull()
-            bare = type(second) is ScalarEvent and _is_bare(second)
-            value = _plain(second) if bare else self.node(second, depth + 1)
+            value = self._scalar(second) if type(second) is ScalarEvent else self.node(second, depth + 1)
             pairs.append((key, value, text))
             if text is None:
                 above = dict(data)
@@ -138,8 +133,7 @@ class Builder:
             )
 
     def _key(self, key: Node) -> str:
-        if isinstance(key.data, str):
-            return key.data
+        """The text of a key that is no string."""
         if isinstance(key.data, dict | list):
             raise self.fail(key.mark, "a key that is not a scalar", "shape")
         try:
@@ -183,19 +177,6 @@ class Builder:
                 return {key: self._copy(item, mark, depth + 1) for key, item in value.items()}
             return [self._copy(item, mark, depth + 1) for item in value]
         return value
-
-
-def _is_bare(event: Event) -> bool:
-    """Whether a scalar has neither anchor nor tag, as nearly all have not."""
-    return event.tag is None and event.anchor is None
-
-
-def _plain(event: Event) -> Node:
-    """The node of a bare scalar."""
-    mark = event.start_mark
-    style = event.style
-    data = typed(event.value) if style == "" else event.value
-    return _made(Node, ("scalar", mark.index, event.end_mark.index, mark, style, data, (), False, False))
 
 
 def _is_merge(event: Event) -> bool:

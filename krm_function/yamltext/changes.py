@@ -11,6 +11,7 @@ from krm_function.record import NamedTuple
 
 Path = tuple[str | int, ...]
 Op = Literal["set", "insert", "remove"]
+_LISTS = (list, tuple)
 
 
 class Change(NamedTuple):
@@ -35,11 +36,12 @@ def apply(value: Any, changes: "tuple[Change, ...] | list[Change]") -> Any:
     Raises ChangeError when a path does not exist, or when its segments do not fit the kinds of the containers.
     """
     for change in changes:
-        value = _apply(value, change, 0)
+        value = step(value, change, 0)
     return value
 
 
-def _apply(value: Any, change: Change, at: int) -> Any:
+def step(value: Any, change: Change, at: int) -> Any:
+    """Return `value`, which stands `at` segments deep on the path of one change, after that change. See `apply`."""
     path, op, new = change
     if at == len(path):
         if op != "set":
@@ -48,14 +50,18 @@ def _apply(value: Any, change: Change, at: int) -> Any:
     part = path[at]
     last = at + 1 == len(path)
     if isinstance(value, dict) and isinstance(part, str):
-        return _apply_map(value, part, change, at, last=last)
-    if isinstance(value, list | tuple) and isinstance(part, int):
+        if last:
+            return _step_key(value, part, change)
+        if part not in value:
+            raise ChangeError(f"{_shown(path[: at + 1])}: no such key")
+        return {**value, part: step(value[part], change, at + 1)}
+    if isinstance(value, _LISTS) and isinstance(part, int):
         items = list(value)
         limit = len(items) + (last and op == "insert")
         if not 0 <= part < limit:
             raise ChangeError(f"{_shown(path[: at + 1])}: no such index in a list of {len(items)}")
         if not last:
-            items[part] = _apply(items[part], change, at + 1)
+            items[part] = step(items[part], change, at + 1)
         elif op == "insert":
             items.insert(part, new)
         elif op == "set":
@@ -67,17 +73,15 @@ def _apply(value: Any, change: Change, at: int) -> Any:
     raise ChangeError(f"{_shown(path[:at])}: not a {wanted}")
 
 
-def _apply_map(value: dict[str, Any], part: str, change: Change, at: int, *, last: bool) -> dict[str, Any]:
+def _step_key(value: dict[str, Any], part: str, change: Change) -> dict[str, Any]:
     path, op, new = change
-    if last and op == "insert":
+    if op == "set":
+        return {**value, part: new}
+    if op == "insert":
         raise ChangeError(f"{_shown(path)}: insert needs a list index")
-    if part not in value and not (last and op == "set"):
-        raise ChangeError(f"{_shown(path[: at + 1])}: no such key")
-    if last and op == "remove":
-        return {key: item for key, item in value.items() if key != part}
-    copy = dict(value)
-    copy[part] = new if last else _apply(value[part], change, at + 1)
-    return copy
+    if part not in value:
+        raise ChangeError(f"{_shown(path)}: no such key")
+    return {key: item for key, item in value.items() if key != part}
 
 
 def _shown(path: Path) -> str:
@@ -88,20 +92,23 @@ def same(left: Any, right: Any) -> bool:
     """Whether two values are the same to Kubernetes: True is not 1, but 1.0 is 1; key order does not count."""
     if left is right:
         return True
-    if isinstance(left, str) or isinstance(right, str):
-        return isinstance(left, str) and isinstance(right, str) and left == right
+    if isinstance(left, str):
+        return bool(left == right)
     if isinstance(left, dict):
-        return (
-            isinstance(right, dict)
-            and len(left) == len(right)
-            and all(key in right and same(item, right[key]) for key, item in left.items())
-        )
-    if isinstance(left, list | tuple):
-        return (
-            isinstance(right, list | tuple)
-            and len(left) == len(right)
-            and all(same(one, other) for one, other in zip(left, right, strict=True))
-        )
-    if isinstance(left, bool) or isinstance(right, bool) or left is None or right is None:
+        return isinstance(right, dict) and len(left) == len(right) and _same_items(left, right)
+    if isinstance(left, _LISTS):
+        return isinstance(right, _LISTS) and len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, bool) or isinstance(right, bool):
         return False
-    return bool(left == right) or (isnan(left) and isnan(right))
+    if isinstance(left, float) and isinstance(right, float) and isnan(left):
+        return isnan(right)
+    return bool(left == right)
+
+
+def _same_items(left: dict[str, Any], right: dict[str, Any]) -> bool:
+    for key, item in left.items():
+        if key not in right:
+            return False
+        if not same(item, right[key]):
+            return False
+    return True

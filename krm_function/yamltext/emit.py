@@ -46,6 +46,11 @@ def _root(canvas: Canvas, records: Records, fresh: Fresh, node: Node) -> None:
 
 def _live(canvas: Canvas, records: Records, live: Live, path: str) -> None:
     """Emit one edited collection; `path` is its address."""
+    if _leads_on(live):
+        for entry in live.entries:
+            if isinstance(entry.child, Live):
+                _live(canvas, records, entry.child, f"{path}/{segment(live, entry)}")
+        return
     place = Place(live, path, *layout.entry_spans(canvas.text, live.node))
     mark = len(canvas.edits)
     _children(canvas, records, place)
@@ -56,6 +61,13 @@ def _live(canvas: Canvas, records: Records, live: Live, path: str) -> None:
         inner = canvas.appended_since(mark)
         edit.remove(records)
         edit.insert(inner)
+
+
+def _leads_on(live: Live) -> bool:
+    """Whether a collection is but the way to what is edited inside: none of its entries is new, gone or replaced."""
+    return len(live.entries) == len(live.node.parts) and not any(
+        entry.origin < 0 or isinstance(entry.child, Fresh) for entry in live.entries
+    )
 
 
 def _children(canvas: Canvas, records: Records, place: Place) -> None:

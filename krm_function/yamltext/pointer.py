@@ -5,9 +5,7 @@ the image of the container called web, `#0` the first item of a list.
 `~0` to `~3` stand for `~ / @ #`, `~4` for the empty key.
 """
 
-from typing import Any
-
-from krm_function.yamltext.shadow import Entry, Live, value_of
+from krm_function.yamltext.shadow import Entry, Live, Part, value_of
 
 _ESCAPES = (("~", "~0"), ("/", "~1"), ("@", "~2"), ("#", "~3"))
 
@@ -40,7 +38,7 @@ def segment(live: Live, entry: Entry) -> str:
     """The segment of one entry among the entries of its collection."""
     if live.node.kind == "map":
         return escape("<<" if entry.key is None else entry.key)
-    names = [_name(value_of(other.child)) for other in live.entries]
+    names = [_name(other.child) for other in live.entries]
     index = live.entries.index(entry)
     name = names[index]
     return f"#{index}" if name is None or names.count(name) > 1 else f"@{escape(name)}"
@@ -58,10 +56,16 @@ def entry_of(live: Live, segment: str) -> Entry | None:
         index = int(segment[1:]) if segment[1:].isdecimal() else len(live.entries)
         return live.entries[index] if index < len(live.entries) else None
     name = unescape(segment[1:])
-    named = [entry for entry in live.entries if segment.startswith("@") and _name(value_of(entry.child)) == name]
+    named = [entry for entry in live.entries if segment.startswith("@") and _name(entry.child) == name]
     return named[0] if len(named) == 1 else None
 
 
-def _name(value: Any) -> str | None:
-    name = value.get("name") if isinstance(value, dict) else None
+def _name(item: Part) -> str | None:
+    """The name of an item. That of an edited map is looked up in it, instead of making plain data of all of it."""
+    entry = item.find("name") if isinstance(item, Live) else None
+    if entry is not None:
+        name = value_of(entry.child)
+    else:
+        value = value_of(item)
+        name = value.get("name") if isinstance(value, dict) else None
     return name if isinstance(name, str) else None

@@ -18,6 +18,8 @@ Undo = list[list[Any]]
 
 def below(undo: Undo, root: Path) -> Undo:
     """The records with addresses that start at `root`; all of them are below it."""
+    if not root:
+        return undo
     prefix = pointer(root)
     return [[record[0], record[1].removeprefix(prefix), *record[2:]] for record in undo]
 

@@ -6,58 +6,60 @@ with it entry by entry, so that only what differs is written anew; behind an ali
 
 from typing import Any
 
-from krm_function.yamltext.changes import Change, Path, apply, same
+from krm_function.yamltext.changes import Change, same, step
 from krm_function.yamltext.layout import content, has_colon
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.shadow import Entry, Fresh, Live, Part, value_of
 
 
-def edit(part: Part, change: Change) -> Part:
-    """Return `part` after one change, which must be valid (see `apply`)."""
+def edit(part: Part, change: Change, at: int = 0) -> Part:
+    """Return `part` after one change, which must be valid (see `apply`); `at`: how deep on its path `part` stands."""
     path, op, new = change
-    if not path:
+    if at == len(path):
         return _assign(part, new)
     if isinstance(part, Fresh):
-        return Fresh(apply(part.value, [change]), part.token and "")
+        return Fresh(step(part.value, change, at), part.token and "")
     if isinstance(part, Node):
         if part.kind in ("alias", "scalar"):
-            return Fresh(apply(part.data, [change]), "")
+            return Fresh(step(part.data, change, at), "")
         part = Live(part)
+    last = at + 1 == len(path)
     if part.node.kind == "map":
-        return _edit_map(part, path, Change(path[1:], op, new))
-    index = int(path[0])
-    if len(path) == 1 and op == "insert":
-        part.entries.insert(index, Entry(None, -1, Fresh(new)))
-    elif len(path) == 1 and op == "remove":
-        del part.entries[index]
+        entry = part.find(str(path[at]))
+        if entry is None or (last and op == "remove"):
+            return _edit_key(part, entry, change, at)
+    elif last and op == "insert":
+        part.entries.insert(int(path[at]), Entry(None, -1, Fresh(new)))
+        return part
+    elif last and op == "remove":
+        del part.entries[int(path[at])]
+        return part
     else:
-        entry = part.entries[index]
-        entry.child = edit(entry.child, Change(path[1:], op, new))
+        entry = part.entries[int(path[at])]
+    entry.child = edit(entry.child, change, at + 1)
     return part
 
 
-def _edit_map(part: Live, path: Path, rest: Change) -> Part:
-    key = str(path[0])
-    entry = part.find(key)
-    if rest.op == "remove" and not rest.path:
-        if key in part.merged():
-            return Fresh(apply(value_of(part), [Change(path, "remove")]))
+def _edit_key(part: Live, entry: Entry | None, change: Change, at: int) -> Part:
+    """Remove a key, or set one that does not stand in the map itself."""
+    path, op, new = change
+    key = str(path[at])
+    merged = part.merged()
+    if op == "remove" and at + 1 == len(path):
+        if key in merged:
+            return Fresh(step(value_of(part), change, at))
         if entry is not None:
             part.entries.remove(entry)
         return part
-    if entry is not None:
-        entry.child = edit(entry.child, rest)
-        return part
-    merged = part.merged()
     if key in merged:
-        part.entries.append(Entry(key, -1, Fresh(apply(merged[key], [rest]))))
+        part.entries.append(Entry(key, -1, Fresh(step(merged[key], change, at + 1))))
         return part
     for origin, (_, value, name) in enumerate(part.node.parts):
         if name == key:  # it was removed before: give it its place back
-            at = sum(0 <= other.origin < origin for other in part.entries)
-            part.entries.insert(at, Entry(key, origin, _assign(value, rest.value)))
+            before = sum(0 <= other.origin < origin for other in part.entries)
+            part.entries.insert(before, Entry(key, origin, _assign(value, new)))
             return part
-    part.entries.append(Entry(key, -1, Fresh(rest.value)))
+    part.entries.append(Entry(key, -1, Fresh(new)))
     return part
 
 
@@ -72,12 +74,13 @@ def _assign(part: Part, new: Any) -> Part:
     if live.node.kind == "map" and isinstance(new, dict):
         if live.merged() or not any(key in new for key in old):
             return Fresh(new)
+        outcome: Part = live
         for key in old:
             if key not in new:
-                live = _edit_map(live, (key,), Change((), "remove"))  # type: ignore[arg-type]
+                outcome = edit(outcome, Change((key,), "remove"))
         for key, value in new.items():
-            live = _edit_map(live, (key,), Change((), "set", value))  # type: ignore[arg-type]
-        return live
+            outcome = edit(outcome, Change((key,), "set", value))
+        return outcome
     if live.node.kind == "seq" and isinstance(new, list | tuple):
         return _assign_list(live, old, list(new))
     return Fresh(new)
@@ -110,7 +113,8 @@ def settle(part: Part, text: str, depth: int) -> Part:
     if depth <= 0:
         return Fresh(value_of(part), "" if node.style == "flow" else None)
     for entry in part.entries:
-        entry.child = settle(entry.child, text, depth - 1)
+        if isinstance(entry.child, Live):
+            entry.child = settle(entry.child, text, depth - 1)
     if node.style == "block":
         if not any(entry.origin >= 0 for entry in part.entries):
             return Fresh(value_of(part))

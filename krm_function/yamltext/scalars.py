@@ -18,9 +18,12 @@ _WORDS: dict[str, bool | float | None] = {
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
 }
 _HINTS = frozenset("0123456789+-.yYnNtTfFoO~")
-_INT = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))", re.ASCII)
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
-_DOT = re.compile(r"\.[0-9](?:_?[0-9])*(?:[eE][-+]?[0-9](?:_?[0-9])*)?", re.ASCII)
+_DIGITS = frozenset("0123456789")
+_OF_NUMBERS = frozenset("0123456789abcdefABCDEFxXoO+-._")  # all that a number can be made of
+_INT = r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))"  # compiled when first needed
+_FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+_DOT = r"\.[0-9](?:_?[0-9])*(?:[eE][-+]?[0-9](?:_?[0-9])*)?"
+_SURE = 18  # so many digits are within any bounds
 _SIZE = 1e21  # from here on Go writes a float with an exponent
 
 Scalar = str | int | float | bool | None
@@ -32,13 +35,16 @@ def typed(text: str) -> Scalar:
         return text
     if text in _WORDS:
         return _WORDS[text]
-    first = text[0]
-    if first == ".":
-        return _number(text, text) if _DOT.fullmatch(text) else text
-    if first not in "0123456789+-":
+    if not _OF_NUMBERS.issuperset(text):
+        return text
+    if text[0] != "0" and len(text) <= _SURE and _DIGITS.issuperset(text):
+        return int(text)
+    if text[0] == ".":
+        return _number(text, text) if re.fullmatch(_DOT, text) else text
+    if text[0] not in "0123456789+-":
         return text
     digits = text.replace("_", "")
-    match = _INT.fullmatch(digits)
+    match = re.fullmatch(_INT, digits)
     if match is not None:
         sign, *bases = match.groups()
         for found, base in zip(bases, (16, 8, 2, 10), strict=True):
@@ -46,7 +52,7 @@ def typed(text: str) -> Scalar:
                 number = -int(found, base) if sign == "-" else int(found, base)
                 if -(2**63) <= number < (2**64 if not sign else 2**63):
                     return number
-    return _number(text, digits) if _FLOAT.fullmatch(digits) else text
+    return _number(text, digits) if re.fullmatch(_FLOAT, digits) else text
 
 
 def _number(text: str, digits: str) -> Scalar:
@@ -79,7 +85,7 @@ def tagged(text: str, tag: str) -> Scalar:
 
 def _is_float(text: str) -> bool:
     digits = text.replace("_", "")
-    return not _INT.fullmatch(digits)
+    return not re.fullmatch(_INT, digits)
 
 
 def key_text(value: Scalar) -> str:

@@ -5,11 +5,9 @@ pair or item of the text they were) or written anew (`Fresh`). Only the paths of
 makes is for `emit` to say.
 """
 
-from typing import Any, Union
+from typing import Any
 
 from krm_function.yamltext.nodes import Node
-
-Part = Union[Node, "Live", "Fresh"]
 
 
 class Fresh:
@@ -32,7 +30,7 @@ class Entry:
 
     __slots__ = ("child", "gap", "key", "origin", "raw")
 
-    def __init__(self, key: str | None, origin: int, child: Part) -> None:
+    def __init__(self, key: str | None, origin: int, child: "Part") -> None:
         """Make an entry without bytes of its own."""
         self.key = key
         self.origin = origin
@@ -56,7 +54,10 @@ class Live:
 
     def find(self, key: str) -> Entry | None:
         """The entry of a key that stands in the map itself."""
-        return next((entry for entry in self.entries if entry.key == key), None)
+        for entry in self.entries:
+            if entry.key == key:
+                return entry
+        return None
 
     def merged(self) -> dict[str, Any]:
         """What the merge key of a map brings in."""
@@ -69,6 +70,9 @@ class Live:
                         for name, item in source.items():
                             out.setdefault(name, item)
         return out
+
+
+Part = Node | Live | Fresh  # named without strings: those would be compiled, which costs the start more than this file
 
 
 def value_of(part: Part) -> Any:

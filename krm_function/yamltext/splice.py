@@ -5,7 +5,7 @@ not read back (an odd line end, a comment in an odd place), the value around it 
 """
 
 from collections.abc import Callable, Sequence
-from json import dumps
+from json import JSONEncoder
 from typing import Any
 
 from krm_function.record import NamedTuple
@@ -25,6 +25,7 @@ from krm_function.yamltext.unshare import unshare
 from krm_function.yamltext.values import read_value
 
 _WHOLE = 1000  # deeper than any document: nothing is rewritten but what was edited
+_compact = JSONEncoder(separators=(",", ":")).encode
 _STAND_IN = '["records"]'  # JSON of its own kind, so that it is written as the records will be
 
 
@@ -54,11 +55,11 @@ def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | N
     def kept(records: str) -> list[Change]:
         return [*parents, Change(keep_undo_at, "set", records)]
 
-    apply(wanted, kept(""))  # raises when there is no such place
+    with_place = apply(wanted, kept(""))  # raises when there is no such place
     new, undo = rewrite(
         document,
         lambda node, records: _replay(node, [*changes, *kept(records)]),
-        lambda records: apply(wanted, kept(records)),
+        lambda records: apply(with_place, [Change(keep_undo_at, "set", records)]),
         pointer(keep_undo_at),
         root,
     )
@@ -67,7 +68,7 @@ def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | N
 
 def to_json(undo: Undo) -> str:
     """The records as they are kept in a document: compact, plain ASCII."""
-    return dumps(undo, separators=(",", ":"))
+    return _compact(undo)
 
 
 def _replay(root: Part, changes: Sequence[Change]) -> Part:
@@ -109,13 +110,13 @@ def rewrite(
         return _from_nothing(document, wanted(to_json([])))
     depth = _WHOLE
     while depth >= 0:
-        new, undo, levels = _emit(document, root, make(root, _STAND_IN), depth, keep)
+        new, undo, part = _emit(document, root, make(root, _STAND_IN), depth, keep)
         records = to_json(below(undo, below_root)) if keep else ""
         if keep:
             new = _filled(new, records) or _emit(document, root, make(root, records), depth, keep)[0]
         if _reads_as(new, wanted(records)):
             return Spliced(new, undo)
-        depth = -1 if strict else min(depth, levels) - 1
+        depth = -1 if strict else min(depth, _levels(part)) - 1
     raise YamlError("no edit of the text reads back as intended", document.line, 1, "splice")
 
 
@@ -129,7 +130,7 @@ def _filled(text: str, records: str) -> str:
     return text.replace(in_flow, writer.quoted(records))
 
 
-def _emit(document: Document, root: Node, part: Part, depth: int, keep: str) -> tuple[str, Undo, int]:
+def _emit(document: Document, root: Node, part: Part, depth: int, keep: str) -> tuple[str, Undo, Part]:
     text = document.text
     for _ in range(2 if "*" in text else 1):  # what is written out may take another anchor with it
         part = unshare(settle(part, text, depth), root, text)
@@ -137,7 +138,7 @@ def _emit(document: Document, root: Node, part: Part, depth: int, keep: str) -> 
     canvas.open_end = guard_end(part, text)
     records = Records(keep)
     emit(canvas, records, part, root, document.item)
-    return canvas.result(), records.undo, _levels(part)
+    return canvas.result(), records.undo, part
 
 
 def _levels(part: Part) -> int:
@@ -153,13 +154,15 @@ def _reads_as(text: str, wanted: Any) -> bool:
 
 def _dash_offset(text: str, node: Node) -> int:
     """How far lists stand in from their key in this document: that of the first block list there is."""
-    if node.style == "block" and node.parts:
+    if node.style == "block":
         for part in node.parts:
             child = part[1] if node.kind == "map" else part
-            if node.kind == "map" and child.kind == "seq" and child.style == "block":
+            if child.style != "block":
+                continue
+            if node.kind == "map" and child.kind == "seq":
                 dash = layout.column(text, layout.first_entry(text, child))
                 return max(0, dash - layout.column(text, layout.first_entry(text, node)))
-            if child.style == "block" and (found := _dash_offset(text, child)) >= 0:
+            if (found := _dash_offset(text, child)) >= 0:
                 return found
     return -1
 

@@ -5,6 +5,7 @@ made of harmless characters and is no word of any of them; everything else is qu
 """
 
 import re
+from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -12,9 +13,13 @@ from krm_function.yamltext.errors import YamlError
 
 _SAFE = re.compile(r"[A-Za-z/][A-Za-z0-9/._-]*")
 _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf", "infinity"])
-_NOT_LITERAL = re.compile("[\x00-\x08\x0b-\x1f\x7f]|[ \t]\n|\n\t|\n\n\\Z|\\A[ \t\n]")
-_UNPRINTABLE = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"  # these two are slow to compile and few texts need them
+# These three are slow to compile, and few texts need them.
+_NOT_LITERAL = "[\x00-\x08\x0b-\x1f\x7f]|[ \t]\n|\n\t|\n\n\\Z|\\A[ \t\n]"
+_UNPRINTABLE = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
 _SURROGATE = "[\ud800-\udfff]"
+_UNESCAPED = bytes(set(range(0x20, 0x7F)) - set(b'"\\'))
+_LONG = 200  # from here on it pays to look first whether there is anything to escape; in base64 there is not
+_COLLECTIONS = (dict, list, tuple)
 _KEY_LIMIT = 1000  # a simple key may have 1024 characters
 
 
@@ -25,14 +30,16 @@ def scalar(text: str) -> str:
     """
     if _SAFE.fullmatch(text) and text.lower() not in _WORDS:
         return text
-    token = quoted(text)
-    if len(token) > len(text) + text.count("'") + 2 and text.isascii() and text.isprintable():
+    quotes = '"' in text or "\\" in text
+    if quotes and text.count('"') + text.count("\\") > text.count("'") and text.isascii() and text.isprintable():
         return "'" + text.replace("'", "''") + "'"
-    return token
+    return quoted(text)
 
 
 def quoted(text: str) -> str:
     """The double-quoted token of a string, valid as JSON and as YAML. Raises YamlError for a lone surrogate."""
+    if len(text) > _LONG and text.isascii() and not text.encode().translate(None, _UNESCAPED):
+        return f'"{text}"'
     token = encode_basestring(text)
     if text.isascii():
         return token.replace("\x7f", "\\u007f")
@@ -94,9 +101,12 @@ def dump(value: Any, indent: int = 0) -> str:
 
 def block(value: Any, column: int, style: Style) -> str:
     """The text of a value that begins at `column`; the first line is not indented, the last not ended."""
-    lines: list[str] = []
-    _block(lines, value, column, style)
-    return "".join(lines)
+    if not isinstance(value, _COLLECTIONS) or not value:
+        return _leaf(value, max(column, 0), style)
+    gap = style.newline + " " * column
+    if isinstance(value, dict):
+        return gap.join([_key(key, gap) + behind(item, column, style) for key, item in value.items()])
+    return gap.join(["-" + behind(item, column, style, item=True) for item in value])
 
 
 def pair(key: str, value: Any, column: int, style: Style) -> str:
@@ -106,45 +116,24 @@ def pair(key: str, value: Any, column: int, style: Style) -> str:
 
 def behind(value: Any, column: int, style: Style, *, item: bool = False) -> str:
     """The text of a value behind the `:` of a key (or the `-` of an item) at `column`, with the space before it."""
-    lines: list[str] = []
-    (_item if item else _value)(lines, value, column, style)
-    return "".join(lines)
+    if not isinstance(value, _COLLECTIONS) or not value:
+        return " " + _leaf(value, column, style)
+    if item:
+        return " " + block(value, column + 2, style)
+    inner = column + (2 if isinstance(value, dict) else style.dash)
+    return style.newline + " " * inner + block(value, inner, style)
 
 
-def _block(out: list[str], value: Any, column: int, style: Style) -> None:
-    gap = style.newline + " " * column
-    if isinstance(value, dict) and value:
-        for index, (key, item) in enumerate(value.items()):
-            if index:
-                out.append(gap)
-            token = scalar(_text(key))
-            out.append(f"? {token}{gap}:" if len(token) > _KEY_LIMIT else f"{token}:")
-            _value(out, item, column, style)
-    elif isinstance(value, list | tuple) and value:
-        for index, item in enumerate(value):
-            out.append(gap + "-" if index else "-")
-            _item(out, item, column, style)
-    else:
-        out.append(_leaf(value, max(column, 0), style))
+def _key(key: Any, gap: str) -> str:
+    """A key of a block map with its colon, in front of which `gap` ends a very long key's line."""
+    token = _key_token(key)
+    return f"? {token}{gap}:" if len(token) > _KEY_LIMIT else token + ":"
 
 
-def _value(out: list[str], value: Any, column: int, style: Style) -> None:
-    if isinstance(value, dict) and value:
-        out.append(style.newline + " " * (column + 2))
-        _block(out, value, column + 2, style)
-    elif isinstance(value, list | tuple) and value:
-        out.append(style.newline + " " * (column + style.dash))
-        _block(out, value, column + style.dash, style)
-    else:
-        out.append(" " + _leaf(value, column, style))
-
-
-def _item(out: list[str], value: Any, column: int, style: Style) -> None:
-    out.append(" ")
-    if isinstance(value, dict | list | tuple) and value:
-        _block(out, value, column + 2, style)
-    else:
-        out.append(_leaf(value, column, style))
+@lru_cache(512)
+def _key_token(key: Any) -> str:
+    """The token of a key, remembered: an object has few keys that the one before it has not."""
+    return scalar(_text(key))
 
 
 def _leaf(value: Any, column: int, style: Style) -> str:
@@ -161,7 +150,7 @@ def _literal(text: str, column: int, newline: str) -> str:
     """The literal block of `text`, its lines at `column`; "" when a literal would not be exact or not be readable."""
     ended = text.endswith("\n")
     body = text if ended else text + "\n"
-    if _NOT_LITERAL.search(body):
+    if re.search(_NOT_LITERAL, body):
         return ""
     if not body.isascii() and (re.search(_UNPRINTABLE, body) or re.search(_SURROGATE, body)):
         return ""

@@ -1,8 +1,11 @@
 """What a change means."""
 
+from math import isnan
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from krm_function.yamltext import Change, ChangeError, apply
 from krm_function.yamltext.changes import same
@@ -61,3 +64,50 @@ def test_values_are_the_same_only_when_kubernetes_reads_the_same() -> None:
     assert not same("1", 1)
     assert not same([1], [1, 2])
     assert not same(None, False)
+
+
+LEAVES = (None, True, False, 0, 1, 2, 0.0, 1.0, 1.5, -1, 2**63, float("nan"), float("inf"), "", "1", "a", "True", "nan")
+VALUES = st.recursive(
+    st.sampled_from(LEAVES),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+def alike(left: Any, right: Any) -> bool:
+    """What `same` says, in as many words."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(alike(left[key], right[key]) for key in left)
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(alike(*pair) for pair in zip(left, right, strict=True))
+    for kinds in ((bool,), (type(None),), (str,), (dict,), (list, tuple)):
+        if isinstance(left, kinds) or isinstance(right, kinds):
+            return isinstance(left, kinds) and isinstance(right, kinds) and bool(left == right)
+    return bool(left == right) or (isnan(left) and isnan(right))
+
+
+@given(VALUES, VALUES)
+@settings(max_examples=1000, deadline=None, database=None, derandomize=True)
+def test_same_says_what_its_definition_says(left: Any, right: Any) -> None:
+    assert same(left, right) == alike(left, right) == same(right, left)
+    assert same(left, copied(left))
+    assert same({"a": [left]}, {"a": [right]}) == alike(left, right)
+
+
+@pytest.mark.parametrize("left", LEAVES)
+def test_every_leaf_against_every_other(left: Any) -> None:
+    for right in LEAVES:
+        assert same([left], [right]) == alike(left, right)
+
+
+def copied(value: Any) -> Any:
+    """The same value, and no collection or number of it the same object."""
+    if isinstance(value, dict):
+        return {key: copied(value[key]) for key in reversed(value)}
+    if isinstance(value, list | tuple):
+        return [copied(item) for item in value]
+    return float(repr(value)) if isinstance(value, float) else value

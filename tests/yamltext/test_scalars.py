@@ -1,8 +1,11 @@
 """Scalars read as kubectl reads them. Every row was compared with `kubectl label --local -o json`."""
 
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from krm_function.yamltext import YamlError, parse
 from krm_function.yamltext.changes import same
@@ -76,3 +79,36 @@ def test_a_key_that_kubernetes_refuses_is_refused(text: str) -> None:
     with pytest.raises(YamlError) as caught:
         parse(text)
     assert caught.value.code == "shape"
+
+
+def exact(text: str) -> Any:
+    """The value of a scalar that begins like a number and is no word, without a short cut."""
+    digits = text.replace("_", "")
+    if text[0] == ".":
+        wanted = r"\.[0-9](_?[0-9])*([eE][-+]?[0-9](_?[0-9])*)?"
+        number = float(text) if re.fullmatch(wanted, text) else None
+    else:
+        for pattern, base in (
+            ("0[xX]([0-9a-fA-F]+)", 16),
+            ("0[oO]?([0-7]+)", 8),
+            ("0[bB]([01]+)", 2),
+            ("([0-9]+)", 10),
+        ):
+            match = re.fullmatch("([-+]?)" + pattern, digits)
+            if match and (base != 10 or match[2] == "0" or match[2][0] != "0"):
+                whole = int(match[1] + match[2], base)
+                if -(2**63) <= whole < (2**63 if match[1] else 2**64):
+                    return whole
+        wanted = r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
+        number = float(digits) if re.fullmatch(wanted, digits) else None
+    if number is None or number in (float("inf"), float("-inf")):
+        return text
+    return int(number) if number.is_integer() and abs(number) < 1e21 else number
+
+
+@given(
+    st.text("0123456789", max_size=22) | st.text("0017+-._xXoObBeEaf:M\u0663", max_size=9), st.sampled_from("019.+-")
+)
+@settings(max_examples=3000, deadline=None, database=None, derandomize=True)
+def test_what_begins_like_a_number_is_read_as_without_short_cuts(text: str, first: str) -> None:
+    assert repr(typed(first + text)) == repr(exact(first + text))

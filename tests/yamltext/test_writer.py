@@ -1,12 +1,15 @@
 """What we write reads back, in any YAML."""
 
+from json.encoder import encode_basestring
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from krm_function.yamltext import YamlError, dump, parse, scalar
 from krm_function.yamltext.changes import same
-from krm_function.yamltext.writer import flow
+from krm_function.yamltext.writer import flow, quoted
 
 TRICKY = [
     "", " ", "a", "yes", "No", "on", "y", "N", "null", "NULL", "~", "true", "1", "1.5", "0o17", "0x1F", "1_000", "1e3",
@@ -88,3 +91,21 @@ def test_half_a_surrogate_pair_cannot_be_written() -> None:
 def test_what_is_no_plain_data_is_a_type_error(value: Any) -> None:
     with pytest.raises(TypeError):
         dump(value)
+
+
+ESCAPES = "ab+/='\"\\\n\t\x00\x1f\x7f"
+
+
+@given(st.text(ESCAPES, max_size=300) | st.text(ESCAPES[:5], min_size=150, max_size=300), st.text(ESCAPES, max_size=2))
+@settings(max_examples=500, deadline=None, database=None, derandomize=True)
+def test_a_long_string_without_escapes_is_quoted_as_the_json_encoder_quotes_it(text: str, end: str) -> None:
+    assert quoted(text + end) == encode_basestring(text + end).replace("\x7f", "\\u007f")
+
+
+@given(st.text(ESCAPES + "é\x85\u2028", max_size=40).map("1".__add__))
+@settings(max_examples=500, deadline=None, database=None, derandomize=True)
+def test_single_quotes_are_taken_where_they_are_shorter_and_read_the_same(text: str) -> None:
+    token = quoted(text)
+    single = "'" + text.replace("'", "''") + "'"
+    shorter = len(token) > len(single) and text.isascii() and text.isprintable()
+    assert scalar(text) == (single if shorter else token)
