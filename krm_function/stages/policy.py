@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 KATA = "io.katacontainers.config.hypervisor."
 ID_BLOCK_KEYS = ("snp_id_block", "snp_id_auth", "snp_guest_policy")
+OURS = tuple(KATA + name for name in ID_BLOCK_KEYS)
 PRODUCTS = ("Genoa", "Milan")  # the order in which Contrast writes them (contrast.md 5.10)
 
 
@@ -52,10 +53,8 @@ def measure(
 
     reference_values: the manifest's `snp` entries. One product may fail (its entry may have been deleted), not both.
     """
-    edits: list[Edit] = []
+    wanted: list[tuple[str, str, str]] = []
     problems: list[str] = []
-    written: set[str] = set()
-    current = workload
     if platform.tee == "snp":
         for product in PRODUCTS:
             found = _entry(reference_values, platform, product)
@@ -67,18 +66,16 @@ def measure(
             except ValueError as problem:  # a base manifest is free to hold anything of the right type
                 problems.append(f"{product}: {problem}")
                 continue
-            for key, value in made_of.items():
-                reason = f"launch digest of a {product} VM with {vcpus} vCPUs"
-                made = current.annotate(key, value, "CC0607", reason)
-                current = current.after(made)
-                edits += made
-                written.add(key)
-        if not written:
+            reason = f"launch digest of a {product} VM with {vcpus} vCPUs"
+            wanted += [(key, value, reason) for key, value in made_of.items()]
+        if not wanted:
             why = "; ".join(problems)
             found_none = finding("CC0608", workload.ref, workload.metadata_path, platform=platform.name, problem=why)
             return Outcome(findings=(found_none,))
+    written = {key for key, _, _ in wanted}
+    edits = list(workload.annotate(wanted, "CC0607"))
     for key, before in workload.annotations.items():
-        if key.startswith(tuple(KATA + name for name in ID_BLOCK_KEYS)) and key not in written:
+        if key.startswith(OURS) and key not in written:
             path = (*workload.metadata_path, "annotations", key)
             edits.append(Edit("remove", path, before, ABSENT, "CC0607", "belongs to another platform or product"))
     return Outcome(tuple(edits))
@@ -153,7 +150,7 @@ def seal_by_genpolicy(
 def _annotated(workload: Workload, value: str, sealed: str, findings: tuple[Finding, ...]) -> Sealing:
     """The edit that puts an initdata annotation into the pod template, if all annotations fit."""
     reason = f"policy {sealed[:16]}… over the pod as it stands here"
-    edits = workload.annotate(INITDATA, value, "CC0606", reason)
+    edits = workload.annotate([(INITDATA, value, reason)], "CC0606")
     bytes_of_all = size(workload.annotations | {INITDATA: value})
     if bytes_of_all > TOTAL:
         path = (*workload.metadata_path, "annotations")
