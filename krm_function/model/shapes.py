@@ -70,21 +70,27 @@ def _faults(value: Any, path: Path, schema: Schema) -> Iterator[tuple[Path, str,
     """
     if value is None and schema != "name" and not str(path[-1]).startswith(PREFIX):
         return
-    match schema:
-        case str():
-            if not isinstance(value, str) or (schema == "name" and not value):
-                yield path, "string", "an empty one" if value == "" else a_type(type_name(value))
-        case [entry] if isinstance(value, list):
-            for index, item in enumerate(value):
-                if item is None:
-                    yield (*path, index), "string" if entry == "string" else "map", "null"
-                else:
-                    yield from _faults(item, (*path, index), entry)
-        case dict() if isinstance(value, dict):
-            anything = schema.get("*")
-            for name in value if anything else schema:
-                item, wanted = value.get(name), schema.get(name, anything)
-                if wanted != "string" or not isinstance(item, str):  # nearly all of them are
-                    yield from _faults(item, (*path, name), wanted)
-        case _:
-            yield path, "list" if isinstance(schema, list) else "map", a_type(type_name(value))
+    if isinstance(schema, str):
+        if not isinstance(value, str) or (schema == "name" and not value):
+            yield path, "string", "an empty one" if value == "" else a_type(type_name(value))
+    elif isinstance(schema, list) and isinstance(value, list):
+        entry = schema[0]
+        for index, item in enumerate(value):
+            if item is None:
+                yield (*path, index), "string" if entry == "string" else "map", "null"
+            elif entry != "string" or not isinstance(item, str):  # nearly all of them are
+                yield from _faults(item, (*path, index), entry)
+    elif isinstance(schema, dict) and isinstance(value, dict):
+        for name, wanted in _members(value, schema):
+            item = value.get(name)
+            if wanted != "string" or not isinstance(item, str):
+                yield from _faults(item, (*path, name), wanted)
+    else:
+        yield path, "list" if isinstance(schema, list) else "map", a_type(type_name(value))
+
+
+def _members(value: dict[Any, Any], schema: dict[str, Schema]) -> list[tuple[Any, Schema]]:
+    """The keys of a map that its schema speaks of, and what it says of them: those that are there or must be."""
+    if "*" in schema:
+        return [(name, schema["*"]) for name in value]
+    return [(name, wanted) for name, wanted in schema.items() if name in value or wanted == "name"]

@@ -46,34 +46,44 @@ class Sealing(NamedTuple):
     digest: str = ""
 
 
-def measure(
-    workload: Workload, platform: Platform, vcpus: int, reference_values: Sequence[Mapping[str, Any]]
-) -> Outcome:
-    """The SNP ID-block annotations of one pod; stale ones of another render are removed (contrast.md 5.10).
+class IdBlocks(NamedTuple):
+    """The annotations of the VMs of one platform and size: key, value, reason. problem: why there are none on SNP."""
+
+    platform: str
+    annotations: tuple[tuple[str, str, str], ...] = ()
+    problem: str = ""
+
+
+def id_blocks(platform: Platform, vcpus: int, reference_values: Sequence[Mapping[str, Any]]) -> IdBlocks:
+    """The SNP ID blocks of all pods with this platform and vCPU count (contrast.md 5.10).
 
     reference_values: the manifest's `snp` entries. One product may fail (its entry may have been deleted), not both.
     """
     wanted: list[tuple[str, str, str]] = []
     problems: list[str] = []
-    if platform.tee == "snp":
-        for product in PRODUCTS:
-            found = _entry(reference_values, platform, product)
-            if isinstance(found, str):
-                problems.append(found)
-                continue
-            try:
-                made_of = _annotations(found, product, vcpus)
-            except ValueError as problem:  # a base manifest is free to hold anything of the right type
-                problems.append(f"{product}: {problem}")
-                continue
-            reason = f"launch digest of a {product} VM with {vcpus} vCPUs"
-            wanted += [(key, value, reason) for key, value in made_of.items()]
-        if not wanted:
-            why = "; ".join(problems)
-            found_none = finding("CC0608", workload.ref, workload.metadata_path, platform=platform.name, problem=why)
-            return Outcome(findings=(found_none,))
-    written = {key for key, _, _ in wanted}
-    edits = list(workload.annotate(wanted, "CC0607"))
+    for product in PRODUCTS if platform.tee == "snp" else ():
+        found = _entry(reference_values, platform, product)
+        if isinstance(found, str):
+            problems.append(found)
+            continue
+        try:
+            made_of = _annotations(found, product, vcpus)
+        except ValueError as problem:  # a base manifest is free to hold anything of the right type
+            problems.append(f"{product}: {problem}")
+            continue
+        reason = f"launch digest of a {product} VM with {vcpus} vCPUs"
+        wanted += [(key, value, reason) for key, value in made_of.items()]
+    return IdBlocks(platform.name, tuple(wanted), "" if wanted else "; ".join(problems))
+
+
+def measure(workload: Workload, made: IdBlocks) -> Outcome:
+    """Give one pod its ID blocks; stale ones of another render are removed."""
+    if made.problem:
+        path = workload.metadata_path
+        wrong = finding("CC0608", workload.ref, path, platform=made.platform, problem=made.problem)
+        return Outcome(findings=(wrong,))
+    edits = list(workload.annotate(made.annotations, "CC0607"))
+    written = {key for key, _, _ in made.annotations}
     for key, before in workload.annotations.items():
         if key.startswith(OURS) and key not in written:
             path = (*workload.metadata_path, "annotations", key)
