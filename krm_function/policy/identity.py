@@ -113,9 +113,10 @@ def nameless(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, 
     return "" if len(parts) <= 2 and _read(image.passwd, image.group).uid_of(parts[0]) is not None else user
 
 
-def refusal(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Why guest pull cannot run a workload container as it is, and the remedy; None if it can."""
-    found = identity(image, container, pod)
+def refusal(
+    found: Identity, image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]
+) -> tuple[str, str] | None:
+    """Why guest pull cannot run a workload container as it is, and the remedy; None if it can. found: its identity."""
     user, group = (_own(key, container, pod) for key in ("runAsUser", "runAsGroup"))
     problems = []
     if found.uid not in (0, user):

@@ -73,7 +73,7 @@ def mark(token: str) -> str:
 
 def unmark(text: str) -> str:
     """`text` as it stands in policy_data."""
-    return _MARKER.sub(r"$(\1)", text) if "\0" in text else text
+    return _MARKER.sub(lambda found: f"$({found[1]})", text) if "\0" in text else text
 
 
 def expand(text: str, known: Mapping[str, str]) -> str:
