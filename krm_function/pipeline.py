@@ -21,7 +21,7 @@ from krm_function.model.vcpus import vcpus
 from krm_function.model.workload import EMITTED, Workload, dig
 from krm_function.policy import STRICT, References, load_rules, settings
 from krm_function.record import NamedTuple
-from krm_function.stages.inject import inject
+from krm_function.stages.inject import inject_into
 from krm_function.stages.manifest import (
     Made,
     ReferenceValues,
@@ -107,10 +107,14 @@ class Subject(NamedTuple):
     scheduled: RuntimeClass | None = None
     digest: str = ""
 
-    def plus(self, edits: tuple[Edit, ...], findings: tuple[Finding, ...] = ()) -> "Subject":
-        """The subject after one more stage."""
+    def plus(
+        self, edits: tuple[Edit, ...], findings: tuple[Finding, ...] = (), workload: Workload | None = None
+    ) -> "Subject":
+        """The subject after one more stage. workload: as it is after the edits, if the stage knows."""
         return self._replace(
-            workload=self.workload.after(edits), edits=self.edits + edits, findings=self.findings + findings
+            workload=workload or self.workload.after(edits),
+            edits=self.edits + edits,
+            findings=self.findings + findings,
         )
 
     @property
@@ -224,7 +228,8 @@ def _prepared(resource: int, workload: Workload, config: Config, namespace: str)
     if subject.failed:
         return subject
     subject = subject.plus(resolved.edits)
-    subject = subject.plus(*inject(subject.workload, config.generate, config.release.images, namespace))
+    outcome, workload = inject_into(subject.workload, config.generate, config.release.images, namespace)
+    subject = subject.plus(*outcome, workload)
     return subject if subject.failed else subject.plus((), after(subject.workload, config.release.version))
 
 
