@@ -2,7 +2,8 @@
 
 Rule of this file: to type checkers it is `typing.NamedTuple` (see record.pyi), and the tests hold both against each
 other. The standard one compiles a constructor from source text for every class, which came to a third of the time that
-importing this project took, in every build of every user. Here one constructor serves all classes.
+importing this project took, in every build of every user. Here one constructor serves all classes. Ours may have a
+`functools.cached_property` as well.
 """
 
 from collections import _tuplegetter as getter  # type: ignore[attr-defined]  # half the time of a property
