@@ -5,6 +5,7 @@ error anywhere means that nothing is written: the caller keeps the input.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from krm_function.api.json_text import names_config_map
@@ -13,14 +14,14 @@ from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.model.edits import Edit
 from krm_function.model.located import placed
 from krm_function.model.objects import objects, reference
-from krm_function.model.platforms import PLATFORMS
+from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class import RuntimeClass
 from krm_function.model.vcpus import vcpus
 from krm_function.model.workload import EMITTED, Workload, dig
 from krm_function.policy import STRICT, References, load_rules, settings
 from krm_function.record import NamedTuple
-from krm_function.stages.inject import inject
+from krm_function.stages.inject import inject_into
 from krm_function.stages.manifest import (
     Made,
     ReferenceValues,
@@ -31,7 +32,15 @@ from krm_function.stages.manifest import (
     make_manifest,
     with_base,
 )
-from krm_function.stages.policy import Sealing, existing_digest, measure, seal_by_genpolicy, seal_policy
+from krm_function.stages.policy import (
+    IdBlocks,
+    Sealing,
+    existing_digest,
+    id_blocks,
+    measure,
+    seal_by_genpolicy,
+    seal_policy,
+)
 from krm_function.stages.read import Read, read
 from krm_function.stages.resolve import Resolved, resolve
 from krm_function.stages.schedule import RuntimeClasses, RuntimeClassObject, runtime_classes, schedule
@@ -43,6 +52,7 @@ from krm_function.yamltext import Document
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
 
+Blocks = Callable[[Platform, int], IdBlocks]
 NO_LABELS: Mapping[str, str] = {}
 UNREAD = ("CC01", "CC10", "CC0908", "CC0910")  # something was not read; the release may be in it
 NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contrast workloads may have
@@ -97,10 +107,14 @@ class Subject(NamedTuple):
     scheduled: RuntimeClass | None = None
     digest: str = ""
 
-    def plus(self, edits: tuple[Edit, ...], findings: tuple[Finding, ...] = ()) -> "Subject":
-        """The subject after one more stage."""
+    def plus(
+        self, edits: tuple[Edit, ...], findings: tuple[Finding, ...] = (), workload: Workload | None = None
+    ) -> "Subject":
+        """The subject after one more stage. workload: as it is after the edits, if the stage knows."""
         return self._replace(
-            workload=self.workload.after(edits), edits=self.edits + edits, findings=self.findings + findings
+            workload=workload or self.workload.after(edits),
+            edits=self.edits + edits,
+            findings=self.findings + findings,
         )
 
     @property
@@ -214,7 +228,8 @@ def _prepared(resource: int, workload: Workload, config: Config, namespace: str)
     if subject.failed:
         return subject
     subject = subject.plus(resolved.edits)
-    subject = subject.plus(*inject(subject.workload, config.generate, config.release.images, namespace))
+    outcome, workload = inject_into(subject.workload, config.generate, config.release.images, namespace)
+    subject = subject.plus(*outcome, workload)
     return subject if subject.failed else subject.plus((), after(subject.workload, config.release.version))
 
 
@@ -237,8 +252,9 @@ def _sealed(
 ) -> tuple[list[Subject], tuple[Finding, ...]]:
     """Give every workload without errors its ID block and its policy."""
     options = config.generate.policy
+    blocks = _blocks(reference_values)
     if options.engine == "none" and engine is None:
-        unsealed = [_measured(subject, reference_values, existing=True) for subject in subjects]
+        unsealed = [_measured(subject, blocks, existing=True) for subject in subjects]
         wrong = _option_wrong(config, "initdata", "has no effect with policy.engine: none", "remove one of the two")
         return unsealed, (wrong,) if options.initdata else ()
     source = read(resources, ("ConfigMap", "Secret"), known)
@@ -248,7 +264,7 @@ def _sealed(
         return subjects, problems
     done: list[Subject] = []
     for subject in subjects:
-        measured = _measured(subject, reference_values)
+        measured = _measured(subject, blocks)
         if not measured.failed:
             sealing = sealer(measured.workload)
             measured = measured.plus(sealing.edits, sealing.findings)._replace(digest=sealing.digest)
@@ -296,14 +312,21 @@ def _option_wrong(config: Config, field: str, problem: str, remedy: str) -> Find
     return finding("CC0901", ref, path, kind=ref.kind, name=ref.name, field=at, problem=problem, remedy=remedy)
 
 
-def _measured(subject: Subject, reference_values: ReferenceValues, *, existing: bool = False) -> Subject:
+def _blocks(reference_values: ReferenceValues) -> Blocks | None:
+    """The ID blocks of a platform and a vCPU count, made once a render; None if the reference values are wrong."""
+    if has_errors(reference_values.findings):
+        return None
+    snp = reference_values.merged.get("snp", ())
+    return cache(lambda platform, count: id_blocks(platform, count, snp))
+
+
+def _measured(subject: Subject, blocks: Blocks | None, *, existing: bool = False) -> Subject:
     """Give one workload its ID block; existing: take the digest of initdata that stands there already."""
     platform = subject.resolved.platform
     if subject.failed or platform is None:
         return subject
-    if not has_errors(reference_values.findings):
-        snp = reference_values.merged.get("snp", ())
-        subject = subject.plus(*measure(subject.workload, platform, subject.vcpus, snp))
+    if blocks is not None:
+        subject = subject.plus(*measure(subject.workload, blocks(platform, subject.vcpus)))
     if existing and not subject.failed:
         found = existing_digest(subject.workload)
         return subject.plus((), found.findings)._replace(digest=found.digest)

@@ -2,11 +2,13 @@
 
 Rule of this file: to type checkers it is `typing.NamedTuple` (see record.pyi), and the tests hold both against each
 other. The standard one compiles a constructor from source text for every class, which came to a third of the time that
-importing this project took, in every build of every user. Here one constructor serves all classes.
+importing this project took, in every build of every user. Here one constructor serves all classes. Ours may have a
+`functools.cached_property` as well.
 """
 
+from collections import _tuplegetter as getter  # type: ignore[attr-defined]  # half the time of a property
 from collections.abc import Iterable
-from operator import itemgetter
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 _new = tuple.__new__
@@ -24,8 +26,11 @@ class _Meta(type):
         if tuple(defaults) != fields[len(fields) - len(defaults) :]:
             raise TypeError(f"{name}: a field without a default behind one with a default")
         for index, field in enumerate(fields):
-            namespace[field] = property(itemgetter(index))
-        namespace |= {"__slots__": (), "__match_args__": fields, "_fields": fields, "_field_defaults": defaults}
+            namespace[field] = getter(index, None)
+        if not any(isinstance(value, cached_property) for value in namespace.values()):  # these want a __dict__
+            namespace["__slots__"] = ()
+        namespace |= {"__match_args__": fields, "_fields": fields, "_field_defaults": defaults}
+        namespace |= {"_defaults": tuple(defaults.values()), "_places": {field: at for at, field in enumerate(fields)}}
         return super().__new__(cls, name, bases, namespace)
 
 
@@ -35,13 +40,19 @@ class NamedTuple(tuple[Any, ...], metaclass=_Meta):
     __slots__ = ()
     _fields: ClassVar[tuple[str, ...]]
     _field_defaults: ClassVar[dict[str, Any]]
+    _defaults: ClassVar[tuple[Any, ...]]
+    _places: ClassVar[dict[str, int]]
 
     def __new__(cls, *values: Any, **named: Any) -> Self:
         """Make a record from positions, names and defaults. Raises TypeError where they do not fit the fields."""
         fields = cls._fields
-        if not named and len(values) == len(fields):
-            return _new(cls, values)
-        if len(values) > len(fields):
+        missing = len(fields) - len(values)
+        if not named:
+            if not missing:
+                return _new(cls, values)
+            if 0 < missing <= len(cls._defaults):
+                return _new(cls, values + cls._defaults[-missing:])
+        if missing < 0:
             raise TypeError(f"{cls.__name__} takes {len(fields)} fields, {len(values)} were given")
         rest = []
         for field in fields[len(values) :]:
@@ -66,10 +77,12 @@ class NamedTuple(tuple[Any, ...], metaclass=_Meta):
 
     def _replace(self, **changed: Any) -> Self:
         """A record with some fields changed. Raises ValueError for a name that is no field."""
-        made = _new(type(self), [changed.pop(field, old) for field, old in zip(self._fields, self, strict=True)])
-        if changed:
-            raise ValueError(f"{type(self).__name__} has no field {next(iter(changed))}")
-        return made
+        made = list(self)
+        for field, value in changed.items():
+            if field not in self._places:
+                raise ValueError(f"{type(self).__name__} has no field {field}")
+            made[self._places[field]] = value
+        return _new(type(self), made)
 
     def __repr__(self) -> str:
         """`Point(x=1, y=0)`."""

@@ -34,7 +34,7 @@ from krm_function.stages.check import (
     unwatched,
 )
 from krm_function.stages.manifest import RTMR0_PLATFORM, manifest_of
-from krm_function.stages.policy import ID_BLOCK_KEYS, KATA, measure
+from krm_function.stages.policy import ID_BLOCK_KEYS, KATA, id_blocks, measure
 from krm_function.stages.schedule import schedule
 from krm_function.stages.select import select
 from krm_function.stages.verify import rendered as admissible
@@ -167,7 +167,7 @@ def _pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[str, An
     values = mapping(manifest.get("ReferenceValues"))
     if not any(one.get("Platform") in {platform.marker, "", None} for one in maps(values.get(platform.tee))):
         return [*findings, finding("CC0709", workload.ref, workload.spec_path, platform=platform.name)]
-    measured = measure(workload, platform, pod.vcpus, values.get("snp") or ())
+    measured = measure(workload, id_blocks(platform, pod.vcpus, values.get("snp") or ()))
     if measured.edits:
         findings.append(stale(workload, _measured_field(workload, platform)))
     return [*findings, *measured.findings]

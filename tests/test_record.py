@@ -4,6 +4,7 @@ import copy
 import pickle
 import typing
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -89,3 +90,20 @@ def test_both_refuse_the_same_in_the_same_way(misuse: str) -> None:
 def test_both_want_defaults_last(module: str) -> None:
     with pytest.raises(TypeError):
         exec(f"from {module} import NamedTuple\nclass Wrong(NamedTuple):\n    x: int = 1\n    y: int")  # noqa: S102
+
+
+class Asked(record.NamedTuple):
+    x: list[int]
+
+    @cached_property
+    def total(self) -> int:
+        return sum(self.x)
+
+
+def test_what_a_record_is_asked_may_be_kept() -> None:
+    one = Asked([1, 2])
+    assert one.total == 3
+    one.x.append(3)
+    assert one.total == 3, "not asked again"
+    assert one == Asked([1, 2, 3])
+    assert one._replace(x=[4]).total == 4

@@ -76,7 +76,11 @@ MISSPELT: Mapping[str, str] = MappingProxyType(
 
 def size(annotations: Mapping[str, Any]) -> int:
     """The bytes that Kubernetes counts against TOTAL."""
-    return sum(len(f"{key}{value}".encode("utf-8", "replace")) for key, value in annotations.items())
+    return sum(_bytes(str(key)) + _bytes(str(value)) for key, value in annotations.items())
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
 def is_ours(key: str) -> bool:

@@ -10,6 +10,7 @@ passes any text on to the proxy, which then fails inside the VM; here a value is
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from krm_function.model.workload import PREFIX
@@ -84,8 +85,15 @@ def read_mesh(annotations: Mapping[str, Any]) -> ReadMesh:
             return value
         return None
 
+    read = _read(text(INGRESS), text(EGRESS), text(ADMIN_PORT))
+    return ReadMesh(read.mesh, (*problems, *read.problems))
+
+
+@lru_cache(maxsize=64)
+def _read(ingress: str | None, egress: str | None, admin: str | None) -> ReadMesh:
+    """The same from the three texts, None for what is absent or no text. Several stages ask for every pod."""
+    problems: list[MeshProblem] = []
     mesh = Mesh()
-    ingress, egress, admin = text(INGRESS), text(EGRESS), text(ADMIN_PORT)
     if ingress == DISABLED:
         mesh = mesh._replace(ingress=(), ingress_disabled=True)
     elif ingress is not None:

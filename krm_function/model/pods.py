@@ -3,43 +3,15 @@
 Rule of this file: it reads and never judges. What a StatefulSet's claim templates add to a pod counts as its volumes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from krm_function.findings import Path
-from krm_function.model.workload import Workload, mapping, maps
-from krm_function.record import NamedTuple
+from krm_function.model.workload import Place, Workload, mapping, maps
 
 
-class Place(NamedTuple):
-    """A container and where it stands: `field` is initContainers or containers, `path` starts at the document."""
-
-    field: str
-    path: Path
-    container: dict[str, Any]
-
-    @property
-    def name(self) -> str:
-        """The container's name, "" when it has none."""
-        name = self.container.get("name")
-        return name if isinstance(name, str) else ""
-
-    @property
-    def is_init(self) -> bool:
-        """Whether it is an init container or a native sidecar."""
-        return self.field == "initContainers"
-
-    @property
-    def mounts(self) -> list[dict[str, Any]]:
-        """Its volumeMounts, positions kept."""
-        return maps(self.container.get("volumeMounts"))
-
-
-def places(workload: Workload) -> Iterator[Place]:
+def places(workload: Workload) -> tuple[Place, ...]:
     """Init containers, then regular ones: the order in which they start."""
-    for field in ("initContainers", "containers"):
-        for index, container in enumerate(maps(workload.pod_spec.get(field))):
-            yield Place(field, (*workload.spec_path, field, index), container)
+    return workload.places
 
 
 def named(entries: Any, name: str) -> list[int]:

@@ -1,9 +1,11 @@
 """A workload: one object with a pod template, wherever it stands.
 
 Rule of this file: a workload is a view on plain data (the object as parsed, after the edits so far); nothing here
-changes it. Its kinds are in `kinds`.
+changes it, so what all stages ask of it is looked up once. Its kinds are in `kinds`.
 """
 
+from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 from krm_function.findings import Path, Ref
@@ -41,6 +43,30 @@ def maps(value: Any) -> list[dict[str, Any]]:
     return [mapping(entry) for entry in value] if isinstance(value, list) else []
 
 
+class Place(NamedTuple):
+    """A container and where it stands: `field` is initContainers or containers, `path` starts at the document."""
+
+    field: str
+    path: Path
+    container: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The container's name, "" when it has none."""
+        name = self.container.get("name")
+        return name if isinstance(name, str) else ""
+
+    @property
+    def is_init(self) -> bool:
+        """Whether it is an init container or a native sidecar."""
+        return self.field == "initContainers"
+
+    @property
+    def mounts(self) -> list[dict[str, Any]]:
+        """Its volumeMounts, positions kept."""
+        return maps(self.container.get("volumeMounts"))
+
+
 class Workload(NamedTuple):
     """One object with a pod template that asks for a Contrast runtime class.
 
@@ -52,32 +78,32 @@ class Workload(NamedTuple):
     root: Path
     ref: Ref
 
-    @property
+    @cached_property
     def object(self) -> dict[str, Any]:
         """The object itself."""
         return mapping(dig(self.document, self.root))
 
-    @property
+    @cached_property
     def template_path(self) -> Path:
         """Path from the document to the pod template (for a Pod: to the object)."""
         return self.root + KINDS[self.ref.kind][1]
 
-    @property
+    @cached_property
     def metadata_path(self) -> Path:
         """Path from the document to the pod template's metadata."""
         return (*self.template_path, "metadata")
 
-    @property
+    @cached_property
     def spec_path(self) -> Path:
         """Path from the document to the pod spec."""
         return (*self.template_path, "spec")
 
-    @property
+    @cached_property
     def pod_metadata(self) -> dict[str, Any]:
         """The pod template's metadata."""
         return mapping(dig(self.document, self.metadata_path))
 
-    @property
+    @cached_property
     def pod_spec(self) -> dict[str, Any]:
         """The pod spec."""
         return mapping(dig(self.document, self.spec_path))
@@ -98,6 +124,15 @@ class Workload(NamedTuple):
         name = self.pod_spec.get("runtimeClassName")
         return name if isinstance(name, str) else ""
 
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """Init containers, then regular ones: the order in which they start."""
+        return tuple(
+            Place(field, (*self.spec_path, field, index), container)
+            for field in ("initContainers", "containers")
+            for index, container in enumerate(maps(self.pod_spec.get(field)))
+        )
+
     @property
     def containers(self) -> list[dict[str, Any]]:
         """Regular containers, positions kept."""
@@ -117,20 +152,26 @@ class Workload(NamedTuple):
         """The workload as it is once `edits` are made."""
         return self._replace(document=apply(self.document, [edit.change for edit in edits])) if edits else self
 
-    def annotate(self, key: str, value: str, code: str, reason: str) -> "tuple[Edit, ...]":
-        """Edits that set one annotation of the pod template; none if it stands there already."""
-        metadata = dig(self.document, self.metadata_path)
-        before = self.annotations.get(key, ABSENT)
-        if before == value:
+    def annotate(self, values: Iterable[tuple[str, str, str]], code: str) -> "tuple[Edit, ...]":
+        """Edits that set annotations of the pod template, each a key, its value and why; none for what stands there."""
+        present = self.annotations
+        wanted = [one for one in values if present.get(one[0], ABSENT) != one[1]]
+        if not wanted:
             return ()
-        path: Path
-        after: dict[str, Any]
+        made: list[Edit] = []
+        path: Path = (*self.metadata_path, "annotations")
+        metadata = dig(self.document, self.metadata_path)
+        if not isinstance(metadata, dict) or not isinstance(metadata.get("annotations"), dict):
+            key, value, reason = wanted.pop(0)
+            made.append(self._first_annotation(metadata, {key: value}, code, reason))
+        for key, value, reason in wanted:
+            made.append(Edit("set", (*path, key), present.get(key, ABSENT), value, code, reason))
+        return tuple(made)
+
+    def _first_annotation(self, metadata: Any, annotations: dict[str, str], code: str, reason: str) -> "Edit":
+        """The edit that makes the annotations, and the metadata if there are none."""
         if not isinstance(metadata, dict):
-            path, after = self.metadata_path, {"annotations": {key: value}}
             old = metadata if "metadata" in mapping(dig(self.document, self.template_path)) else ABSENT
-        elif not isinstance(metadata.get("annotations"), dict):
-            path, after = (*self.metadata_path, "annotations"), {key: value}
-            old = metadata.get("annotations", ABSENT)
-        else:
-            return (Edit("set", (*self.metadata_path, "annotations", key), before, value, code, reason),)
-        return (Edit("set", path, old, after, code, reason),)
+            return Edit("set", self.metadata_path, old, {"annotations": annotations}, code, reason)
+        path = (*self.metadata_path, "annotations")
+        return Edit("set", path, metadata.get("annotations", ABSENT), annotations, code, reason)

@@ -99,10 +99,9 @@ def _workload(
     template = settings.other_container
     security = container.get("securityContext") or {}
     context = pod.spec.get("securityContext") or {}
-    run, problems = process(container, image.config, pod, references, at, template["Process"])
+    strict = settings.profile == STRICT
+    run, problems = process(container, image.config, pod, references, at, template["Process"], effective=strict)
     findings += problems
-    if settings.profile == STRICT:
-        run = run._replace(env=run.effective)
     made, problems = mounts(container, image.config, pod, settings, at, privileged=bool(security.get("privileged")))
     findings += problems
     paths, gpus, problems = devices(container, pod, settings, at)
@@ -118,7 +117,7 @@ def _workload(
     if name:
         what = f"runs as the image's user {name}, whose number the passwd of the ImageLock does not tell"
         findings.append(problem(pod, at, what, "set runAsUser and runAsGroup in its securityContext", of=dotted(at)))
-    refused = refusal(image, security, context) if settings.cluster_config["guest_pull"] else None
+    refused = refusal(who, image, security, context) if settings.cluster_config["guest_pull"] else None
     if refused:
         here = (*at, "securityContext") if container.get("securityContext") else at
         findings.append(problem(pod, here, *refused, of=dotted(at)))

@@ -16,7 +16,7 @@ from krm_function.policy.subject import Subject, is_bookkeeping
 from krm_function.policy.tokens import CONTROLLED, FIELDS, LISTS, expanded, mark, plain, settled_variable
 from krm_function.record import NamedTuple
 
-_QUOTED_KEY = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]\Z")
+_QUOTED_KEY = r"metadata\.(annotations|labels)\['([^']+)'\]\Z"
 
 
 class Environment(NamedTuple):
@@ -126,7 +126,7 @@ def _field(reader: _Reader, field_path: str, at: Path) -> str | None:
     token = FIELDS.get(field_path) or LISTS.get(field_path)
     if token:
         return mark(token)
-    found = _QUOTED_KEY.match(field_path)
+    found = re.match(_QUOTED_KEY, field_path)
     value: Any = None
     if field_path == "metadata.namespace":
         value = pod.namespace

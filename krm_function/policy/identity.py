@@ -8,6 +8,7 @@ spelled out in the pod is refused, as genpolicy does since 4.0. The refusal name
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from krm_function.api.kinds import ImageFacts
@@ -32,10 +33,10 @@ class Accounts:
 
     __slots__ = ("groups", "usable", "users")
 
-    def __init__(self, image: ImageFacts) -> None:
-        """Read the files of an image."""
-        self.users = _table(image.passwd, 7, (2, 3))
-        self.groups = _table(image.group, 4, (2,))
+    def __init__(self, passwd: str | None, group: str | None) -> None:
+        """Read the two files."""
+        self.users = _table(passwd, 7, (2, 3))
+        self.groups = _table(group, 4, (2,))
         self.usable = bool(self.users and self.groups)
 
     def uid_of(self, name: str) -> int | None:
@@ -58,11 +59,17 @@ class Accounts:
         return {int(row[2]) for row in self.groups if name in row[3].split(",") and row[0] != name} if name else set()
 
 
+@lru_cache(maxsize=64)
+def _read(passwd: str | None, group: str | None) -> Accounts:
+    """The accounts of an image; every container of it asks several times."""
+    return Accounts(passwd, group)
+
+
 def identity(
     image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any], *, pause: bool = False
 ) -> Identity:
     """Who a container runs as. container and pod: their securityContext."""
-    accounts = Accounts(image)
+    accounts = _read(image.passwd, image.group)
     user = image.config.get("User") or ""
     uid, gid, groups = _of_image(user, accounts, pause=pause)
     if not pause:
@@ -103,12 +110,13 @@ def nameless(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, 
     parts = user.split(":")
     if _own("runAsUser", container, pod) is not None or not parts[0] or (parts[0].isdecimal() and len(parts) <= 2):
         return ""
-    return "" if len(parts) <= 2 and Accounts(image).uid_of(parts[0]) is not None else user
+    return "" if len(parts) <= 2 and _read(image.passwd, image.group).uid_of(parts[0]) is not None else user
 
 
-def refusal(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Why guest pull cannot run a workload container as it is, and the remedy; None if it can."""
-    found = identity(image, container, pod)
+def refusal(
+    found: Identity, image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]
+) -> tuple[str, str] | None:
+    """Why guest pull cannot run a workload container as it is, and the remedy; None if it can. found: its identity."""
     user, group = (_own(key, container, pod) for key in ("runAsUser", "runAsGroup"))
     problems = []
     if found.uid not in (0, user):

@@ -40,15 +40,24 @@ class Initdata(NamedTuple):
     data: Mapping[str, str]
 
 
-def encode(document: Initdata, head: str = "") -> bytes:
+def encode(document: Initdata, literal: str | None = None) -> bytes:
     """The TOML bytes: always the same for the same document, always valid TOML.
 
-    head: what texts of many documents begin with; it is looked at once.
+    literal: name of a file of which it is known that `fits_literal`.
     Raises UnicodeEncodeError for text that is no Unicode (lone surrogates).
     """
     lines = [f"version = {_basic(document.version)}\nalgorithm = {_basic(document.algorithm)}\n\n[data]\n"]
-    lines += [f"{_basic(key)} = {_text(value, head)}\n" for key, value in sorted(document.data.items())]
+    for key, value in sorted(document.data.items()):
+        # TOML drops the first newline after the opening quotes
+        text = f"'''\n{value}'''" if key == literal or fits_literal(value) else _basic(value)
+        lines.append(f"{_basic(key)} = {text}\n")
     return "".join(lines).encode()
+
+
+def fits_literal(text: str) -> bool:
+    """Whether a text may be a TOML literal string."""
+    raw = text.encode()
+    return "'''" not in text and not text.endswith("'") and len(raw) == len(raw.translate(None, _CONTROLS))
 
 
 def decode_toml(toml: bytes) -> Initdata:
@@ -73,22 +82,47 @@ def decode_toml(toml: bytes) -> Initdata:
     return Initdata(VERSION, algorithm, data)
 
 
-def annotation(toml: bytes, shared: int = 0) -> str:
-    """The annotation value: base64 of gzip. The gzip header holds neither a time nor the system it was made on.
+def annotation(toml: bytes) -> str:
+    """The annotation value: base64 of gzip. The gzip header holds neither a time nor the system it was made on."""
+    return annotation_and_digest(toml)[0]
 
-    shared: how many bytes at the start other documents begin with too. They are packed once, the bytes are the same.
+
+def annotation_and_digest(toml: bytes, *marks: int) -> tuple[str, str]:
+    """The annotation value and the sha256 of a document.
+
+    marks: where beginnings end that other documents have as well, ascending. Each is packed and hashed once; what comes
+    out is the same without them.
     """
-    packed, packer = _begun(toml[:shared])
-    packer = packer.copy()
-    packed += packer.compress(toml[shared:]) + packer.flush()
-    return b2a_base64(packed[:9] + _UNKNOWN_SYSTEM + packed[10:], newline=False).decode("ascii")
+    end = marks[-1] if marks else 0
+    whole = _continued(_begun(toml[:end], marks[:-1]), toml[end:])
+    packed = whole.packed + whole.packer.flush()
+    value = b2a_base64(packed[:9] + _UNKNOWN_SYSTEM + packed[10:], newline=False).decode("ascii")
+    return value, whole.hashed.hexdigest()
 
 
-@functools.lru_cache(maxsize=1)
-def _begun(head: bytes) -> tuple[bytes, Any]:
-    """What packing `head` has put out so far, and the packer behind it, to be copied."""
-    packer = zlib.compressobj(_LEVEL, wbits=31)
-    return packer.compress(head), packer
+class _Begun(NamedTuple):
+    """What packing has put out so far, and the packer and the hash at this place, to be copied."""
+
+    packed: bytes
+    packer: Any
+    hashed: Any
+
+
+@functools.lru_cache(maxsize=6)
+def _begun(head: bytes, marks: tuple[int, ...]) -> _Begun:
+    """The beginning of documents, made from the one that ends at the last mark."""
+    if not head:
+        import hashlib
+
+        return _Begun(b"", zlib.compressobj(_LEVEL, wbits=31), hashlib.sha256())
+    end = marks[-1] if marks else 0
+    return _continued(_begun(head[:end], marks[:-1]), head[end:])
+
+
+def _continued(begun: _Begun, data: bytes) -> _Begun:
+    packer, hashed = begun.packer.copy(), begun.hashed.copy()
+    hashed.update(data)
+    return _Begun(begun.packed + packer.compress(data), packer, hashed)
 
 
 def from_annotation(value: str) -> bytes:
@@ -109,51 +143,19 @@ def from_annotation(value: str) -> bytes:
     return toml
 
 
-def digest(toml: bytes, algorithm: str = "sha256", shared: int = 0) -> str:
-    """The digest of a document in lower-case hex. shared: as for `annotation`; these bytes are hashed once."""
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f"algorithm is none of {', '.join(ALGORITHMS)}")
-    hashed = _hashed(algorithm, toml[:shared]).copy()
-    hashed.update(toml[shared:])
-    return str(hashed.hexdigest())
-
-
-@functools.lru_cache(maxsize=1)
-def _hashed(algorithm: str, head: bytes) -> Any:
-    """The hash of `head`, to be copied."""
+def digest(toml: bytes, algorithm: str = "sha256") -> str:
+    """The digest of a document in lower-case hex. Raises ValueError."""
     import hashlib
 
-    return hashlib.new(algorithm, head)
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"algorithm is none of {', '.join(ALGORITHMS)}")
+    return hashlib.new(algorithm, toml).hexdigest()
 
 
 def host_data(hex_digest: str, tee: str) -> bytes:
     """The digest as the TEE reports it: cut off or zero-padded at the end to the width of its field."""
     width = HOST_DATA[tee]
     return bytes.fromhex(hex_digest)[:width].ljust(width, b"\0")
-
-
-def _text(value: str, head: str) -> str:
-    """A file's text: a literal string if it may be one. TOML drops the first newline after the opening quotes."""
-    if "'''" in value or value.endswith("'") or _has_controls(value, head):
-        return _basic(value)
-    return f"'''\n{value}'''"
-
-
-def _has_controls(value: str, head: str) -> bool:
-    """Whether a text has characters that no literal string may have."""
-    if head and value.startswith(head):
-        return _head_has_controls(head) or _found(value[len(head) :])
-    return _found(value)
-
-
-@functools.lru_cache(maxsize=1)
-def _head_has_controls(head: str) -> bool:
-    return _found(head)
-
-
-def _found(text: str) -> bool:
-    raw = text.encode()
-    return len(raw) != len(raw.translate(None, _CONTROLS))
 
 
 def _basic(value: str) -> str:

@@ -87,6 +87,7 @@ def _from_settings(out: list[Json], container: Mapping[str, Any], settings: Sett
     read_only = (container.get("securityContext") or {}).get("readOnlyRootFilesystem")
     wanted = settings.mount_destinations
     paths = {entry["mountPath"] for entry in container.get("volumeMounts") or ()}
+    present = {entry["destination"]: entry for entry in out}
     for template in (settings.pause_container if pause else settings.other_container)["Mounts"]:
         original = template["destination"]
         if original not in wanted and original not in paths:
@@ -97,13 +98,13 @@ def _from_settings(out: list[Json], container: Mapping[str, Any], settings: Sett
         source, options = template["source"], template["options"]
         if template["type_"] == "bind" and not source:
             source = f"$(sfprefix){last(destination)}$"
-        present = next((entry for entry in out if entry["destination"] == original), None)
-        if present is not None:
-            present.update(type_=template["type_"], source=source, options=options)
+        if original in present:
+            present[original].update(type_=template["type_"], source=source, options=options)
             continue
         if not pause and original in {"/etc/hostname", "/etc/resolv.conf"}:
             options = [*options, "ro" if read_only else "rw"]
         out.append(mount(destination, source, template["type_"], options))
+        present.setdefault(destination, out[-1])
 
 
 def place(mounts: list[Json], mount: Json) -> None:

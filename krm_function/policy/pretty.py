@@ -6,20 +6,25 @@ apostrophes in a row, which would end a TOML literal string (genpolicy.md 2.1), 
 The standard library's indenting encoder is pure Python too and three times slower.
 """
 
-from json.encoder import encode_basestring as string
+from functools import lru_cache
+from json.encoder import encode_basestring
 from marshal import dumps as marshal
 from typing import Any
 
 _INDENTS = ["\n" + "  " * depth for depth in range(32)]
 _SHARED = (4, 5)  # levels: Process, Mounts, Linux of a container's OCI, and the parts of these
+_OWN = "Annotations"  # but for this one, which no two containers have in common
 _KNOWN_LIMIT = 1000  # texts; some containers' worth of parts, a few MB
 _known: dict[tuple[int, bytes], str] = {}
+string = lru_cache(_KNOWN_LIMIT)(encode_basestring)  # most are there many times, ID blocks of some KB among them
 
 
 def pretty(value: Any, depth: int = 0) -> str:
     """`value` as JSON whose first line stands at `depth` levels of two spaces (the caller writes that indent)."""
-    # neither can stand outside of a string
-    return _text(value, depth).replace("'''", "''\\u0027").replace("\x7f", "\\u007f")
+    text = _text(value, depth)
+    if "'" in text:  # far sooner found out than three of them; neither can stand outside of a string
+        text = text.replace("'''", "''\\u0027")
+    return text.replace("\x7f", "\\u007f") if "\x7f" in text else text
 
 
 def _text(value: Any, depth: int) -> str:
@@ -41,6 +46,10 @@ def _text(value: Any, depth: int) -> str:
     raise TypeError(f"{kind.__name__} has no place in policy data")
 
 
+def _member(key: str, value: Any, depth: int) -> str:
+    return _collection(value, depth) if key == _OWN and type(value) is dict and value else _text(value, depth)
+
+
 def _shared(value: Any, depth: int) -> str:
     """The text of a part that other containers may have as well, made once.
 
@@ -60,7 +69,7 @@ def _collection(value: Any, depth: int) -> str:
     inner = _INDENTS[deeper]
     if type(value) is dict:
         entries = [
-            f"{string(key)}: {string(entry) if type(entry) is str else _text(entry, deeper)}"
+            f"{string(key)}: {string(entry) if type(entry) is str else _member(key, entry, deeper)}"
             for key, entry in value.items()
         ]
         return f"{{{inner}{f',{inner}'.join(entries)}{_INDENTS[depth]}}}"

@@ -19,12 +19,11 @@ DEFAULT_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 
 
 class Process(NamedTuple):
-    """Args, Env and Cwd of one container. effective: Env with one value a name, the one that the kubelet gives it."""
+    """Args, Env and Cwd of one container."""
 
     args: list[str]
     env: list[str]
     cwd: str
-    effective: list[str] = []  # noqa: RUF012 - never changed
 
 
 def process(
@@ -34,8 +33,14 @@ def process(
     references: References,
     at: Path,
     extra: Mapping[str, Any],
+    *,
+    effective: bool,
 ) -> tuple[Process, list[Finding]]:
-    """The process of a workload container. `at`: its path from the pod spec; `extra`: the settings' Process."""
+    """The process of a workload container.
+
+    at: its path from the pod spec. extra: the settings' Process. effective: Env has one value a name, the one that the
+    kubelet gives it, and not all that a variable could be.
+    """
     findings: list[Finding] = []
     own = environment(container, pod, references, at, findings)
     env = _image_env(image)
@@ -48,13 +53,9 @@ def process(
     if not args:
         what = "has neither Entrypoint nor Cmd, and the container no command"
         findings.append(problem(pod, (*at, "image"), what, "set command"))
-    made = Process(
-        [unmark(text) for text in args],
-        [unmark(text) for text in dict.fromkeys([*env, *own.pairs, *extra["Env"]])],
-        container.get("workingDir") or image.get("WorkingDir") or "/",
-        [unmark(text) for text in _effective([*extra["Env"], *env], own.known)],
-    )
-    return made, findings
+    cwd = container.get("workingDir") or image.get("WorkingDir") or "/"
+    pairs = _effective([*extra["Env"], *env], own.known) if effective else [*env, *own.pairs, *extra["Env"]]
+    return Process([unmark(text) for text in args], [unmark(text) for text in dict.fromkeys(pairs)], cwd), findings
 
 
 def _effective(base: list[str], own: Mapping[str, str]) -> list[str]:

@@ -3,6 +3,7 @@
 Rule of this file: a workload is sealed whole or not at all. Any finding of severity error means no Sealed.
 """
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from krm_function.model.workload import Workload
 from krm_function.policy.base import base_initdata
 from krm_function.policy.containers import containers
 from krm_function.policy.document import HEAD, rego_text
-from krm_function.policy.initdata import POLICY, annotation, digest, encode
+from krm_function.policy.initdata import POLICY, annotation_and_digest, encode, fits_literal
 from krm_function.policy.problems import problem, uncovered
 from krm_function.policy.process import DEFAULT_PATH
 from krm_function.policy.references import References
@@ -26,7 +27,8 @@ from krm_function.record import NamedTuple
 # the pause image of every Kubernetes release, as its config blob says (genpolicy.md 5.3)
 PAUSE = ImageFacts("", {"User": "65535:65535", "Env": [DEFAULT_PATH], "Entrypoint": ["/pause"], "WorkingDir": "/"})
 
-DATA_MARK = f"\n{HEAD}".encode()  # everything up to it is the same for all pods of a render
+# documents are the same up to here: all of a render, those with such a pause container, those with its annotations
+SHARED_UP_TO = (f"\n{HEAD}".encode(), b'"Annotations": {', b'"io.kubernetes.cri.sandbox-name": "')
 LINE_LIMIT = 64 * 1024  # columns, of the agent's Rego engine (genpolicy.md 3)
 
 
@@ -66,7 +68,7 @@ def seal(
     made, findings = containers(pod, images, pause, references, settings)
     if has_errors(findings):
         return None, tuple(findings)
-    if f"$({PATTERN})" not in rules:
+    if not _know_patterns(rules):
         findings = [*findings, *_patterns(pod, made)]
         if has_errors(findings):
             return None, tuple(findings)
@@ -75,15 +77,36 @@ def seal(
     if unwritable:
         return None, (problem(pod, (), unwritable, "shorten the value", of="spec"),)
     try:
-        toml = encode(base._replace(data={**base.data, POLICY: rego}), rules)
+        toml = encode(base._replace(data={**base.data, POLICY: rego}), POLICY if _literal(rules) else None)
     except UnicodeEncodeError:
         return None, (problem(pod, (), "holds text that is no Unicode", "remove the lone surrogate", of="spec"),)
-    shared = max(toml.find(DATA_MARK), 0)
-    sealed = Sealed(
-        {"containers": made, **settings.shared}, rego, toml, annotation(toml, shared), digest(toml, shared=shared)
-    )
+    value, digest = annotation_and_digest(toml, *_marks(toml, len(rules)))
+    sealed = Sealed({"containers": made, **settings.shared}, rego, toml, value, digest)
     said = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
     return sealed, (*findings, *exposed(pod), said)
+
+
+@functools.lru_cache(maxsize=1)
+def _know_patterns(rules: str) -> bool:
+    """Whether rules are our own, which match a text around a value of the pod."""
+    return f"$({PATTERN})" in rules
+
+
+@functools.lru_cache(maxsize=1)
+def _literal(rules: str) -> bool:
+    """Whether a policy with these rules fits a literal string: what `pretty` adds to them always does."""
+    return fits_literal(rules)
+
+
+def _marks(toml: bytes, start: int) -> list[int]:
+    """Where the beginnings of a document end that other pods' have, too; none of them before `start`."""
+    found = []
+    for mark in SHARED_UP_TO:
+        start = toml.find(mark, start)
+        if start < 0:
+            break
+        found.append(start)
+    return found
 
 
 def _names(pod: Subject) -> list[Finding]:

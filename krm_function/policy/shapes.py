@@ -59,7 +59,7 @@ def _map(value: dict[str, Any], shape: str, here: Path, root: Path, ref: Ref | N
             if not any(entry == good and type(entry) is type(good) for good in field.harmless):
                 at = (*here, key)
                 out.append(finding("CC0601", ref, root + at, field=dotted(at)))
-        else:
+        elif field.shape != "string" or not isinstance(entry, str):  # nearly all of them are
             _value(entry, field.shape, (*here, key), root, ref, out)
     out += [
         finding("CC0604", ref, root + here, field=dotted((*here, key)), problem="is missing", remedy=f"add {key}")

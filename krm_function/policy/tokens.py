@@ -52,18 +52,18 @@ PATTERNS = {
     "pod-index": "[0-9]+",
     "template-hash": SUFFIX,
 }
-# the variables of a Service (kubelet, envvars.go): end of the name -> value
+# Patterns as text, of which few pods need any: `re` compiles each at its first use. The variables of a Service
+# (kubelet, envvars.go): end of the name -> value
 _SERVICES = (
-    (re.compile(r"_SERVICE_HOST\Z|_PORT_[0-9]+_(?:TCP|UDP|SCTP)_ADDR\Z"), _IP),
-    (re.compile(r"_SERVICE_PORT(?:_[A-Z0-9_]+)?\Z|_PORT_[0-9]+_(?:TCP|UDP|SCTP)_PORT\Z"), "[0-9]{1,5}"),
-    (re.compile(r"_PORT_[0-9]+_(?:TCP|UDP|SCTP)_PROTO\Z"), "(?:tcp|udp|sctp)"),
-    (re.compile(r"_PORT(?:_[0-9]+_(?:TCP|UDP|SCTP))?\Z"), rf"(?:tcp|udp|sctp)://(?:{_IP}|\[{_IP}\]):[0-9]{{1,5}}"),
+    (r"_SERVICE_HOST\Z|_PORT_[0-9]+_(?:TCP|UDP|SCTP)_ADDR\Z", _IP),
+    (r"_SERVICE_PORT(?:_[A-Z0-9_]+)?\Z|_PORT_[0-9]+_(?:TCP|UDP|SCTP)_PORT\Z", "[0-9]{1,5}"),
+    (r"_PORT_[0-9]+_(?:TCP|UDP|SCTP)_PROTO\Z", "(?:tcp|udp|sctp)"),
+    (r"_PORT(?:_[0-9]+_(?:TCP|UDP|SCTP))?\Z", rf"(?:tcp|udp|sctp)://(?:{_IP}|\[{_IP}\]):[0-9]{{1,5}}"),
 )
-_SERVICE = re.compile(r"[A-Z][A-Z0-9_]*_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_[A-Z0-9_]+)?\Z")
-
-_HAND_WRITTEN = re.compile(r"\$\((" + "|".join(TOKENS) + r")\)")
+_SERVICE = r"[A-Z][A-Z0-9_]*_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_[A-Z0-9_]+)?\Z"
+_HAND_WRITTEN = r"\$\((" + "|".join(TOKENS) + r")\)"
+_EXPANSION = r"\$(?:\$|\(([^)]*)\))"
 _MARKER = re.compile("\0([a-z-]+|[A-Z][A-Z0-9_]*)\0")
-_EXPANSION = re.compile(r"\$(?:\$|\(([^)]*)\))")
 
 
 def mark(token: str) -> str:
@@ -73,7 +73,7 @@ def mark(token: str) -> str:
 
 def unmark(text: str) -> str:
     """`text` as it stands in policy_data."""
-    return _MARKER.sub(r"$(\1)", text) if "\0" in text else text
+    return _MARKER.sub(lambda found: f"$({found[1]})", text) if "\0" in text else text
 
 
 def expand(text: str, known: Mapping[str, str]) -> str:
@@ -84,7 +84,7 @@ def expand(text: str, known: Mapping[str, str]) -> str:
     """
     if "$" not in text:
         return text
-    return _EXPANSION.sub(lambda found: "$" if found[1] is None else known.get(found[1], found[0]), text)
+    return re.sub(_EXPANSION, lambda found: "$" if found[1] is None else known.get(found[1], found[0]), text)
 
 
 def with_services(text: str, known: Mapping[str, str], *, links: bool) -> Mapping[str, str]:
@@ -94,11 +94,11 @@ def with_services(text: str, known: Mapping[str, str], *, links: bool) -> Mappin
     """
     if "_SERVICE_" not in text and "_PORT" not in text:
         return known
-    found = {name for name in _EXPANSION.findall(text) if name not in known and _SERVICE.match(name)}
+    found = {name for name in re.findall(_EXPANSION, text) if name not in known and re.match(_SERVICE, name)}
     names = {
         name
         for name in found
-        if (links or name.startswith("KUBERNETES_")) and any(ends.search(name) for ends, _ in _SERVICES)
+        if (links or name.startswith("KUBERNETES_")) and any(re.search(ends, name) for ends, _ in _SERVICES)
     }
     return {**known, **{name: mark(name) for name in names}} if names else known
 
@@ -119,7 +119,7 @@ def expanded(text: str, known: Mapping[str, str], pod: Subject, at: Path, findin
 def plain(texts: Iterable[str], pod: Subject, at: Path, findings: list[Finding]) -> bool:
     """Whether no text holds a hand-written token or a NUL, which no process can have; reports the first that does."""
     for text in texts:
-        found = _HAND_WRITTEN.search(text) if "$(" in text else None
+        found = re.search(_HAND_WRITTEN, text) if "$(" in text else None
         if found or "\0" in text:
             what = f"$({found[1]}), which a policy reads as any value" if found else "a NUL byte"
             findings.append(problem(pod, at, f"holds {what}", "use another name" if found else "remove it"))
@@ -150,7 +150,7 @@ def _pattern(text: str, pod: Subject, at: Path, of: str, findings: list[Finding]
         if index % 2 == 0:
             pieces[index] = escape(piece)
         elif piece.isupper():
-            value = next(value for ends, value in _SERVICES if ends.search(piece))
+            value = next(value for ends, value in _SERVICES if re.search(ends, piece))
             # without such a Service the text stays as it is
             pieces[index] = f"(?:{value}|{escape(f'$({piece})')})"
         elif piece in PATTERNS:

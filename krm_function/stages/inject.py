@@ -51,10 +51,17 @@ def inject(workload: Workload, options: Generate, images: Mapping[str, str], coo
     images: what a pod names -> what it becomes, applied once by whole string (contrast.md 5.6). Any finding means that
     nothing at all is edited.
     """
+    return inject_into(workload, options, images, coordinator_namespace)[0]
+
+
+def inject_into(
+    workload: Workload, options: Generate, images: Mapping[str, str], coordinator_namespace: str
+) -> tuple[Outcome, Workload]:
+    """The same, and the workload as it is after the edits."""
     wanted = _wanted(workload, options)
     findings = tuple(_problems(workload, wanted))
     if findings:
-        return Outcome(findings=findings)
+        return Outcome(findings=findings), workload
     draft = Draft(workload)
     pinned: set[str] = set()  # init containers that are written with the image of the release
     if wanted.initializer:
@@ -66,7 +73,7 @@ def inject(workload: Workload, options: Generate, images: Mapping[str, str], coo
     if wanted.store and _add_image_store(draft, wanted, images):
         pinned.add(PVC_HOLDER)
     _replace_images(draft, images, pinned)
-    return Outcome(tuple(draft.edits))
+    return Outcome(tuple(draft.edits)), draft.workload
 
 
 def _wanted(workload: Workload, options: Generate) -> Wanted:

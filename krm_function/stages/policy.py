@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 KATA = "io.katacontainers.config.hypervisor."
 ID_BLOCK_KEYS = ("snp_id_block", "snp_id_auth", "snp_guest_policy")
+OURS = tuple(KATA + name for name in ID_BLOCK_KEYS)
 PRODUCTS = ("Genoa", "Milan")  # the order in which Contrast writes them (contrast.md 5.10)
 
 
@@ -45,40 +46,46 @@ class Sealing(NamedTuple):
     digest: str = ""
 
 
-def measure(
-    workload: Workload, platform: Platform, vcpus: int, reference_values: Sequence[Mapping[str, Any]]
-) -> Outcome:
-    """The SNP ID-block annotations of one pod; stale ones of another render are removed (contrast.md 5.10).
+class IdBlocks(NamedTuple):
+    """The annotations of the VMs of one platform and size: key, value, reason. problem: why there are none on SNP."""
+
+    platform: str
+    annotations: tuple[tuple[str, str, str], ...] = ()
+    problem: str = ""
+
+
+def id_blocks(platform: Platform, vcpus: int, reference_values: Sequence[Mapping[str, Any]]) -> IdBlocks:
+    """The SNP ID blocks of all pods with this platform and vCPU count (contrast.md 5.10).
 
     reference_values: the manifest's `snp` entries. One product may fail (its entry may have been deleted), not both.
     """
-    edits: list[Edit] = []
+    wanted: list[tuple[str, str, str]] = []
     problems: list[str] = []
-    written: set[str] = set()
-    current = workload
-    if platform.tee == "snp":
-        for product in PRODUCTS:
-            found = _entry(reference_values, platform, product)
-            if isinstance(found, str):
-                problems.append(found)
-                continue
-            try:
-                made_of = _annotations(found, product, vcpus)
-            except ValueError as problem:  # a base manifest is free to hold anything of the right type
-                problems.append(f"{product}: {problem}")
-                continue
-            for key, value in made_of.items():
-                reason = f"launch digest of a {product} VM with {vcpus} vCPUs"
-                made = current.annotate(key, value, "CC0607", reason)
-                current = current.after(made)
-                edits += made
-                written.add(key)
-        if not written:
-            why = "; ".join(problems)
-            found_none = finding("CC0608", workload.ref, workload.metadata_path, platform=platform.name, problem=why)
-            return Outcome(findings=(found_none,))
+    for product in PRODUCTS if platform.tee == "snp" else ():
+        found = _entry(reference_values, platform, product)
+        if isinstance(found, str):
+            problems.append(found)
+            continue
+        try:
+            made_of = _annotations(found, product, vcpus)
+        except ValueError as problem:  # a base manifest is free to hold anything of the right type
+            problems.append(f"{product}: {problem}")
+            continue
+        reason = f"launch digest of a {product} VM with {vcpus} vCPUs"
+        wanted += [(key, value, reason) for key, value in made_of.items()]
+    return IdBlocks(platform.name, tuple(wanted), "" if wanted else "; ".join(problems))
+
+
+def measure(workload: Workload, made: IdBlocks) -> Outcome:
+    """Give one pod its ID blocks; stale ones of another render are removed."""
+    if made.problem:
+        path = workload.metadata_path
+        wrong = finding("CC0608", workload.ref, path, platform=made.platform, problem=made.problem)
+        return Outcome(findings=(wrong,))
+    edits = list(workload.annotate(made.annotations, "CC0607"))
+    written = {key for key, _, _ in made.annotations}
     for key, before in workload.annotations.items():
-        if key.startswith(tuple(KATA + name for name in ID_BLOCK_KEYS)) and key not in written:
+        if key.startswith(OURS) and key not in written:
             path = (*workload.metadata_path, "annotations", key)
             edits.append(Edit("remove", path, before, ABSENT, "CC0607", "belongs to another platform or product"))
     return Outcome(tuple(edits))
@@ -153,7 +160,7 @@ def seal_by_genpolicy(
 def _annotated(workload: Workload, value: str, sealed: str, findings: tuple[Finding, ...]) -> Sealing:
     """The edit that puts an initdata annotation into the pod template, if all annotations fit."""
     reason = f"policy {sealed[:16]}… over the pod as it stands here"
-    edits = workload.annotate(INITDATA, value, "CC0606", reason)
+    edits = workload.annotate([(INITDATA, value, reason)], "CC0606")
     bytes_of_all = size(workload.annotations | {INITDATA: value})
     if bytes_of_all > TOTAL:
         path = (*workload.metadata_path, "annotations")

@@ -117,15 +117,15 @@ def test_what_a_refusal_suggests_is_enough(
 ) -> None:
     image = _image(user, passwd, group)
     before = identity(image, container, pod)
-    refused = refusal(image, container, pod)
+    refused = refusal(before, image, container, pod)
     if refused is None:
         return
     for change in re.findall(r"set \{(.*?)\} in the (container|pod)'s", refused[1]):
         context = container if change[1] == "container" else pod
         context.update(json.loads("{" + re.sub(r"(\w+):", r'"\1":', change[0]) + "}"))
 
-    assert refusal(image, container, pod) is None
     after = identity(image, container, pod)
+    assert refusal(after, image, container, pod) is None
     assert (after.uid, after.gid) == (before.uid, before.gid)
     assert set(after.groups) >= set(before.groups)
 

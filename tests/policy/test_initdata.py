@@ -19,6 +19,7 @@ from krm_function.policy import (
     host_data,
     rego_document,
 )
+from krm_function.policy.initdata import annotation_and_digest, fits_literal
 from krm_function.policy.pretty import pretty
 
 TEXT = st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("'\"\\\n\r\t\0\x7f")))
@@ -57,9 +58,9 @@ def test_annotations_read_back(toml: bytes) -> None:
     assert annotation(toml) == value
 
 
-@given(toml=st.binary(max_size=70_000), shared=st.integers(0, 70_000))
-def test_packing_a_shared_head_once_changes_nothing(toml: bytes, shared: int) -> None:
-    assert annotation(toml, shared) == annotation(toml)
+@given(toml=st.binary(max_size=70_000), marks=st.lists(st.integers(0, 70_000), max_size=3))
+def test_packing_a_shared_beginning_once_changes_nothing(toml: bytes, marks: list[int]) -> None:
+    assert annotation_and_digest(toml, *sorted(marks)) == (annotation(toml), digest(toml))
 
 
 def test_the_gzip_header_tells_nothing() -> None:
@@ -128,6 +129,7 @@ def test_widths_of_the_hardware() -> None:
 @given(value=JSON)
 def test_pretty_json_reads_back(value: object) -> None:
     text = pretty(value)
+    assert fits_literal(f"{text}\n}}"), "the seal does not look"
 
     assert json.loads(text) == value
     assert "'''" not in text
