@@ -8,27 +8,25 @@ anchor is in another document: they are written out, since Helm itself cannot re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from krm_function.hosts.stream import Stream, decode_stream, encode_stream
-from krm_function.yamltext import decode, encode, resolve_foreign_aliases
+from krm_function.hosts.stream import Stream, cut_stream, encode_stream
+from krm_function.yamltext import Source, resolve_foreign_aliases
 
 FILENAME = "postrenderer.helm.sh/postrender-filename"
 SOURCE = "# Source: "
 
 
-def decode_helm(data: bytes) -> Stream:
+def decode_helm(source: Source) -> Stream:
     """Split Helm's stream. Raises YamlError."""
-    source = decode(data)
-    if "*" in source.text:
-        data = encode(resolve_foreign_aliases(source.text), source.bom)
-    return decode_stream(data)
+    return cut_stream(source._replace(text=resolve_foreign_aliases(source.text)))
 
 
 def encode_helm(stream: Stream, texts: Sequence[str | None], added: Iterable[Any]) -> bytes:
     """The stream with new texts; added objects are marked as templates of the chart, in the way of the calling Helm."""
-    chart = _chart_of_helm_4(stream)
+    added = tuple(added)
+    chart = _chart_of_helm_4(stream) if added else ""
     if chart:
         return encode_stream(stream, texts, [_filed(value, chart) for value in added])
-    chart = _chart_of_helm_3(stream)
+    chart = _chart_of_helm_3(stream) if added else ""
     return encode_stream(stream, texts, added, source=f"{chart}/templates" if chart else "")
 
 

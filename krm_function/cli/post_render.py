@@ -14,7 +14,7 @@ from krm_function.cli.streams import read_in, write_out
 from krm_function.findings import Finding, finding
 from krm_function.model.located import yaml_finding
 from krm_function.pipeline import render
-from krm_function.yamltext import YamlError
+from krm_function.yamltext import YamlError, decode
 
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
@@ -41,7 +41,10 @@ def rendered(
     if not data:
         return complain([finding("CC0109")], form, report)
     try:
-        stream = decode_helm(data)
+        source = decode(data)
+        del data
+        stream = decode_helm(source)
+        del source  # a large stream is not held three times
     except YamlError as problem:
         _, findings = from_files(config_files)
         return complain([*findings, yaml_finding(problem, "")], form, report)

@@ -4,13 +4,14 @@ Rule of this file: texts go out as they came in; a new object is appended as a d
 first where that leaves the rest untouched, because Helm 3 creates objects in the order of the stream (krm.md 4.1).
 """
 
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, mapping
 from krm_function.record import NamedTuple
-from krm_function.yamltext import decode, dump, encode, split_stream
+from krm_function.yamltext import Source, decode, dump, encode, split_stream
 
 AFTER_NEWLINE = "after-newline"  # value of EMITTED when the text before had no final newline and was given one
 
@@ -24,7 +25,11 @@ class Stream(NamedTuple):
 
 def decode_stream(data: bytes, file: str = "") -> Stream:
     """Split a stream into resources. Raises YamlError with the line in the stream."""
-    source = decode(data)
+    return cut_stream(decode(data), file)
+
+
+def cut_stream(source: Source, file: str = "") -> Stream:
+    """The same of a text."""
     chunks = split_stream(source.text)
     resources = tuple(
         Resource(source.text[chunk.start : chunk.end], chunk.line, file, chunk.api_version, chunk.kind, chunk.name)
@@ -39,17 +44,29 @@ def encode_stream(stream: Stream, texts: Sequence[str | None], added: Iterable[A
     texts: None leaves the resource out. source: Helm 3's template directory, for the `# Source:` line by which
     `helm template --show-only` finds a document; "" elsewhere.
     """
-    body = "".join([text for text in texts if text is not None])
-    newline = "\r\n" if "\r\n" in body[:4096] else "\n"
+    body = [text for text in texts if text]
+    newline = _newline(body)
     first: list[str] = []
     last: list[str] = []
     for value in added:
-        ahead = mapping(value).get("kind") == "RuntimeClass" and body.startswith("---")
+        ahead = mapping(value).get("kind") == "RuntimeClass" and bool(body) and body[0].startswith("---")
         (first if ahead else last).append(_document(value, source, newline))
-    if last and body and not body.endswith("\n"):
-        body += newline
+    if last and body and not body[-1].endswith("\n"):
+        body.append(newline)
         last[0] = last[0].replace(f'{EMITTED}: "true"', f"{EMITTED}: {AFTER_NEWLINE}", 1)
-    return encode("".join(first) + body + "".join(last), stream.bom)
+    out = io.BytesIO()
+    out.write(encode("", stream.bom))
+    for text in (*first, *body, *last):  # one by one: a large stream is not held in one more piece
+        out.write(encode(text))
+    return out.getvalue()
+
+
+def _newline(texts: Iterable[str]) -> str:
+    """The line end of a stream, by its first 4096 characters."""
+    head = ""
+    for text in texts:
+        head += text[: 4096 - len(head)]
+    return "\r\n" if "\r\n" in head else "\n"
 
 
 def _document(value: Any, source: str, newline: str) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from helm_plugin.codec import FILENAME, decode_helm, encode_helm
 from krm_function.hosts.stream import Stream, decode_stream, encode_stream
 from krm_function.model.workload import EMITTED
-from krm_function.yamltext import YamlError
+from krm_function.yamltext import YamlError, decode
 from tests.hosts.documents import load
 from tests.hosts.running import called
 
@@ -63,7 +63,7 @@ def texts(stream: Stream) -> list[str]:
 def test_a_stream_comes_out_as_it_went_in(data: bytes) -> None:
     stream = decode_stream(data)
     assert encode_stream(stream, texts(stream)) == data
-    assert encode_helm(decode_helm(data), texts(stream), ()) == data
+    assert encode_helm(decode_helm(decode(data)), texts(stream), ()) == data
 
 
 @given(st.text(alphabet="ab:-# \n\r\"'|>&*{}[],\t", max_size=40).map(str.encode))
@@ -149,7 +149,7 @@ HELM4 = f"kind: Pod\nmetadata:\n  annotations:\n    {FILENAME}: 'shop/templates/
     ids=["alone", "below a comment of a vendored template", "behind a manifest in a string"],
 )
 def test_a_stream_of_helm_4_is_known_by_its_annotation(text: str) -> None:
-    stream = decode_helm(text.encode())
+    stream = decode_helm(decode(text.encode()))
     added = load(encode_helm(stream, texts(stream), [MAP]))[-1]
     assert added["metadata"]["annotations"] == {EMITTED: "true", FILENAME: "shop/templates/contrast-manifest.yaml"}
 
@@ -168,7 +168,7 @@ def test_a_stream_of_helm_4_is_known_by_its_annotation(text: str) -> None:
     ],
 )
 def test_a_stream_of_helm_3_is_known_by_the_line_above_its_documents(text: str, mark: bytes) -> None:
-    stream = decode_helm(text.encode())
+    stream = decode_helm(decode(text.encode()))
     whole = encode_helm(stream, texts(stream), [MAP])
     assert whole.startswith(text.encode())
     assert mark in whole
@@ -176,6 +176,6 @@ def test_a_stream_of_helm_3_is_known_by_the_line_above_its_documents(text: str, 
 
 
 def test_an_alias_of_helm_4_without_its_anchor_is_written_out() -> None:
-    stream = decode_helm(b"a: &x {b: c}\n---\nd: *x\ne: &y f\ng: *y\n")
+    stream = decode_helm(decode(b"a: &x {b: c}\n---\nd: *x\ne: &y f\ng: *y\n"))
     assert load(encode_stream(stream, texts(stream)))[1] == {"d": {"b": "c"}, "e": "f", "g": "f"}
     assert b"g: *y\n" in encode_stream(stream, texts(stream))
