@@ -10,7 +10,8 @@ from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.document import Document, locate, parse
 from krm_function.yamltext.encoding import Source, decode, encode
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
-from krm_function.yamltext.items import ItemList, resolve_item_aliases, split_items
+from krm_function.yamltext.items import resolve_item_aliases, split_items
+from krm_function.yamltext.listed import ItemList
 from krm_function.yamltext.listing import replace_items
 from krm_function.yamltext.splice import Spliced, splice
 from krm_function.yamltext.stream import split_stream

@@ -5,7 +5,6 @@ region becomes the JSON of what it stands for; every other byte stays. Helm 4 se
 a List into documents and leaves anchors and aliases as they were.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
@@ -24,9 +23,8 @@ from krm_function.yamltext.builder import Builder
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
 from krm_function.yamltext.events import Event, located, open_events
 from krm_function.yamltext.nodes import Node
+from krm_function.yamltext.quick import ALIAS
 from krm_function.yamltext.writer import flow, flow_key
-
-_ALIAS = re.compile(r"\*[A-Za-z0-9_-]")  # libyaml's names
 
 
 class _Recorder(Builder):
@@ -45,7 +43,7 @@ def resolve_foreign_aliases(text: str, limits: Limits = LIMITS) -> str:
 
     The last definition before the alias wins. Raises YamlError for an alias without any anchor, and beyond the limits.
     """
-    if not _ALIAS.search(text):
+    if not ALIAS.search(text):
         return text
     starts: list[int] = []
     foreign = False

@@ -16,7 +16,6 @@ from krm_function.libyaml import (
     StreamEndEvent,
     YAMLError,
 )
-from krm_function.record import NamedTuple
 from krm_function.yamltext import layout
 from krm_function.yamltext.aliases import crosses, inline
 from krm_function.yamltext.chunk import Chunk
@@ -24,26 +23,8 @@ from krm_function.yamltext.errors import LIMITS, Limits
 from krm_function.yamltext.events import located, open_events
 from krm_function.yamltext.header import Header, Reader
 from krm_function.yamltext.item_reader import Item, Root, Value, read_root
-
-
-class ItemList(NamedTuple):
-    """A document with top-level `items`, cut up. Offsets count characters of the text."""
-
-    api_version: str
-    kind: str
-    items: tuple[Chunk, ...]
-    style: Literal["block", "flow", "empty"]
-    indent: int  # column of the dashes; 0 unless block
-    function_config: Chunk | None  # the value: whole lines when it is a block, else exactly the value
-    results: Chunk | None  # likewise
-    items_at: int  # where a new item goes: behind the last item; of an empty flow list, behind its bracket
-    items_span: tuple[int, int]  # the value of `items`, from behind its colon
-    end: int  # where a new top-level key goes: below the last line of a block root; the closing brace of a flow root
-    root_style: Literal["block", "flow"]
-    shared_anchors: bool  # an alias stands in another item than its anchor: see resolve_item_aliases
-    indent_root: int  # column of the top-level keys
-    tail: int  # where the last value of the root ends
-    results_span: tuple[int, int] | None  # the value of `results`, from behind its colon
+from krm_function.yamltext.listed import ItemList
+from krm_function.yamltext.quick_items import cut
 
 
 def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
@@ -52,6 +33,11 @@ def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
     Anything else: not exactly one document, a root that is no mapping, no `items`, or `items` that is neither a list
     nor null. Raises YamlError for invalid YAML, and (shape) for an `items` that is an alias or stands behind a `?` key.
     """
+    return cut(text, limits, lambda part: split_exactly(part, limits)) or split_exactly(text, limits)
+
+
+def split_exactly(text: str, limits: Limits = LIMITS) -> ItemList | None:
+    """`split_items` by one pass over all events."""
     reader = Reader(open_events(text, limits), limits, 1)
     try:
         root = _read(text, reader)

@@ -12,7 +12,7 @@ from krm_function.yamltext.changes import same
 from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.document import parse
 from krm_function.yamltext.errors import YamlError
-from krm_function.yamltext.items import ItemList
+from krm_function.yamltext.listed import ItemList
 
 _Edit = tuple[int, int, str]
 

@@ -9,7 +9,7 @@ from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
 from krm_function.yamltext.events import located, open_events
 from krm_function.yamltext.header import Header, Reader
-from krm_function.yamltext.quick import cut
+from krm_function.yamltext.quick_stream import cut
 
 _NOTHING = Header("", "", "", is_map=False, empty=True)
 

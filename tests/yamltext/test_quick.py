@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from benchmarks.inputs import mixed, ordinary, stream
 from krm_function.yamltext import LIMITS, Chunk, Limits, YamlError
-from krm_function.yamltext.quick import _BRACKETS, _COLUMNS, cut
+from krm_function.yamltext.quick import _BRACKETS, _COLUMNS
+from krm_function.yamltext.quick_stream import cut
 from krm_function.yamltext.stream import split_exactly
 from tests.hosts.test_pass_through import ODD, STREAMS
 

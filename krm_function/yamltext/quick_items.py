@@ -1,0 +1,102 @@
+"""Cut the items of a block list without pulling every event: the listing of the exact way, or None (see `quick`).
+
+Rule of this file: the exact way reads the text with its first and its last item. What stands between is a list of its
+own that begins in the same column, of items that libyaml takes one by one; so it can stand there.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+from krm_function.libyaml import YAMLError
+from krm_function.yamltext.chunk import Chunk
+from krm_function.yamltext.errors import Limits
+from krm_function.yamltext.listed import ItemList
+from krm_function.yamltext.quick import ALIAS, BREAKS, Proof, deep, fits, header_of_item, shortened
+
+_ITEMS = re.compile(r"(?:\A|\n)items:\n(?=( *)- )")
+_ROOT = re.compile(r"\n[^ \n#-]")  # the key behind the items
+_FEW = 4  # items that are faster read exactly
+
+
+def cut(text: str, limits: Limits, exactly: Callable[[str], ItemList | None]) -> ItemList | None:
+    """The listing of `text`, or None. exactly: the exact way."""
+    if len(text) > limits.bytes or not fits(limits) or "\n---" in text or any(mark in text for mark in BREAKS):
+        return None
+    found = _ITEMS.search(text)
+    if found is None or ALIAS.search(text):
+        return None
+    column = len(found[1])
+    try:
+        starts = list(_starts(text, found.end(), column))
+        if len(starts) < _FEW:
+            return None
+        first, last = starts[1], starts[-1]
+        listing = exactly(text[:first] + text[last:])
+        if listing is None or (listing.style, listing.indent, len(listing.items)) != ("block", column, 2):
+            return None
+        if (listing.items[0].start, listing.items[0].end, listing.items[1].start) != (starts[0], first, first):
+            return None
+        between = tuple(_items(text, starts[1:], listing.items[0].line + text.count("\n", starts[0], first), exactly))
+    except (ValueError, YAMLError):
+        return None  # the exact way says what is wrong, and where
+    return _moved(listing, first, last - first, text.count("\n", first, last), between)
+
+
+def _starts(text: str, start: int, column: int) -> Iterator[int]:
+    """Where items seem to begin, up to the next key of the root."""
+    found = _ROOT.search(text, start)
+    stop = found.start() if found else len(text)
+    dash = "\n" + " " * column + "-"
+    at = start - 1
+    while 0 <= at < stop:
+        if text[at + len(dash)] != " ":
+            raise ValueError("an item that does not begin behind its dash")
+        yield at + 1
+        at = text.find(dash, at + 1, stop)
+
+
+def _items(text: str, starts: list[int], line: int, exactly: Callable[[str], ItemList | None]) -> Iterator[Chunk]:
+    """The items from each start to the next, each shown to be one."""
+    column = text.index("-", starts[0]) - starts[0]
+    header, proof = header_of_item(column), Proof()
+    for start, end in pairwise(starts):
+        piece = text[start:end]
+        short = shortened(piece)
+        head = None if deep(short) else header.read(piece, short)
+        if head is None:
+            alone = exactly(f"items:\n{piece}")
+            if alone is None or len(alone.items) != 1 or alone.items[0].end != len(piece) + 7:
+                raise ValueError("not one item")
+            yield alone.items[0]._replace(start=start, end=end, line=line)
+        else:
+            proof.take(short)
+            yield Chunk(start, end, line, *head, is_map=True)
+        line += piece.count("\n")
+    proof.finish()
+
+
+def _moved(listing: ItemList, behind: int, by: int, lines: int, between: tuple[Chunk, ...]) -> ItemList:
+    """The listing with items in between, and what stands behind them moved."""
+
+    def at(offset: int) -> int:
+        return offset + by if offset > behind else offset
+
+    def chunk(one: Chunk | None) -> Chunk | None:
+        return one if one is None or one.start < behind else moved(one)
+
+    def moved(one: Chunk) -> Chunk:
+        return one._replace(start=one.start + by, end=one.end + by, line=one.line + lines)
+
+    first, last = listing.items
+    results = listing.results_span
+    return listing._replace(
+        items=(first, *between, moved(last)),
+        function_config=chunk(listing.function_config),
+        results=chunk(listing.results),
+        items_at=at(listing.items_at),
+        items_span=(at(listing.items_span[0]), at(listing.items_span[1])),
+        end=at(listing.end),
+        tail=at(listing.tail),
+        results_span=(at(results[0]), at(results[1])) if results else None,
+    )
