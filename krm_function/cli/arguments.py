@@ -6,7 +6,7 @@ itself with --help on standard output.
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from krm_function import __version__
 from krm_function.cli import looking, rendering, setting_up
@@ -18,17 +18,31 @@ DESCRIPTION = """Turn rendered Kubernetes resources into confidential ones for C
 
 Without arguments: a KRM function (ResourceList on standard input), as kustomize and kpt call it."""
 EPILOG = """exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70 a bug of ours"""
-VERBS = (
-    *(rendering.fn, rendering.post_render, rendering.generate),
-    *(looking.plan, looking.explain, looking.diff, looking.check),
-    *(rendering.uninject, looking.policy, setting_up.lock, rendering.manifest, setting_up.schema),
-    *(setting_up.release, setting_up.init, setting_up.keys, setting_up.install, setting_up.completion),
-)
+VERBS = {
+    "fn": rendering.fn,
+    "post-render": rendering.post_render,
+    "generate": rendering.generate,
+    "plan": looking.plan,
+    "explain": looking.explain,
+    "diff": looking.diff,
+    "check": looking.check,
+    "uninject": rendering.uninject,
+    "policy": looking.policy,
+    "lock": setting_up.lock,
+    "manifest": rendering.manifest,
+    "schema": setting_up.schema,
+    "release": setting_up.release,
+    "init": setting_up.init,
+    "keys": setting_up.keys,
+    "install": setting_up.install,
+    "completion": setting_up.completion,
+}
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of one call; `run` is the verb's function. Raises Exit for --help and for mistakes."""
-    options, unknown = whole_parser().parse_known_args(arguments)
+    named = [name for name in VERBS if arguments[:1] == [name]]  # the others take as long to make as a small render
+    options, unknown = make_parser(named or VERBS).parse_known_args(arguments)
     if unknown and hasattr(options, "paths") and not any(word.startswith("-") and word != "-" for word in unknown):
         options.paths += unknown  # argparse takes no files behind an option once a first word has been taken
     elif unknown:
@@ -46,6 +60,11 @@ def parse_config_only(arguments: Sequence[str]) -> list[str]:
 
 def whole_parser() -> Parser:
     """The parser with all verbs."""
+    return make_parser(VERBS)
+
+
+def make_parser(names: Iterable[str]) -> Parser:
+    """The parser with some verbs."""
     parser = Parser(
         prog="contrast-krm",
         description=DESCRIPTION,
@@ -56,8 +75,8 @@ def whole_parser() -> Parser:
     parser.add_argument("--version", action="store_true", help="print the version")
     parser.set_defaults(run=_bare, parser=parser)
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", parser_class=Parser)
-    for add in VERBS:
-        add(verbs)
+    for name in names:
+        VERBS[name](verbs)
     return parser
 
 
