@@ -30,6 +30,7 @@ ELSEWHERE = frozenset(
         *("hosts.stream", "policy.drift", "report.machine", "report.plan", "report.pools", "stages.check", "verdict"),
         *("model.nodes", "model.placement", "model.pod_requests", "model.taints", "stages.place"),
         *("cli.lock", "lock"),
+        *("yamltext.quick", "yamltext.quick_items", "yamltext.quick_stream"),
     )
 )
 

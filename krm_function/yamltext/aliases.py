@@ -5,6 +5,7 @@ region becomes the JSON of what it stands for; every other byte stays. Helm 4 se
 a List into documents and leaves anchors and aliases as they were.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
@@ -23,7 +24,6 @@ from krm_function.yamltext.builder import Builder
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
 from krm_function.yamltext.events import Event, located, open_events
 from krm_function.yamltext.nodes import Node
-from krm_function.yamltext.quick import ALIAS
 from krm_function.yamltext.writer import flow, flow_key
 
 
@@ -38,12 +38,17 @@ class _Recorder(Builder):
         return node
 
 
+def has_alias(text: str) -> bool:
+    """Whether there may be an alias, by libyaml's rule for names."""
+    return "*" in text and re.search(r"\*[A-Za-z0-9_-]", text) is not None
+
+
 def resolve_foreign_aliases(text: str, limits: Limits = LIMITS) -> str:
     """Write out each alias of a stream whose anchor stands in an earlier document, as one line of JSON.
 
     The last definition before the alias wins. Raises YamlError for an alias without any anchor, and beyond the limits.
     """
-    if not ALIAS.search(text):
+    if not has_alias(text):
         return text
     starts: list[int] = []
     foreign = False

@@ -24,7 +24,7 @@ from krm_function.yamltext.events import located, open_events
 from krm_function.yamltext.header import Header, Reader
 from krm_function.yamltext.item_reader import Item, Root, Value, read_root
 from krm_function.yamltext.listed import ItemList
-from krm_function.yamltext.quick_items import cut
+from krm_function.yamltext.stream import LARGE
 
 
 def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
@@ -33,7 +33,12 @@ def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
     Anything else: not exactly one document, a root that is no mapping, no `items`, or `items` that is neither a list
     nor null. Raises YamlError for invalid YAML, and (shape) for an `items` that is an alias or stands behind a `?` key.
     """
-    return cut(text, limits, lambda part: split_exactly(part, limits)) or split_exactly(text, limits)
+    listing = None
+    if len(text) > LARGE:
+        from krm_function.yamltext.quick_items import cut
+
+        listing = cut(text, limits, lambda part: split_exactly(part, limits))
+    return listing or split_exactly(text, limits)
 
 
 def split_exactly(text: str, limits: Limits = LIMITS) -> ItemList | None:

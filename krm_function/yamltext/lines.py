@@ -11,24 +11,21 @@ from krm_function.yamltext.scalars import typed
 
 UNREAD = object()
 _DEPTH = 40  # collections inside each other
-_KEY = r"[A-Za-z_][A-Za-z0-9_./-]{0,250}"
-_ENTRY = (  # inside of brackets
-    r"(?:(?:[A-Za-z0-9_./]|-(?=[A-Za-z0-9-]))(?:[A-Za-z0-9_./+=@-]+|:(?=[A-Za-z0-9/]))*|\"[A-Za-z0-9_./:+ -]*\")"
-)
 _VALUE = (
     r"(?:[A-Za-z0-9_./+~$(]|-(?=[A-Za-z0-9./-]))[!-9;-~]*(?:(?::(?=[!-~])| (?=[!\"$-9;-~]))[!-9;-~]*)*"
-    r"|\"[ !#-\[\]-~]*\"|'[ -&(-~]*'"
-    rf"|\{{\}}|\[\]|\{{{_KEY}: {_ENTRY}(?:, {_KEY}: {_ENTRY})*\}}|\[{_ENTRY}(?:, {_ENTRY})*\]"
+    r"|\"[ !#-\[\]-~]*\"|'[ -&(-~]*'|[{\[][ -~]*[\]}]"
 )
-_LINE = re.compile(rf"(?m)^( *)(- )?(?:({_KEY}):(?: +({_VALUE}))?|(?<=- )({_VALUE}))? *(?:(?<![^ \n])#[ -~]*)?$")
-_PAIRS = re.compile(rf"({_KEY}): ({_ENTRY})")
-_ENTRIES = re.compile(_ENTRY)
+_LINE = re.compile(
+    rf"(?m)^( *)(- )?(?:([A-Za-z_][A-Za-z0-9_./-]{{0,250}}):(?= |$) *)?({_VALUE})? *(?:(?<![^ \n])#[ -~]*)?$"
+)
 _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))  # as keys, these are no strings
-
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+_FIRST = _LETTERS.union("0123456789./")  # of a plain entry within brackets
+_ENTRY = _FIRST.union("+=@-")
 _LONGEST = max(map(len, _WORDS))
 
-_Row = tuple[int, bool, str, str, str]  # column, whether there is a dash, key, value, item; what is not there is ""
-_END: _Row = (-1, False, "", "", "")
+_Row = tuple[int, bool, str, str]  # column, whether there is a dash, key, value; what is not there is ""
+_END: _Row = (-1, False, "", "")
 
 
 def read_lines(text: str) -> Any:
@@ -38,7 +35,7 @@ def read_lines(text: str) -> Any:
     if len(found) <= body.count("\n"):
         return UNREAD
     rows: list[_Row] = [
-        (len(spaces), bool(dash), key, value, item) for spaces, dash, key, value, item in found if key or item or dash
+        (len(spaces), bool(dash), key, value) for spaces, dash, key, value in found if key or value or dash
     ]
     if not rows:
         return UNREAD
@@ -67,15 +64,15 @@ def _list(rows: list[_Row], at: int, room: int) -> tuple[list[Any], int]:
     items: list[Any] = []
     column = rows[at][0]
     while True:
-        here, dash, key, value, item = rows[at]
+        here, dash, key, value = rows[at]
         if here != column or not dash:
             return items, at
         if key:
-            rows[at] = (column + 2, False, key, value, "")
+            rows[at] = (column + 2, False, key, value)
             made, at = _collection(rows, at, room)
             items.append(made)
-        elif item:
-            items.append(_scalar(item))
+        elif value:
+            items.append(_value(value))
             at += 1
         else:
             raise _NotPlainError
@@ -85,33 +82,54 @@ def _map(rows: list[_Row], at: int, room: int) -> tuple[dict[str, Any], int]:
     pairs: dict[str, Any] = {}
     column = rows[at][0]
     while True:
-        here, dash, key, value, _ = rows[at]
+        here, dash, key, value = rows[at]
         if here != column or dash:
             return pairs, at
-        if key in pairs or (len(key) <= _LONGEST and key.lower() in _WORDS):
+        if not key or key in pairs or (len(key) <= _LONGEST and key.lower() in _WORDS):
             raise _NotPlainError
         at += 1
         if value:
-            pairs[key] = _scalar(value)
+            pairs[key] = _value(value)
             continue
-        below, dash, _, _, _ = rows[at]
+        below, dash, _, _ = rows[at]
         if below > column or (below == column and dash):
             pairs[key], at = _collection(rows, at, room)
         else:
             pairs[key] = None
 
 
-def _scalar(text: str) -> Any:
+def _value(text: str) -> Any:
     """The value of what stands behind a colon or a dash."""
-    first = text[0]
-    if first in "\"'":
-        return text[1:-1]
-    if first == "{":
-        pairs = _PAIRS.findall(text)
-        made = {key: _scalar(value) for key, value in pairs}
-        if len(made) < len(pairs) or not _WORDS.isdisjoint(key.lower() for key in made):
+    match text[0]:
+        case '"' | "'":
+            return text[1:-1]
+        case "{" | "[" if text in ("{}", "[]"):
+            return {} if text == "{}" else []
+        case "{" if text[-1] == "}":
+            return _bracketed_map(text[1:-1].split(", "))
+        case "[" if text[-1] == "]":
+            return [_entry(part) for part in text[1:-1].split(", ")]
+        case "{" | "[":
             raise _NotPlainError
-        return made
-    if first == "[":
-        return [_scalar(entry) for entry in _ENTRIES.findall(text[1:])]
-    return typed(text)
+        case _:
+            return typed(text)
+
+
+def _bracketed_map(parts: list[str]) -> dict[str, Any]:
+    pairs: dict[str, Any] = {}
+    for part in parts:
+        key, _, value = part.partition(": ")
+        if key in pairs or key[:1] not in _LETTERS or not _ENTRY.issuperset(key) or key.lower() in _WORDS:
+            raise _NotPlainError
+        pairs[key] = _entry(value)
+    return pairs
+
+
+def _entry(text: str) -> Any:
+    """One value within brackets."""
+    if text[:1] == '"' and text[-1:] == '"' and len(text) > 1 and _ENTRY.issuperset(text[1:-1]):
+        return text[1:-1]
+    head, *rest = text.lstrip("-").split(":")
+    if all(part and part[0] in _FIRST and _ENTRY.issuperset(part) for part in (head, *rest)):
+        return typed(text)
+    raise _NotPlainError

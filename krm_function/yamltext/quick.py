@@ -17,7 +17,6 @@ from krm_function.libyaml import CParser
 from krm_function.yamltext.errors import Limits
 
 BREAKS = ("\r", "\x85", "\u2028", "\u2029", "\ufeff", "\n%", "\n...")  # line ends of libyaml's own, directives, ends
-ALIAS = re.compile(r"\*[A-Za-z0-9_-]")  # by libyaml's rule for names
 _LITERAL = re.compile(r"(?m)^( *)([A-Za-z0-9._/-]+): \|[+-]?\n(\1 +)(?=[^\s])[^\n]*\n(?:\3[^\n]*\n|\n)*")
 _STAND_IN = (
     r"\1\2: |"

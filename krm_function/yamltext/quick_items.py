@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from krm_function.libyaml import YAMLError
+from krm_function.yamltext.aliases import has_alias
 from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.errors import Limits
 from krm_function.yamltext.listed import ItemList
-from krm_function.yamltext.quick import ALIAS, BREAKS, Proof, deep, fits, header_of_item, shortened
+from krm_function.yamltext.quick import BREAKS, Proof, deep, fits, header_of_item, shortened
 
 _ITEMS = re.compile(r"(?:\A|\n)items:\n(?=( *)- )")
 _ROOT = re.compile(r"\n[^ \n#-]")  # the key behind the items
@@ -24,7 +25,7 @@ def cut(text: str, limits: Limits, exactly: Callable[[str], ItemList | None]) ->
     if len(text) > limits.bytes or not fits(limits) or "\n---" in text or any(mark in text for mark in BREAKS):
         return None
     found = _ITEMS.search(text)
-    if found is None or ALIAS.search(text):
+    if found is None or has_alias(text):
         return None
     column = len(found[1])
     try:

@@ -9,8 +9,8 @@ from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
 from krm_function.yamltext.events import located, open_events
 from krm_function.yamltext.header import Header, Reader
-from krm_function.yamltext.quick_stream import cut
 
+LARGE = 50_000  # characters: below, making the patterns of the quick way takes longer than the exact way
 _NOTHING = Header("", "", "", is_map=False, empty=True)
 
 
@@ -21,7 +21,11 @@ def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
     are not resolved here, so one without an anchor passes. Raises YamlError for any text that is not valid YAML
     throughout.
     """
-    chunks = cut(text, limits, lambda document: split_exactly(document, limits))
+    chunks = None
+    if len(text) > LARGE:
+        from krm_function.yamltext.quick_stream import cut
+
+        chunks = cut(text, limits, lambda document: split_exactly(document, limits))
     return split_exactly(text, limits) if chunks is None else chunks
 
 
