@@ -5,10 +5,10 @@ Rule of this file: what Helm uses to find its documents again survives. Helm 3 m
 anchor is in another document: they are written out, since Helm itself cannot read them back.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_function.hosts.stream import Stream, cut_stream, encode_stream
+from krm_function.hosts.stream import Stream, cut_stream, stream_pieces
 from krm_function.yamltext import Source, resolve_foreign_aliases
 
 FILENAME = "postrenderer.helm.sh/postrender-filename"
@@ -20,14 +20,14 @@ def decode_helm(source: Source) -> Stream:
     return cut_stream(source._replace(text=resolve_foreign_aliases(source.text)))
 
 
-def encode_helm(stream: Stream, texts: Sequence[str | None], added: Iterable[Any]) -> bytes:
+def encode_helm(stream: Stream, texts: Sequence[str | None], added: Iterable[Any]) -> Iterator[bytes]:
     """The stream with new texts; added objects are marked as templates of the chart, in the way of the calling Helm."""
     added = tuple(added)
     chart = _chart_of_helm_4(stream) if added else ""
     if chart:
-        return encode_stream(stream, texts, [_filed(value, chart) for value in added])
+        return stream_pieces(stream, texts, [_filed(value, chart) for value in added])
     chart = _chart_of_helm_3(stream) if added else ""
-    return encode_stream(stream, texts, added, source=f"{chart}/templates" if chart else "")
+    return stream_pieces(stream, texts, added, source=f"{chart}/templates" if chart else "")
 
 
 def _chart_of_helm_4(stream: Stream) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from krm_function.api import collect
 from krm_function.cli.configuration import from_files, from_files_and_resources
 from krm_function.cli.say import complain
-from krm_function.cli.streams import read_in, write_out
+from krm_function.cli.streams import read_in, write_pieces
 from krm_function.findings import Finding, finding
 from krm_function.model.located import yaml_finding
 from krm_function.pipeline import render
@@ -53,5 +53,5 @@ def rendered(
     made = render(stream.resources, config, findings + unmet + wrong, engine)
     code = complain(made.findings, form, report)
     if not made.failed:
-        write_out(encode_helm(stream, made.texts, made.added))
+        write_pieces(encode_helm(stream, made.texts, made.added))
     return code

@@ -3,8 +3,14 @@
 Rule of this file: all of one and all of the other, in one go; and nothing is imported before something goes wrong.
 """
 
+from __future__ import annotations
+
 import os
 import sys
+
+TYPE_CHECKING = False  # importing typing takes longer than all that a stream of bystanders needs
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def read_in() -> bytes:
@@ -28,12 +34,17 @@ def read_in() -> bytes:
 
 def write_out(data: bytes) -> None:
     """All of standard output, in one go: a host must never see half of it. Raises FileProblem."""
+    write_pieces((data,))
+
+
+def write_pieces(pieces: Iterable[bytes]) -> None:
+    """The same of what is encoded while it is written; nothing but the writing may go wrong by now."""
     if not sys.stdout:  # the caller has closed it
         from krm_function.hosts.files import FileProblem
 
         raise FileProblem("standard output", "it is closed", writing=True)
     try:
-        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.writelines(pieces)
     except OSError as problem:
         raise _unwritable(problem) from problem
     flush()

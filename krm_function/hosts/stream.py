@@ -4,8 +4,7 @@ Rule of this file: texts go out as they came in; a new object is appended as a d
 first where that leaves the rest untouched, because Helm 3 creates objects in the order of the stream (krm.md 4.1).
 """
 
-import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.model.resource import Resource
@@ -44,6 +43,13 @@ def encode_stream(stream: Stream, texts: Sequence[str | None], added: Iterable[A
     texts: None leaves the resource out. source: Helm 3's template directory, for the `# Source:` line by which
     `helm template --show-only` finds a document; "" elsewhere.
     """
+    return b"".join(stream_pieces(stream, texts, added, source))
+
+
+def stream_pieces(
+    stream: Stream, texts: Sequence[str | None], added: Iterable[Any] = (), source: str = ""
+) -> Iterator[bytes]:
+    """The same one by one, so that a large stream is not held in one more piece."""
     body = [text for text in texts if text]
     newline = _newline(body)
     first: list[str] = []
@@ -54,11 +60,9 @@ def encode_stream(stream: Stream, texts: Sequence[str | None], added: Iterable[A
     if last and body and not body[-1].endswith("\n"):
         body.append(newline)
         last[0] = last[0].replace(f'{EMITTED}: "true"', f"{EMITTED}: {AFTER_NEWLINE}", 1)
-    out = io.BytesIO()
-    out.write(encode("", stream.bom))
-    for text in (*first, *body, *last):  # one by one: a large stream is not held in one more piece
-        out.write(encode(text))
-    return out.getvalue()
+    yield encode("", stream.bom)
+    for text in (*first, *body, *last):
+        yield encode(text)
 
 
 def _newline(texts: Iterable[str]) -> str:

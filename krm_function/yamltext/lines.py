@@ -5,6 +5,7 @@ printable ASCII; whatever is not plain to see makes the whole text `UNREAD`, and
 """
 
 import re
+from sys import intern
 from typing import Any
 
 from krm_function.yamltext.scalars import typed
@@ -35,7 +36,9 @@ def read_lines(text: str) -> Any:
     if len(found) <= body.count("\n"):
         return UNREAD
     rows: list[_Row] = [
-        (len(spaces), bool(dash), key, value) for spaces, dash, key, value in found if key or value or dash
+        (len(spaces), bool(dash), intern(key), intern(value))  # documents of one kind say the same over and over
+        for spaces, dash, key, value in found
+        if key or value or dash
     ]
     if not rows:
         return UNREAD
