@@ -6,6 +6,7 @@ Rule of this file: what libyaml has not shown is not assumed; where it cannot be
 - The lines of a literal (`key: |`) mean nothing as long as they are indented like the first. libyaml is given one line
   in their place, which it refuses inside of quotes and brackets: so what it takes there is a literal, or inside of one.
 - A header is read off plain first lines when no later line can be a second one.
+- Patterns are possessive throughout: a text takes a time in proportion to its length, whatever stands in it.
 - Depth is bounded by counting, before libyaml sees anything: a column opens two collections at most (a map, and a list
   in the same column), and so does a bracket (a list, and a pair in it).
 """
@@ -17,7 +18,7 @@ from krm_function.libyaml import CParser
 from krm_function.yamltext.errors import Limits
 
 BREAKS = ("\r", "\x85", "\u2028", "\u2029", "\ufeff", "\n%", "\n...")  # line ends of libyaml's own, directives, ends
-_LITERAL = re.compile(r"(?m)^( *)([A-Za-z0-9._/-]+): \|[+-]?\n(\1 +)(?=[^\s])[^\n]*\n(?:\3[^\n]*\n|\n)*")
+_LITERAL = re.compile(r"(?m)^( *+)([A-Za-z0-9._/-]++): \|[+-]?\n(\1 ++)(?=[^\s])[^\n]*+\n(?:\3[^\n]*+\n|\n)*+")
 _STAND_IN = (
     r"\1\2: |"
     "\n"
@@ -27,7 +28,7 @@ _STAND_IN = (
 _ODD = bytes(set(range(32)) - {9, 10} | {127})  # characters that YAML does not allow
 _COLUMNS, _BRACKETS = 24, 20
 _DEEP = "\n" + " " * _COLUMNS
-_NESTED = re.compile(r"\n *[-?][ \t]+[-?][ \t]")  # more than one collection begins in one line
+_NESTED = re.compile(r"\n *+[-?][ \t]++[-?][ \t]")  # more than one collection begins in one line
 _BATCH = 256 * 1024  # characters that libyaml reads at once
 
 
@@ -36,13 +37,15 @@ class Header:
 
     def __init__(self, opening: str, margin: str) -> None:
         """Make the two patterns."""
+        second = r"\3(?:name\b|[\"'?&!*])"
         self.first = re.compile(
-            opening + r"apiVersion: ([A-Za-z][A-Za-z0-9./-]*)\n"
-            rf"{margin}kind: ([A-Za-z]+)\n{margin}metadata:\n(?=({margin} +))"
-            r"(?:\3(?!name:)[A-Za-z]+:(?: [A-Za-z0-9][A-Za-z0-9./-]*)?\n(?:\3 +[^\n\"'\[{&*|>]*\n)*)*"  # above the name
-            r"\3name: ([A-Za-z0-9][A-Za-z0-9.-]*)\n"
+            opening + r"apiVersion: ([A-Za-z][A-Za-z0-9./-]*+)\n"
+            rf"{margin}kind: ([A-Za-z]++)\n{margin}metadata:\n(?=({margin} ++))"
+            # what stands above the name
+            r"(?:\3(?!name:)[A-Za-z]++:(?: [A-Za-z0-9][A-Za-z0-9./-]*+)?\n(?:\3 ++[^\n\"'\[{&*|>]*+\n)*+)*+"
+            r"\3name: ([A-Za-z0-9][A-Za-z0-9.-]*+)\n"
             rf"(?=\3[^ \n]|{margin}[^ \n]|\Z)"  # the name does not go on in the next line
-            rf"(?!(?:{margin} [^\n]*\n| *(?:#[^\n]*)?\n)*\3(?:name\b|[\"'?&!*]))"  # no second name
+            rf"(?:(?!{second})(?:{margin} [^\n]*+| *+(?:#[^\n]*+)?)\n)*+(?!{second})"  # no second name
         )
         self.again = re.compile(rf"\n{margin}(?:[^ \nA-Za-z#]|(?:apiVersion|kind|metadata)\b)")
 

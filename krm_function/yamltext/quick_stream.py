@@ -12,8 +12,8 @@ from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.errors import Limits
 from krm_function.yamltext.quick import BREAKS, Header, Proof, deep, fits, shortened
 
-_NO_DOCUMENT = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*(?:#[^\n]*)?")
-_HEADER = Header(r"(?:(?:#[^\n]*)?\n)*(?:---[ ]*\n)?(?:(?:#[^\n]*)?\n)*", "")
+_NO_DOCUMENT = re.compile(r"(?:[ \t]*+(?:#[^\n]*+)?\n)*+[ \t]*+(?:#[^\n]*+)?")
+_HEADER = Header(r"(?:(?:#[^\n]*+)?\n)*+(?:---[ ]*+\n)?(?:(?:#[^\n]*+)?\n)*+", "")
 
 
 def cut(text: str, limits: Limits, exactly: Callable[[str], Sequence[Chunk]]) -> tuple[Chunk, ...] | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -167,3 +168,12 @@ def compare(text: str) -> None:
         assert read_lines(text) is UNREAD, text
     else:
         plainly(text)
+
+
+@pytest.mark.parametrize("end", ["é", "#é", "]é", "'", '"', ":", "\t"])
+@pytest.mark.parametrize("unit", [" ", "a", "a ", "a:", "] #", "]", "--", "'", '"', "- ", "a, ", "{a: b}, ", "\n", "#"])
+@pytest.mark.parametrize("start", ["", "a: ", "a: [", "a: {", "a: '", "- ", "#"])
+def test_a_long_line_takes_no_time_to_refuse(start: str, unit: str, end: str) -> None:
+    before = process_time()
+    read_lines(start + unit * 20_000 + end)
+    assert process_time() - before < 1, "quadratic, or worse"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,8 +10,8 @@ from hypothesis import strategies as st
 
 from benchmarks.inputs import mixed, ordinary, stream
 from krm_function.yamltext import LIMITS, Chunk, Limits, YamlError
-from krm_function.yamltext.quick import _BRACKETS, _COLUMNS
-from krm_function.yamltext.quick_stream import cut
+from krm_function.yamltext.quick import _BRACKETS, _COLUMNS, deep, shortened
+from krm_function.yamltext.quick_stream import _HEADER, cut
 from krm_function.yamltext.stream import split_exactly
 from tests.hosts.test_pass_through import ODD, STREAMS
 
@@ -120,6 +121,17 @@ def test_limits_are_kept(limits: Limits) -> None:
     quickly(HEAD, limits)
     quickly(HEAD * 3, limits)
     quickly(f"{HEAD}data:\n  a: &a x\n  b:\n" + "  - *a\n" * 4, limits)
+
+
+@pytest.mark.parametrize(
+    "unit", ["\n", "# a\n", "  \n", "   # a\n", "   a: b\n", "  a: b\n", "    \n", "  a:\n    b\n", " ", "a: |\n"]
+)
+@pytest.mark.parametrize("start", ["", "---\n", HEAD, HEAD.removesuffix("  name: a\n"), f"{HEAD}data:\n  a: |\n"])
+def test_a_long_document_takes_no_time_to_refuse(start: str, unit: str) -> None:
+    text = start + unit * 10_000 + "\"'"
+    before = process_time()
+    _HEADER.read(text, text), shortened(text), deep(text)
+    assert process_time() - before < 1, "quadratic, or worse"
 
 
 LINES = st.sampled_from(
