@@ -13,12 +13,12 @@ from krm_function.api.kinds import API_VERSION, Config
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.model.edits import Edit
 from krm_function.model.located import placed
-from krm_function.model.objects import objects, reference
+from krm_function.model.objects import objects
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class import RuntimeClass
 from krm_function.model.vcpus import vcpus
-from krm_function.model.workload import EMITTED, Workload, dig
+from krm_function.model.workload import Workload
 from krm_function.policy import STRICT, References, load_rules, settings
 from krm_function.record import NamedTuple
 from krm_function.stages.inject import inject_into
@@ -43,11 +43,10 @@ from krm_function.stages.policy import (
 )
 from krm_function.stages.read import Read, read
 from krm_function.stages.resolve import Resolved, resolve
-from krm_function.stages.schedule import RuntimeClasses, RuntimeClassObject, runtime_classes, schedule
+from krm_function.stages.schedule import RuntimeClasses, runtime_class_objects, runtime_classes, schedule
 from krm_function.stages.select import coordinator_namespace, select
 from krm_function.stages.verify import after, before
 from krm_function.stages.write import ObjectEdits, collisions, write
-from krm_function.yamltext import Document
 
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
@@ -149,7 +148,8 @@ def render(
     )
     skipped = tuple(Planned(one.ref, skipped=one.reason) for _, chosen in selections for one in chosen.skipped)
     workloads = [(index, workload) for index, chosen in selections for workload in chosen.workloads]
-    classes = _runtime_class_objects(source.documents, config)
+    values = [(index, document.value) for index, document in source.documents.items()]
+    classes = runtime_class_objects(values, config.release) if config else []
     if has_errors(source.findings) or not (workloads or classes):  # what cannot be read may be what others refer to
         return Rendered(unchanged, findings=findings, plan=skipped)
     if config is None:
@@ -331,20 +331,6 @@ def _measured(subject: Subject, blocks: Blocks | None, *, existing: bool = False
         found = existing_digest(subject.workload)
         return subject.plus((), found.findings)._replace(digest=found.digest)
     return subject
-
-
-def _runtime_class_objects(documents: Mapping[int, Document], config: Config | None) -> list[RuntimeClassObject]:
-    """The RuntimeClass objects of the input that belong to the release."""
-    handlers = {platform.handler for platform in config.release.platforms.values()} if config else set()
-    return [
-        RuntimeClassObject(index, root, reference(value), value)
-        for index, document in documents.items()
-        for root, value in objects(document.value)
-        if reference(value).kind == "RuntimeClass"
-        and isinstance(value, dict)
-        and reference(value).name in handlers
-        and dig(value, ("metadata", "annotations", EMITTED)) is None  # in a List; it is made anew
-    ]
 
 
 def _planned(subject: Subject) -> Planned:

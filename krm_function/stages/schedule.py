@@ -12,6 +12,7 @@ from typing import Any
 from krm_function.api.kinds import Generate, PlatformRelease, Release, Scheduling
 from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
 from krm_function.model.edits import ABSENT, Edit, Outcome
+from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.quantity import equal
 from krm_function.model.runtime_class import (
@@ -56,6 +57,20 @@ class RuntimeClasses(NamedTuple):
     edits: Sequence[Filled] = ()
     added: tuple[dict[str, Any], ...] = ()
     findings: tuple[Finding, ...] = ()
+
+
+def runtime_class_objects(documents: Iterable[tuple[int, Any]], release: Release) -> list[RuntimeClassObject]:
+    """The RuntimeClass objects of the input that belong to the release, but for those that an earlier render added."""
+    handlers = {platform.handler for platform in release.platforms.values()}
+    return [
+        RuntimeClassObject(index, root, reference(value), value)
+        for index, document in documents
+        for root, value in objects(document)
+        if isinstance(value, dict)
+        and value.get("kind") == KIND
+        and reference(value).name in handlers
+        and dig(value, ("metadata", "annotations", EMITTED)) is None  # in a List; it is made anew
+    ]
 
 
 def schedule(workload: Workload, runtime_class: RuntimeClass | None) -> Outcome:
