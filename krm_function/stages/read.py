@@ -6,13 +6,14 @@ carry `contrast-krm.dev/emitted`.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from krm_function.findings import Finding, Path
 from krm_function.model.kinds import KINDS
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, ORIGINAL, dig
+from krm_function.model.workload import EMITTED, ORIGINAL, dig, mapping
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, YamlError, parse, read_undo, read_value, restore
 
@@ -79,7 +80,18 @@ def _by_value(resource: Resource) -> Document | None:
             pod = pod.get(part, {}) if isinstance(pod, dict) else None
         if not isinstance(pod, dict) or RUNTIME_CLASS in pod:
             return None
+        value = _outline(value, resource.kind)
     return Document(resource.text, None, value, resource.line)
+
+
+def _outline(value: dict[str, Any], kind: str) -> dict[str, Any]:
+    """What an object is, and that it has no runtime class; there may be thousands, and nobody asks for more."""
+    outline: dict[str, Any] = {}
+    for part in reversed((*KINDS[kind][1], "spec")):
+        outline = {part: outline}
+    named = mapping(value.get("metadata"))
+    metadata = {key: named[key] for key in ("name", "namespace", "generateName") if key in named}
+    return {"apiVersion": value.get("apiVersion"), "kind": kind, "metadata": metadata, **outline}
 
 
 def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[Finding, ...]]:

@@ -13,6 +13,7 @@ Rule of this file: what libyaml has not shown is not assumed; where it cannot be
 
 import functools
 import re
+from sys import intern
 
 from krm_function.libyaml import CParser
 from krm_function.yamltext.errors import Limits
@@ -54,7 +55,7 @@ class Header:
         found = self.first.match(piece)
         if found is None or self.again.search(short, found.end(4)):
             return None
-        return found[1], found[2], found[4]
+        return intern(found[1]), intern(found[2]), found[4]
 
 
 @functools.cache

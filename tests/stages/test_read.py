@@ -13,6 +13,7 @@ from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.stages.read import read
+from krm_function.stages.select import select
 from krm_function.stages.write import ObjectEdits, write
 from krm_function.yamltext import parse
 from tests.stages.deployment import a_list, an_object, coordinator, stream
@@ -226,3 +227,37 @@ def test_records_that_somebody_made_up_never_raise(undo: Any) -> None:
     source = read(stream(document))
     assert 0 in source.documents
     assert all(found.severity == "error" for found in source.findings)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "rest",
+    [
+        {},
+        {"metadata": {"name": "a", "namespace": "b", "labels": {"c": "d"}}},
+        {"metadata": {"generateName": "a-"}},
+        {"metadata": None, "spec": None},
+        {"spec": {"template": {}, "jobTemplate": {"spec": {}}}},
+        {"spec": {"template": None}},
+        {"spec": {"template": []}},
+        {"spec": {"jobTemplate": {"spec": 5}}},
+        {"spec": []},
+        {"spec": {"template": {"spec": {"containers": [{"name": "a"}]}}}},
+        {"spec": {"runtimeClassName": "kata", "template": {"spec": {"runtimeClassName": "kata"}}}},
+        {"apiVersion": "other/v1"},
+        {"apiVersion": 5},
+    ],
+)
+def test_a_pod_without_a_runtime_class_is_selected_as_if_it_were_parsed(kind: str, rest: dict[str, Any]) -> None:
+    (resource,) = stream({"apiVersion": KINDS[kind][0], "kind": kind, **rest})
+    found, whole = read([resource]).documents[0], parse(resource.text)
+    assert select(found.value) == select(whole.value)
+    assert reference(found.value) == reference(whole.value)
+    assert found.text == resource.text
+
+
+def test_what_cannot_be_read_is_said_with_its_place_also_of_pods_that_nobody_edits() -> None:
+    (resource,) = stream({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}})
+    broken = resource._replace(text=resource.text + "spec: {}\nspec: {}\n", line=7)
+    (found,) = read([broken]).findings
+    assert (found.code, found.line) == ("CC0106", 7 + broken.text.count("\n") - 1)
