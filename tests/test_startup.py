@@ -6,6 +6,7 @@ A render is a new process each time (kustomize and Helm start one), so every mod
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -80,3 +81,54 @@ def test_more_of_openssl_is_loaded_for_owner_keys_other_than_plain_p384() -> Non
     names = loaded(RENDER, source)
     assert KEY_FILES in names
     assert names & NEVER <= {"dataclasses", "inspect", "random"}, "what OpenSSL's bindings need"
+
+
+HEAVY = NEVER.union(("cryptography", "jsonpatch", "shtab"))
+QUICK = Path(__file__).parents[1] / "examples" / "quickstart"
+CONFIG = ("--config", str(QUICK / "config"))
+PARSER = frozenset(("argparse", "shutil"))
+CURVED = PARSER.union(("cryptography",))
+VERBS = {
+    "generate": (str(QUICK / "resources"), *CONFIG),
+    "plan": (str(QUICK / "resources"), *CONFIG),
+    "explain": ("Deployment/web", str(QUICK / "resources"), *CONFIG),
+    "diff": (str(QUICK / "resources"), *CONFIG),
+    "check": ("RENDERED",),
+    "uninject": ("RENDERED",),
+    "manifest": ("RENDERED",),
+    "schema": ("ContrastGenerate",),
+    "release show": (str(QUICK / "config" / "release.yaml"),),
+}
+LOADS = {
+    "generate": CURVED,
+    "plan": CURVED,
+    "explain": CURVED,
+    "diff": CURVED.union(("difflib",)),
+    "check": CURVED.union(("tomllib",)),
+    "uninject": PARSER,
+    "manifest": PARSER,
+    "schema": PARSER,
+    "release show": PARSER,
+}
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The quickstart, rendered."""
+    file = str(tmp_path_factory.mktemp("startup") / "rendered.yaml")
+    command = [sys.executable, "-c", "from krm_function.cli import main\nmain()"]
+    subprocess.run([*command, "generate", *VERBS["generate"], "-o", file], capture_output=True, check=True)
+    return file
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_loads_what_it_needs_and_nothing_else(verb: str, rendered: str) -> None:
+    arguments = [*verb.split(), *(rendered if word == "RENDERED" else word for word in VERBS[verb])]
+    code = (
+        "import contextlib, io\nfrom krm_function.cli import main\n"
+        f"sys.argv = ['contrast-krm', *{arguments!r}]\n"
+        "with contextlib.redirect_stderr(io.StringIO()):\n    assert main() == 0"
+    )
+    names = loaded(code)
+    assert names & HEAVY == LOADS[verb]
+    assert "yaml.constructor" not in names, "the half of PyYAML that is written in Python"
