@@ -51,7 +51,7 @@ def _starts(text: str, start: int, column: int) -> Iterator[int]:
     dash = "\n" + " " * column + "-"
     at = start - 1
     while 0 <= at < stop:
-        if text[at + len(dash)] != " ":
+        if text[at + len(dash) : at + len(dash) + 1] != " ":
             raise ValueError("an item that does not begin behind its dash")
         yield at + 1
         at = text.find(dash, at + 1, stop)

@@ -91,6 +91,9 @@ def test_recorded_lists(name: str) -> None:
         "- a: b\n---\n- c\n",
         "items:\n- a\n",
         "a: b\n- c: d\n",
+        "-",
+        "- ",
+        "-\n",
     ],
     ids=repr,
 )
