@@ -49,7 +49,8 @@ def replace_items(
     for start, end, new in sorted(edits, key=lambda edit: edit[0]):
         out += (text[at:start], new)
         at = end
-    return "".join(out) + text[at:]
+    out.append(text[at:])
+    return "".join(out)
 
 
 def _flow_items(chunks: tuple[Chunk, ...], new_texts: Sequence[str | None]) -> list[_Edit]:
