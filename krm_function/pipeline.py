@@ -148,7 +148,7 @@ def render(
     )
     skipped = tuple(Planned(one.ref, skipped=one.reason) for _, chosen in selections for one in chosen.skipped)
     workloads = [(index, workload) for index, chosen in selections for workload in chosen.workloads]
-    values = [(index, document.value) for index, document in source.documents.items()]
+    values = ((index, document.value) for index, document in source.documents.items())
     classes = runtime_class_objects(values, config.release) if config else []
     if has_errors(source.findings) or not (workloads or classes):  # what cannot be read may be what others refer to
         return Rendered(unchanged, findings=findings, plan=skipped)

@@ -18,7 +18,7 @@ from krm_function.libyaml import (
     StreamEndEvent,
     YAMLError,
 )
-from krm_function.model.kinds import KINDS
+from krm_function.model.kinds import KINDS, LOOKED_INTO
 
 TYPE_CHECKING = False  # importing typing would take as long as all that is done here
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _LARGE = 4_000_000  # bytes: above, the whole line is not slower
 _DEEP = 100  # nested collections, as in yamltext.Limits
-_LOOKED_INTO = frozenset(("List", "RuntimeClass"))  # kinds that are Contrast's by what they hold
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))  # plain, these are no strings
 
@@ -56,7 +55,7 @@ def _look_at(document: Any) -> None:
     if not isinstance(document, dict):
         raise _Unsure
     kind, version = document.get("kind", ""), document.get("apiVersion", "")
-    if not isinstance(kind, str) or not isinstance(version, str) or kind in _LOOKED_INTO:
+    if not isinstance(kind, str) or not isinstance(version, str) or kind in LOOKED_INTO:
         raise _Unsure
     if kind.startswith("Contrast") or version.lower().startswith("contrast"):  # configuration
         raise _Unsure

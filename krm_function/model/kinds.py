@@ -15,3 +15,5 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Job": ("batch/v1", ("spec", "template")),
     "CronJob": ("batch/v1", ("spec", "jobTemplate", "spec", "template")),
 }
+
+LOOKED_INTO = frozenset(("List", "RuntimeClass"))  # kinds that are Contrast's by what they hold

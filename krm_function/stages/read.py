@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path
-from krm_function.model.kinds import KINDS
+from krm_function.model.kinds import KINDS, LOOKED_INTO
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
@@ -17,7 +17,6 @@ from krm_function.model.workload import EMITTED, ORIGINAL, dig, mapping
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, YamlError, parse, read_undo, read_value, restore
 
-LOOKED_INTO = frozenset(("List", "RuntimeClass"))
 POD_KINDS = LOOKED_INTO.union(KINDS)
 RUNTIME_CLASS = "runtimeClassName"
 

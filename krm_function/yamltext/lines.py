@@ -20,11 +20,9 @@ _VALUE = (
 _LINE = re.compile(
     rf"(?m)^( *+)(- )?(?:([A-Za-z_][A-Za-z0-9_./-]{{0,250}}+):(?= |$) *+)?({_VALUE})? *+(?:(?<![^ \n])#[ -~]*+)?$"
 )
-_WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))  # as keys, these are no strings
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 _FIRST = _LETTERS.union("0123456789./")  # of a plain entry within brackets
 _ENTRY = _FIRST.union("+=@-")
-_LONGEST = max(map(len, _WORDS))
 
 _Row = tuple[int, bool, str, str]  # column, whether there is a dash, key, value; what is not there is ""
 _END: _Row = (-1, False, "", "")
@@ -89,7 +87,7 @@ def _map(rows: list[_Row], at: int, room: int) -> tuple[dict[str, Any], int]:
         here, dash, key, value = rows[at]
         if here != column or dash:
             return pairs, at
-        if not key or key in pairs or (len(key) <= _LONGEST and key.lower() in _WORDS):
+        if not key or key in pairs or type(typed(key)) is not str:
             raise _NotPlainError
         at += 1
         if value:
@@ -123,7 +121,7 @@ def _bracketed_map(parts: list[str]) -> dict[str, Any]:
     pairs: dict[str, Any] = {}
     for part in parts:
         key, _, value = part.partition(": ")
-        if key in pairs or key[:1] not in _LETTERS or not _ENTRY.issuperset(key) or key.lower() in _WORDS:
+        if key in pairs or key[:1] not in _LETTERS or not _ENTRY.issuperset(key) or type(typed(key)) is not str:
             raise _NotPlainError
         pairs[key] = _entry(value)
     return pairs

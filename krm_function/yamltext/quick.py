@@ -13,19 +13,17 @@ Rule of this file: what libyaml has not shown is not assumed; where it cannot be
 
 import functools
 import re
+from collections.abc import Callable, Iterable, Iterator
 from sys import intern
 
 from krm_function.libyaml import CParser
+from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.errors import Limits
 
-BREAKS = ("\r", "\x85", "\u2028", "\u2029", "\ufeff", "\n%", "\n...")  # line ends of libyaml's own, directives, ends
+_BREAKS = ("\r", "\x85", "\u2028", "\u2029", "\ufeff", "\n%", "\n...")  # line ends of libyaml's own, directives, ends
 _LITERAL = re.compile(r"(?m)^( *+)([A-Za-z0-9._/-]++): \|[+-]?\n(\1 ++)(?=[^\s])[^\n]*+\n(?:\3[^\n]*+\n|\n)*+")
-_STAND_IN = (
-    r"\1\2: |"
-    "\n"
-    r"""\3\\z' "
-"""
-)  # `\z` is an error inside of double quotes, text behind `'` inside of single ones, `|` inside of brackets
+# `\z` is an error inside of double quotes, text behind `'` inside of single ones, `|` inside of brackets
+_STAND_IN = r"\1\2: |" + "\n" + r"\3\\z' " + '"\n'
 _ODD = bytes(set(range(32)) - {9, 10} | {127})  # characters that YAML does not allow
 _COLUMNS, _BRACKETS = 24, 20
 _DEEP = "\n" + " " * _COLUMNS
@@ -65,9 +63,37 @@ def header_of_item(column: int) -> Header:
     return Header(rf"{' ' * column}- (?:#[^\n]*\n{margin})*", margin)
 
 
-def fits(limits: Limits) -> bool:
-    """Whether what `deep` lets pass is within the limit."""
-    return limits.depth >= 2 * (_COLUMNS + 2 + _BRACKETS)
+def eligible(text: str, limits: Limits) -> bool:
+    """Whether a text may be read quickly at all: what `deep` lets pass is within its limit, lines end in line feeds."""
+    fits = len(text) <= limits.bytes and limits.depth >= 2 * (_COLUMNS + 2 + _BRACKETS)
+    return fits and not any(mark in text for mark in _BREAKS)
+
+
+def proved(
+    text: str,
+    edges: Iterable[tuple[int, int]],
+    line: int,
+    header: Header,
+    exactly: Callable[[str], Chunk],
+    aliases: int,
+) -> Iterator[Chunk]:
+    """The chunks between edges that follow each other, each shown to be one piece. Raises YAMLError and ValueError.
+
+    line: of the first edge. exactly: the exact way, for one piece. aliases: how many a piece may have.
+    """
+    proof = Proof()
+    for start, end in edges:
+        piece = text[start:end]
+        short = shortened(piece)
+        plain = not deep(short) and short.count("*") <= aliases
+        head = header.read(piece, short) if plain else None
+        if head is None:
+            yield exactly(piece)._replace(start=start, end=end, line=line)
+        else:
+            proof.take(short)
+            yield Chunk(start, end, line, *head, is_map=True)
+        line += piece.count("\n")
+    proof.finish()
 
 
 def shortened(piece: str) -> str:

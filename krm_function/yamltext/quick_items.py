@@ -13,7 +13,7 @@ from krm_function.yamltext.aliases import has_alias
 from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.errors import Limits
 from krm_function.yamltext.listed import ItemList
-from krm_function.yamltext.quick import BREAKS, Proof, deep, fits, header_of_item, shortened
+from krm_function.yamltext.quick import eligible, header_of_item, proved
 
 _ITEMS = re.compile(r"(?:\A|\n)items:\n(?=( *)- )")
 _ROOT = re.compile(r"\n[^ \n#-]")  # the key behind the items
@@ -22,12 +22,19 @@ _FEW = 4  # items that are faster read exactly
 
 def cut(text: str, limits: Limits, exactly: Callable[[str], ItemList | None]) -> ItemList | None:
     """The listing of `text`, or None. exactly: the exact way."""
-    if len(text) > limits.bytes or not fits(limits) or "\n---" in text or any(mark in text for mark in BREAKS):
+    if "\n---" in text or not eligible(text, limits):
         return None
     found = _ITEMS.search(text)
     if found is None or has_alias(text):
         return None
     column = len(found[1])
+
+    def item(piece: str) -> Chunk:
+        alone = exactly(f"items:\n{piece}")
+        if alone is None or len(alone.items) != 1 or alone.items[0].end != len(piece) + 7:
+            raise ValueError("not one item")
+        return alone.items[0]
+
     try:
         starts = list(_starts(text, found.end(), column))
         if len(starts) < _FEW:
@@ -38,7 +45,9 @@ def cut(text: str, limits: Limits, exactly: Callable[[str], ItemList | None]) ->
             return None
         if (listing.items[0].start, listing.items[0].end, listing.items[1].start) != (starts[0], first, first):
             return None
-        between = tuple(_items(text, starts[1:], listing.items[0].line + text.count("\n", starts[0], first), exactly))
+        line = listing.items[0].line + text.count("\n", starts[0], first)
+        header = header_of_item(column)
+        between = tuple(proved(text, pairwise(starts[1:]), line, header, item, limits.aliases))
     except (ValueError, YAMLError):
         return None  # the exact way says what is wrong, and where
     return _moved(listing, first, last - first, text.count("\n", first, last), between)
@@ -55,26 +64,6 @@ def _starts(text: str, start: int, column: int) -> Iterator[int]:
             raise ValueError("an item that does not begin behind its dash")
         yield at + 1
         at = text.find(dash, at + 1, stop)
-
-
-def _items(text: str, starts: list[int], line: int, exactly: Callable[[str], ItemList | None]) -> Iterator[Chunk]:
-    """The items from each start to the next, each shown to be one."""
-    column = text.index("-", starts[0]) - starts[0]
-    header, proof = header_of_item(column), Proof()
-    for start, end in pairwise(starts):
-        piece = text[start:end]
-        short = shortened(piece)
-        head = None if deep(short) else header.read(piece, short)
-        if head is None:
-            alone = exactly(f"items:\n{piece}")
-            if alone is None or len(alone.items) != 1 or alone.items[0].end != len(piece) + 7:
-                raise ValueError("not one item")
-            yield alone.items[0]._replace(start=start, end=end, line=line)
-        else:
-            proof.take(short)
-            yield Chunk(start, end, line, *head, is_map=True)
-        line += piece.count("\n")
-    proof.finish()
 
 
 def _moved(listing: ItemList, behind: int, by: int, lines: int, between: tuple[Chunk, ...]) -> ItemList:

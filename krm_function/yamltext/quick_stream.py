@@ -6,11 +6,12 @@ takes, every such line begins a document, and without `...` and directives nothi
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 from krm_function.libyaml import YAMLError
 from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.errors import Limits
-from krm_function.yamltext.quick import BREAKS, Header, Proof, deep, fits, shortened
+from krm_function.yamltext.quick import Header, eligible, proved
 
 _NO_DOCUMENT = re.compile(r"(?:[ \t]*+(?:#[^\n]*+)?\n)*+[ \t]*+(?:#[^\n]*+)?")
 _HEADER = Header(r"(?:(?:#[^\n]*+)?\n)*+(?:---[ ]*+\n)?(?:(?:#[^\n]*+)?\n)*+", "")
@@ -18,34 +19,20 @@ _HEADER = Header(r"(?:(?:#[^\n]*+)?\n)*+(?:---[ ]*+\n)?(?:(?:#[^\n]*+)?\n)*+", "
 
 def cut(text: str, limits: Limits, exactly: Callable[[str], Sequence[Chunk]]) -> tuple[Chunk, ...] | None:
     """The documents of `text`, or None. exactly: the exact way, for one document."""
-    if not 0 < len(text) <= limits.bytes or not fits(limits):
+    if not text or text[:1] == "%" or text[:3] == "..." or not eligible(text, limits):
         return None
-    if text[:1] == "%" or text[:3] == "..." or any(mark in text for mark in BREAKS):
-        return None
-    try:
-        return tuple(_documents(text, limits, exactly))
-    except (ValueError, YAMLError):
-        return None  # the exact way says what is wrong, and where
 
+    def document(piece: str) -> Chunk:
+        (read,) = exactly(piece)
+        return read
 
-def _documents(text: str, limits: Limits, exactly: Callable[[str], Sequence[Chunk]]) -> Iterator[Chunk]:
     starts = list(_starts(text))
     if len(starts) > limits.documents:
-        raise ValueError("too many documents")
-    line, proof = 1, Proof()
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
-        piece = text[start:end]
-        short = shortened(piece)
-        plain = not deep(short) and short.count("*") <= limits.aliases
-        head = _HEADER.read(piece, short) if plain else None
-        if head is None:
-            (read,) = exactly(piece)
-            yield read._replace(start=start, end=end, line=line)
-        else:
-            proof.take(short)
-            yield Chunk(start, end, line, *head, is_map=True)
-        line += piece.count("\n")
-    proof.finish()
+        return None
+    try:
+        return tuple(proved(text, pairwise([*starts, len(text)]), 1, _HEADER, document, limits.aliases))
+    except (ValueError, YAMLError):
+        return None  # the exact way says what is wrong, and where
 
 
 def _starts(text: str) -> Iterator[int]:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from benchmarks.inputs import coordinator, ordinary, stream
 from krm_function.cli.post_render import rendered
-from krm_function.hosts.bystanders import _DEEP, _LOOKED_INTO, only_bystanders
-from krm_function.model.kinds import KINDS
+from krm_function.hosts.bystanders import _DEEP, only_bystanders
+from krm_function.model.kinds import KINDS, LOOKED_INTO
 from krm_function.stages.read import POD_KINDS
 from krm_function.yamltext import LIMITS
 from tests.hosts.running import ROOT, called
@@ -44,7 +44,7 @@ def agreed(data: bytes) -> bool:
 
 
 def test_its_kinds_and_its_limit_are_those_of_the_whole_line() -> None:
-    assert frozenset((*KINDS, *_LOOKED_INTO)) == POD_KINDS
+    assert frozenset((*KINDS, *LOOKED_INTO)) == POD_KINDS
     assert LIMITS.depth == _DEEP
 
 
