@@ -11,7 +11,6 @@ from krm_function.findings import Finding, Path, finding, has_errors
 from krm_function.model.image import Image, parse
 from krm_function.model.kinds import KINDS
 from krm_function.model.located import placed, yaml_finding
-from krm_function.model.pods import places
 from krm_function.model.resource import Resource
 from krm_function.model.shapes import shape_findings
 from krm_function.model.workload import Workload, mapping, maps
@@ -96,7 +95,7 @@ def _rendered(workload: Workload, config: Config | None, namespace: str) -> tupl
 
 def _images(workload: Workload) -> Iterator[tuple[Path, str]]:
     """Every image of a pod: containers, init containers, image volumes."""
-    for place in places(workload):
+    for place in workload.places:
         image = place.container.get("image")
         yield (*place.path, "image"), image if isinstance(image, str) else ""
     for index, volume in enumerate(maps(workload.pod_spec.get("volumes"))):

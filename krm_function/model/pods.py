@@ -6,12 +6,7 @@ Rule of this file: it reads and never judges. What a StatefulSet's claim templat
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.model.workload import Place, Workload, mapping, maps
-
-
-def places(workload: Workload) -> tuple[Place, ...]:
-    """Init containers, then regular ones: the order in which they start."""
-    return workload.places
+from krm_function.model.workload import Workload, mapping, maps
 
 
 def named(entries: Any, name: str) -> list[int]:

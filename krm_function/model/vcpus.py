@@ -8,7 +8,6 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.measurement.vcpu import vcpu_count
-from krm_function.model.pods import places
 from krm_function.model.quantity import milli
 from krm_function.model.workload import Workload, dig
 
@@ -20,7 +19,7 @@ def vcpus(workload: Workload) -> int | Finding:
     regular: list[int] = []
     sidecars: list[int] = []
     init: list[int] = []
-    for place in places(workload):
+    for place in workload.places:
         limit = _limit(workload, place.container, place.path)
         if isinstance(limit, Finding):
             return limit

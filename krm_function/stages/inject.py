@@ -15,7 +15,7 @@ from krm_function.model.draft import Draft
 from krm_function.model.edits import ABSENT, Outcome
 from krm_function.model.injected import INITIALIZER, PVC_HOLDER, SECRETS, SERVICE_MESH, MeshConfig, SecurePv
 from krm_function.model.mesh import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
-from krm_function.model.pods import claims, named, places, sources
+from krm_function.model.pods import claims, named, sources
 from krm_function.model.quantity import nano
 from krm_function.model.shapes import shape_findings
 from krm_function.model.workload import PREFIX, Workload, dig, maps
@@ -99,7 +99,7 @@ def _problems(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
     if wrong:
         yield from wrong
         return  # the readers below trust the types
-    for place in places(workload):
+    for place in workload.places:
         if not place.is_init and place.name in wanted.own:
             yield finding("CC0208", workload.ref, (*place.path, "name"), what="container", name=place.name)
     if wanted.initializer or wanted.mesh:
@@ -151,7 +151,7 @@ def _not_empty_dir(workload: Workload, name: str) -> Iterator[Finding]:
 
 def _taken_mount_paths(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
     """Mounts of other volumes where the secrets belong; Kubernetes refuses two at one path."""
-    for place in places(workload):
+    for place in workload.places:
         if place.is_init and place.name in wanted.own:
             continue
         for index, mount in enumerate(place.mounts):
@@ -236,7 +236,7 @@ def _add_initializer(draft: Draft, wanted: Wanted, images: Mapping[str, str], ho
 def _mount_secrets(draft: Draft, wanted: Wanted) -> None:
     """Every container that is not ours gets the mount as its last one, in place of any other mount of that volume."""
     mount = injected.secrets_mount()
-    for place in places(draft.workload):
+    for place in draft.workload.places:
         if place.is_init and place.name in wanted.own:
             continue
         path = (*place.path, "volumeMounts")
@@ -276,7 +276,7 @@ def _add_image_store(draft: Draft, wanted: Wanted, images: Mapping[str, str]) ->
 
 def _replace_images(draft: Draft, images: Mapping[str, str], pinned: set[str]) -> None:
     """Take the step of contrast.md 5.6: whole strings, once; the containers in `pinned` have their images already."""
-    for place in places(draft.workload):
+    for place in draft.workload.places:
         image = place.container.get("image")
         if not isinstance(image, str) or (place.is_init and place.name in pinned):
             continue

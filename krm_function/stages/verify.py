@@ -15,7 +15,7 @@ from krm_function.model.gpu import gpu_count, gpu_problems
 from krm_function.model.image import is_contrast_image, parse
 from krm_function.model.injected import INITIALIZER, SERVICE_MESH
 from krm_function.model.mesh import EGRESS, read_mesh
-from krm_function.model.pods import claim_templates, claims, named, places, sources
+from krm_function.model.pods import claim_templates, claims, named, sources
 from krm_function.model.shapes import shape_findings
 from krm_function.model.vcpus import vcpus
 from krm_function.model.workload import POD_ROLE, Workload, dig, mapping, maps
@@ -68,7 +68,7 @@ def _containers(workload: Workload) -> Iterator[Finding]:
     """There must be one, and names must be unique, as Kubernetes wants it."""
     if not workload.containers:
         yield finding("CC0206", workload.ref, (*workload.spec_path, "containers"))
-    containers = Counter(place.name for place in places(workload))
+    containers = Counter(place.name for place in workload.places)
     volumes = Counter(str(volume["name"]) for volume in maps(workload.pod_spec.get("volumes")))
     for what, names in (("container", containers), ("volume", volumes)):
         for name, count in names.items():
@@ -148,7 +148,7 @@ def _processors(workload: Workload) -> Iterator[Finding]:
 
 def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding]:
     """Every image is there, valid and pinned; Contrast's own may wait for the release to pin them."""
-    for place in places(workload):
+    for place in workload.places:
         image: str = place.container.get("image") or ""
         path = (*place.path, "image")
         if not image:
@@ -171,7 +171,7 @@ def _versions(workload: Workload, release: str) -> Iterator[Finding]:
     if "dev" in release or "pre" in release:
         return
     names = {INITIALIZER, SERVICE_MESH} | ({COORDINATOR} if workload.is_coordinator else set())
-    for place in places(workload):
+    for place in workload.places:
         image = place.container.get("image")
         parsed = parse(image) if isinstance(image, str) and place.name in names else ""
         if not isinstance(parsed, str) and parsed.tag and parsed.tag != release:
@@ -183,7 +183,7 @@ def _mounts(workload: Workload) -> Iterator[Finding]:
     """No container mounts a file system that the host controls; block devices are no mounts."""
     volumes = maps(workload.pod_spec.get("volumes"))
     claimed = claims(workload)
-    for place in places(workload):
+    for place in workload.places:
         for index, mount in enumerate(place.mounts):
             name = mount["name"]
             path = (*place.path, "volumeMounts", index)
