@@ -14,19 +14,19 @@ from krm_function.cli.checking import asks_for_check, checked
 from krm_function.cli.configuration import from_files, from_resources
 from krm_function.cli.exits import USAGE
 from krm_function.cli.say import complain
-from krm_function.cli.streams import read_in, write_out
+from krm_function.cli.streams import read_in, write_out, write_pieces
 from krm_function.findings import Finding, finding
 from krm_function.hosts.resource_list import (
     NotAResourceListError,
-    decode_list,
+    cut_list,
     encode_failure,
-    encode_list,
+    list_pieces,
 )
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import reference
 from krm_function.pipeline import render
 from krm_function.report.krm import krm_results
-from krm_function.yamltext import YamlError
+from krm_function.yamltext import YamlError, decode, encode
 
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
@@ -51,13 +51,20 @@ def run_function(
         return USAGE
     data = read_in()
     try:
-        decoded = decode_list(data)
-    except NotAResourceListError as problem:
+        source = decode(data)
+    except YamlError as problem:
         write_out(data)  # a pipe without pipefail must not lose what it carries
+        return complain([yaml_finding(problem, "")], form, report)
+    del data  # from here on each part of the input is held once
+    try:
+        decoded = cut_list(source)
+    except NotAResourceListError as problem:
+        write_out(encode(*source))
         return complain([finding("CC0108", problem=str(problem))], form, report)
     except YamlError as problem:
-        write_out(data)
+        write_out(encode(*source))
         return complain([yaml_finding(problem, "")], form, report)
+    del source
     documents, findings = from_resources(decoded.resources)
     if config_files:
         named, problems = from_files(config_files)
@@ -73,7 +80,7 @@ def run_function(
     if rendered.failed:
         write_out(encode_failure(decoded, krm_results(rendered.findings)))
         return complain(rendered.findings, form, report)
-    write_out(encode_list(decoded, rendered.texts, rendered.added, krm_results(rendered.findings)))
+    write_pieces(list_pieces(decoded, rendered.texts, rendered.added, krm_results(rendered.findings)))
     return complain(rendered.findings, form, report)
 
 

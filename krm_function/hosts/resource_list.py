@@ -4,7 +4,7 @@ Rule of this file: items keep their text, their order and every annotation that 
 those of other functions that are already there.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.api import ConfigDocument
@@ -12,8 +12,17 @@ from krm_function.hosts.results import without_own_results
 from krm_function.krm import NotAResourceListError, ResourceList, Result, Results
 from krm_function.model.resource import Resource
 from krm_function.record import NamedTuple
+from krm_function.yamltext import Source, decode
 
-__all__ = ["DecodedList", "NotAResourceListError", "decode_list", "encode_failure", "encode_list"]
+__all__ = [
+    "DecodedList",
+    "NotAResourceListError",
+    "cut_list",
+    "decode_list",
+    "encode_failure",
+    "encode_list",
+    "list_pieces",
+]
 
 
 class DecodedList(NamedTuple):
@@ -26,7 +35,12 @@ class DecodedList(NamedTuple):
 
 def decode_list(data: bytes) -> DecodedList:
     """Read a ResourceList, without what an earlier render said in it. Raises NotAResourceListError and YamlError."""
-    source = ResourceList.parse(without_own_results(data))
+    return cut_list(decode(data))
+
+
+def cut_list(text: Source) -> DecodedList:
+    """The same of a text."""
+    source = ResourceList.parse(without_own_results(text))
     resources = tuple(
         Resource(item.text, item.line, "", item.api_version, item.kind, item.name) for item in source.items
     )
@@ -38,6 +52,13 @@ def encode_list(
     decoded: DecodedList, texts: Sequence[str | None], added: Iterable[Any], results: Iterable[Result]
 ) -> bytes:
     """The same list with new texts (None: without the item), added objects and results."""
+    return b"".join(list_pieces(decoded, texts, added, results))
+
+
+def list_pieces(
+    decoded: DecodedList, texts: Sequence[str | None], added: Iterable[Any], results: Iterable[Result]
+) -> Iterator[bytes]:
+    """The same one by one, so that a large list is not held in one more piece."""
     source = decoded.source
     for item, text in zip(source.items, texts, strict=True):
         if text is None:
@@ -47,7 +68,7 @@ def encode_list(
     for value in added:
         source.add(value)
     source.results.extend(results)
-    return source.to_bytes()
+    return source.pieces()
 
 
 def encode_failure(decoded: DecodedList, results: Iterable[Result]) -> bytes:

@@ -8,32 +8,31 @@ from typing import Any
 
 from krm_function.findings import KINDS
 from krm_function.model.workload import dig
-from krm_function.yamltext import ItemList, YamlError, decode, encode, parse, replace_items, split_items
+from krm_function.yamltext import ItemList, Source, YamlError, parse, replace_items, split_items
 
 
-def without_own_results(data: bytes) -> bytes:
-    """The list without what an earlier render of ours said; the very same bytes if it said nothing."""
-    if b"results" not in data or b"CC" not in data:
-        return data
+def without_own_results(source: Source) -> Source:
+    """The list without what an earlier render of ours said; the very same text if it said nothing."""
+    if "results" not in source.text or "CC" not in source.text:
+        return source
     try:
-        source = decode(data)
         split = split_items(source.text)
         if split is None or split.results is None:
-            return data
+            return source
         said = _list(parse(split.results.of(source.text)))
         others = [result for result in said if not _is_own(result)]
         if len(others) == len(said):
-            return data
+            return source
         if others:
             texts = [item.of(source.text) for item in split.items]
-            return encode(replace_items(source.text, split, texts, (), others), source.bom)
+            return source._replace(text=replace_items(source.text, split, texts, (), others))
         text = _cut(source.text, split)
         rest = split_items(text)
     except YamlError:
-        return data
+        return source
     if rest is None or rest.results is not None or len(rest.items) != len(split.items):
-        return data
-    return encode(text, source.bom)
+        return source
+    return source._replace(text=text)
 
 
 def _is_own(result: Any) -> bool:

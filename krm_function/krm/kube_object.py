@@ -28,6 +28,9 @@ class KubeObject:
     through `set_nested`, not in place.
     """
 
+    # a list may have thousands
+    __slots__ = ("_base", "_changes", "_document", "_header", "_line", "_read", "_text", "_value")
+
     def __init__(self, text: str, line: int = 1, header: tuple[str, str, str] = ("", "", "")) -> None:
         """Wrap a document, or a `- item` slice, that begins in `line` of the input.
 
@@ -36,7 +39,7 @@ class KubeObject:
         self._line = line
         self._read = text  # as it was handed over
         self._base = text  # what the changes are made to
-        self._changes: list[Change] = []
+        self._changes: tuple[Change, ...] = ()
         self._header = header
         self._document: Document | None = None
         self._value: Any = _ABSENT
@@ -57,7 +60,7 @@ class KubeObject:
     def text(self) -> str:
         """The text with all edits spliced in; the very input while there are none. Raises YamlError."""
         if self._text is None:
-            self._text = splice(self.document, tuple(self._changes)).text
+            self._text = splice(self.document, self._changes).text
         return self._text
 
     @property
@@ -82,7 +85,7 @@ class KubeObject:
     @property
     def changes(self) -> tuple[Change, ...]:
         """The edits recorded so far, in order."""
-        return tuple(self._changes)
+        return self._changes
 
     @property
     def changed(self) -> bool:
@@ -95,7 +98,7 @@ class KubeObject:
         An item of a list stays an item: its text begins with the same dash and ends with the same line end.
         """
         self._base = self._text = text
-        self._changes = []
+        self._changes = ()
         self._header = ("", "", "")
         self._document = None
         self._value = _ABSENT
@@ -249,7 +252,7 @@ class KubeObject:
 
     def _record(self, change: Change) -> None:
         self._value = apply(self.value, (change,))
-        self._changes.append(change)
+        self._changes += (change,)
         self._text = None
         if change.path[0] in {"apiVersion", "kind", "metadata"}:
             self._header = ("", "", "")

@@ -4,13 +4,15 @@ Rule of this file: the answer is the input with the changes. Version, style, com
 stay; a list of which nothing changed is the very same bytes. JSON is answered with JSON.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from krm_function.krm.errors import NotAResourceListError
 from krm_function.krm.kube_object import FUNCTION, KubeObject
 from krm_function.krm.result import Results
 from krm_function.yamltext import (
+    Apart,
     Chunk,
     ItemList,
     Source,
@@ -18,9 +20,10 @@ from krm_function.yamltext import (
     decode,
     encode,
     parse,
-    replace_items,
+    put_together,
     resolve_item_aliases,
     split_items,
+    take_apart,
 )
 
 GROUP = "config.kubernetes.io/"
@@ -33,26 +36,29 @@ class ResourceList:
 
     def __init__(self, source: Source, split: ItemList) -> None:
         """Wrap a text that was split already. Aliases between items are written out in the text we work on."""
-        self._source = self._input = source
-        self._split = self._input_split = split
+        self._bom = source.bom
+        self._came, self._came_items = _taken_apart(source.text, split)
+        self._apart, texts = self._came, self._came_items
+        text = source.text
         if split.shared_anchors:
-            self._source = source._replace(text=resolve_item_aliases(source.text))
-            self._split = split = _split(self._source.text)
-        self._read = tuple(self._object(chunk) for chunk in split.items)
+            text = resolve_item_aliases(text)
+            split = _split(text)
+            self._apart, texts = _taken_apart(text, split)
+        self._read = tuple(map(_object, texts, split.items))
         self._items = list(self._read)
         config = split.function_config
-        self.function_config = self._object(config) if config and not config.empty else None
+        self.function_config = _object(config.of(text), config) if config and not config.empty else None
         self._results = Results()
-        self.earlier_results = self._earlier(split.results)
+        self.earlier_results = _earlier(text, split.results)
 
     @classmethod
-    def parse(cls, data: bytes) -> "ResourceList":
-        """Read the bytes of one ResourceList of any version.
+    def parse(cls, data: bytes | Source) -> "ResourceList":
+        """Read one ResourceList of any version: its bytes, or what `decode` made of them.
 
         Raises NotAResourceListError for anything else, and YamlError for bytes that cannot be read.
         """
-        source = decode(data)
-        if not source.text.strip():
+        source = decode(data) if isinstance(data, bytes) else data
+        if not source.text or source.text.isspace():
             raise NotAResourceListError("the input is empty, a ResourceList is expected")
         split = _split(source.text)
         if split.kind != KIND or not split.api_version.startswith(GROUP):
@@ -63,7 +69,7 @@ class ResourceList:
     @property
     def api_version(self) -> str:
         """The version received, which is also the one answered."""
-        return self._split.api_version
+        return self._apart.listing.api_version
 
     @property
     def results(self) -> Results:
@@ -107,39 +113,50 @@ class ResourceList:
 
     def to_bytes(self) -> bytes:
         """Return the list with everything that was changed. Raises YamlError when an edit cannot be made."""
+        return b"".join(self.pieces())
+
+    def pieces(self) -> Iterator[bytes]:
+        """The same one by one, so that a large list is not held once more. What is raised is raised at once."""
         if not self.changed:
-            return encode(self._input.text, self._input.bom)
+            return self._encoded(put_together(self._came, self._came_items))
         kept = {id(item) for item in self._items}
         texts = [item.text if id(item) in kept else None for item in self._read]
         read = {id(item) for item in self._read}
         added = [item.value for item in self._items if id(item) not in read]
-        said = self._said(self.results)
-        return encode(replace_items(self._source.text, self._split, texts, added, said), self._source.bom)
+        return self._encoded(put_together(self._apart, texts, added, self._said(self.results)))
 
     def failed_bytes(self, results: Results) -> bytes:
         """Return the items as they came, with `results`: what a function that failed answers."""
-        text = self._input.text
-        texts = [chunk.of(text) for chunk in self._input_split.items]
-        said = self._said(results)
-        return encode(replace_items(text, self._input_split, texts, [], said), self._input.bom)
+        return b"".join(self._encoded(put_together(self._came, self._came_items, (), self._said(results))))
+
+    def _encoded(self, pieces: Iterator[str]) -> Iterator[bytes]:
+        return map(encode, chain(("\ufeff",) if self._bom else (), pieces))
 
     def _said(self, results: Results) -> list[Any] | None:
         return self.earlier_results + results.to_data() if len(results) else None
 
-    def _object(self, chunk: Chunk) -> KubeObject:
-        return KubeObject(chunk.of(self._source.text), chunk.line, (chunk.api_version, chunk.kind, chunk.name))
 
-    def _earlier(self, chunk: Chunk | None) -> list[Any]:
-        """Read the results that functions before this one gave, as they are; also in the old form `{name, items}`."""
-        if chunk is None:
-            return []
-        document = parse(chunk.of(self._source.text), line=chunk.line)
-        found = document.value if document.item is None else [document.value]  # a list of one reads like an item
-        if isinstance(found, dict):
-            found = found.get("items")
-        if found is not None and not isinstance(found, list):
-            raise NotAResourceListError("the results of the input are not a list")
-        return found or []
+def _taken_apart(text: str, split: ItemList) -> tuple[Apart, tuple[str, ...]]:
+    """The text of a list without most of its items, and the items."""
+    texts = tuple(item.of(text) for item in split.items)
+    return take_apart(text, split, texts), texts
+
+
+def _object(text: str, chunk: Chunk) -> KubeObject:
+    return KubeObject(text, chunk.line, (chunk.api_version, chunk.kind, chunk.name))
+
+
+def _earlier(text: str, chunk: Chunk | None) -> list[Any]:
+    """Read the results that functions before this one gave, as they are; also in the old form `{name, items}`."""
+    if chunk is None:
+        return []
+    document = parse(chunk.of(text), line=chunk.line)
+    found = document.value if document.item is None else [document.value]  # a list of one reads like an item
+    if isinstance(found, dict):
+        found = found.get("items")
+    if found is not None and not isinstance(found, list):
+        raise NotAResourceListError("the results of the input are not a list")
+    return found or []
 
 
 def _split(text: str) -> ItemList:

@@ -12,7 +12,7 @@ from krm_function.yamltext.encoding import Source, decode, encode
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
 from krm_function.yamltext.items import resolve_item_aliases, split_items
 from krm_function.yamltext.listed import ItemList
-from krm_function.yamltext.listing import replace_items
+from krm_function.yamltext.listing import Apart, put_together, replace_items, take_apart
 from krm_function.yamltext.splice import Spliced, splice
 from krm_function.yamltext.stream import split_stream
 from krm_function.yamltext.undo import read_undo, restore
@@ -21,6 +21,7 @@ from krm_function.yamltext.writer import dump, scalar
 
 __all__ = [
     "LIMITS",
+    "Apart",
     "Change",
     "ChangeError",
     "Chunk",
@@ -38,6 +39,7 @@ __all__ = [
     "encode",
     "locate",
     "parse",
+    "put_together",
     "read_undo",
     "read_value",
     "replace_items",
@@ -49,4 +51,5 @@ __all__ = [
     "splice",
     "split_items",
     "split_stream",
+    "take_apart",
 ]

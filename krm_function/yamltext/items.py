@@ -98,7 +98,7 @@ def _list(text: str, reader: Reader, root: Root) -> ItemList:
         results=_chunk(text, results),
         items_at=items_at,
         items_span=value.span,
-        end=root.end.start_mark.index if flow else layout.line_end(text, root.tail),
+        end=root.end.start_mark.index if flow else max(layout.line_end(text, root.tail), items_at),  # below a foot
         root_style="flow" if flow else "block",
         shared_anchors=False,
         indent_root=root.start.start_mark.column,

@@ -27,3 +27,28 @@ class ItemList(NamedTuple):
     indent_root: int  # column of the top-level keys
     tail: int  # where the last value of the root ends
     results_span: tuple[int, int] | None  # the value of `results`, from behind its colon
+
+    def spread(self, by: int, lines: int) -> "ItemList":
+        """The listing of two items after so many characters and lines came in between them, or less than none went."""
+        first, last = self.items
+        behind = first.end
+
+        def at(offset: int) -> int:
+            return offset + by if offset > behind else offset
+
+        def chunk(one: Chunk | None) -> Chunk | None:
+            return one if one is None or one.start < behind else moved(one)
+
+        def moved(one: Chunk) -> Chunk:
+            return one._replace(start=one.start + by, end=one.end + by, line=one.line + lines)
+
+        return self._replace(
+            items=(first, moved(last)),
+            function_config=chunk(self.function_config),
+            results=chunk(self.results),
+            items_at=at(self.items_at),
+            items_span=(at(self.items_span[0]), at(self.items_span[1])),
+            end=at(self.end),
+            tail=at(self.tail),
+            results_span=(at(self.results_span[0]), at(self.results_span[1])) if self.results_span else None,
+        )

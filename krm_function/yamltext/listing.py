@@ -1,12 +1,13 @@
-"""Put a list document together again from edited items.
+"""Take a list document apart, and put it together again from edited items.
 
 Rule of this file: what did not change is not touched; with nothing changed the text comes back byte for byte. New items
 and `results` follow the style of the list: block text at the column of its dashes, or JSON inside its brackets.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from krm_function.record import NamedTuple
 from krm_function.yamltext import layout, writer
 from krm_function.yamltext.changes import same
 from krm_function.yamltext.chunk import Chunk
@@ -15,6 +16,75 @@ from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.listed import ItemList
 
 _Edit = tuple[int, int, str]
+_ENDS = 2  # items that stay in the text, because what stands around the list depends on how they begin and end
+
+
+class Apart(NamedTuple):
+    """A list document from which all items but the first and the last were taken out, if it is a block list.
+
+    Its owner holds the items, which are nearly all of it; so they are held once. listing: of this text.
+    """
+
+    text: str
+    listing: ItemList
+    inner: tuple[str, ...] = ()  # the items that were taken out
+
+
+def take_apart(text: str, items: ItemList, texts: Sequence[str]) -> Apart:
+    """Take out the inner items. texts: of all items, as their owner holds them."""
+    if items.style != "block" or len(texts) <= _ENDS:
+        return Apart(text, items)
+    first, last = items.items[0], items.items[-1]
+    start, end = first.end, last.start
+    ends = items._replace(items=(first, last)).spread(start - end, first.line - last.line + first.of(text).count("\n"))
+    return Apart(text[:start] + text[end:], ends, tuple(texts[1:-1]))
+
+
+def put_together(
+    apart: Apart,
+    new_texts: Sequence[str | None],
+    added: Sequence[Any] = (),
+    results: Sequence[Any] | None = None,
+) -> Iterator[str]:
+    """The pieces of the document with each item replaced by `new_texts[i]` (None: it goes, comments below it stay).
+
+    `added`: plain values, new items at the end. `results`: the new value of the top-level key `results`; None leaves
+    the key as it is. The caller answers for `new_texts`: each must be one item in the place of the old one.
+    """
+    text, items, inner = apart
+    size = len(items.items) + len(inner)
+    if len(new_texts) != size:
+        raise ValueError(f"{len(new_texts)} texts for {size} items")
+    edits: list[_Edit] = []
+    if all(new is None for new in new_texts):
+        inner = ()
+        if items.items or added:
+            edits.append((*items.items_span, _value(text, items, items.items_span, list(added))))
+    elif items.style == "flow":
+        edits += _flow_items(items.items, new_texts)
+        edits += [(items.items_at, items.items_at, ", " + writer.flow(value)) for value in added]
+    else:
+        outer = (new_texts[0], new_texts[-1]) if inner else new_texts
+        replaced = zip(items.items, outer, strict=True)
+        edits += [(chunk.start, chunk.end, _block_item(chunk.of(text), new)) for chunk, new in replaced]
+        if added:
+            edits.append(_lines(text, items.items_at, items.indent, list(added)))
+    if results is not None:
+        edits += _results(text, items, list(results))
+    parts: list[tuple[int, int, list[str]]] = [(start, end, [new]) for start, end, new in edits]
+    if inner:
+        at = items.items[0].end
+        parts.insert(0, (at, at, [_block_item(*pair) for pair in zip(inner, new_texts[1:-1], strict=True)]))
+    return _pieces(text, sorted(parts, key=lambda part: part[0]))
+
+
+def _pieces(text: str, parts: Iterable[tuple[int, int, list[str]]]) -> Iterator[str]:
+    at = 0
+    for start, end, new in parts:
+        yield text[at:start]
+        yield from new
+        at = end
+    yield text[at:]
 
 
 def replace_items(
@@ -24,33 +94,8 @@ def replace_items(
     added: Sequence[Any] = (),
     results: Sequence[Any] | None = None,
 ) -> str:
-    """Return `text` with each item's chunk replaced by `new_texts[i]` (None: the item goes, comments below it stay).
-
-    `added`: plain values, new items at the end. `results`: the new value of the top-level key `results`; None leaves
-    the key as it is. The caller answers for `new_texts`: each must be one item in the place of the old one.
-    """
-    if len(new_texts) != len(items.items):
-        raise ValueError(f"{len(new_texts)} texts for {len(items.items)} items")
-    edits: list[_Edit] = []
-    if all(new is None for new in new_texts):
-        if items.items or added:
-            edits.append((*items.items_span, _value(text, items, items.items_span, list(added))))
-    elif items.style == "flow":
-        edits += _flow_items(items.items, new_texts)
-        edits += [(items.items_at, items.items_at, ", " + writer.flow(value)) for value in added]
-    else:
-        edits += _block_items(text, items.items, new_texts)
-        if added:
-            edits.append(_lines(text, items.items_at, items.indent, list(added)))
-    if results is not None:
-        edits += _results(text, items, list(results))
-    out: list[str] = []
-    at = 0
-    for start, end, new in sorted(edits, key=lambda edit: edit[0]):
-        out += (text[at:start], new)
-        at = end
-    out.append(text[at:])
-    return "".join(out)
+    """`put_together` of a whole text, as one text."""
+    return "".join(put_together(Apart(text, items), new_texts, added, results))
 
 
 def _flow_items(chunks: tuple[Chunk, ...], new_texts: Sequence[str | None]) -> list[_Edit]:
@@ -67,27 +112,21 @@ def _flow_items(chunks: tuple[Chunk, ...], new_texts: Sequence[str | None]) -> l
     return edits
 
 
-def _block_items(text: str, chunks: tuple[Chunk, ...], new_texts: Sequence[str | None]) -> list[_Edit]:
-    edits: list[_Edit] = []
-    for chunk, new in zip(chunks, new_texts, strict=True):
-        if new is None:
-            edits.append((chunk.start, _body_end(text, chunk), ""))
-            continue
-        ended = chunk.end > chunk.start and text[chunk.end - 1] == "\n"
-        edits.append(
-            (chunk.start, chunk.end, new + layout.newline_at(text, chunk.end) if ended and new[-1:] != "\n" else new)
-        )
-    return edits
+def _block_item(old: str, new: str | None) -> str:
+    """What stands in the place of an item of a block list."""
+    if new is None:
+        return old[_body_end(old) :]
+    ended = old.endswith("\n") and not new.endswith("\n")
+    return new + layout.newline_at(old, len(old)) if ended else new
 
 
-def _body_end(text: str, chunk: Chunk) -> int:
+def _body_end(item: str) -> int:
     """Where the lines of an item end, the comments below it left out if it can be read alone."""
-    body = chunk.of(text)
     try:
-        node = parse(body).node
+        node = parse(item).node
     except YamlError:
-        return chunk.end
-    return chunk.end if node is None else chunk.start + layout.line_end(body, layout.leaf_end(body, node))
+        return len(item)
+    return len(item) if node is None else layout.line_end(item, layout.leaf_end(item, node))
 
 
 def _results(text: str, items: ItemList, results: list[Any]) -> list[_Edit]:

@@ -50,7 +50,8 @@ def cut(text: str, limits: Limits, exactly: Callable[[str], ItemList | None]) ->
         between = tuple(proved(text, pairwise(starts[1:]), line, header, item, limits.aliases))
     except (ValueError, YAMLError):
         return None  # the exact way says what is wrong, and where
-    return _moved(listing, first, last - first, text.count("\n", first, last), between)
+    wide = listing.spread(last - first, text.count("\n", first, last))
+    return wide._replace(items=(wide.items[0], *between, wide.items[1]))
 
 
 def _starts(text: str, start: int, column: int) -> Iterator[int]:
@@ -64,29 +65,3 @@ def _starts(text: str, start: int, column: int) -> Iterator[int]:
             raise ValueError("an item that does not begin behind its dash")
         yield at + 1
         at = text.find(dash, at + 1, stop)
-
-
-def _moved(listing: ItemList, behind: int, by: int, lines: int, between: tuple[Chunk, ...]) -> ItemList:
-    """The listing with items in between, and what stands behind them moved."""
-
-    def at(offset: int) -> int:
-        return offset + by if offset > behind else offset
-
-    def chunk(one: Chunk | None) -> Chunk | None:
-        return one if one is None or one.start < behind else moved(one)
-
-    def moved(one: Chunk) -> Chunk:
-        return one._replace(start=one.start + by, end=one.end + by, line=one.line + lines)
-
-    first, last = listing.items
-    results = listing.results_span
-    return listing._replace(
-        items=(first, *between, moved(last)),
-        function_config=chunk(listing.function_config),
-        results=chunk(listing.results),
-        items_at=at(listing.items_at),
-        items_span=(at(listing.items_span[0]), at(listing.items_span[1])),
-        end=at(listing.end),
-        tail=at(listing.tail),
-        results_span=(at(results[0]), at(results[1])) if results else None,
-    )

@@ -168,7 +168,7 @@ def test_a_bug_ends_in_one_line_and_exit_code_70(shop: Shop) -> None:
     """The one way to a bug from outside is to break the program itself."""
     script = (
         "import sys; from krm_function.cli import main, fn; "
-        "fn.decode_list = lambda data: 1 / 0; sys.argv = ['contrast-krm']; sys.exit(main())"
+        "fn.decode = lambda data: 1 / 0; sys.argv = ['contrast-krm']; sys.exit(main())"
     )
     for debug in ("", "1"):
         done = subprocess.run(
