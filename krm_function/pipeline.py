@@ -9,8 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from krm_function.api.json_text import names_config_map
-from krm_function.api.kinds import API_VERSION, Config
-from krm_function.findings import Finding, Path, Ref, finding, has_errors
+from krm_function.api.kinds import Config
+from krm_function.findings import Finding, Ref, has_errors
 from krm_function.model.edits import Edit
 from krm_function.model.located import placed
 from krm_function.model.objects import objects
@@ -18,8 +18,7 @@ from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class import RuntimeClass
 from krm_function.model.vcpus import vcpus
-from krm_function.model.workload import Workload
-from krm_function.policy import STRICT, References, load_rules, settings
+from krm_function.model.workload import INITDATA, Workload
 from krm_function.record import NamedTuple
 from krm_function.stages.inject import inject_into
 from krm_function.stages.manifest import (
@@ -32,15 +31,7 @@ from krm_function.stages.manifest import (
     make_manifest,
     with_base,
 )
-from krm_function.stages.policy import (
-    IdBlocks,
-    Sealing,
-    existing_digest,
-    id_blocks,
-    measure,
-    seal_by_genpolicy,
-    seal_policy,
-)
+from krm_function.stages.measure import IdBlocks, id_blocks, measure
 from krm_function.stages.read import Read, read
 from krm_function.stages.resolve import Resolved, resolve
 from krm_function.stages.schedule import RuntimeClasses, runtime_class_objects, runtime_classes, schedule
@@ -254,12 +245,12 @@ def _sealed(
     options = config.generate.policy
     blocks = _blocks(reference_values)
     if options.engine == "none" and engine is None:
-        unsealed = [_measured(subject, blocks, existing=True) for subject in subjects]
-        wrong = _option_wrong(config, "initdata", "has no effect with policy.engine: none", "remove one of the two")
-        return unsealed, (wrong,) if options.initdata else ()
+        return [_measured(subject, blocks, existing=True) for subject in subjects], _in_vain(config)
+    from krm_function.sealing import choose_sealer  # and with it all that makes policies
+
     source = read(resources, ("ConfigMap", "Secret"), known)
-    references = References([value for document in source.documents.values() for _, value in objects(document.value)])
-    sealer, problems = _sealer(config, references, engine)
+    values = [value for document in source.documents.values() for _, value in objects(document.value)]
+    sealer, problems = choose_sealer(config, values, engine)
     if sealer is None:
         return subjects, problems
     done: list[Subject] = []
@@ -272,44 +263,13 @@ def _sealed(
     return done, source.findings
 
 
-def _sealer(
-    config: Config, references: References, engine: "Engine | None"
-) -> tuple[Callable[[Workload], Sealing] | None, tuple[Finding, ...]]:
-    """What makes the policy of a workload: our generator, or genpolicy if there is an engine."""
-    options = config.generate.policy
-    override = options.settings or config.release.policy_settings
-    strict = options.profile == STRICT
-    if strict and (options.rules or engine is not None):
-        why = "other rules are given" if options.rules else "genpolicy has its own"
-        problem = f"strict consists of its own rules, and {why}"
-        remedy = "use profile kata-4.1, or leave out policy.rules, --policy and --genpolicy"
-        return None, (_option_wrong(config, "profile", problem, remedy),)
-    rules = options.rules or load_rules(options.profile)
-    if engine is not None:
-        from krm_function.policy.genpolicy import MARK, settings_text
+def _in_vain(config: Config) -> tuple[Finding, ...]:
+    """Initdata without a policy to hold it."""
+    if not config.generate.policy.initdata:
+        return ()
+    from krm_function.sealing import option_wrong
 
-        text = settings_text(override)
-        marked = options.rules or rules + MARK
-        return lambda workload: seal_by_genpolicy(workload, engine, references, text, marked, options.initdata), ()
-    if config.images is None:
-        return None, (finding("CC0906"),)
-    images = config.images
-    where: tuple[Ref, Path]
-    if options.settings:
-        where = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name), ("spec", "policy", "settings")
-    else:
-        where = Ref(API_VERSION, "ContrastRelease", "", config.release.name), ("spec", "policySettings")
-    chosen, problems = settings(override, options.profile)
-    if has_errors(problems):
-        return None, tuple(found._replace(ref=where[0], path=where[1]) for found in problems)
-    return lambda workload: seal_policy(workload, images, references, chosen, rules, options.initdata), ()
-
-
-def _option_wrong(config: Config, field: str, problem: str, remedy: str) -> Finding:
-    """CC0901: an option of spec.policy that contradicts the others."""
-    ref, path = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name), ("spec", "policy", field)
-    at = ".".join(path)
-    return finding("CC0901", ref, path, kind=ref.kind, name=ref.name, field=at, problem=problem, remedy=remedy)
+    return (option_wrong(config, "initdata", "has no effect with policy.engine: none", "remove one of the two"),)
 
 
 def _blocks(reference_values: ReferenceValues) -> Blocks | None:
@@ -327,7 +287,9 @@ def _measured(subject: Subject, blocks: Blocks | None, *, existing: bool = False
         return subject
     if blocks is not None:
         subject = subject.plus(*measure(subject.workload, blocks(platform, subject.vcpus)))
-    if existing and not subject.failed:
+    if existing and not subject.failed and INITDATA in subject.workload.annotations:
+        from krm_function.stages.policy import existing_digest
+
         found = existing_digest(subject.workload)
         return subject.plus((), found.findings)._replace(digest=found.digest)
     return subject

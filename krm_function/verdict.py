@@ -34,7 +34,7 @@ from krm_function.stages.check import (
     unwatched,
 )
 from krm_function.stages.manifest import RTMR0_PLATFORM, manifest_of
-from krm_function.stages.policy import ID_BLOCK_KEYS, KATA, id_blocks, measure
+from krm_function.stages.measure import ID_BLOCK_KEYS, KATA, id_blocks, measure
 from krm_function.stages.schedule import schedule
 from krm_function.stages.select import select
 from krm_function.stages.verify import rendered as admissible

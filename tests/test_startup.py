@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.inputs import ordinary, quickstart, stream
+from benchmarks.inputs import options, ordinary, plain, quickstart, resource_list, stream
 
 NEVER = frozenset(
     (
@@ -58,6 +58,14 @@ def test_a_render_loads_nothing_that_it_does_not_need(code: str) -> None:
     assert names & ELSEWHERE == set()
     assert (CURVES in names) == (code == RENDER)
     assert KEY_FILES not in names
+
+
+def test_a_render_without_policies_loads_nothing_that_makes_them() -> None:
+    source = resource_list(plain(2), options(policies=False))
+    names = loaded(RENDER, source)
+    assert {name for name in names if name.split(".")[:2] == ["krm_function", "policy"]} == set()
+    assert "krm_function.sealing" not in names
+    assert "krm_function.sealing" in loaded(RENDER, quickstart(2))
 
 
 def test_a_stream_of_which_nothing_is_contrasts_loads_next_to_nothing() -> None:

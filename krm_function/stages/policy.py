@@ -1,21 +1,17 @@
-"""Policy: ID-block annotations, then the execution policy over everything injected so far.
+"""Policy: the execution policy over everything injected so far, ID blocks included.
 
 Rule of this file: the policy is the last edit of a pod template, because every byte before it can enter the digest
 (contrast.md 6.1). It is sealed whole or not at all: a field that is not understood is a finding, never left out.
 """
 
-from binascii import b2a_base64
-from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from krm_function.api.kinds import EMPTY, ImageFacts
 from krm_function.findings import Finding, finding
-from krm_function.measurement import SIGNATURES, ap_eip_of, as_u64, extend, guest_policy, id_auth, id_block, seed_of
 from krm_function.model.annotations import TOTAL, size
-from krm_function.model.edits import ABSENT, Edit, Outcome
-from krm_function.model.platforms import Platform
-from krm_function.model.workload import INITDATA, Workload, mapping
+from krm_function.model.edits import Edit
+from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy import (
     References,
     Settings,
@@ -32,11 +28,6 @@ from krm_function.record import NamedTuple
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
 
-KATA = "io.katacontainers.config.hypervisor."
-ID_BLOCK_KEYS = ("snp_id_block", "snp_id_auth", "snp_guest_policy")
-OURS = tuple(KATA + name for name in ID_BLOCK_KEYS)
-PRODUCTS = ("Genoa", "Milan")  # the order in which Contrast writes them (contrast.md 5.10)
-
 
 class Sealing(NamedTuple):
     """The edits of one workload and its initdata digest ("" after an error)."""
@@ -44,80 +35,6 @@ class Sealing(NamedTuple):
     edits: tuple[Edit, ...] = ()
     findings: tuple[Finding, ...] = ()
     digest: str = ""
-
-
-class IdBlocks(NamedTuple):
-    """The annotations of the VMs of one platform and size: key, value, reason. problem: why there are none on SNP."""
-
-    platform: str
-    annotations: tuple[tuple[str, str, str], ...] = ()
-    problem: str = ""
-
-
-def id_blocks(platform: Platform, vcpus: int, reference_values: Sequence[Mapping[str, Any]]) -> IdBlocks:
-    """The SNP ID blocks of all pods with this platform and vCPU count (contrast.md 5.10).
-
-    reference_values: the manifest's `snp` entries. One product may fail (its entry may have been deleted), not both.
-    """
-    wanted: list[tuple[str, str, str]] = []
-    problems: list[str] = []
-    for product in PRODUCTS if platform.tee == "snp" else ():
-        found = _entry(reference_values, platform, product)
-        if isinstance(found, str):
-            problems.append(found)
-            continue
-        try:
-            made_of = _annotations(found, product, vcpus)
-        except ValueError as problem:  # a base manifest is free to hold anything of the right type
-            problems.append(f"{product}: {problem}")
-            continue
-        reason = f"launch digest of a {product} VM with {vcpus} vCPUs"
-        wanted += [(key, value, reason) for key, value in made_of.items()]
-    return IdBlocks(platform.name, tuple(wanted), "" if wanted else "; ".join(problems))
-
-
-def measure(workload: Workload, made: IdBlocks) -> Outcome:
-    """Give one pod its ID blocks; stale ones of another render are removed."""
-    if made.problem:
-        path = workload.metadata_path
-        wrong = finding("CC0608", workload.ref, path, platform=made.platform, problem=made.problem)
-        return Outcome(findings=(wrong,))
-    edits = list(workload.annotate(made.annotations, "CC0607"))
-    written = {key for key, _, _ in made.annotations}
-    for key, before in workload.annotations.items():
-        if key.startswith(OURS) and key not in written:
-            path = (*workload.metadata_path, "annotations", key)
-            edits.append(Edit("remove", path, before, ABSENT, "CC0607", "belongs to another platform or product"))
-    return Outcome(tuple(edits))
-
-
-def _entry(reference_values: Sequence[Mapping[str, Any]], platform: Platform, product: str) -> Mapping[str, Any] | str:
-    """The first reference value of a product, or why there is none to use."""
-    for entry in map(mapping, reference_values):  # `check` reads them from a manifest of which no shape is promised
-        if entry.get("Platform") == platform.marker and entry.get("ProductName") == product:
-            needed = ("TrustedMeasurement", "APEIP")
-            missing = [key for key in needed if not entry.get(key) or not isinstance(entry[key], str)]
-            return f"{product} has no {missing[0]}" if missing else entry
-    return f"no entry for {product}"
-
-
-def _annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str, str]:
-    """The three annotations of one product."""
-    policy = as_u64(guest_policy(mapping(entry.get("GuestPolicy"))))
-    block, auth = _block_and_auth(entry["TrustedMeasurement"], entry["APEIP"], product, vcpus, policy)
-    values = (block, auth, str(policy))
-    return {f"{KATA}{key}_{product}": value for key, value in zip(ID_BLOCK_KEYS, values, strict=True)}
-
-
-@cache
-def _block_and_auth(measurement: str, ap_eip: str, product: str, vcpus: int, policy: int) -> tuple[str, str]:
-    """ID block and ID auth in base64. Most pods of a deployment share their vCPU count, hence the cache."""
-    block = id_block(extend(seed_of(measurement), vcpus, ap_eip_of(ap_eip), SIGNATURES[product]), policy)
-    return _base64(block), _base64(id_auth(block))
-
-
-def _base64(data: bytes) -> str:
-    return b2a_base64(data, newline=False).decode("ascii")
 
 
 def seal_policy(
