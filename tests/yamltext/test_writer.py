@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from krm_function.yamltext import YamlError, dump, parse, scalar
 from krm_function.yamltext.changes import same
-from krm_function.yamltext.writer import flow, quoted
+from krm_function.yamltext.writer import Style, block, flow, quoted
 
 TRICKY = [
     "", " ", "a", "yes", "No", "on", "y", "N", "null", "NULL", "~", "true", "1", "1.5", "0o17", "0x1F", "1_000", "1e3",
@@ -91,6 +91,30 @@ def test_half_a_surrogate_pair_cannot_be_written() -> None:
 def test_what_is_no_plain_data_is_a_type_error(value: Any) -> None:
     with pytest.raises(TypeError):
         dump(value)
+
+
+class Word(str):
+    """A text of a class of somebody's own, as other libraries hand them over."""
+
+    __slots__ = ()
+
+
+def test_an_item_like_one_before_it_is_not_mistaken_for_it() -> None:
+    items: list[Any] = [{"a": 1}, {"a": True}, {"a": 1.0}, {"a": "1"}, {"a": -0.0}, {"a": 0.0}, {"a": [1]}, {"a": (1,)}]
+    items += [{"a": 1, "b": "x\ny\n"}, {"b": "x\ny\n", "a": 1}, {"a": Word("1")}, {Word("a"): 1}, [{"a": 1}]]
+    alone = ["- " + block(item, 2, Style()) + "\n" for item in items]
+    assert dump(items) == "".join(alone)
+    styles = [Style("\n"), Style("\r\n"), Style("\n", 2), Style("\n", literal=False)]
+    written = [block(items[8:9], 0, style) for style in styles * 2]
+    assert written[:4] == written[4:]
+    assert written[:4] == [
+        "- a: 1\n  b: |\n    x\n    y",
+        "- a: 1\r\n  b: |\r\n    x\r\n    y",
+        "- a: 1\n  b: |\n    x\n    y",
+        '- a: 1\n  b: "x\\ny\\n"',
+    ]
+    assert block(items[6:7], 0, styles[2]) == "- a:\n    - 1"
+    assert block(items[6:7], 0, styles[0]) == "- a:\n  - 1"
 
 
 ESCAPES = "ab+/='\"\\\n\t\x00\x1f\x7f"
