@@ -11,7 +11,7 @@ from krm_function.cli.inputs import Source, read_inputs
 from krm_function.cli.say import complain
 from krm_function.cli.streams import write_out
 from krm_function.findings import has_errors
-from krm_function.hosts.resource_list import DecodedList, encode_list
+from krm_function.hosts.resource_list import DecodedList, encode_without_emitted
 from krm_function.hosts.stream import encode_stream, without_emitted
 from krm_function.model.objects import emitted_objects
 from krm_function.model.resource import Resource
@@ -44,11 +44,11 @@ def _without_additions(document: Document) -> str:
 
 def _encode(source: Source, resources: Sequence[Resource], texts: Sequence[str | None]) -> bytes:
     mine = texts[source.start : source.end]
-    if isinstance(source.decoded, DecodedList):
-        return encode_list(source.decoded, mine, (), ())
     values: Mapping[int, Any] = {
         index: parse(resource.text).value
         for index, resource in enumerate(resources[source.start : source.end])
         if mine[index] is None
     }
+    if isinstance(source.decoded, DecodedList):
+        return encode_without_emitted(source.decoded, mine, values)
     return encode_stream(source.decoded, without_emitted(mine, values))

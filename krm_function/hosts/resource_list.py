@@ -4,13 +4,14 @@ Rule of this file: items keep their text, their order and every annotation that 
 those of other functions that are already there.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.api import ConfigDocument
 from krm_function.hosts.results import without_own_results
 from krm_function.krm import NotAResourceListError, ResourceList, Result, Results
 from krm_function.model.resource import Resource
+from krm_function.model.workload import AFTER_NEWLINE, EMITTED, dig
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Source, decode
 
@@ -21,6 +22,7 @@ __all__ = [
     "decode_list",
     "encode_failure",
     "encode_list",
+    "encode_without_emitted",
     "list_pieces",
 ]
 
@@ -65,8 +67,8 @@ def list_pieces(
             source.remove(item)
         elif text != item.text:
             item.replace_text(text)
-    for value in added:
-        source.add(value)
+    for number, value in enumerate(added):
+        source.add(_after_newline(value) if source.open_end and not number else value)
     source.results.extend(results)
     return source.pieces()
 
@@ -74,3 +76,20 @@ def list_pieces(
 def encode_failure(decoded: DecodedList, results: Iterable[Result]) -> bytes:
     """The items as they came, with results."""
     return decoded.source.failed_bytes(Results(results))
+
+
+def encode_without_emitted(decoded: DecodedList, texts: Sequence[str | None], values: Mapping[int, Any]) -> bytes:
+    """The list without what was emitted, nor a line end that was only added for it. values: what was emitted."""
+    data = encode_list(decoded, texts, (), ())
+    if any(dig(value, ("metadata", "annotations", EMITTED)) == AFTER_NEWLINE for value in values.values()):
+        return data.removesuffix(b"\n").removesuffix(b"\r")
+    return data
+
+
+def _after_newline(value: Any) -> Any:
+    """An emitted object that says what it did to the text before it."""
+    if dig(value, ("metadata", "annotations", EMITTED)) is None:
+        return value
+    metadata = value["metadata"]
+    annotations = metadata["annotations"] | {EMITTED: AFTER_NEWLINE}
+    return value | {"metadata": metadata | {"annotations": annotations}}

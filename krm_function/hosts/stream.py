@@ -8,11 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, mapping
+from krm_function.model.workload import AFTER_NEWLINE, EMITTED, mapping
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Source, decode, dump, encode, split_stream
-
-AFTER_NEWLINE = "after-newline"  # value of EMITTED when the text before had no final newline and was given one
 
 
 class Stream(NamedTuple):

@@ -82,6 +82,12 @@ class ResourceList:
         return tuple(self._items)
 
     @property
+    def open_end(self) -> bool:
+        """Whether the text ends with its last item, without a line end; a new item gives it one."""
+        text, listing, _ = self._apart
+        return listing.style == "block" and listing.items_at == len(text) and not text.endswith("\n")
+
+    @property
     def changed(self) -> bool:
         """Whether `to_bytes` differs from the input."""
         return bool(self._items != list(self._read) or len(self.results) or any(item.changed for item in self._read))

@@ -86,16 +86,24 @@ def after_colon(text: str, key: Node) -> int:
 def block_scalar_end(text: str, start: int, end: int) -> int:
     """Where the text of a block scalar ends: the parser's `end` is the start of the next line that is not blank.
 
-    Blank lines below it belong to it only when it keeps them (`|+`), or when they hold spaces, which might be content.
+    Blank lines below it belong to it only when it keeps them (`|+`), or when they hold more spaces than its text is
+    indented, which are content.
     """
     if text[end - 1 : end] != "\n":
         return end
     header = _HEADER.search(text, start)
     end = before_newline(text, end)
+    indented = 0  # where nobody can tell: with a digit in the header the text may begin with spaces, or there is none
     if header and "+" in header[1]:
         return end
-    while text[end - 1 : end] == "\n" and end > start:
-        end = before_newline(text, end)
+    if header and header[1] in ("", "-"):
+        first = after_space(text, line_end(text, header.start()))
+        indented = column(text, first) if first < end else 0
+    while end > start:
+        above = line_start(text, end)
+        if end - above > indented or text[above:end].strip(" "):
+            break
+        end = before_newline(text, above)
     return end
 
 

@@ -121,12 +121,18 @@ def _block_item(old: str, new: str | None) -> str:
 
 
 def _body_end(item: str) -> int:
-    """Where the lines of an item end, the comments below it left out if it can be read alone."""
+    """Where the lines of an item end, comments and blank lines below it left out if it can be read alone.
+
+    A literal reaches over the blank lines below it, also over those that stood there before the item did.
+    """
     try:
         node = parse(item).node
     except YamlError:
         return len(item)
-    return len(item) if node is None else layout.line_end(item, layout.leaf_end(item, node))
+    end = len(item) if node is None else layout.line_end(item, layout.leaf_end(item, node))
+    while end and not item[(above := layout.line_start(item, end - 1)) : end].strip(" \r\n"):
+        end = above
+    return end
 
 
 def _results(text: str, items: ItemList, results: list[Any]) -> list[_Edit]:
