@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.api import ConfigDocument
+from krm_function.hosts.emitted import after_newline, gave_newline
 from krm_function.hosts.results import without_own_results
 from krm_function.krm import NotAResourceListError, ResourceList, Result, Results
 from krm_function.model.resource import Resource
-from krm_function.model.workload import AFTER_NEWLINE, EMITTED, dig
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Source, decode
 
@@ -68,7 +68,7 @@ def list_pieces(
         elif text != item.text:
             item.replace_text(text)
     for number, value in enumerate(added):
-        source.add(_after_newline(value) if source.open_end and not number else value)
+        source.add(after_newline(value) if source.open_end and not number else value)
     source.results.extend(results)
     return source.pieces()
 
@@ -81,15 +81,4 @@ def encode_failure(decoded: DecodedList, results: Iterable[Result]) -> bytes:
 def encode_without_emitted(decoded: DecodedList, texts: Sequence[str | None], values: Mapping[int, Any]) -> bytes:
     """The list without what was emitted, nor a line end that was only added for it. values: what was emitted."""
     data = encode_list(decoded, texts, (), ())
-    if any(dig(value, ("metadata", "annotations", EMITTED)) == AFTER_NEWLINE for value in values.values()):
-        return data.removesuffix(b"\n").removesuffix(b"\r")
-    return data
-
-
-def _after_newline(value: Any) -> Any:
-    """An emitted object that says what it did to the text before it."""
-    if dig(value, ("metadata", "annotations", EMITTED)) is None:
-        return value
-    metadata = value["metadata"]
-    annotations = metadata["annotations"] | {EMITTED: AFTER_NEWLINE}
-    return value | {"metadata": metadata | {"annotations": annotations}}
+    return data.removesuffix(b"\n").removesuffix(b"\r") if gave_newline(texts, values) else data

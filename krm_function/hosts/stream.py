@@ -7,8 +7,9 @@ first where that leaves the rest untouched, because Helm 3 creates objects in th
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from krm_function.hosts.emitted import after_newline, gave_newline
 from krm_function.model.resource import Resource
-from krm_function.model.workload import AFTER_NEWLINE, EMITTED, mapping
+from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Source, decode, dump, encode, split_stream
 
@@ -50,17 +51,17 @@ def stream_pieces(
     """The same one by one, so that a large stream is not held in one more piece."""
     body = [text for text in texts if text]
     newline = _newline(body)
-    first: list[str] = []
-    last: list[str] = []
+    first: list[Any] = []
+    last: list[Any] = []
     for value in added:
         ahead = mapping(value).get("kind") == "RuntimeClass" and bool(body) and body[0].startswith("---")
-        (first if ahead else last).append(_document(value, source, newline))
+        (first if ahead else last).append(value)
     if last and body and not body[-1].endswith("\n"):
         body.append(newline)
-        last[0] = last[0].replace(f'{EMITTED}: "true"', f"{EMITTED}: {AFTER_NEWLINE}", 1)
+        last[0] = after_newline(last[0])
+    above, below = ([_document(value, source, newline) for value in part] for part in (first, last))
     yield encode("", stream.bom)
-    for text in (*first, *body, *last):
-        yield encode(text)
+    yield from map(encode, (*above, *body, *below))
 
 
 def _newline(texts: Iterable[str]) -> str:
@@ -79,12 +80,7 @@ def _document(value: Any, source: str, newline: str) -> str:
 
 def without_emitted(texts: Sequence[str | None], values: Mapping[int, Any]) -> list[str]:
     """The texts that stay, without a newline that was only added for an emitted object. values: what was emitted."""
-    kept: list[str] = []
-    for index, text in enumerate(texts):
-        if text is not None:
-            kept.append(text)
-            continue
-        mark = mapping(mapping(mapping(values.get(index)).get("metadata")).get("annotations")).get(EMITTED)
-        if mark == AFTER_NEWLINE and kept:
-            kept[-1] = kept[-1].removesuffix("\n").removesuffix("\r")
+    kept = [text for text in texts if text is not None]
+    if kept and gave_newline(texts, values):
+        kept[-1] = kept[-1].removesuffix("\n").removesuffix("\r")
     return kept

@@ -19,7 +19,6 @@ POD_ROLE = PREFIX + "pod-role"
 INITDATA = "io.katacontainers.config.hypervisor.cc_init_data"
 ORIGINAL = "contrast-krm.dev/original"  # inverse changes of a render, on the object's own metadata
 EMITTED = "contrast-krm.dev/emitted"  # marks objects that a render adds and uninject takes away
-AFTER_NEWLINE = "after-newline"  # value of EMITTED where the text before had no line end and was given one
 
 
 def dig(value: Any, path: Path) -> Any:

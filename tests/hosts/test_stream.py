@@ -103,6 +103,15 @@ def test_a_document_behind_a_text_without_final_newline_leaves_no_trace() -> Non
     assert called("uninject", stdin=whole).out == data
 
 
+def test_a_host_that_moves_the_emitted_document_up_keeps_the_line_end() -> None:
+    """kustomize and Helm sort; the text above is then another one, and the one below must not run into it."""
+    stream = decode_stream(b"kind: A\n---\nkind: B")
+    first, second, emitted = decode_stream(encode_stream(stream, texts(stream), [MAP])).resources
+    assert f"{EMITTED}: after-newline\n" in emitted.text
+    moved = f"---\n{first.text}{emitted.text}{second.text}"
+    assert called("uninject", stdin=moved.encode()).out == b"---\nkind: A\n---\nkind: B\n"
+
+
 def test_a_document_behind_line_ends_of_windows_has_them_too() -> None:
     stream = decode_stream(b"a: b\r\n")
     whole = encode_stream(stream, texts(stream), [MAP])
