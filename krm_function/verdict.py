@@ -165,7 +165,7 @@ def _pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[str, An
     if manifest is None or not pod.checked.digest or not pod.vcpus:
         return findings
     values = mapping(manifest.get("ReferenceValues"))
-    if not any(one.get("Platform") in {platform.marker, "", None} for one in maps(values.get(platform.tee))):
+    if not any(one.get("Platform") in (platform.marker, "", None) for one in maps(values.get(platform.tee))):
         return [*findings, finding("CC0709", workload.ref, workload.spec_path, platform=platform.name)]
     measured = measure(workload, id_blocks(platform, pod.vcpus, values.get("snp") or ()))
     if measured.edits:

@@ -28,7 +28,7 @@ class References:
         self._names: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
         self._aliases: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
         for value in objects:
-            if not isinstance(value, Mapping) or value.get("kind") not in {"ConfigMap", "Secret"}:
+            if not isinstance(value, Mapping) or value.get("kind") not in ("ConfigMap", "Secret"):
                 continue
             kind = value["kind"]
             metadata = value.get("metadata")

@@ -60,6 +60,12 @@ def test_what_is_no_text_is_not_told(value: Any) -> None:
     assert str(value) not in str(caught.value).removeprefix("key k is no base64 of UTF-8 text")
 
 
+@pytest.mark.parametrize("kind", [{}, [], ["ConfigMap"], None, 1])
+def test_a_kind_that_is_no_text_is_no_kind(kind: Any) -> None:
+    """The output that is checked may be anybody's."""
+    assert References([_map("a", kind=kind, data={"k": "v"})]).find("ConfigMap", "", "a") is None
+
+
 def test_other_objects_are_left_out() -> None:
     objects = [
         None,

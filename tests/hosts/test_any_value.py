@@ -1,0 +1,110 @@
+"""Whatever stands in place of any one value, of an input or of an output, every verb ends in one of its exit codes."""
+
+import json
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from krm_function.yamltext import dump, parse, split_stream
+from tests.hosts.running import EXAMPLES, Ran, called
+
+NAMES = ("quickstart", "multi-runtime", "gpu", "every-field")
+ODD: tuple[Any, ...] = (
+    *(None, 0, -1, True, 1.5, float("inf"), 2**70, "", "x", "a/b", "a\nb", "\u2028", "$(X)", '{"a": 1}', "1e999"),
+    *("contrast-cc", "contrast-cc-metal-qemu-snp", "@sha256:" + "a" * 64, [], {}, [None], [{}], [[]], {"name": "x"}),
+)
+ENDS = (0, 1, 2)
+
+
+def values_of(text: str) -> list[Any]:
+    return [parse(chunk.of(text)).value for chunk in split_stream(text) if not chunk.empty]
+
+
+def written(values: list[Any]) -> bytes:
+    return "".join(f"---\n{dump(value)}" for value in values).encode()
+
+
+@cache
+def read(name: str, part: str) -> bytes:
+    """The resources or the configuration of an example, as one stream."""
+    return written([v for path in sorted((EXAMPLES / name / part).iterdir()) for v in values_of(path.read_text())])
+
+
+@cache
+def rendered(name: str) -> bytes:
+    return called("post-render", "--config", str(EXAMPLES / name / "config"), stdin=read(name, "resources")).ok()
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Every value within: the collection that holds it, and its key there."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [(value, key) for key, _ in pairs] + [place for _, inner in list(pairs) for place in places(inner)]
+
+
+def changed(random: Random, data: bytes) -> bytes:
+    """A stream with one to three values changed, removed or copied; also within JSON in a text."""
+    values = values_of(data.decode())
+    for _ in range(random.randrange(1, 4)):
+        value = random.choice(values)
+        holder, key = random.choice(places(value))
+        old = holder[key]
+        if isinstance(old, str) and old.startswith(("{", "[")) and random.random() < 0.8:
+            inner = json.loads(old)
+            part, name = random.choice(places(inner) or [([0], 0)])
+            part[name] = random.choice(ODD)
+            holder[key] = json.dumps(inner)
+        elif random.random() < 0.25:
+            del holder[key]
+            if not value:
+                values.remove(value)
+        elif random.random() < 0.2 and isinstance(holder, list):
+            holder.append(old)
+        else:
+            holder[key] = random.choice(ODD)
+    return written(values)
+
+
+def ends_well(ran: Ran) -> bool:
+    """Whether a verb ended as it says; errors are said, and never as a bug."""
+    assert ran.code in ENDS, ran.err
+    assert "internal error" not in ran.err
+    assert bool(ran.code) == ("error" in ran.err)
+    return not ran.code
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_of_an_input(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)  # noqa: S311 (the same every time)
+    name = NAMES[seed % len(NAMES)]
+    data, config = changed(random, read(name, "resources")), read(name, "config")
+    (tmp_path / "config.yaml").write_bytes(changed(random, config) if random.random() < 0.3 else config)
+    options = ("--config", str(tmp_path / "config.yaml"))
+    ends_well(called("check", *options, stdin=data))
+    ends_well(called("uninject", stdin=data))
+    planned = called("plan", *options, stdin=data)
+    done = called("post-render", *options, stdin=data)
+    assert done.code == planned.code
+    if ends_well(done):
+        assert called("post-render", *options, stdin=done.out).ok() == done.out
+        assert called("uninject", stdin=done.out).ok() == data
+        ends_well(called("check", stdin=done.out))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_of_an_output(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)  # noqa: S311 (the same every time)
+    name = NAMES[seed % len(NAMES)]
+    before, after = tmp_path / "before.yaml", tmp_path / "after.yaml"
+    before.write_bytes(rendered(name))
+    after.write_bytes(data := changed(random, rendered(name)))
+    options = ("--config", str(EXAMPLES / name / "config"))
+    ends_well(called("check", stdin=data))
+    ends_well(called("check", *options, stdin=data))
+    ends_well(called("check", "--no-weaker", str(before), stdin=data))
+    ends_well(called("diff", "--policy", str(before), str(after)))
+    ends_well(called("uninject", stdin=data))
+    ends_well(called("manifest", stdin=data))
+    ends_well(called("post-render", *options, stdin=data))
