@@ -51,13 +51,16 @@ def inject(workload: Workload, options: Generate, images: Mapping[str, str], coo
     images: what a pod names -> what it becomes, applied once by whole string (contrast.md 5.6). Any finding means that
     nothing at all is edited.
     """
+    wrong = shape_findings(workload)
+    if wrong:
+        return Outcome(findings=wrong)  # the readers below trust the types
     return inject_into(workload, options, images, coordinator_namespace)[0]
 
 
 def inject_into(
     workload: Workload, options: Generate, images: Mapping[str, str], coordinator_namespace: str
 ) -> tuple[Outcome, Workload]:
-    """The same, and the workload as it is after the edits."""
+    """The same of a workload in whose shape `verify` has found nothing wrong, and the workload as it is afterwards."""
     wanted = _wanted(workload, options)
     findings = tuple(_problems(workload, wanted))
     if findings:
@@ -95,10 +98,6 @@ def _wanted(workload: Workload, options: Generate) -> Wanted:
 
 def _problems(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
     """Everything that forbids an injection, found before the first edit so that no pod is ever half injected."""
-    wrong = shape_findings(workload)
-    if wrong:
-        yield from wrong
-        return  # the readers below trust the types
     for place in workload.places:
         if not place.is_init and place.name in wanted.own:
             yield finding("CC0208", workload.ref, (*place.path, "name"), what="container", name=place.name)
