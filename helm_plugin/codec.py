@@ -8,6 +8,7 @@ anchor is in another document: they are written out, since Helm itself cannot re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from krm_function.hosts.emitted import annotated
 from krm_function.hosts.stream import Stream, cut_stream, stream_pieces
 from krm_function.yamltext import Source, resolve_foreign_aliases
 
@@ -52,7 +53,4 @@ def _chart_of_helm_3(stream: Stream) -> str:
 
 def _filed(value: Mapping[str, Any], chart: str) -> dict[str, Any]:
     """The object with Helm 4's file name annotation."""
-    metadata = value["metadata"]
-    file = f"{chart}/templates/{metadata['name']}.yaml"
-    annotations = {**metadata.get("annotations", {}), FILENAME: file}
-    return {**value, "metadata": {**metadata, "annotations": annotations}}
+    return annotated(value, FILENAME, f"{chart}/templates/{value['metadata']['name']}.yaml")

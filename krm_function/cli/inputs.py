@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from krm_function.cli.streams import read_in
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import find, read_file
-from krm_function.hosts.resource_list import DecodedList, NotAResourceListError, decode_list
-from krm_function.hosts.stream import Stream, decode_stream
+from krm_function.hosts.resource_list import DecodedList, NotAResourceListError, cut_list
+from krm_function.hosts.stream import Stream, cut_stream
 from krm_function.krm import is_resource_list
 from krm_function.model.located import yaml_finding
 from krm_function.model.resource import Resource
 from krm_function.record import NamedTuple
-from krm_function.yamltext import YamlError
+from krm_function.yamltext import YamlError, decode
 
 
 class Source(NamedTuple):
@@ -46,7 +46,8 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     findings: list[Finding] = []
     for file, data in raw:
         try:
-            decoded = decode_list(data) if is_resource_list(data) else decode_stream(data, file)
+            text = decode(data)
+            decoded = cut_list(text) if is_resource_list(text.text) else cut_stream(text, file)
         except NotAResourceListError as problem:
             findings.append(finding("CC0108", file=file, problem=str(problem)))
             continue

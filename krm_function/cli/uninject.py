@@ -11,12 +11,12 @@ from krm_function.cli.inputs import Source, read_inputs
 from krm_function.cli.say import complain
 from krm_function.cli.streams import write_out
 from krm_function.findings import has_errors
-from krm_function.hosts.resource_list import DecodedList, encode_without_emitted
-from krm_function.hosts.stream import encode_stream, without_emitted
+from krm_function.hosts.emitted import taken_back
+from krm_function.hosts.resource_list import DecodedList, encode_list
+from krm_function.hosts.stream import encode_stream
 from krm_function.model.objects import emitted_objects
-from krm_function.model.resource import Resource
 from krm_function.stages.read import read
-from krm_function.yamltext import Change, Document, parse, splice
+from krm_function.yamltext import Change, Document, splice
 
 
 def run_uninject(options: Namespace) -> int:
@@ -31,7 +31,8 @@ def run_uninject(options: Namespace) -> int:
         texts[index] = _without_additions(document)
     for index in restored.emitted:
         texts[index] = None
-    output = b"".join(_encode(source, inputs.resources, texts) for source in inputs.sources)
+    emitted = {index: document.value for index, document in restored.emitted.items()}
+    output = b"".join(_encode(source, texts, emitted) for source in inputs.sources)
     write_out(output)
     return complain(findings, options.format, options.report)
 
@@ -42,13 +43,7 @@ def _without_additions(document: Document) -> str:
     return splice(document, [Change(root, "remove") for root in roots]).text if roots else document.text
 
 
-def _encode(source: Source, resources: Sequence[Resource], texts: Sequence[str | None]) -> bytes:
-    mine = texts[source.start : source.end]
-    values: Mapping[int, Any] = {
-        index: parse(resource.text).value
-        for index, resource in enumerate(resources[source.start : source.end])
-        if mine[index] is None
-    }
-    if isinstance(source.decoded, DecodedList):
-        return encode_without_emitted(source.decoded, mine, values)
-    return encode_stream(source.decoded, without_emitted(mine, values))
+def _encode(source: Source, texts: Sequence[str | None], emitted: Mapping[int, Any]) -> bytes:
+    decoded, mine = source.decoded, texts[source.start : source.end]
+    data = encode_list(decoded, mine, (), ()) if isinstance(decoded, DecodedList) else encode_stream(decoded, mine)
+    return taken_back(data, mine, {index - source.start: value for index, value in emitted.items()})

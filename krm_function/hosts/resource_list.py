@@ -4,25 +4,23 @@ Rule of this file: items keep their text, their order and every annotation that 
 those of other functions that are already there.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.api import ConfigDocument
-from krm_function.hosts.emitted import after_newline, gave_newline
+from krm_function.hosts.emitted import after_newline
 from krm_function.hosts.results import without_own_results
 from krm_function.krm import NotAResourceListError, ResourceList, Result, Results
 from krm_function.model.resource import Resource
 from krm_function.record import NamedTuple
-from krm_function.yamltext import Source, decode
+from krm_function.yamltext import Source
 
 __all__ = [
     "DecodedList",
     "NotAResourceListError",
     "cut_list",
-    "decode_list",
     "encode_failure",
     "encode_list",
-    "encode_without_emitted",
     "list_pieces",
 ]
 
@@ -35,13 +33,8 @@ class DecodedList(NamedTuple):
     function_config: ConfigDocument | None
 
 
-def decode_list(data: bytes) -> DecodedList:
-    """Read a ResourceList, without what an earlier render said in it. Raises NotAResourceListError and YamlError."""
-    return cut_list(decode(data))
-
-
 def cut_list(text: Source) -> DecodedList:
-    """The same of a text."""
+    """Read a ResourceList, without what an earlier render said in it. Raises NotAResourceListError and YamlError."""
     source = ResourceList.parse(without_own_results(text))
     resources = tuple(
         Resource(item.text, item.line, "", item.api_version, item.kind, item.name) for item in source.items
@@ -67,8 +60,11 @@ def list_pieces(
             source.remove(item)
         elif text != item.text:
             item.replace_text(text)
-    for number, value in enumerate(added):
-        source.add(after_newline(value) if source.open_end and not number else value)
+    new = list(added)
+    if new and source.open_end:
+        new[0] = after_newline(new[0])
+    for value in new:
+        source.add(value)
     source.results.extend(results)
     return source.pieces()
 
@@ -76,9 +72,3 @@ def list_pieces(
 def encode_failure(decoded: DecodedList, results: Iterable[Result]) -> bytes:
     """The items as they came, with results."""
     return decoded.source.failed_bytes(Results(results))
-
-
-def encode_without_emitted(decoded: DecodedList, texts: Sequence[str | None], values: Mapping[int, Any]) -> bytes:
-    """The list without what was emitted, nor a line end that was only added for it. values: what was emitted."""
-    data = encode_list(decoded, texts, (), ())
-    return data.removesuffix(b"\n").removesuffix(b"\r") if gave_newline(texts, values) else data

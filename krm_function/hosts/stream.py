@@ -4,10 +4,10 @@ Rule of this file: texts go out as they came in; a new object is appended as a d
 first where that leaves the rest untouched, because Helm 3 creates objects in the order of the stream (krm.md 4.1).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_function.hosts.emitted import after_newline, gave_newline
+from krm_function.hosts.emitted import after_newline
 from krm_function.model.resource import Resource
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
@@ -76,11 +76,3 @@ def _document(value: Any, source: str, newline: str) -> str:
     """A new document with its separator line."""
     comment = f"# Source: {source}/{value['metadata']['name']}.yaml\n" if source else ""
     return f"---\n{comment}{dump(value)}".replace("\n", newline)
-
-
-def without_emitted(texts: Sequence[str | None], values: Mapping[int, Any]) -> list[str]:
-    """The texts that stay, without a newline that was only added for an emitted object. values: what was emitted."""
-    kept = [text for text in texts if text is not None]
-    if kept and gave_newline(texts, values):
-        kept[-1] = kept[-1].removesuffix("\n").removesuffix("\r")
-    return kept

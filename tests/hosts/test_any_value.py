@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.yamltext import dump, parse, split_stream
+from krm_function.yamltext import dump
+from tests.hosts.documents import load
 from tests.hosts.running import EXAMPLES, Ran, called
 
 NAMES = ("quickstart", "multi-runtime", "gpu", "every-field")
@@ -19,10 +20,6 @@ ODD: tuple[Any, ...] = (
 ENDS = (0, 1, 2)
 
 
-def values_of(text: str) -> list[Any]:
-    return [parse(chunk.of(text)).value for chunk in split_stream(text) if not chunk.empty]
-
-
 def written(values: list[Any]) -> bytes:
     return "".join(f"---\n{dump(value)}" for value in values).encode()
 
@@ -30,7 +27,7 @@ def written(values: list[Any]) -> bytes:
 @cache
 def read(name: str, part: str) -> bytes:
     """The resources or the configuration of an example, as one stream."""
-    return written([v for path in sorted((EXAMPLES / name / part).iterdir()) for v in values_of(path.read_text())])
+    return written([v for path in sorted((EXAMPLES / name / part).iterdir()) for v in load(path.read_bytes())])
 
 
 @cache
@@ -46,7 +43,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 def changed(random: Random, data: bytes) -> bytes:
     """A stream with one to three values changed, removed or copied; also within JSON in a text."""
-    values = values_of(data.decode())
+    values = load(data)
     for _ in range(random.randrange(1, 4)):
         value = random.choice(values)
         holder, key = random.choice(places(value))

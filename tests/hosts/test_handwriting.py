@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.objects import objects
 from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.yamltext import YamlError, parse, same, split_stream
-from tests.hosts.documents import name_of
+from tests.hosts.documents import load, name_of
 from tests.hosts.running import EXAMPLES, called
 
 NAMES = ("quickstart", "multi-runtime", "gpu", "every-field")
@@ -83,12 +82,7 @@ def as_list(random: Random, texts: list[str]) -> str:
 
 def meaning(data: bytes, verb: str) -> list[Any]:
     """What the objects of an output say, without what only the way back needs."""
-    text = data.decode()
-    if verb == "fn":
-        values = parse(text).value["items"]
-    else:
-        values = [parse(chunk.of(text)).value for chunk in split_stream(text) if not chunk.empty]
-    found = [value for whole in values for _, value in objects(whole)]
+    found = parse(data.decode()).value["items"] if verb == "fn" else load(data)
     for value in found:
         notes = value["metadata"].get("annotations", {})
         notes.pop(ORIGINAL, None)
