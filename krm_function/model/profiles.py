@@ -1,0 +1,105 @@
+"""Policy profiles: what each one is, in one table.
+
+A profile says for which node a policy is made: settings that differ from those of Kata 4.1.0, what the generator does
+there, and the files of its rules. The next Contrast release is a new entry here, and new rules if they differ.
+
+Rule of this file: data only. Nothing else in the project asks for a profile by its name; code asks for its members.
+"""
+
+from typing import Any, Final, Literal
+
+from krm_function.record import NamedTuple
+
+ProfileName = Literal["contrast-1.25", "strict", "kata-4.1"]
+
+
+class Removed:
+    """In place of a value: the settings of this profile do not have the member."""
+
+
+REMOVED: Final = Removed()
+
+
+class Profile(NamedTuple):
+    """What a policy profile is.
+
+    release: the Contrast release whose nodes the policy is for, (1, 25); None for plain Kata.
+    settings: JSON pointer into a settings document -> the value that it has there instead, or REMOVED.
+    rules: names of the files in policy/rules, in this order.
+    """
+
+    name: ProfileName
+    means: str  # one sentence, for the schema and the pages
+    release: tuple[int, int] | None
+    settings: tuple[tuple[str, Any], ...]
+    rules: tuple[str, ...]
+    binds_images: bool  # each container's policy lists the image that its VM pulls, by digest
+    refuses_volumes: bool  # a VOLUME of an image that nothing is mounted on: no policy
+    propagates: bool  # an emptyDir on a block device or in memory has the mountPropagation that the pod asks for
+    image_identity: bool  # user and groups that the pod does not name are the image's; else they are refused
+    sandbox_gpus: bool  # the sandbox gets the GPUs of all containers
+    narrowed: bool  # bound to the pod in everything else that a host could vary
+
+
+_CONTRAST_1_25 = (
+    ("/cluster_config/pause_container_image", "ghcr.io/edgelesssys/kubernetes/pause:3.6"),
+    (
+        "/devices/vfio/nvidia/pgpu_resource_keys",
+        [
+            "nvidia.com/pgpu",
+            "nvidia.com/GB100_B200",
+            "nvidia.com/GB110_B300_SXM6_AC",
+            "nvidia.com/GH100_H100_PCIE",
+        ],
+    ),
+    ("/request_defaults/ReadStreamRequest", True),
+    ("/volumes/image_volume", REMOVED),
+)
+
+CONTRAST = Profile(
+    name="contrast-1.25",
+    means="what a node of Contrast 1.25 needs; images are bound to their digests",
+    release=(1, 25),
+    settings=_CONTRAST_1_25,
+    rules=("shared", "images", "contrast-1.25"),
+    binds_images=True,
+    refuses_volumes=True,
+    propagates=True,
+    image_identity=True,
+    sandbox_gpus=True,
+    narrowed=False,
+)
+STRICT = CONTRAST._replace(
+    name="strict",
+    means="contrast-1.25, and nothing that a host could choose",
+    rules=("shared", "images", "strict"),
+    narrowed=True,
+)
+KATA = Profile(
+    name="kata-4.1",
+    means="what Kata's own rules allow, for nodes with plain Kata 4.1; images are not bound",
+    release=None,
+    settings=(),
+    rules=("shared", "kata-4.1"),
+    binds_images=False,
+    refuses_volumes=False,
+    propagates=False,
+    image_identity=False,
+    sandbox_gpus=False,
+    narrowed=False,
+)
+PROFILES = {profile.name: profile for profile in (CONTRAST, STRICT, KATA)}
+DEFAULT = CONTRAST
+# the profiles of Contrast releases, oldest first
+_RELEASED: tuple[tuple[tuple[int, int], Profile], ...] = (((1, 25), CONTRAST),)
+
+
+def profile_of_release(version: str) -> tuple[Profile | None, bool]:
+    """The profile of the nodes of a Contrast release, and whether that release is newer than all we know.
+
+    version: such as v1.25.3, of the form that a ContrastRelease allows. None for one older than all we know; a newer
+    one takes the newest profile.
+    """
+    major, minor = (int(part) for part in version.removeprefix("v").split(".")[:2])
+    known = [profile for release, profile in _RELEASED if release <= (major, minor)]
+    return (known[-1] if known else None), (major, minor) > _RELEASED[-1][0]
