@@ -264,6 +264,11 @@ KINDS: dict[str, Kind] = {
         "policy settings: {member} is missing, as in a file of another Kata release",
         "take genpolicy-settings.json of Kata 4.1, or add the member with a drop-in",
     ),
+    "CC0643": Kind(
+        "error",
+        "image {image} of {container} has a VOLUME {volume} on which nothing is mounted: a host could put files there",
+        "mount an emptyDir or an encrypted volume of the pod at {volume}, written just so",
+    ),
     # --- CC07: manifest
     "CC0701": Kind(
         "error",

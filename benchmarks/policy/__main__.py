@@ -16,7 +16,7 @@ from benchmarks.policy.conditions import Condition
 from benchmarks.policy.leaves import Leaves, try_leaves
 from benchmarks.policy.score import Fate, fates, mutants
 from benchmarks.policy.survivors import EQUIVALENT
-from krm_function.policy.rules import PROFILES, load_rules
+from krm_function.policy import PROFILES, load_rules
 from tests.policy.engines.corpus import Corpus, read
 
 TARGET = 90
@@ -62,7 +62,7 @@ def _recorded(place: str) -> Corpus:
 def _score(corpus: Corpus) -> bool:
     """Print the score; whether it is high enough and the table of survivors is right."""
     start = time.monotonic()
-    rules = {profile: load_rules(profile) for profile in PROFILES}
+    rules: dict[str, str] = {name: load_rules(profile) for name, profile in PROFILES.items()}
     ours = {key: text for key, text in corpus.policies.items() if text.startswith(tuple(rules.values()))}
     questions = [question for question in corpus.questions if question.policy in ours]
     found = fates(rules, mutants(rules), Corpus(ours, questions))

@@ -7,6 +7,7 @@ import os
 from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
+from krm_function.policy import CONTRAST, KATA
 from tests.policy.engines import agreed
 from tests.policy.engines.answer import Disagreement
 from tests.policy.engines.corpus import allows
@@ -40,8 +41,12 @@ def try_leaves(*, thorough: bool = False) -> Leaves:
 
     thorough: ask rego-cpp about all of them.
     """
-    policies = {"everything": workloads.everything(), "gpus": workloads.gpus()}
-    work = [(name, rego, asked, thorough) for name, rego in policies.items() for asked in life(rego)]
+    policies = {
+        (name, profile.name): make(profile)
+        for profile in (CONTRAST, KATA)
+        for name, make in (("everything", workloads.everything), ("gpus", workloads.gpus))
+    }
+    work = [(*key, rego, asked, thorough) for key, rego in policies.items() for asked in life(rego)]
     total = Leaves()
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for part in pool.map(_tried, work):
@@ -51,11 +56,11 @@ def try_leaves(*, thorough: bool = False) -> Leaves:
     return total
 
 
-def _tried(work: tuple[str, str, Asked, bool]) -> Leaves:
-    name, rego, asked, thorough = work
+def _tried(work: tuple[str, str, str, Asked, bool]) -> Leaves:
+    name, profile, rego, asked, thorough = work
     allowed = denied = differ = 0
     wrong = []
-    for number, trial in enumerate(trials(asked)):
+    for number, trial in enumerate(trials(asked, profile)):
         quick = not thorough and number % SLOW != 0
         try:
             verdict = allows(agreed.ask(rego, trial.entry_point, trial.state, trial.request, quick=quick))
@@ -64,7 +69,7 @@ def _tried(work: tuple[str, str, Asked, bool]) -> Leaves:
             continue
         allowed, denied = allowed + verdict, denied + (not verdict)
         if verdict != bool(trial.reason):
-            wrong.append(f"{name}: {trial.what}: {'allowed' if verdict else 'denied'}")
+            wrong.append(f"{name}, {profile}: {trial.what}: {'allowed' if verdict else 'denied'}")
     return Leaves(allowed, denied, differ, tuple(wrong))
 
 

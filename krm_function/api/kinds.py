@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
+from krm_function.model.profiles import DEFAULT, ProfileName
 from krm_function.record import NamedTuple
 
 GROUP = "contrast-krm.dev"
@@ -29,7 +30,7 @@ class PolicyOptions(NamedTuple):
     """
 
     engine: Literal["native", "none"] = "native"
-    profile: Literal["kata-4.1", "strict"] = "kata-4.1"
+    profile: ProfileName = DEFAULT.name
     rules: str | None = None
     settings: Mapping[str, Any] | None = None
     initdata: Mapping[str, str] = EMPTY

@@ -45,12 +45,12 @@ _CONTRAST_1_25 = (
     ("/cluster_config/pause_container_image", "ghcr.io/edgelesssys/kubernetes/pause:3.6"),
     (
         "/devices/vfio/nvidia/pgpu_resource_keys",
-        [
+        (
             "nvidia.com/pgpu",
             "nvidia.com/GB100_B200",
             "nvidia.com/GB110_B300_SXM6_AC",
             "nvidia.com/GH100_H100_PCIE",
-        ],
+        ),
     ),
     ("/request_defaults/ReadStreamRequest", True),
     ("/volumes/image_volume", REMOVED),
@@ -61,7 +61,7 @@ CONTRAST = Profile(
     means="what a node of Contrast 1.25 needs; images are bound to their digests",
     release=(1, 25),
     settings=_CONTRAST_1_25,
-    rules=("shared", "images", "contrast-1.25"),
+    rules=("shared", "contrast-node", "as-kata"),
     binds_images=True,
     refuses_volumes=True,
     propagates=True,
@@ -72,7 +72,7 @@ CONTRAST = Profile(
 STRICT = CONTRAST._replace(
     name="strict",
     means="contrast-1.25, and nothing that a host could choose",
-    rules=("shared", "images", "strict"),
+    rules=("shared", "contrast-node", "strict"),
     narrowed=True,
 )
 KATA = Profile(
@@ -80,7 +80,7 @@ KATA = Profile(
     means="what Kata's own rules allow, for nodes with plain Kata 4.1; images are not bound",
     release=None,
     settings=(),
-    rules=("shared", "kata-4.1"),
+    rules=("shared", "kata-node", "as-kata"),
     binds_images=False,
     refuses_volumes=False,
     propagates=False,

@@ -6,6 +6,7 @@ never a policy that allows more.
     settings -> subject -> process, identity, capabilities, mounts, devices -> containers -> document -> initdata
 """
 
+from krm_function.model.profiles import CONTRAST, DEFAULT, KATA, PROFILES, STRICT, Profile
 from krm_function.policy.base import base_initdata, unreadable
 from krm_function.policy.document import describe, rego_document, rules_of
 from krm_function.policy.initdata import (
@@ -18,16 +19,19 @@ from krm_function.policy.initdata import (
     host_data,
 )
 from krm_function.policy.references import References
-from krm_function.policy.rules import KATA, PROFILES, STRICT, load_rules, profile_of
+from krm_function.policy.rules import load_rules, profile_of
 from krm_function.policy.seal import Sealed, seal
 from krm_function.policy.settings import Settings, default_settings, settings
 from krm_function.policy.subject import is_bookkeeping
 
 __all__ = [
+    "CONTRAST",
+    "DEFAULT",
     "KATA",
     "PROFILES",
     "STRICT",
     "Initdata",
+    "Profile",
     "References",
     "Sealed",
     "Settings",

@@ -1,4 +1,4 @@
-"""policy_data.containers: pause, init containers from last to first, containers (genpolicy.md 3.1, 4.1).
+"""policy_data.containers: pause, init containers from last to first, containers.
 
 Rule of this file: it only assembles. An empty Args, Env, Cwd, Annotations or Sysctl is left out, never written empty:
 the rules read the two differently.
@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.api.kinds import ImageFacts
-from krm_function.findings import Finding, Path, dotted
+from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.policy.capabilities import capabilities, no_new_privileges, unknown
-from krm_function.policy.devices import devices
+from krm_function.policy.devices import add_gpus, device, devices
 from krm_function.policy.identity import Identity, identity, nameless, refusal
+from krm_function.policy.images import PAUSE_SOURCE, image_storage, is_pinned
 from krm_function.policy.mounts import Mounts, mounts
 from krm_function.policy.problems import problem
 from krm_function.policy.process import Process, exec_commands, pause_process, process
 from krm_function.policy.references import References
-from krm_function.policy.rules import STRICT
 from krm_function.policy.settings import Settings
 from krm_function.policy.subject import Subject
 
@@ -53,8 +53,16 @@ def containers(
         entries = [(entry, (key, index)) for index, entry in enumerate(pod.spec.get(key) or ())]
         wanted += reversed(entries) if key == "initContainers" else entries
     out = [_pause(pod, pause, [entry for entry, _ in wanted], settings, findings)]
-    out += [_workload(entry, at, pod, images[entry["image"]], references, settings, findings) for entry, at in wanted]
-    if settings.profile == STRICT:
+    gpus = 0
+    for entry, at in wanted:
+        paths, own, problems = devices(entry, pod, settings, at)
+        findings += problems
+        gpus += own
+        out.append(_workload(entry, at, pod, images[entry["image"]], references, settings, findings, paths))
+        add_gpus(out[-1], own, settings)
+    if settings.profile.sandbox_gpus:
+        add_gpus(out[0], gpus, settings)
+    if settings.profile.narrowed:
         from krm_function.policy.strict import narrowed
 
         out, problems = narrowed(out, pod)
@@ -81,6 +89,7 @@ def _pause(pod: Subject, image: ImageFacts, others: list[Json], settings: Settin
         annotations=annotations,
         namespaces=["ipc", "mount"] if host_network else ["ipc", "uts", "mount"],
         made=made,
+        image=PAUSE_SOURCE,
         template=template,
         pod=pod,
         settings=settings,
@@ -95,16 +104,15 @@ def _workload(
     references: References,
     settings: Settings,
     findings: list[Finding],
+    device_paths: list[str],
 ) -> Json:
     template = settings.other_container
     security = container.get("securityContext") or {}
     context = pod.spec.get("securityContext") or {}
-    strict = settings.profile == STRICT
-    run, problems = process(container, image.config, pod, references, at, template["Process"], effective=strict)
+    narrowed = settings.profile.narrowed
+    run, problems = process(container, image.config, pod, references, at, template["Process"], effective=narrowed)
     findings += problems
     made, problems = mounts(container, image.config, pod, settings, at, privileged=bool(security.get("privileged")))
-    findings += problems
-    paths, gpus, problems = devices(container, pod, settings, at)
     findings += problems
     who = identity(image, security, context)
     _root(pod, at, security, context, who, findings)
@@ -117,12 +125,15 @@ def _workload(
     if name:
         what = f"runs as the image's user {name}, whose number the passwd of the ImageLock does not tell"
         findings.append(problem(pod, at, what, "set runAsUser and runAsGroup in its securityContext", of=dotted(at)))
-    refused = refusal(who, image, security, context) if settings.cluster_config["guest_pull"] else None
+    named = settings.profile.image_identity or not settings.cluster_config["guest_pull"]
+    refused = None if named else refusal(who, image, security, context)
     if refused:
         here = (*at, "securityContext") if container.get("securityContext") else at
         findings.append(problem(pod, here, *refused, of=dotted(at)))
     annotations = _annotations(pod, template["Annotations"])
     reference = container["image"]
+    if settings.profile.binds_images and not is_pinned(reference):
+        findings.append(finding("CC0502", pod.ref, (*pod.spec_path, *at, "image"), image=reference))
     name = reference if ":" in reference else f"{reference}:latest"
     annotations.setdefault("io.kubernetes.cri.image-name", name)
     annotations["io.kubernetes.cri.sandbox-namespace"] = pod.namespace
@@ -136,17 +147,15 @@ def _workload(
         annotations=annotations,
         namespaces=["ipc", "uts", "mount"],
         made=made,
+        image=reference,
         template=template,
         pod=pod,
         settings=settings,
-        device_paths=paths,
+        device_paths=device_paths,
     )
-    vfio = settings.devices["vfio"]
-    out["devices"] += [_device(vfio["device_path"], vfio["nvidia"]["gpu_gk_device_type"]) for _ in range(gpus)]
     out["sandbox_pidns"] = bool(pod.spec.get("shareProcessNamespace"))
     out["exec_commands"] = exec_commands(container)
-    patterns = {vfio["anno_key_regex"]: vfio["nvidia"]["gpu_anno_value_regex"]} if gpus else {}
-    out["runtime_anno_patterns"] = patterns | _RUNTIME_ANNOTATIONS
+    out["runtime_anno_patterns"] = dict(_RUNTIME_ANNOTATIONS)
     return out
 
 
@@ -159,6 +168,7 @@ def _assembled(
     annotations: dict[str, str],
     namespaces: list[str],
     made: Mounts,
+    image: str,
     template: Json,
     pod: Subject,
     settings: Settings,
@@ -182,8 +192,8 @@ def _assembled(
     oci["Linux"] = _linux(template["Linux"], namespaces, paths, pod, privileged=bool(security.get("privileged")))
     return {
         "OCI": oci,
-        "storages": made.storages,
-        "devices": [_device(path, "") for path in paths],
+        "storages": [*made.storages, image_storage(image)] if settings.profile.binds_images else made.storages,
+        "devices": [device(path) for path in paths],
         "sandbox_pidns": False,
         "exec_commands": [],
         "runtime_anno_patterns": {},
@@ -231,7 +241,3 @@ def _linux(template: Json, namespaces: list[str], paths: list[str], pod: Subject
     if sysctl:
         out["Sysctl"] = sysctl
     return out
-
-
-def _device(path: str, kind: str) -> Json:
-    return {"id": "", "type_": kind, "vm_path": "", "container_path": path, "options": []}

@@ -1,10 +1,13 @@
-"""Our own policy settings: kata 4.1.0's values (genpolicy.md Appendix A) as Contrast runs them (contrast.md 6.1).
+"""The settings of Kata 4.1.0, and those of a profile: the same with the profile's differences.
 
 Rule of this file: one literal in the shape of a genpolicy-settings.json document, so that a user's file and ours take
-the same way through settings.py. Contrast's differences are marked.
+the same way through settings.py. What a profile has otherwise stands in model/profiles.py.
 """
 
+from copy import deepcopy
 from typing import Any
+
+from krm_function.model.profiles import REMOVED, Profile
 
 _SHM = "/run/kata-containers/sandbox/shm"
 _DEV_SHM = "/dev/shm"  # noqa: S108 - a mount of the guest
@@ -24,7 +27,7 @@ def _bind(destination: str, options: str, source: str = "") -> dict[str, Any]:
     return {"destination": destination, "source": source, "type_": "bind", "options": options.split(",")}
 
 
-DEFAULTS: dict[str, Any] = {
+KATA_4_1: dict[str, Any] = {
     "pause_container": {
         "Root": {"Path": "$(root_path)"},
         "Mounts": [
@@ -116,6 +119,7 @@ DEFAULTS: dict[str, Any] = {
             "mount_source": "^/run/kata-containers/sandbox/ephemeral/",
             "mount_point": "^/run/kata-containers/sandbox/ephemeral/",
             "driver": "ephemeral",
+            "driver_options": [],
             "source": "tmpfs",
             "fstype": "tmpfs",
             "options": [],
@@ -132,7 +136,6 @@ DEFAULTS: dict[str, Any] = {
         "image_volume": {
             "mount_type": "bind",
             "mount_source": "$(sfprefix)",
-            "mount_point": "$(sfprefix)",
             "driver": "local",
             "source": "local",
             "fstype": "bind",
@@ -146,12 +149,7 @@ DEFAULTS: dict[str, Any] = {
             "nvidia": {
                 "gpu_anno_value_regex": r"^nvidia\.com/gpu=[0-9]+$",
                 "gpu_gk_device_type": "vfio-pci-gk",
-                "pgpu_resource_keys": [  # Contrast's; kata has only the first
-                    "nvidia.com/pgpu",
-                    "nvidia.com/GB100_B200",
-                    "nvidia.com/GB110_B300_SXM6_AC",
-                    "nvidia.com/GH100_H100_PCIE",
-                ],
+                "pgpu_resource_keys": ["nvidia.com/pgpu"],
             },
         }
     },
@@ -192,7 +190,7 @@ DEFAULTS: dict[str, Any] = {
     },
     "kata_config": {"oci_version": "1.1.0", "enable_configmap_secret_storages": False},
     "cluster_config": {
-        "pause_container_image": "ghcr.io/edgelesssys/kubernetes/pause:3.6",  # Contrast's
+        "pause_container_image": "mcr.microsoft.com/oss/kubernetes/pause:3.6",
         "guest_pull": True,
         "emptydir_type": "block-encrypted",
         "cgroup_mount_extras_allowed": ["nsdelegate", "memory_recursiveprot"],
@@ -234,9 +232,24 @@ DEFAULTS: dict[str, Any] = {
             "allowed_states": [2, 128],
         },
         "CloseStdinRequest": False,
-        "ReadStreamRequest": True,  # Contrast's: logs may be read
+        "ReadStreamRequest": False,
         "UpdateEphemeralMountsRequest": False,
         "WriteStreamRequest": False,
         "GetDiagnosticDataRequest": False,
     },
 }
+
+
+def default_document(profile: Profile) -> dict[str, Any]:
+    """The settings document of a profile, the caller's own."""
+    made = deepcopy(KATA_4_1)
+    for pointer, value in profile.settings:
+        *above, last = pointer.removeprefix("/").split("/")
+        place = made
+        for key in above:
+            place = place[key]
+        if value is REMOVED:
+            del place[last]
+        else:
+            place[last] = deepcopy(value)
+    return made

@@ -1,4 +1,7 @@
-"""Devices of a container: block volumes and passed-through GPUs (genpolicy.md 4.11, 4.12)."""
+"""Devices of a container: block volumes and passed-through GPUs.
+
+Rule of this file: a GPU is an entry of its own, a pattern and no device node, since the host chooses which it is.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +10,8 @@ from krm_function.findings import Finding, Path, finding
 from krm_function.policy.problems import problem
 from krm_function.policy.settings import Settings
 from krm_function.policy.subject import Subject
+
+Json = dict[str, Any]
 
 _BLOCK = ("persistentVolumeClaim", "ephemeral", "iscsi")
 
@@ -58,3 +63,17 @@ def _gpus(container: Mapping[str, Any], pod: Subject, settings: Settings, at: Pa
             here = (*at, "resources", "limits", key)
             findings.append(problem(pod, here, "is no whole number of GPUs", "write a number such as 1"))
     return count
+
+
+def device(path: str, kind: str = "") -> Json:
+    """One element of the devices of a container."""
+    return {"id": "", "type_": kind, "vm_path": "", "container_path": path, "options": []}
+
+
+def add_gpus(container: Json, count: int, settings: Settings) -> None:
+    """Let a container of the policy have so many GPUs, and the annotations by which the runtime announces them."""
+    vfio = settings.devices["vfio"]
+    container["devices"] += [device(vfio["device_path"], vfio["nvidia"]["gpu_gk_device_type"]) for _ in range(count)]
+    if count:
+        announced = {vfio["anno_key_regex"]: vfio["nvidia"]["gpu_anno_value_regex"]}
+        container["runtime_anno_patterns"] = announced | container["runtime_anno_patterns"]

@@ -11,10 +11,10 @@ from typing import Any
 
 from krm_function.api.kinds import ImageFacts
 from krm_function.findings import Finding, Path, has_errors
+from krm_function.model.profiles import KATA, PROFILES
 from krm_function.model.workload import Workload, dig, mapping, maps
 from krm_function.policy.containers import containers, sysctl_name
 from krm_function.policy.references import References
-from krm_function.policy.rules import KATA, PROFILES
 from krm_function.policy.seal import PAUSE
 from krm_function.policy.settings import EMPTYDIR_TYPES, Settings, default_settings
 from krm_function.policy.shapes import check
@@ -128,7 +128,7 @@ def _described(
 def _settings(sealed: Json) -> Settings:
     """The default settings of the policy's profile, with those that the policy itself tells."""
     profile = sealed.get("profile")
-    default = default_settings(profile if isinstance(profile, str) and profile in PROFILES else KATA)
+    default = default_settings(PROFILES[profile] if isinstance(profile, str) and profile in PROFILES else KATA)
     told = mapping(sealed.get("cluster_config"))
     cluster = dict(default.cluster_config)
     if isinstance(told.get("guest_pull"), bool):

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.workload import INITDATA, Workload, dig, mapping, maps
-from krm_function.policy.defaults import DEFAULTS
+from krm_function.policy.defaults import KATA_4_1
 from krm_function.policy.document import describe
 from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_annotation
 from krm_function.policy.references import References, Undecodable
@@ -79,7 +79,7 @@ def settings_text(override: Mapping[str, Any] | None) -> str:
     """The settings file of a call: the operator's as they are, else ours in genpolicy's shape."""
     import json
 
-    ours = {**DEFAULTS, "volumes": {**DEFAULTS["volumes"], "emptyDir": _UNUSED_VOLUME}}
+    ours = {**KATA_4_1, "volumes": {**KATA_4_1["volumes"], "emptyDir": _UNUSED_VOLUME}}
     return json.dumps(ours if override is None else override, indent=2)
 
 

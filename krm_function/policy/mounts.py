@@ -1,14 +1,14 @@
-"""Mounts and storages of a container (genpolicy.md 4.7-4.9): containerd's own, the settings', volumes, image volumes.
+"""Mounts and storages of a container: containerd's own, the settings', volumes, and VOLUMEs of its image.
 
 Rule of this file: where the pod mounts something itself, the runtime's own mount of that place is not allowed as well.
 Volumes as block devices are in devices.py.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_function.findings import Finding, Path
+from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.policy.problems import problem
 from krm_function.policy.settings import Settings
 from krm_function.policy.subject import Subject
@@ -51,7 +51,29 @@ def mounts(
         for first, *others in wanted:
             place(out, first)
             out += others
-    template = settings.volumes["image_volume"]
+    if settings.profile.refuses_volumes or settings.volumes["image_volume"] is None:
+        findings += _unmounted(container, image, pod, at)
+    else:
+        _from_image(out, image, settings.volumes["image_volume"], pod, at, findings)
+    return Mounts(out, storages), findings
+
+
+def _unmounted(container: Mapping[str, Any], image: Mapping[str, Any], pod: Subject, at: Path) -> Iterator[Finding]:
+    """Every VOLUME of the image on which the container mounts no volume of the pod: a host could put files there.
+
+    Paths are compared as texts, as Contrast's generator does: `/data/` is not `/data`, and neither is what is below.
+    """
+    names = {volume["name"] for volume in pod.spec.get("volumes") or ()}
+    mounted = {entry["mountPath"] for entry in container.get("volumeMounts") or () if entry["name"] in names}
+    for path in sorted(set(image.get("Volumes") or ()) - mounted):
+        here = (*pod.spec_path, *at, "image")
+        yield finding("CC0643", pod.ref, here, image=container.get("image", ""), volume=path, container=dotted(at))
+
+
+def _from_image(
+    out: list[Json], image: Mapping[str, Any], template: Json, pod: Subject, at: Path, findings: list[Finding]
+) -> None:
+    """A mount for each VOLUME of the image, as the settings say; the host makes the directory."""
     for path in sorted(image.get("Volumes") or ()):
         destination = re.sub("/+", "/", path)
         if all(present["destination"] != destination for present in out):
@@ -61,7 +83,6 @@ def mounts(
                 findings.append(problem(pod, (*at, "image"), what, "use another image"))
             source = f"{template['mount_source']}{base}$"
             out.append(mount(destination, source, template["fstype"], template["options"]))
-    return Mounts(out, storages), findings
 
 
 def _base(*, privileged: bool, pause: bool) -> list[Json]:

@@ -1,30 +1,29 @@
 """The project's own Rego rules: files of the package.
 
-Rule of this file: a policy has the text that all profiles share, then the text of its profile. The shared text calls
-what the profile defines, so the two can never be mixed up or left out unnoticed.
+Rule of this file: a policy has the texts that its profile names, one after the other. The first is shared by all and
+calls what the others define, so that a part can never be left out unnoticed.
 """
 
 import functools
 import os
 
+from krm_function.model.profiles import DEFAULT, PROFILES, Profile
 from krm_function.policy.document import rules_of
-
-KATA, STRICT = PROFILES = ("kata-4.1", "strict")
 
 
 @functools.cache
-def load_rules(profile: str = KATA) -> str:
-    """The rules of a profile, one of PROFILES."""
-    return _text("contrast-krm") + _text(profile)
+def load_rules(profile: Profile = DEFAULT) -> str:
+    """The rules of a profile."""
+    return "".join(_text(name) for name in profile.rules)
 
 
-def profile_of(rego: str) -> str:
-    """The profile whose rules, as they are today, a policy document has; "" if it has others, or more than them."""
+def profile_of(rego: str) -> Profile | None:
+    """The profile whose rules, as they are today, a policy document has; None if it has others, or more than them."""
     try:
         rules = rules_of(rego)
     except ValueError:
-        return ""
-    return next((profile for profile in PROFILES if load_rules(profile) == rules), "")
+        return None
+    return next((profile for profile in PROFILES.values() if load_rules(profile) == rules), None)
 
 
 def _text(name: str) -> str:

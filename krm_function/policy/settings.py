@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.findings import Finding, finding
-from krm_function.policy.defaults import DEFAULTS
+from krm_function.model.profiles import DEFAULT, KATA, Profile
+from krm_function.policy.defaults import default_document
 from krm_function.policy.pretty import pretty
-from krm_function.policy.rules import KATA, STRICT
 from krm_function.record import NamedTuple
 
 Json = dict[str, Any]
@@ -32,10 +32,10 @@ class Settings(NamedTuple):
     cluster_config: Json
     shared: Json  # everything in policy_data beside `containers`, in genpolicy's order (genpolicy.md 3)
     shared_text: str  # the members of `shared` as they stand in the document
-    profile: str  # of rules.PROFILES
+    profile: Profile
 
 
-def settings(override: Mapping[str, Any] | None, profile: str = KATA) -> tuple[Settings, tuple[Finding, ...]]:
+def settings(override: Mapping[str, Any] | None, profile: Profile = DEFAULT) -> tuple[Settings, tuple[Finding, ...]]:
     """The settings of a render: the defaults, or a genpolicy-settings.json document in their place.
 
     With an error among the findings the settings returned are the defaults and must not be used.
@@ -53,24 +53,26 @@ def settings(override: Mapping[str, Any] | None, profile: str = KATA) -> tuple[S
             problems.append("request_defaults.ExecProcessRequest.commands is not understood, use allowed_commands")
         if document["cluster_config"]["emptydir_type"] not in EMPTYDIR_TYPES:
             problems.append(f"cluster_config.emptydir_type must be one of {', '.join(EMPTYDIR_TYPES)}")
-        if profile == STRICT:
-            problems += [f"{where} must begin with ^ in profile strict" for where in _unanchored(document)]
+        if profile.binds_images and not document["cluster_config"]["guest_pull"]:
+            problems.append(f"cluster_config.guest_pull must be true in profile {profile.name}, else no image is bound")
+        if profile.narrowed:
+            problems += [f"{where} must begin with ^ in profile {profile.name}" for where in _unanchored(document)]
     if problems:
         return default_settings(profile), tuple(finding("CC0612", problem=problem) for problem in problems)
     return _settings(document, profile), ()
 
 
 @functools.cache
-def default_settings(profile: str = KATA) -> Settings:
-    """The defaults: kata 4.1.0 as Contrast runs it."""
-    found, problems = settings(DEFAULTS, profile)
+def default_settings(profile: Profile = DEFAULT) -> Settings:
+    """The settings of a profile when nobody gives others."""
+    found, problems = settings(default_document(profile), profile)
     if problems:
         raise AssertionError(problems)
     return found
 
 
 def _unanchored(document: Json) -> list[str]:
-    """The patterns that the rules of profile strict would never match."""
+    """The patterns that the rules of a narrowed profile would never match."""
     requests = document["request_defaults"]
     lists = {
         "CreateContainerRequest.allow_env_regex": requests["CreateContainerRequest"]["allow_env_regex"],
@@ -84,10 +86,10 @@ def _unanchored(document: Json) -> list[str]:
     ]
 
 
-def _settings(document: Json, profile: str) -> Settings:
+def _settings(document: Json, profile: Profile) -> Settings:
     shared = {
         # a member that Kata's data do not have tells `check` and readers; kata-4.1 is what has none
-        **({} if profile == KATA else {"profile": profile}),
+        **({} if profile is KATA else {"profile": profile.name}),
         "common": document["common"],
         "sandbox": document["sandbox"],
         "request_defaults": document["request_defaults"],
@@ -170,7 +172,7 @@ _DOCUMENT: Json = {
         "emptyDir_plain": _VOLUME,
         "emptyDir_memory": _VOLUME,
         "configMap": _VOLUME,
-        "image_volume": _VOLUME,
+        "image_volume": _Optional({**_VOLUME, "mount_point": _Optional(str, "")}, None),
     },
     "devices": {
         "vfio": {

@@ -1,12 +1,11 @@
-r"""Profile strict: the policy data of a pod, narrowed until only this pod fits (genpolicy.md 6, 11.4).
+r"""Profile strict: the policy data of a pod, narrowed until only this pod fits.
 
-Rule of this file: it takes the data of profile kata-4.1 and only ever takes freedom away. What cannot be bound is a
-finding, for a host would choose it. The rules beside it, rules/strict.rego, read what is added here:
+Rule of this file: it takes the data of profile contrast-1.25 and only ever takes freedom away. What cannot be bound is
+a finding, for a host would choose it. The rules beside it, rules/strict.rego, read what is added here:
 
-    images                 the spellings of the one image that may be pulled, each with its digest
     required_mounts        destinations that may not be missing: the pod asks for them
     required_variables     names that may not be missing: the pod or its image sets them
-    runtime_anno_patterns  the annotations of the runtime itself, which kata-4.1 takes with any name and value
+    runtime_anno_patterns  the annotations of the runtime itself, which contrast-1.25 takes with any name and value
     patterns               names of the pod escaped, so that a dot is a dot
 """
 
@@ -15,13 +14,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
-from krm_function.model.image import parse
 from krm_function.policy.subject import PATTERNS, SUFFIX, Subject, escape
 from krm_function.policy.tokens import TOKENS
 
 Json = dict[str, Any]
 
-PAUSE_SOURCE = "pause"  # what the shim asks for in place of the sandbox's image, which is inside the VM
 NAME = "io.kubernetes.cri.sandbox-name"
 CONTAINER = "io.kubernetes.cri.container-name"
 
@@ -49,7 +46,6 @@ def narrowed(containers: list[Json], pod: Subject) -> tuple[list[Json], list[Fin
         at, container = spec.get(policy["OCI"]["Annotations"].get(CONTAINER), ((), {}))
         process = policy["OCI"]["Process"]
         findings += _unbound(process.get("Env", ()), process.get("Args", ()), pod, at)
-        images = _images(container["image"], pod, at, findings) if container else [PAUSE_SOURCE]
         wanted = {mount["mountPath"] for mount in container.get("volumeMounts") or ()}
         mounts = [{**mount, "source": escaped(mount["source"])} for mount in policy["OCI"]["Mounts"]]
         storages = [
@@ -63,7 +59,6 @@ def narrowed(containers: list[Json], pod: Subject) -> tuple[list[Json], list[Fin
             "OCI": {**policy["OCI"], "Mounts": mounts, "Annotations": annotations},
             "storages": storages,
             "runtime_anno_patterns": {**policy["runtime_anno_patterns"], **RUNTIME_ANNOTATIONS},
-            "images": images,
             "required_mounts": sorted({mount["destination"] for mount in mounts} & wanted),
             "required_variables": _required(process.get("Env", ())) if container else [],
         }
@@ -100,18 +95,6 @@ def _required(env: Sequence[str]) -> list[str]:
     """The names that a kubelet of any version sets; those that a shell could not use, some leave out."""
     names = [variable.partition("=")[0] for variable in env]
     return [name for name in names if _SHELL_NAME.fullmatch(name)]
-
-
-def _images(reference: str, pod: Subject, at: Path, findings: list[Finding]) -> list[str]:
-    """How a host may spell the image: as the pod does, or with the defaults filled in, with or without its tag."""
-    image = parse(reference)
-    if isinstance(image, str) or not image.pinned:
-        findings.append(finding("CC0502", pod.ref, (*pod.spec_path, *at, "image"), image=reference))
-        return []
-    spelled = [reference, f"{image.name}@{image.digest}"]
-    if image.tag:
-        spelled.append(f"{image.name}:{image.tag}@{image.digest}")
-    return list(dict.fromkeys(spelled))
 
 
 def _unbound(env: Sequence[str], args: Sequence[str], pod: Subject, at: Path) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""Volumes of a pod, as one container mounts them (genpolicy.md 4.8).
+"""Volumes of a pod, as one container mounts them.
 
 Rule of this file: a volume has one of three homes.
 
@@ -138,6 +138,8 @@ def _mounted(
     read_only = bool(entry.get("readOnly") or own.get("readOnly"))
     options = ["rbind", propagation, "ro" if read_only or source in FILES else "rw"]
     if source == "emptyDir":
+        if not settings.profile.propagates:
+            options[1] = PROPAGATION["None"]
         if part:
             return part, "is of an emptyDir, and would be a directory of the node instead", "mount the whole volume"
         return _empty_dir(storages, own, entry, options, pod, settings)

@@ -17,8 +17,9 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
+from krm_function.model.profiles import DEFAULT
 from krm_function.policy import load_rules
-from krm_function.policy.defaults import DEFAULTS
+from krm_function.policy.defaults import default_document
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG, RESOURCES
 from tests.failures.running import Run, listing
@@ -281,7 +282,7 @@ def test_the_image_store_can_be_injected(shop: Shop) -> None:
 def test_rules_and_settings_are_read_from_files(shop: Shop) -> None:
     before = manifest(shop.generate())["Policies"]
     shop.write("rules.rego", load_rules())
-    shop.write("settings.json", json.dumps(DEFAULTS))
+    shop.write("settings.json", json.dumps(default_document(DEFAULT)))
     same = manifest(shop.generate("--policy", "rules.rego", "--settings", "settings.json"))["Policies"]
     assert same == before
     shop.write("rules.rego", f"{load_rules()}\n# changed\n")
@@ -307,7 +308,9 @@ def test_rules_and_settings_that_are_none_are_refused(option: str, data: str | b
 
 
 def test_settings_that_lack_a_part_are_refused(shop: Shop) -> None:
-    shop.write("settings.json", json.dumps({key: part for key, part in DEFAULTS.items() if key != "common"}))
+    shop.write(
+        "settings.json", json.dumps({key: part for key, part in default_document(DEFAULT).items() if key != "common"})
+    )
     run = shop.generate("--settings", "settings.json", "--format", "json")
     assert (run.code, [error["code"] for error in run.errors]) == (1, ["CC0641"])
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.policy.defaults import DEFAULTS
+from krm_function.model.profiles import DEFAULT
+from krm_function.policy.defaults import default_document
 from tests.cli.conftest import Shop
 from tests.cli.test_generate import manifest, refused
 
@@ -26,17 +27,22 @@ def _policies(shop: Shop, settings: str) -> list[str]:
 
 
 def _file(shop: Shop, **kata_config: str) -> list[str]:
-    shop.write("whole.json", json.dumps({**DEFAULTS, "kata_config": {**DEFAULTS["kata_config"], **kata_config}}))
+    shop.write(
+        "whole.json",
+        json.dumps(
+            {**default_document(DEFAULT), "kata_config": {**default_document(DEFAULT)["kata_config"], **kata_config}}
+        ),
+    )
     return _policies(shop, "whole.json")
 
 
 def test_a_directory_without_drop_ins_is_its_file(shop: Shop) -> None:
-    shop.write(BASE, json.dumps(DEFAULTS))
+    shop.write(BASE, json.dumps(default_document(DEFAULT)))
     assert _policies(shop, "settings") == _file(shop)
 
 
 def test_drop_ins_apply_in_the_order_of_their_names(shop: Shop) -> None:
-    shop.write(BASE, json.dumps(DEFAULTS))
+    shop.write(BASE, json.dumps(default_document(DEFAULT)))
     shop.write("settings/genpolicy-settings.d/20-b.json", _patch(_version("1.3.0")))
     shop.write("settings/genpolicy-settings.d/10-a.json", _patch(_version("1.2.0")))
     shop.write("settings/genpolicy-settings.d/99-notes.txt", "no drop-in")
@@ -44,7 +50,7 @@ def test_drop_ins_apply_in_the_order_of_their_names(shop: Shop) -> None:
 
 
 def test_drop_ins_beside_a_file_are_not_read(shop: Shop) -> None:
-    shop.write(BASE, json.dumps(DEFAULTS))
+    shop.write(BASE, json.dumps(default_document(DEFAULT)))
     shop.write(DROPIN, _patch(_version("1.3.0")))
     assert _policies(shop, BASE) == _file(shop)
 
@@ -65,7 +71,7 @@ def test_drop_ins_beside_a_file_are_not_read(shop: Shop) -> None:
     ],
 )
 def test_a_drop_in_that_is_none_is_refused(data: str | bytes, says: str, shop: Shop) -> None:
-    shop.write(BASE, json.dumps(DEFAULTS))
+    shop.write(BASE, json.dumps(default_document(DEFAULT)))
     shop.write(DROPIN, data)
     refused(shop.generate("--settings", "settings", "--format", "json"), "--settings", says, DROPIN)
 
@@ -78,7 +84,7 @@ def test_a_directory_without_settings_is_refused(shop: Shop) -> None:
 
 
 def test_a_drop_in_that_takes_away_what_is_needed_is_refused(shop: Shop) -> None:
-    shop.write(BASE, json.dumps(DEFAULTS))
+    shop.write(BASE, json.dumps(default_document(DEFAULT)))
     shop.write(DROPIN, _patch({"op": "remove", "path": "/common/cpath"}))
     run = shop.generate("--settings", "settings", "--format", "json")
     assert (run.code, [error["code"] for error in run.errors]) == (1, ["CC0641"])

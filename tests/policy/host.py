@@ -1,4 +1,7 @@
-"""A correct host and the guest's agent: requests derived from a policy, and the verdicts of the rules on them."""
+"""A correct host and the guest's agent: requests derived from a policy, and the verdicts of the rules on them.
+
+What a policy does not say, the node does (node.py): a policy for plain Kata meets such a node, all others Contrast's.
+"""
 
 import base64
 import copy
@@ -7,8 +10,11 @@ import re
 from typing import Any
 
 from krm_function.policy import describe
+from krm_function.policy.images import GUEST_PULL, PAUSE_SOURCE
 from krm_function.policy.tokens import PATTERNS
+from tests.policy import node
 from tests.policy.engines import agreed
+from tests.policy.node import Node
 
 Json = dict[str, Any]
 
@@ -183,11 +189,14 @@ class Agent:
 class Host:
     """A correct host: what containerd and the kata shim would ask for, container by container.
 
-    name and namespace are those of the running pod.
+    name and namespace are those of the running pod. on: the node, None for the one that the policy is for.
     """
 
-    def __init__(self, rego: str, name: str = TOKENS["sandbox-name"], namespace: str = "shop") -> None:
+    def __init__(
+        self, rego: str, name: str = TOKENS["sandbox-name"], namespace: str = "shop", on: Node | None = None
+    ) -> None:
         self.data = describe(rego)
+        self.node = on or (node.CONTRAST if "profile" in self.data else node.KATA)
         self.tokens = {**TOKENS, "sandbox-name": name, "sandbox-namespace": namespace, "host-name": name}
 
     def index(self, container: str) -> int:
@@ -197,58 +206,88 @@ class Host:
         ]
         return names.index(container)
 
+    def id_of(self, index: int) -> str:
+        """The id of the container with this index."""
+        return SANDBOX_ID if index == 0 and self.node.sandbox_id else f"{index:064x}"
+
     def create(self, container: str, container_id: str = "") -> Json:
         """CreateContainerRequest of a container."""
         index = self.index(container)
         policy = self.data["containers"][index]
-        bundle = container_id or f"{index:064x}"
+        bundle = container_id or self.id_of(index)
         oci = policy["OCI"]
-        storages = self._storages(policy["storages"], bundle)
+        kind = oci["Annotations"]["io.kubernetes.cri.container-type"]
+        annotations = self._annotations(policy, bundle)
+        pulled = [one["source"] for one in policy["storages"] if one["driver"] == GUEST_PULL]
+        image = pulled[0] if pulled else annotations.get("io.kubernetes.cri.image-name", PAUSE_SOURCE)
+        storages = self._storages([one for one in policy["storages"] if one["driver"] != GUEST_PULL], bundle)
         block = [s["mount_point"] for s in storages if s["driver"] == "blk"]
-        made = [self._mount(mount, bundle, block) for mount in oci["Mounts"]]
+        made = [
+            self._mount(mount, bundle, block)
+            for mount in oci["Mounts"]
+            if mount["destination"] not in self.node.left_out
+        ]
         mounts = list({mount["destination"]: mount for mount in made}.values())  # a pod's take the place of others
+        return {
+            **copy.deepcopy(CREATE),
+            "container_id": bundle,
+            "exec_id": bundle,
+            "devices": self._devices(policy["devices"]),
+            "storages": [self._pull(image, annotations, bundle), *storages],
+            "sandbox_pidns": policy["sandbox_pidns"],
+            "OCI": {
+                **copy.deepcopy(SPEC),
+                "Version": self.node.oci_version or oci["Version"],
+                "Process": self._process(oci, kind),
+                "Root": {"Path": f"/run/kata-containers/{bundle}/rootfs", "Readonly": oci["Root"]["Readonly"]},
+                "Mounts": mounts,
+                "Annotations": annotations,
+                "Linux": self._linux(oci, kind),
+            },
+        }
+
+    def _process(self, oci: Json, kind: str) -> Json:
         process = {**copy.deepcopy(PROCESS), **copy.deepcopy(oci["Process"])}
         process["Args"] = [self._argument(arg) for arg in process.get("Args", [])]
         process["Env"] = [self._variable(entry) for entry in process.get("Env", [])]
+        if kind == "container":
+            own = {entry.partition("=")[0] for entry in process["Env"]}
+            process["Env"] += [f"{key}={value}" for key, value in self.node.variables.items() if key not in own]
+            process["ApparmorProfile"] = self.node.apparmor
         process["Capabilities"] = {key: self._capabilities(names) for key, names in process["Capabilities"].items()}
+        return process
+
+    def _linux(self, oci: Json, kind: str) -> Json:
         linux = {**copy.deepcopy(LINUX), **copy.deepcopy(oci["Linux"])}
-        linux["Namespaces"] += [{"Type": "network", "Path": NETNS}, {"Type": "cgroup", "Path": ""}]
+        linux["Namespaces"] += [{"Type": name, "Path": NETNS * path} for name, path in self.node.namespaces]
+        linux["MaskedPaths"] += self.node.masked[kind] if linux["MaskedPaths"] else ()
+        if kind == "container" and not self.node.container_sysctls:
+            linux["Sysctl"] = {}
         linux["Devices"] = [
             {**device, "Major": 0, "Minor": 0, "FileMode": 0, "UID": 0, "GID": 0} for device in linux["Devices"]
         ]
-        annotations = self._annotations(policy, bundle)
-        pull = {
-            "driver": "image_guest_pull",
-            "driver_options": ["image_guest_pull=" + json.dumps({"metadata": annotations})],
-            "source": annotations.get("io.kubernetes.cri.image-name", "pause"),
+        if self.node.root_propagation:
+            options = {option for mount in oci["Mounts"] for option in mount["options"]}
+            linux["RootfsPropagation"] = next((one for one in ("rshared", "rslave") if one in options), "")
+        return linux
+
+    def _pull(self, image: str, annotations: Json, bundle: str) -> Json:
+        told = json.dumps({"metadata": annotations})
+        return {
+            "driver": GUEST_PULL,
+            "driver_options": [f"{GUEST_PULL}={told}"] if self.node.pull_options else [],
+            "source": image,
             "fstype": "overlay",
             "options": [],
             "mount_point": f"/run/kata-containers/{bundle}/rootfs",
             "fs_group": None,
             "shared": False,
         }
-        return {
-            **copy.deepcopy(CREATE),
-            "container_id": bundle,
-            "exec_id": bundle,
-            "devices": self._devices(policy["devices"]),
-            "storages": [pull, *storages],
-            "sandbox_pidns": policy["sandbox_pidns"],
-            "OCI": {
-                **copy.deepcopy(SPEC),
-                "Version": oci["Version"],
-                "Process": process,
-                "Root": {"Path": f"/run/kata-containers/{bundle}/rootfs", "Readonly": oci["Root"]["Readonly"]},
-                "Mounts": mounts,
-                "Annotations": annotations,
-                "Linux": linux,
-            },
-        }
 
     def execute(self, container: str, args: list[str]) -> Json:
         """ExecProcessRequest of a command in a container that was created."""
         created = self.create(container)
-        process = {**created["OCI"]["Process"], "Args": args, "Capabilities": None}
+        process = {**created["OCI"]["Process"], "Args": args, "Capabilities": None, "ApparmorProfile": ""}
         return {"container_id": created["container_id"], "exec_id": "e", "string_user": None, "process": process}
 
     def _argument(self, wanted: str) -> str:
@@ -282,7 +321,7 @@ class Host:
         common = self.data["common"]
         text = pattern.replace("$(sfprefix)", common["sfprefix"]).replace("$(cpath)", common["cpath"])
         text = text.replace("$(bundle-id)", bundle).replace("$(sandbox-id)", SANDBOX_ID)
-        text = text.replace("(?:/passthrough)?", "/passthrough").replace("(watchable/)?", "")
+        text = text.replace("(?:/passthrough)?", self.node.shared).replace("(watchable/)?", "")
         text = text.replace("[a-z0-9]{16}", "0123456789abcdef").replace("[0-9a-f]{16}", "0123456789abcdef")
         return re.sub(r"\\(.)", r"\1", text).removeprefix("^").removesuffix("$")
 
@@ -323,7 +362,7 @@ class Host:
     def _annotations(self, policy: Json, bundle: str) -> Json:
         name, namespace = self.tokens["sandbox-name"], self.tokens["sandbox-namespace"]
         out = {key: value for key, value in policy["OCI"]["Annotations"].items() if key.startswith("io.kata")}
-        out["io.katacontainers.pkg.oci.bundle_path"] = f"/run/containerd/io.containerd.runtime.v2.task/k8s.io/{bundle}"
+        out["io.katacontainers.pkg.oci.bundle_path"] = f"{self.node.bundles}/{bundle}"
         wanted = policy["OCI"]["Annotations"]
         out |= {
             "io.kubernetes.cri.container-type": wanted["io.kubernetes.cri.container-type"],
@@ -332,14 +371,13 @@ class Host:
             "io.kubernetes.cri.sandbox-namespace": namespace,
             "io.kubernetes.cri.sandbox-uid": UID,
         }
+        out |= self.node.notes[wanted["io.kubernetes.cri.container-type"]]
+        prefix = self.data["devices"]["vfio"]["device_path"]
+        gpus = [n for n, device in enumerate(policy["devices"]) if device["container_path"] == prefix]
+        out |= {f"cdi.k8s.io/vfio{number}": f"nvidia.com/gpu={number}" for number in gpus}
         if "io.kubernetes.cri.container-name" in wanted:
             out["io.kubernetes.cri.container-name"] = wanted["io.kubernetes.cri.container-name"]
             out["io.kubernetes.cri.image-name"] = wanted["io.kubernetes.cri.image-name"]
-            out["io.kubernetes.container.terminationMessagePath"] = "/dev/termination-log"
-            out["io.kubernetes.container.terminationMessagePolicy"] = "File"
-            prefix = self.data["devices"]["vfio"]["device_path"]
-            gpus = [n for n, device in enumerate(policy["devices"]) if device["container_path"] == prefix]
-            out |= {f"cdi.k8s.io/vfio{number}": f"nvidia.com/gpu={number}" for number in gpus}
         else:
             host_network = "cnitest" in wanted["nerdctl/network-namespace"]
             out["nerdctl/network-namespace"] = NETNS.replace("/cni-", "/cnitest-") if host_network else NETNS

@@ -9,7 +9,7 @@ import yaml
 from krm_function.api.kinds import ImageFacts
 from krm_function.findings import Finding, Ref
 from krm_function.model.workload import Workload
-from krm_function.policy import KATA, References, Sealed, default_settings, load_rules, seal
+from krm_function.policy import DEFAULT, Profile, References, Sealed, default_settings, load_rules, seal
 
 Json = dict[str, Any]
 
@@ -116,8 +116,9 @@ SECRET: Json = {
     "data": {"token": "czNjcjN0"},
 }
 IMAGE = ImageFacts(
-    "sha256:0", {"Env": ["PATH=/bin"], "Entrypoint": ["/entry"], "Cmd": ["serve"], "WorkingDir": "/work"}
+    "sha256:0", {"Env": ["PATH=/bin"], "Entrypoint": ["/entry"], "Cmd": ["serve"], "WorkingDir": "/work"}, "", ""
 )
+DIGEST = "@sha256:" + "4" * 64
 
 
 def rich() -> Workload:
@@ -187,14 +188,19 @@ def simple(**container: Any) -> Workload:
 def workload(
     spec: Json, kind: str = "Deployment", metadata: Json | None = None, template_metadata: Json | None = None
 ) -> Workload:
-    """A workload around a pod spec."""
+    """A workload around a pod spec. An image of it that is named by its tag alone gets a digest."""
     paths = {"Pod": "v1", "ReplicationController": "v1", "Job": "batch/v1", "CronJob": "batch/v1"}
     document: Json = {
         "apiVersion": paths.get(kind, "apps/v1"),
         "kind": kind,
         "metadata": copy.deepcopy(metadata or {"name": "web", "namespace": "shop"}),
     }
-    pod = {"metadata": copy.deepcopy(template_metadata or {"labels": {"app": "web"}}), "spec": copy.deepcopy(spec)}
+    spec = copy.deepcopy(spec)
+    for key in ("initContainers", "containers"):
+        for entry in spec.get(key) or () if isinstance(spec.get(key), list) else ():
+            if isinstance(entry.get("image"), str):
+                entry["image"] = pinned(entry["image"])
+    pod = {"metadata": copy.deepcopy(template_metadata or {"labels": {"app": "web"}}), "spec": spec}
     if kind == "Pod":
         document["metadata"] |= pod["metadata"]
         document["spec"] = pod["spec"]
@@ -203,6 +209,11 @@ def workload(
     else:
         document["spec"] = {"template": pod}
     return of(document)
+
+
+def pinned(image: str) -> str:
+    """A reference with a digest, its own if it has one."""
+    return image if "@" in image else image + DIGEST
 
 
 def of(document: Json) -> Workload:
@@ -219,14 +230,16 @@ def images(subject: Workload, **config: Any) -> dict[str, ImageFacts]:
 
 
 def sealing(
-    subject: Workload, references: References | None = None, profile: str = KATA, **config: Any
+    subject: Workload, references: References | None = None, profile: Profile = DEFAULT, **config: Any
 ) -> tuple[Sealed | None, tuple[Finding, ...]]:
     """Seal with our own settings and rules."""
     known = references or References([CONFIG_MAP, SECRET])
     return seal(subject, images(subject, **config), known, default_settings(profile), load_rules(profile))
 
 
-def sealed(subject: Workload, references: References | None = None, profile: str = KATA, **config: Any) -> Sealed:
+def sealed(
+    subject: Workload, references: References | None = None, profile: Profile = DEFAULT, **config: Any
+) -> Sealed:
     """Seal what must be sealable."""
     made, findings = sealing(subject, references, profile, **config)
     assert made is not None, findings
@@ -238,11 +251,13 @@ def container(subject: Workload, index: int = 1, references: References | None =
     return sealed(subject, references, **config).data["containers"][index]
 
 
-def refused(subject: Workload, references: References | None = None, **config: Any) -> list[tuple[str, str]]:
+def refused(
+    subject: Workload, references: References | None = None, profile: Profile = DEFAULT, **config: Any
+) -> list[tuple[str, str]]:
     """The codes and dotted places of what is wrong."""
     from krm_function.findings import dotted
 
-    made, findings = sealing(subject, references, **config)
+    made, findings = sealing(subject, references, profile, **config)
     assert made is None
     assert all(found.severity == "error" and found.ref == subject.ref for found in findings)
     prefix = len(subject.spec_path)

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.policy import References, default_settings, seal
+from krm_function.policy import CONTRAST, KATA, STRICT, Profile, References, default_settings, seal
 from tests.policy import pods
 
 Json = dict[str, Any]
@@ -52,12 +52,7 @@ def test_pause_is_synthesised() -> None:
     assert pause["OCI"]["Linux"]["MaskedPaths"][1] == "/proc/asound"
     assert "io.kubernetes.cri.container-name" not in pause["OCI"]["Annotations"]
     assert pause["OCI"]["Annotations"]["nerdctl/network-namespace"].startswith("^/var/run/netns/cni-[0-9a-f]{8}-")
-    assert (pause["storages"], pause["devices"], pause["exec_commands"], pause["runtime_anno_patterns"]) == (
-        [],
-        [],
-        [],
-        {},
-    )
+    assert (pause["devices"], pause["exec_commands"], pause["runtime_anno_patterns"]) == ([], [], {})
 
 
 def test_a_pause_image_of_the_lock_is_used() -> None:
@@ -90,7 +85,7 @@ def test_a_plain_container() -> None:
     assert len(made["OCI"]["Linux"]["MaskedPaths"]) == 9
     assert len(made["OCI"]["Linux"]["ReadonlyPaths"]) == 6
     annotations = made["OCI"]["Annotations"]
-    assert annotations["io.kubernetes.cri.image-name"] == "app:1"
+    assert annotations["io.kubernetes.cri.image-name"] == pods.pinned("app:1")
     assert annotations["io.kubernetes.cri.container-type"] == "container"
     assert "nerdctl/network-namespace" not in annotations
     assert made["runtime_anno_patterns"] == {
@@ -99,8 +94,46 @@ def test_a_plain_container() -> None:
     }
 
 
+def _storage(source: str) -> Json:
+    return {
+        "driver": "image_guest_pull",
+        "driver_options": [],
+        "source": source,
+        "fstype": "overlay",
+        "options": [],
+        "mount_point": "^$(root_path)$",
+        "fs_group": None,
+        "shared": False,
+    }
+
+
+def test_each_container_has_the_image_that_the_pod_names_and_the_sandbox_its_own() -> None:
+    made = pods.sealed(pods.rich()).data["containers"]
+    assert [one["storages"][-1] for one in made] == [
+        _storage("pause"),
+        *(_storage(container["image"]) for container in (pods.MESH, pods.CRYPT_INITIALIZER, pods.HOLDER, pods.APP)),
+    ]
+    for container in made:
+        assert [one["driver"] for one in container["storages"]].count("image_guest_pull") == 1
+
+
+def test_plain_kata_s_policy_has_no_images() -> None:
+    for container in pods.sealed(pods.rich(), profile=KATA).data["containers"]:
+        assert "image_guest_pull" not in [one["driver"] for one in container["storages"]]
+
+
+@pytest.mark.parametrize("image", ["app", "app:1", "registry.example.com/app:1", "app@sha256:12", "app@"])
+@pytest.mark.parametrize("profile", [CONTRAST, STRICT], ids=lambda profile: profile.name)
+def test_an_image_without_a_digest_is_not_sealed(image: str, profile: Profile) -> None:
+    subject = pods.simple()
+    subject.document["spec"]["template"]["spec"]["containers"][0]["image"] = image
+    assert pods.refused(subject, profile=profile) == [("CC0502", "containers[0].image")]
+
+
 def test_an_image_without_a_tag() -> None:
-    made = pods.container(pods.workload({"containers": [{"name": "a", "image": "nginx"}]}))
+    subject = pods.simple()
+    subject.document["spec"]["template"]["spec"]["containers"][0]["image"] = "nginx"
+    made = pods.sealed(subject, profile=KATA).data["containers"][1]
     assert made["OCI"]["Annotations"]["io.kubernetes.cri.image-name"] == "nginx:latest"
 
 
@@ -276,7 +309,7 @@ def test_coordinator() -> None:
         "containers": [
             {
                 "name": "coordinator",
-                "image": "ghcr.io/edgelesssys/contrast/coordinator:v1@sha256:9",
+                "image": "ghcr.io/edgelesssys/contrast/coordinator:v1@sha256:" + "9" * 64,
                 "env": [
                     {"name": "NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
                     {"name": "ACCOUNT", "valueFrom": {"fieldRef": {"fieldPath": "spec.serviceAccountName"}}},

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krm_function.api.kinds import ImageFacts
+from krm_function.model.profiles import DEFAULT
 from krm_function.model.workload import Workload
 from krm_function.policy import References, default_settings, describe, load_rules, seal
 from krm_function.policy import settings as policy_settings
-from krm_function.policy.defaults import DEFAULTS
+from krm_function.policy.defaults import default_document
 from krm_function.policy.drift import COMPARED, drift
 from tests.policy import pods
 
@@ -230,7 +231,7 @@ def test_users_out_of_the_images_passwd_did_not_move(user: str) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("emptydir, guest_pull", [("block-plain", True), ("shared-fs", False)])
 def test_a_policy_of_other_settings_is_not_a_move(shape: str, emptydir: str, *, guest_pull: bool) -> None:
-    document = copy.deepcopy(DEFAULTS)
+    document = default_document(DEFAULT)
     document["cluster_config"] |= {"emptydir_type": emptydir, "guest_pull": guest_pull}
     document["other_container"]["Linux"] = {"Sysctl": {"kernel.shm_rmid_forced": "1"}}
     chosen, problems = policy_settings(document)
@@ -691,7 +692,7 @@ def test_cluster_settings_of_a_policy_that_are_not_understood_are_the_defaults(t
 
 
 def test_a_policy_without_guest_pull_allows_what_the_image_implies() -> None:
-    document = copy.deepcopy(DEFAULTS)
+    document = default_document(DEFAULT)
     document["cluster_config"]["guest_pull"] = False
     chosen, _ = policy_settings(document)
     subject = pods.simple()

@@ -1,14 +1,14 @@
-import copy
 from typing import Any
 
 import pytest
 
-from krm_function.policy.defaults import DEFAULTS
+from krm_function.model.profiles import DEFAULT
+from krm_function.policy.defaults import default_document
 from krm_function.policy.dropins import patched
 
 
 def test_operations_apply_in_order() -> None:
-    before = copy.deepcopy(DEFAULTS)
+    before = default_document(DEFAULT)
     patch: list[Any] = [
         {"op": "test", "path": "/kata_config/oci_version", "value": "1.1.0"},
         {"op": "replace", "path": "/kata_config/oci_version", "value": "1.3.0"},
@@ -18,13 +18,13 @@ def test_operations_apply_in_order() -> None:
         {"op": "move", "from": "/common/other", "path": "/common/another"},
         {"op": "remove", "path": "/common/another"},
     ]
-    made = patched(DEFAULTS, patch)
+    made = patched(default_document(DEFAULT), patch)
 
     assert made["kata_config"]["oci_version"] == "1.3.0"
     assert made["request_defaults"]["ExecProcessRequest"]["allowed_commands"] == [["id"], ["ls"]]
     made["kata_config"]["oci_version"] = "1.1.0"
     made["request_defaults"]["ExecProcessRequest"]["allowed_commands"].clear()
-    assert made == DEFAULTS == before
+    assert made == default_document(DEFAULT) == before
     assert patch[2]["value"] == ["ls"]
 
 
@@ -51,13 +51,13 @@ def test_operations_apply_in_order() -> None:
 )
 def test_a_patch_that_does_not_apply(patch: Any, problem: str) -> None:
     with pytest.raises(ValueError) as found:
-        patched(DEFAULTS, patch)
+        patched(default_document(DEFAULT), patch)
     assert problem in str(found.value)
 
 
 def test_no_value_is_told() -> None:
     patch = [{"op": "test", "path": "/kata_config/oci_version", "value": "s3cr3t"}]
     with pytest.raises(ValueError) as found:
-        patched(DEFAULTS, patch)
+        patched(default_document(DEFAULT), patch)
     assert "s3cr3t" not in str(found.value)
     assert "1.1.0" not in str(found.value)

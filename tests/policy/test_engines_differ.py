@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from krm_function.model.profiles import CONTRAST, DEFAULT
 from krm_function.policy import load_rules
-from krm_function.policy.defaults import DEFAULTS
+from krm_function.policy.defaults import default_document
 from tests.policy.engines.agreed import engines
 from tests.policy.engines.answer import Answer
 from tests.policy.engines.lines import Lines
@@ -79,7 +80,7 @@ def _patterns(value: Any) -> Iterator[str]:
 
 def ours() -> set[str]:
     quoted = re.findall(r'"(\^(?:[^"\\]|\\.)*)"', CODE)
-    return {*quoted, *re.findall(r"`([^`]*)`", CODE), *_patterns(DEFAULTS)}
+    return {*quoted, *re.findall(r"`([^`]*)`", CODE), *_patterns(default_document(DEFAULT))}
 
 
 @pytest.mark.parametrize(("pattern", "text"), PATTERNS)
@@ -96,7 +97,7 @@ def test_some_patterns_are_ours() -> None:
 
 @pytest.mark.parametrize("name", ["regorus", "opa"])
 def test_an_agent_that_reads_the_language_before_1_0_gives_the_same_verdicts(name: str) -> None:
-    rego = workloads.gpus()
+    rego = workloads.gpus(CONTRAST)
     engine = Lines(name, v0=True)
     for asked in life(rego, quick=True):
         answer = engine.ask(rego, asked.entry_point, asked.state, asked.request)

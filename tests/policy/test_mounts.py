@@ -3,8 +3,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.policy import References, load_rules, seal, settings
-from krm_function.policy.defaults import DEFAULTS
+from krm_function.model.profiles import DEFAULT
+from krm_function.policy import CONTRAST, KATA, STRICT, Profile, References, load_rules, seal, settings
+from krm_function.policy.defaults import default_document
 from tests.policy import pods
 
 Json = dict[str, Any]
@@ -20,8 +21,11 @@ def _pod(volume: Json, *mounts: Json, **spec: Any) -> Any:
 
 
 def _made(volume: Json, *mounts: Json, **spec: Any) -> tuple[list[Json], list[Json]]:
+    """The mounts at /data, and the storages without the image's, which is the last."""
     found = pods.container(_pod(volume, *mounts, **spec))
-    return [mount for mount in found["OCI"]["Mounts"] if mount["destination"].startswith("/data")], found["storages"]
+    *storages, image = found["storages"]
+    assert image["driver"] == "image_guest_pull"
+    return [mount for mount in found["OCI"]["Mounts"] if mount["destination"].startswith("/data")], storages
 
 
 def test_what_every_workload_container_may_mount() -> None:
@@ -208,7 +212,7 @@ def test_claims_of_a_stateful_set() -> None:
         {"metadata": {"name": "both"}},
     ]
     found = pods.container(subject)
-    assert found["storages"] == []
+    assert [one["driver"] for one in found["storages"]] == ["image_guest_pull"]
     assert found["OCI"]["Mounts"][-2:] == [
         *_bind(SF + "state$", "rprivate", "rw", destination="/data/state"),
         *_bind(SF + "both$", "rprivate", "rw", destination="/data/both"),
@@ -290,17 +294,89 @@ def test_the_path_begins_at_the_document() -> None:
     assert findings[0].message.startswith("containers[0].volumeMounts[1].subPath: is of an emptyDir")
 
 
-def test_volumes_of_images() -> None:
-    found = pods.container(pods.simple(), Volumes={"/var//lib/db": {}, "/a": {}, "/etc/hosts": {}})["OCI"]["Mounts"]
+def test_volumes_of_images_on_a_node_with_plain_kata() -> None:
+    volumes = {"/var//lib/db": {}, "/a": {}, "/etc/hosts": {}}
+    found = pods.sealed(pods.simple(), profile=KATA, Volumes=volumes).data["containers"][1]["OCI"]["Mounts"]
     assert found[-2:] == [
         {"destination": "/a", "source": SF + "a$", "type_": "bind", "options": ["rbind", "rprivate", "rw"]},
         {"destination": "/var/lib/db", "source": SF + "db$", "type_": "bind", "options": ["rbind", "rprivate", "rw"]},
     ]
-    assert pods.refused(pods.simple(), Volumes={"/": {}}) == [("CC0604", "containers[0].image")]
+    assert pods.refused(pods.simple(), profile=KATA, Volumes={"/": {}}) == [("CC0604", "containers[0].image")]
+
+
+def test_kata_s_settings_without_image_volumes_refuse_them_too() -> None:
+    document = default_document(KATA)
+    del document["volumes"]["image_volume"]
+    chosen, findings = settings(document, KATA)
+    assert findings == ()
+    subject = pods.simple()
+    made, found = seal(subject, pods.images(subject, Volumes={"/a": {}}), References(), chosen, load_rules(KATA))
+    assert made is None
+    assert [one.code for one in found] == ["CC0643"]
+
+
+@pytest.mark.parametrize("profile", [CONTRAST, STRICT], ids=lambda profile: profile.name)
+@pytest.mark.parametrize(
+    ("volume", "path", "sealed"),
+    [
+        ("/data", "/data", True),
+        ("/data/", "/data/", True),
+        ("/data", "/data/", False),
+        ("/data/", "/data", False),
+        ("/data", "/", False),
+        ("/data/db", "/data", False),
+        ("/data", "/data/db", False),
+        ("/data", "/datas", False),
+    ],
+)
+def test_a_volume_of_an_image_has_a_volume_of_the_pod_or_there_is_no_policy(
+    profile: Profile, volume: str, path: str, sealed: bool
+) -> None:
+    if path == "/":
+        path, volume = "/x", "/x/y"  # no policy can hold a mount at the root
+    subject = _pod({"emptyDir": {}}, {"mountPath": path})
+    made, findings = pods.sealing(subject, profile=profile, Volumes={volume: {}})
+    assert (made is not None) is sealed
+    if sealed:
+        return
+    (found,) = findings
+    assert (found.code, found.path[-3:]) == ("CC0643", ("containers", 0, "image"))
+    assert pods.pinned("i") in found.message
+    assert f"VOLUME {volume} on which" in found.message
+    assert f"at {volume}, written just so" in found.hint
+
+
+def test_a_claim_of_the_stateful_set_is_no_volume_for_a_volume_of_the_image() -> None:
+    claim = {"metadata": {"name": "v"}, "spec": {"volumeMode": "Filesystem"}}
+    subject = _pod({"emptyDir": {}}, {"mountPath": "/data"})
+    document = copy.deepcopy(subject.document)
+    document["kind"] = "StatefulSet"
+    document["spec"]["volumeClaimTemplates"] = [claim]
+    del document["spec"]["template"]["spec"]["volumes"]
+    assert pods.refused(pods.of(document), Volumes={"/data": {}}) == [("CC0643", "containers[0].image")]
+
+
+@pytest.mark.parametrize(
+    ("profile", "asked", "option"),
+    [
+        (CONTRAST, None, "rprivate"),
+        (CONTRAST, "HostToContainer", "rslave"),
+        (CONTRAST, "Bidirectional", "rshared"),
+        (KATA, "HostToContainer", "rprivate"),
+        (KATA, "Bidirectional", "rprivate"),
+    ],
+)
+@pytest.mark.parametrize("medium", ["", "Memory"])
+def test_how_an_empty_dir_propagates(profile: Profile, asked: str | None, option: str, medium: str) -> None:
+    mount = {"mountPath": "/data"} | ({"mountPropagation": asked} if asked else {})
+    subject = _pod({"emptyDir": {"medium": medium}}, mount, {**mount, "mountPath": "/ro", "readOnly": True})
+    found = pods.sealed(subject, profile=profile).data["containers"][1]["OCI"]["Mounts"]
+    made = {one["destination"]: one["options"] for one in found}
+    assert (made["/data"], made["/ro"]) == (["rbind", option, "rw"], ["rbind", option, "ro"])
 
 
 def _with(subject: Any, *path: Any) -> Json:
-    document = copy.deepcopy(DEFAULTS)
+    document = default_document(DEFAULT)
     value: Any = document
     for part in path[:-2]:
         value = value[part]
@@ -319,7 +395,7 @@ def test_other_kinds_of_empty_dir() -> None:
     assert plain["storages"][0]["driver_options"] == ["create_filesystem"]
     assert plain["storages"][0]["options"] == ["discard"]
     shared = _with(subject, "cluster_config", "emptydir_type", "shared-fs")
-    assert shared["storages"] == []
+    assert [one["driver"] for one in shared["storages"]] == ["image_guest_pull"]
     both = _with(_pod({"emptyDir": {}}, {"mountPath": SHM}), "cluster_config", "emptydir_type", "shared-fs")
     assert [mount["source"][:5] for mount in both["OCI"]["Mounts"] if mount["destination"] == SHM] == ["^$(cp", SF[:5]]
     assert [mount["source"] for mount in shared["OCI"]["Mounts"][-2:]] == [
@@ -330,7 +406,7 @@ def test_other_kinds_of_empty_dir() -> None:
 
 def test_storages_of_config_maps() -> None:
     made = _with(_pod({"configMap": {"name": "x"}}), "kata_config", "enable_configmap_secret_storages", True)
-    assert made["storages"] == [
+    assert made["storages"][:-1] == [
         {
             "driver": "local",
             "driver_options": [],

@@ -6,14 +6,14 @@ bench-policy` tries every leaf of more pods, on all three.
 
 import copy
 import functools
-import re
 
 import pytest
 
+from krm_function.policy import CONTRAST, KATA, Profile
 from tests.policy.engines import agreed
 from tests.policy.engines.corpus import allows
 from tests.policy.oracle import workloads
-from tests.policy.oracle.meaningless import FIRST, LINK, NO_LINK, TABLE
+from tests.policy.oracle.meaningless import FIRST, LINK, NO_LINK, TABLE, fits
 from tests.policy.oracle.mutations import mutations
 from tests.policy.oracle.requests import Asked, life
 from tests.policy.oracle.trial import Trial, sample, trials
@@ -22,24 +22,26 @@ GROUPS = 12
 SLOW = 16  # of the trials of a group, one of so many is tried on rego-cpp too
 RUN = ("quickstart StatefulSet/db", "multi-runtime CronJob/report", "kpt Deployment/web")
 POLICIES = {"everything": workloads.everything, "gpus": workloads.gpus}
+NODES = (CONTRAST, KATA)  # the profiles for the two kinds of nodes; how strict differs is in test_rules_profiles.py
 
 
 @functools.cache
-def lived(name: str) -> tuple[str, tuple[Asked, ...]]:
-    rego = POLICIES[name]()
+def lived(name: str, profile: Profile) -> tuple[str, tuple[Asked, ...]]:
+    rego = POLICIES[name](profile)
     return rego, tuple(life(rego, quick=True))
 
 
 @functools.cache
-def sampled() -> list[Trial]:
-    return sample(lived("everything")[1])
+def sampled(profile: Profile) -> list[Trial]:
+    return sample(lived("everything", profile)[1], profile.name)
 
 
 @pytest.mark.parametrize("group", range(GROUPS))
-def test_a_change_that_means_something_is_denied_and_no_other(group: int) -> None:
-    rego, _ = lived("everything")
+@pytest.mark.parametrize("profile", NODES, ids=lambda profile: profile.name)
+def test_a_change_that_means_something_is_denied_and_no_other(profile: Profile, group: int) -> None:
+    rego, _ = lived("everything", profile)
     wrong = []
-    for number, trial in enumerate(sampled()[group::GROUPS]):
+    for number, trial in enumerate(sampled(profile)[group::GROUPS]):
         quick = number % SLOW != group % SLOW
         answer = agreed.ask(rego, trial.entry_point, trial.state, trial.request, trial.what, quick=quick)
         if allows(answer) != bool(trial.reason):
@@ -47,27 +49,29 @@ def test_a_change_that_means_something_is_denied_and_no_other(group: int) -> Non
     assert not wrong, "\n".join(wrong)
 
 
-def test_a_change_of_a_gpu_is_denied() -> None:
-    rego, requests = lived("gpus")
-    (create,) = (asked for asked in requests if asked.name == "create app")
-    for trial in trials(create):
-        if "vfio" in trial.what:
-            answer = agreed.ask(rego, trial.entry_point, trial.state, trial.request, trial.what, quick=True)
-            assert allows(answer) == bool(trial.reason), trial.what
+@pytest.mark.parametrize(
+    ("profile", "container"), [(CONTRAST, "pause"), (CONTRAST, "app"), (KATA, "app")], ids=["sandbox", "app", "kata"]
+)
+def test_a_change_of_a_gpu_is_denied(profile: Profile, container: str) -> None:
+    rego, requests = lived("gpus", profile)
+    (create,) = (asked for asked in requests if asked.name == f"create {container}")
+    tried = [trial for trial in trials(create, profile.name) if "vfio" in trial.what]
+    assert tried
+    for trial in tried:
+        answer = agreed.ask(rego, trial.entry_point, trial.state, trial.request, trial.what, quick=True)
+        assert allows(answer) == bool(trial.reason), trial.what
 
 
 def test_every_row_of_the_table_is_used() -> None:
     shapes = {
-        (asked.entry_point, mutation.place, mutation.way)
+        (profile.name, asked.entry_point, mutation.place, mutation.way)
+        for profile in NODES
         for name in POLICIES
-        for asked in lived(name)[1]
+        for asked in lived(name, profile)[1]
         for mutation in mutations(asked.request)
     }
     for row in (*TABLE, *FIRST, *LINK, *NO_LINK):
-        assert any(
-            re.fullmatch(row.entry_point, entry) and re.fullmatch(row.place, place) and re.fullmatch(row.ways, way)
-            for entry, place, way in shapes
-        ), row
+        assert any(fits(row, *shape) for shape in shapes), row
 
 
 def test_a_mutation_changes_the_request_and_leaves_the_original() -> None:

@@ -7,7 +7,7 @@ from regopy import Interpreter
 
 from krm_function.policy import PROFILES, load_rules
 
-TEXTS = [load_rules(profile) for profile in PROFILES]
+TEXTS = [load_rules(profile) for profile in PROFILES.values()]
 EVERY = re.compile(r"^(\t+)every .*? \{\n(.*?)^\1\}", re.MULTILINE | re.DOTALL)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.policy import PROFILES, References, default_settings, load_rules, seal, settings
-from krm_function.policy.defaults import DEFAULTS
+from krm_function.model.profiles import DEFAULT
+from krm_function.policy import KATA, PROFILES, Profile, References, default_settings, load_rules, seal, settings
+from krm_function.policy.defaults import default_document
 from tests.policy import host, pods
 
 Json = dict[str, Any]
@@ -24,13 +25,14 @@ PINNED = "registry.example.com/shop/app:1@sha256:" + "a" * 64
 NAMES = ("pause", "contrast-service-mesh", "contrast-initializer", "pvc-holder", "app")
 
 
-@pytest.fixture(scope="module", params=PROFILES)
-def profile(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+@pytest.fixture(scope="module", params=tuple(PROFILES.values()), ids=tuple(PROFILES))
+def profile(request: pytest.FixtureRequest) -> Profile:
+    made: Profile = request.param
+    return made
 
 
 @pytest.fixture(scope="module")
-def rego(profile: str) -> str:
+def rego(profile: Profile) -> str:
     return pods.sealed(pods.rich(), profile=profile).rego
 
 
@@ -55,15 +57,17 @@ def running(rego: str, correct: host.Host) -> host.Agent:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_correct_container_is_allowed_first(fresh: host.Agent, correct: host.Host, name: str) -> None:
+def test_a_correct_container_is_allowed_first(
+    profile: Profile, fresh: host.Agent, correct: host.Host, name: str
+) -> None:
     verdict = fresh.verdict("CreateContainerRequest", correct.create(name))
 
     assert verdict["allowed"] is True
     assert {op["path"]: op["value"] for op in verdict["ops"]} == {
         "/pstate/sandbox_name": host.TOKENS["sandbox-name"],
         "/pstate/namespace": "shop",
-        "/pstate/network_namespace": host.NETNS,
-        f"/pstate/{correct.index(name):064x}": correct.index(name),
+        "/pstate/network_namespace": host.NETNS if profile is KATA else "",
+        f"/pstate/{correct.id_of(correct.index(name))}": correct.index(name),
     }
 
 
@@ -205,7 +209,6 @@ MUTATIONS: dict[str, tuple[str, Callable[[Json], None]]] = {
     "propagation of the root": ("app", _set("OCI", "Linux", "RootfsPropagation", "rshared")),
     "propagation of a root whose mounts have it": ("pvc-holder", _set("OCI", "Linux", "RootfsPropagation", "rslave")),
     "pid namespace": ("app", _set("sandbox_pidns", True)),
-    "oci version": ("app", _set("OCI", "Version", "1.2.0")),
     "writable root": ("app", _set("OCI", "Root", "Readonly", False)),
     "root path": ("app", _set("OCI", "Root", "Path", "/run/kata-containers/shared/x")),
     "terminal": ("app", _set("OCI", "Process", "Terminal", True)),
@@ -220,7 +223,9 @@ MUTATIONS: dict[str, tuple[str, Callable[[Json], None]]] = {
     ),
     "annotation value": (
         "app",
-        _set("OCI", "Annotations", "io.kubernetes.container.terminationMessagePolicy", "Socket"),
+        lambda request: request["OCI"]["Annotations"].update(
+            {"io.kubernetes.container.terminationMessagePolicy": "Socket"}
+        ),
     ),
     "container name": ("app", _set("OCI", "Annotations", "io.kubernetes.cri.container-name", "pvc-holder")),
     "no container name": ("app", _drop("OCI", "Annotations", "io.kubernetes.cri.container-name")),
@@ -268,11 +273,16 @@ MUTATIONS: dict[str, tuple[str, Callable[[Json], None]]] = {
     "namespace list": ("app", _drop("OCI", "Linux", "Namespaces", 0)),
     "namespace path": ("app", _set("OCI", "Linux", "Namespaces", 0, "Path", "/proc/1/ns/ipc")),
     "pid namespace of the VM": ("app", _append("OCI", "Linux", "Namespaces", {"Type": "pid", "Path": "/x"})),
-    "two networks": ("app", _append("OCI", "Linux", "Namespaces", {"Type": "network", "Path": "/x"})),
+    "two networks": (
+        "app",
+        lambda request: request["OCI"]["Linux"]["Namespaces"].extend(
+            {"Type": "network", "Path": path} for path in (host.NETNS, "/x")
+        ),
+    ),
     "unmasked": ("app", _drop("OCI", "Linux", "MaskedPaths", 0)),
     "not read-only": ("app", _drop("OCI", "Linux", "ReadonlyPaths", 0)),
     "linux device": ("app", _append("OCI", "Linux", "Devices", {"Path": "/dev/kvm", "Type": "c"})),
-    "sysctl": ("app", _set("OCI", "Linux", "Sysctl", "net.ipv4.ip_unprivileged_port_start", "1")),
+    "sysctl": ("pause", _set("OCI", "Linux", "Sysctl", "net.ipv4.ip_unprivileged_port_start", "1")),
     "another sysctl": ("app", lambda request: request["OCI"]["Linux"]["Sysctl"].update({"kernel.x": "1"})),
     "device": ("app", _append("devices", {"container_path": "/dev/kvm", "id": "", "type_": "", "options": []})),
     "device path": ("pvc-holder", _set("devices", 0, "container_path", "/dev/sda")),
@@ -381,6 +391,13 @@ def test_any_other_container_is_denied(fresh: host.Agent, correct: host.Host, wh
     assert fresh.verdict("CreateContainerRequest", request) is False
 
 
+def _other_directory(request: Json) -> None:
+    """With or without the part of the shared directory that says that files are passed through."""
+    mount, part = _found(request, "/etc/look"), "/containers/passthrough/"
+    there = part in mount["source"]
+    mount["source"] = mount["source"].replace(*((part, "/containers/") if there else ("/containers/", part)))
+
+
 TOLERATED: dict[str, tuple[str, Callable[[Json], None]]] = {
     "cri annotation": (
         "app",
@@ -408,10 +425,7 @@ TOLERATED: dict[str, tuple[str, Callable[[Json], None]]] = {
         ),
     ),
     "another node": ("app", _replaced("NODE", "node-2")),
-    "passthrough directory": (
-        "app",
-        _mount("/etc/look", source=f"/run/kata-containers/shared/containers/{4:064x}-0123456789abcdef-look"),
-    ),
+    "the other shared directory": ("app", _other_directory),
     "scsi instead of blk": ("app", _moved_block(driver="scsi", source="0:1")),
     "unchecked parts": ("app", _set("OCI", "Process", "OOMScoreAdj", 999)),
 }
@@ -426,8 +440,17 @@ def test_what_hosts_may_do_differently_is_allowed(fresh: host.Agent, correct: ho
     assert fresh.verdict("CreateContainerRequest", request) is not False
 
 
-def test_the_state_pins_the_pod(running: host.Agent, rego: str) -> None:
-    app = host.Host(rego).create("app")
+@pytest.mark.parametrize("version", ["1.0.2", "1.1.0", "1.2.0", "1.3.0"])
+def test_the_version_of_the_runtime_is_kata_s_matter_and_not_contrast_s(
+    profile: Profile, fresh: host.Agent, correct: host.Host, version: str
+) -> None:
+    request = correct.create("app")
+    request["OCI"]["Version"] = version
+    allowed = fresh.verdict("CreateContainerRequest", request) is not False
+    assert allowed is (profile is not KATA or version == "1.1.0")
+
+
+def test_the_state_pins_the_pod(profile: Profile, running: host.Agent, rego: str) -> None:
     again = host.Host(rego).create("app", "a" * 64)
     assert running.verdict("CreateContainerRequest", again)["ops"] == [
         {"op": "add", "path": f"/pstate/{'a' * 64}", "value": 4}
@@ -436,16 +459,21 @@ def test_the_state_pins_the_pod(running: host.Agent, rego: str) -> None:
     renamed = host.Host(rego, name="web-7c5ddbdf54-bbbbb").create("app", "a" * 64)
     assert running.verdict("CreateContainerRequest", renamed) is False
     other_network = copy.deepcopy(again)
-    other_network["OCI"]["Linux"]["Namespaces"][3]["Path"] = "/var/run/netns/other"
+    networks = [one for one in other_network["OCI"]["Linux"]["Namespaces"] if one["Type"] == "network"]
+    assert len(networks) == (profile is KATA)
+    if networks:
+        networks[0]["Path"] = "/var/run/netns/other"
+        no_network = copy.deepcopy(again)
+        no_network["OCI"]["Linux"]["Namespaces"] = no_network["OCI"]["Linux"]["Namespaces"][:3]
+        assert running.verdict("CreateContainerRequest", no_network) is False
+    else:
+        other_network["OCI"]["Linux"]["Namespaces"].append({"Type": "network", "Path": host.NETNS})
     assert running.verdict("CreateContainerRequest", other_network) is False
-    no_network = copy.deepcopy(again)
-    del no_network["OCI"]["Linux"]["Namespaces"][3]
-    assert running.verdict("CreateContainerRequest", no_network) is False
-    taken = {**app, "container_id": f"{3:064x}"}
+    taken = host.Host(rego).create("app", f"{3:064x}")
     assert running.verdict("CreateContainerRequest", taken) is False
 
 
-def test_the_first_namespace_is_kept_where_the_policy_names_none(profile: str) -> None:
+def test_the_first_namespace_is_kept_where_the_policy_names_none(profile: Profile) -> None:
     rego = pods.sealed(
         pods.workload({"containers": [{"name": "app", "image": PINNED}]}, metadata={"name": "web"}), profile=profile
     ).rego
@@ -643,8 +671,8 @@ def test_never_allowed(fresh: host.Agent, entry_point: str) -> None:
         ("GetDiagnosticDataRequest", False),
     ],
 )
-def test_switched_by_the_settings(fresh: host.Agent, entry_point: str, *, allowed: bool) -> None:
-    assert fresh.verdict(entry_point, {}) is allowed
+def test_switched_by_the_settings(profile: Profile, fresh: host.Agent, entry_point: str, *, allowed: bool) -> None:
+    assert fresh.verdict(entry_point, {}) is (allowed and profile is not KATA)
 
 
 @pytest.mark.parametrize(
@@ -673,8 +701,8 @@ def test_two_containers_that_could_be_meant_are_denied(correct: host.Host, rego:
     assert agent.verdict("CreateContainerRequest", correct.create("pause"))["allowed"] is True
 
 
-def test_gpus_are_plugged_in_or_there_from_the_start(profile: str) -> None:
-    subject = pods.simple(image=PINNED, resources={"limits": {"nvidia.com/GH100_H100_PCIE": 2}})
+def test_gpus_are_plugged_in_or_there_from_the_start(profile: Profile) -> None:
+    subject = pods.simple(image=PINNED, resources={"limits": {"nvidia.com/pgpu": 2}})
     rego = pods.sealed(subject, profile=profile).rego
     agent, correct = host.Agent(rego), host.Host(rego)
     hot = correct.create("app")
@@ -708,9 +736,9 @@ def test_gpus_are_plugged_in_or_there_from_the_start(profile: str) -> None:
     assert not allowed(lambda request: request["OCI"]["Annotations"].update({"cdi.k8s.io/vfio0": "nvidia.com/gpu=x"}))
 
 
-def _with(profile: str, subject: Any, *path: Any) -> str:
+def _with(profile: Profile, subject: Any, *path: Any) -> str:
     """The policy of a pod under settings of which one is another, or under a document of settings."""
-    document = copy.deepcopy(DEFAULTS) if len(path) > 1 else path[0]
+    document = default_document(DEFAULT) if len(path) > 1 else path[0]
     value: Any = document
     for part in path[:-2]:
         value = value[part]
@@ -723,7 +751,7 @@ def _with(profile: str, subject: Any, *path: Any) -> str:
     return made.rego
 
 
-def test_a_pod_of_any_name_has_no_exec(profile: str) -> None:
+def test_a_pod_of_any_name_has_no_exec(profile: Profile) -> None:
     container = {"name": "app", "image": PINNED, "livenessProbe": {"exec": {"command": ["true"]}}}
     rego = pods.sealed(pods.workload({"containers": [container]}, "Pod", {"namespace": "x"}), profile=profile).rego
     agent, correct = host.Agent(rego), host.Host(rego, "any", "x")
@@ -731,7 +759,7 @@ def test_a_pod_of_any_name_has_no_exec(profile: str) -> None:
     assert not agent.allows("ExecProcessRequest", correct.execute("app", ["true"]))
 
 
-def test_commands_of_the_settings(profile: str) -> None:
+def test_commands_of_the_settings(profile: Profile) -> None:
     given = {"allowed_commands": [["ls", "/"]], "regex": ["^cat /log/[a-z]+$"]}
     rego = _with(profile, pods.simple(image=PINNED), "request_defaults", "ExecProcessRequest", given)
     agent, correct = host.Agent(rego), host.Host(rego)
@@ -749,10 +777,10 @@ def test_commands_of_the_settings(profile: str) -> None:
 WATCHED = "^$(cpath)/watchable/$(bundle-id)-[a-z0-9]{16}-"  # where a shared file system has them (genpolicy.md 1.6)
 
 
-def test_storages_of_config_maps(profile: str) -> None:
+def test_storages_of_config_maps(profile: Profile) -> None:
     container = {"name": "app", "image": PINNED, "volumeMounts": [{"name": "v", "mountPath": "/etc/look.d"}]}
     subject = pods.workload({"containers": [container], "volumes": [{"name": "v", "configMap": {"name": "look"}}]})
-    document = copy.deepcopy(DEFAULTS)
+    document = default_document(DEFAULT)
     document["volumes"]["configMap"] |= {"driver": "watchable-bind", "mount_point": WATCHED}
     document["kata_config"]["enable_configmap_secret_storages"] = True
     rego = _with(profile, subject, document)
@@ -767,22 +795,22 @@ def test_storages_of_config_maps(profile: str) -> None:
         assert agent.verdict("CreateContainerRequest", bad) is False
 
 
-def test_kata_expands_no_shared_prefix_in_a_mount_point(profile: str) -> None:
+def test_kata_expands_no_shared_prefix_in_a_mount_point(profile: Profile) -> None:
     container = {"name": "app", "image": PINNED, "volumeMounts": [{"name": "v", "mountPath": "/etc/look"}]}
     subject = pods.workload({"containers": [container], "volumes": [{"name": "v", "configMap": {"name": "look"}}]})
     rego = _with(profile, subject, "kata_config", "enable_configmap_secret_storages", True)
     assert host.Agent(rego).verdict("CreateContainerRequest", host.Host(rego).create("app")) is False
 
 
-def test_kata_wants_sysctls_in_the_policy(profile: str) -> None:
-    document = copy.deepcopy(DEFAULTS)
+def test_kata_wants_sysctls_in_the_policy(profile: Profile) -> None:
+    document = default_document(DEFAULT)
     document["other_container"]["Linux"] = {}
     rego = _with(profile, pods.simple(image=PINNED), document)
     assert host.Agent(rego).verdict("CreateContainerRequest", host.Host(rego).create("app")) is False
 
 
-def test_storages_named_after_the_sandbox(profile: str) -> None:
-    volume = copy.deepcopy(DEFAULTS["volumes"]["emptyDir_memory"])
+def test_storages_named_after_the_sandbox(profile: Profile) -> None:
+    volume = default_document(DEFAULT)["volumes"]["emptyDir_memory"]
     where = "^$(cpath)/$(sandbox-id)/rootfs/local/"
     volume |= {"mount_source": where, "mount_point": where, "driver": "local", "source": "local", "fstype": "local"}
     container = {"name": "app", "image": PINNED, "volumeMounts": [{"name": "v", "mountPath": "/x"}]}

@@ -1,16 +1,16 @@
-import copy
 import json
 from typing import Any
 
 import pytest
 
-from krm_function.policy import STRICT, default_settings, describe, settings
-from krm_function.policy.defaults import DEFAULTS
+from krm_function.model.profiles import DEFAULT
+from krm_function.policy import CONTRAST, KATA, STRICT, default_settings, describe, settings
+from krm_function.policy.defaults import default_document
 from tests.policy import pods
 
 
 def _with(*path: Any) -> dict[str, Any]:
-    document = copy.deepcopy(DEFAULTS)
+    document = default_document(DEFAULT)
     value: Any = document
     for part in path[:-2]:
         value = value[part]
@@ -30,16 +30,41 @@ def test_facts_of_kata_4_1() -> None:
     assert common["privileged_caps"][-1] == "CAP_CHECKPOINT_RESTORE"
     octet = "([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])"
     assert common["ipv4_a"] == rf"{octet}\.{octet}\.{octet}\.{octet}"
-    assert list(default_settings().shared) == ["common", "sandbox", "request_defaults", "devices", "cluster_config"]
+    members = ["common", "sandbox", "request_defaults", "devices", "cluster_config"]
+    assert list(default_settings(KATA).shared) == members
+    assert list(default_settings().shared) == ["profile", *members]
     assert default_settings().shared["devices"] == {"vfio": {"device_path": "/dev/vfio/devices/vfio", "nvidia": {}}}
     assert len(default_settings().shared["request_defaults"]["CreateContainerRequest"]["allow_env_regex"]) == 15
 
 
 def test_what_contrast_changes() -> None:
-    shared = default_settings().shared
-    assert shared["request_defaults"]["ReadStreamRequest"] is True
-    assert shared["cluster_config"]["pause_container_image"] == "ghcr.io/edgelesssys/kubernetes/pause:3.6"
-    assert shared["cluster_config"]["guest_pull"] is True
+    kata, contrast = (_leaves(default_document(profile)) for profile in (KATA, CONTRAST))
+    assert {path: contrast.get(path) for path in kata | contrast if kata.get(path) != contrast.get(path)} == {
+        "cluster_config.pause_container_image": "ghcr.io/edgelesssys/kubernetes/pause:3.6",
+        "devices.vfio.nvidia.pgpu_resource_keys": (
+            "nvidia.com/pgpu",
+            "nvidia.com/GB100_B200",
+            "nvidia.com/GB110_B300_SXM6_AC",
+            "nvidia.com/GH100_H100_PCIE",
+        ),
+        "request_defaults.ReadStreamRequest": True,
+        **{path: None for path in kata if path.startswith("volumes.image_volume.")},
+    }
+    assert default_document(STRICT) == default_document(CONTRAST)
+
+
+def _leaves(value: Any, path: str = "") -> dict[str, Any]:
+    if not isinstance(value, dict):
+        return {path: value}
+    return {
+        at: leaf for key, below in value.items() for at, leaf in _leaves(below, f"{path}.{key}".lstrip(".")).items()
+    }
+
+
+def test_a_profile_that_binds_images_wants_them_pulled_in_the_vm() -> None:
+    document = _with("cluster_config", "guest_pull", False)
+    for profile, codes in ((CONTRAST, ["CC0612"]), (STRICT, ["CC0612"]), (KATA, [])):
+        assert [found.code for found in settings(document, profile)[1]] == codes
 
 
 def test_a_document_stands_for_itself() -> None:
@@ -98,8 +123,8 @@ def test_profile_strict_says_so_in_the_data() -> None:
     made, findings = settings(None, STRICT)
 
     assert findings == ()
-    assert made.profile == made.shared["profile"] == STRICT
-    assert {key: value for key, value in made.shared.items() if key != "profile"} == default_settings().shared
+    assert made.profile is STRICT
+    assert made.shared == {**default_settings().shared, "profile": "strict"}
     assert json.loads(f"{{{made.shared_text}}}") == made.shared
 
 
@@ -113,7 +138,7 @@ def test_patterns_that_strict_would_never_match() -> None:
 
 
 def test_settings_are_read_not_kept_as_they_were() -> None:
-    document = copy.deepcopy(DEFAULTS)
+    document = default_document(DEFAULT)
     made, _ = settings(document)
     document["common"]["default_caps"].clear()
     assert len(made.shared["common"]["default_caps"]) == 14

@@ -1,7 +1,7 @@
 
-# --- Profile strict: everything that a host may vary is bound to the pod ---------------------------------------------
+# --- Texts: everything that a host may vary is bound to the pod --------------------------------------------------------
 #
-# Each rule here allows a part of what its namesake in kata-4.1 allows, so the whole allows a part of the whole.
+# Each rule here allows a part of what its namesake among Kata's texts allows, so the whole allows a part of the whole.
 
 default RemoveContainerRequest := false
 
@@ -25,8 +25,6 @@ below(pattern, path) if regex.match(concat("", ["^(?:", pattern, ")[^/].*/.+"]),
 # Of all that a name may hold only the dot has a meaning in a pattern.
 in_pattern(name) := replace(name, ".", `\.`)
 
-bundle_pattern(path) := concat("", ["^", replace(path, "$(bundle-id)", "([0-9a-f]{64})"), "$"])
-
 # The values that role, name and namespace are read from are looked at there.
 annotation_permitted(_, key, _) if {
 	key in {
@@ -42,8 +40,14 @@ annotation_permitted(p, key, value) if p.OCI.Annotations[key] == value
 
 annotation_permitted(p, key, value) if {
 	key == "io.kubernetes.cri.image-name"
-	value in p.images
+	reference_permitted(value)
+	some storage in p.storages
+	storage.driver == "image_guest_pull"
+	image_digest(storage.source) == image_digest(value)
 }
+
+# A name, a tag if there is one, and the digest of an image.
+reference_permitted(text) if regex.match("^[A-Za-z0-9][A-Za-z0-9._:/-]*@sha256:[0-9a-f]{64}$", text)
 
 # A directory of the host, which the VM does not use.
 annotation_permitted(p, key, value) if {
@@ -91,37 +95,10 @@ distinct(list) if count({entry | entry := list[_]}) == count(list)
 complete(p, name, namespace, bundle_id) if {
 	regex.match("^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$", name)
 	regex.match("^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", namespace)
-	bundle_id == input.container_id
 	not is_pinned(bundle_id)
-	image_permitted(p)
 	variables_complete(p)
 	mounts_complete(p)
 	devices_complete(p)
-	every wanted in p.storages {
-		storage_complete(p, wanted, bundle_id)
-	}
-}
-
-# The VM pulls the image that the pod names, by its digest; the sandbox has the one inside the VM.
-image_permitted(p) if {
-	count(pulled_images) == 1
-	image := pulled_images[0]
-	image.source in p.images
-	count(image.driver_options) == 1
-	option := image.driver_options[0]
-	startswith(option, "image_guest_pull=")
-	pull := json.unmarshal(trim_prefix(option, "image_guest_pull="))
-	claimed(pull) == {input.OCI.Annotations["io.kubernetes.cri.container-type"]}
-}
-
-# What the pull itself says of the container: by that the agent takes the image inside the VM or another one.
-claimed(pull) := container_types(pull) if not has_key(pull, "metadata")
-
-claimed(pull) := container_types(pull) | container_types(pull.metadata) if has_key(pull, "metadata")
-
-container_types(said) := {said[key] |
-	said[key]
-	key in {"io.kubernetes.cri.container-type", "io.kubernetes.cri-o.ContainerType"}
 }
 
 variables_complete(p) if {
@@ -143,10 +120,14 @@ devices_complete(p) if {
 	{path | path := given[_]} == wanted
 }
 
-# loop: over the request's storages, and the policy's own that are alike
-storage_complete(p, wanted, bundle_id) if {
-	sandbox_id := input.OCI.Annotations["io.kubernetes.cri.sandbox-id"]
-	given := [1 | storage := input.storages[_]; storage_matches(wanted, storage, bundle_id, sandbox_id)]
-	alike := [1 | other := p.storages[_]; other == wanted]
-	count(given) == count(alike)
+# A single address, with or without its /32 or /128; none of a network, which may hold loopback, and no IPv4 as IPv6.
+address_forbidden(patterns, text) if matches_any(patterns, text)
+
+address_forbidden(patterns, text) if matches_any(patterns, split(text, "/")[0])
+
+address_forbidden(_, text) if regex.match("^[0:]*:ffff:", lower(text))
+
+address_forbidden(_, text) if {
+	contains(text, "/")
+	not regex.match("^([0-9.]+/32|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*/128)$", text)
 }

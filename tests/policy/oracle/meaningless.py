@@ -1,20 +1,24 @@
 """Rule of this file: a change of a request that is allowed stands in this table, with the reason why it may be.
 
-Reviewed row by row against what Kata's own rules look at (genpolicy.md 6). A change that stands here and is denied, or
-is allowed and does not stand here, fails the tests. `ways` and `place` are regular expressions for the whole text.
+Reviewed row by row against what Kata's and Contrast's own rules look at. A change that stands here and is denied, or is
+allowed and does not stand here, fails the tests. `ways`, `place` and `profile` are regular expressions for the whole
+text.
 """
 
 import re
 from typing import NamedTuple
 
+from krm_function.model import profiles
+
 
 class Free(NamedTuple):
-    """Changes that are allowed: which request, where, how, and why."""
+    """Changes that are allowed: which request, where, how, why, and by which profile."""
 
     entry_point: str
     place: str
     ways: str
     reason: str
+    profile: str = ".*"
 
 
 ANY = ".*"
@@ -23,20 +27,40 @@ TEXT = "alter|prefix|suffix|newline|case|empty|drop"
 AROUND = "prefix|suffix|newline"
 CREATE = "CreateContainerRequest"
 EXEC = "ExecProcessRequest"
+TERMINATION = r"OCI\.Annotations\['io.kubernetes.container.terminationMessage"
+KATA, CONTRAST = (re.escape(profile.name) for profile in (profiles.KATA, profiles.CONTRAST))
 ANY_VALUE = "HOSTNAME|NODE|CPUS"  # variables of which a policy knows the name only, in the pods of these tests
 
 TABLE = (
     # names that the host gives, and that say nothing of what runs
-    Free(CREATE, "container_id", "alter|prefix|suffix|newline|empty", "the host names containers; the state keeps it"),
+    Free(CREATE, "container_id", "alter|prefix|suffix|newline|empty", "the host names containers", KATA),
+    Free(CREATE, r"OCI\.Version", TEXT, "Contrast: of the node's runtime", CONTRAST),
     Free(f"{CREATE}|{EXEC}", "exec_id|stdin_port|stdout_port|stderr_port", ANY, "a channel, not a process"),
     Free("RemoveContainerRequest", "container_id", "alter|prefix|suffix|newline|empty", "the agent's patch then fails"),
     Free("RemoveContainerRequest", "timeout", ANY, "how long the agent waits"),
     Free(CREATE, r"OCI\.Hostname", ANY, "Kubernetes' name of the pod; a process may not rely on it"),
     Free(CREATE, r"OCI\.Annotations\['io.kubernetes.cri.sandbox-id'\]", "alter", "any id of that form"),
-    Free(CREATE, r"OCI\.Annotations\['io.kubernetes.cri.sandbox-uid'\]", TEXT, "Kata: the runtime's own, any value"),
+    Free(
+        CREATE,
+        r"OCI\.Annotations\['io.kubernetes.cri.(sandbox-(uid|cpu-\w+|memory)|podsandbox.image-name)'\]",
+        TEXT,
+        "Kata: the runtime's own, any value",
+    ),
     Free(CREATE, r"OCI\.Annotations\['io.katacontainers.pkg.oci.bundle_path'\]", TEXT, "Kata: known key, any value"),
-    Free(CREATE, r"OCI\.Annotations\['io.kubernetes.container.terminationMessagePath'\]", "case|suffix|drop", "a path"),
-    Free(CREATE, r"OCI\.Annotations\['io.kubernetes.container.terminationMessagePolicy'\]", "drop", "for the kubelet"),
+    Free(
+        CREATE,
+        r"OCI\.Annotations\['io.kubernetes.container.terminationMessagePath'\]",
+        "case|suffix|drop",
+        "a path",
+        KATA,
+    ),
+    Free(
+        CREATE,
+        r"OCI\.Annotations\['io.kubernetes.container.terminationMessagePolicy'\]",
+        "drop",
+        "for the kubelet",
+        KATA,
+    ),
     # limits and scheduling: availability is the host's anyway
     Free(CREATE, r"OCI\.Linux\.CgroupsPath", ANY, "where the host counts resources"),
     Free(CREATE, r"OCI\.Linux\.Resources\.(CPU|Memory|HugepageLimits)", ANY, "limits are the host's to set"),
@@ -51,18 +75,21 @@ TABLE = (
         f"{ORDER}|drop.*|none",
         "each variable is one of the policy's",
     ),
-    Free(CREATE, r"OCI\.Linux\.(MaskedPaths|ReadonlyPaths)", f"{ORDER}|add", "more may be hidden, never less"),
+    Free(CREATE, r"OCI\.Linux\.(MaskedPaths|ReadonlyPaths)", f"{ORDER}|add.*", "more may be hidden, never less"),
+    Free(CREATE, r"OCI\.Linux\.MaskedPaths", "drop more", "what this node hides beyond the policy", CONTRAST),
+    Free(CREATE, r"OCI\.Linux\.MaskedPaths\[more\]", ANY, "what this node hides beyond the policy", CONTRAST),
     Free(CREATE, r"OCI\.Mounts\[cgroup\]\.options", ORDER, "a set"),
     # values that only the node knows
     Free(f"{CREATE}|{EXEC}", rf"(OCI\.Process|process)\.Env\[({ANY_VALUE})\]", "suffix|newline", "any value"),
     Free(CREATE, r"OCI\.Process\.Env", f"add ({ANY_VALUE})", "any value"),
     # Kata's own gaps, kept for equal verdicts; the threat model names them
-    Free(CREATE, r"storages\[image_guest_pull\]\.(source|driver_options(\[\])?)", ANY, "Kata: any image"),
-    Free(
-        CREATE, "storages", "(drop|repeat) image_guest_pull|swap.*", "Kata: none or several images to pull; any order"
-    ),
+    Free(CREATE, r"storages\[(image_guest_pull|pause)\]\.(source|driver_options(\[\])?)", ANY, "any image", KATA),
+    Free(CREATE, "storages", "(drop|repeat) (image_guest_pull|pause)", "none or several images to pull", KATA),
+    Free(CREATE, r"storages\[image_guest_pull\]\.source", "alter|prefix", "the digest says which image", CONTRAST),
+    Free(CREATE, "storages", "swap.*", "any order"),
     Free(CREATE, r"storages\[ephemeral\]\.source", AROUND, "Kata: found anywhere in the text"),
-    Free(CREATE, r"OCI\.(Root\.Path|Mounts\[(?!bind).*\]\.source)", AROUND, "Kata: found anywhere in the text"),
+    Free(CREATE, r"OCI\.Root\.Path", AROUND, "Kata: found anywhere in the text", KATA),
+    Free(CREATE, r"OCI\.Mounts\[(?!bind).*\]\.source", AROUND, "Kata: found anywhere in the text"),
     Free(CREATE, r"OCI\.Process\.Env\[POD_NAME\]", "suffix|newline", "Kata: found anywhere in the text"),
     Free(EXEC, r"process\.Env\[POD_NAME\]", "suffix", "Kata: any name that the policy's pattern permits"),
     Free(CREATE, r"OCI\.Annotations\['io.kubernetes.cri.image-name'\]", TEXT, "Kata: known key, any value"),
@@ -73,10 +100,10 @@ TABLE = (
     Free(CREATE, r"devices\[vfio-pci-gk\]\.options", "repeat", "Kata: addresses of the host, any"),
     Free(CREATE, r"OCI\.Linux\.Devices", "(drop|repeat).*|none", "Kata: a device may be left out, or named twice"),
     Free(CREATE, r"OCI\.Linux\.Devices\[\]\.(Type|Major|Minor|FileMode|UID|GID)", ANY, "the agent sets them itself"),
-    Free(CREATE, r"OCI\.Linux\.Namespaces", "(drop|repeat|swap) cgroup", "the agent makes its own"),
-    Free(CREATE, r"OCI\.Linux\.Namespaces\[cgroup\]\.Path", ANY, "the agent makes its own"),
+    Free(CREATE, r"OCI\.Linux\.Namespaces", "(drop|repeat|swap) cgroup", "the agent makes its own", KATA),
+    Free(CREATE, r"OCI\.Linux\.Namespaces\[cgroup\]\.Path", ANY, "the agent makes its own", KATA),
     Free(CREATE, r"OCI\.Linux\.Namespaces\[mount\]\.Type", "case", "two runtimes spell it in two ways"),
-    Free(CREATE, r"OCI\.Linux\.Namespaces", "swap network", "any place; the rest keeps its order"),
+    Free(CREATE, r"OCI\.Linux\.Namespaces", "swap network", "any place; the rest keeps its order", KATA),
     Free(EXEC, r"process\.User\.Username", ANY, "Kata: the agent goes by the number"),
     # files and network: what they hold is never trusted
     Free("CopyFileRequest", "file_size|file_mode|dir_mode|uid|gid|offset", ANY, "what a file of the host holds"),
@@ -101,20 +128,19 @@ TABLE = (
 )
 # of requests that pin the state, which is empty before them
 FIRST = (
-    Free(CREATE, r"OCI\.Linux\.Namespaces", "drop network", "the first container says which; the others follow"),
-    Free(CREATE, r"OCI\.Linux\.Namespaces\[network\]\.Path", ANY, "the first container says which network"),
+    Free(CREATE, r"OCI\.Linux\.Namespaces", "drop network", "the first container says which", KATA),
+    Free(CREATE, r"OCI\.Linux\.Namespaces\[network\]\.Path", ANY, "the first container says which network", KATA),
 )
 LINK = (Free("CopyFileRequest", "symlink_target", "(?!object|case).*", "a name in the same directory"),)
 NO_LINK = (Free("CopyFileRequest", "symlink_target", ANY, "not a link"),)
 
 
-def reason(rows: tuple[Free, ...], entry_point: str, place: str, way: str) -> str:
+def reason(rows: tuple[Free, ...], profile: str, entry_point: str, place: str, way: str) -> str:
     """Why the change is allowed; empty: it must be denied."""
-    for row in rows:
-        if (
-            re.fullmatch(row.entry_point, entry_point)
-            and re.fullmatch(row.place, place)
-            and re.fullmatch(row.ways, way)
-        ):
-            return row.reason
-    return ""
+    return next((row.reason for row in rows if fits(row, profile, entry_point, place, way)), "")
+
+
+def fits(row: Free, profile: str, entry_point: str, place: str, way: str) -> bool:
+    """Whether a row is about a change."""
+    pairs = ((row.profile, profile), (row.entry_point, entry_point), (row.place, place), (row.ways, way))
+    return all(re.fullmatch(pattern, text) for pattern, text in pairs)

@@ -41,9 +41,9 @@ def identity(rego: str) -> tuple[str, str]:
 
 def _requests(host: Host) -> Iterator[tuple[str, str, Json]]:
     data = host.data
-    yield "sandbox", "CreateSandboxRequest", _sandbox(data)
     yield "interface", "UpdateInterfaceRequest", {"interface": _interface()}
     yield "routes", "UpdateRoutesRequest", {"routes": {"Routes": [_route("10.0.0.0/16"), _route("")]}}
+    yield "sandbox", "CreateSandboxRequest", _sandbox(data)
     yield "neighbors", "AddARPNeighborsRequest", {"neighbors": {"ARPNeighbors": [_neighbor()]}}
     for index, container in enumerate(data["containers"]):
         name = container["OCI"]["Annotations"].get("io.kubernetes.cri.container-name", "pause")
@@ -52,14 +52,14 @@ def _requests(host: Host) -> Iterator[tuple[str, str, Json]]:
                 yield f"copy {name}", "CopyFileRequest", _copied(host.create(name), mount["destination"])
                 break
         yield f"create {name}", "CreateContainerRequest", host.create(name)
-        yield f"start {name}", "StartContainerRequest", {"container_id": f"{index:064x}"}
+        yield f"start {name}", "StartContainerRequest", {"container_id": host.id_of(index)}
         for number, command in enumerate(container["exec_commands"]):
             yield f"exec {name} {number}", "ExecProcessRequest", host.execute(name, command)
     last = len(data["containers"]) - 1
     link = _link(host.create(host.data["containers"][last]["OCI"]["Annotations"]["io.kubernetes.cri.container-name"]))
     yield "link", "CopyFileRequest", link
     for index in reversed(range(len(data["containers"]))):
-        yield f"remove {index}", "RemoveContainerRequest", {"container_id": f"{index:064x}", "timeout": 0}
+        yield f"remove {index}", "RemoveContainerRequest", {"container_id": host.id_of(index), "timeout": 0}
     yield "destroy", "DestroySandboxRequest", {}
 
 

@@ -23,8 +23,8 @@ class Trial(NamedTuple):
     reason: str
 
 
-def trials(asked: Asked) -> Iterator[Trial]:
-    """Every mutation of a request."""
+def trials(asked: Asked, profile: str) -> Iterator[Trial]:
+    """Every mutation of a request. profile: of the policy."""
     if asked.entry_point in WITHOUT_CONDITION:
         return
     rows = _rows(asked)
@@ -35,15 +35,15 @@ def trials(asked: Asked) -> Iterator[Trial]:
             asked.entry_point,
             asked.state,
             mutation.request,
-            reason(rows, asked.entry_point, mutation.place, mutation.way),
+            reason(rows, profile, asked.entry_point, mutation.place, mutation.way),
         )
 
 
-def sample(life: tuple[Asked, ...]) -> list[Trial]:
+def sample(life: tuple[Asked, ...], profile: str) -> list[Trial]:
     """One trial for each shape and verdict, always the same one."""
     chosen: dict[tuple[str, str, str, bool], Trial] = {}
     for asked in life:
-        for trial in trials(asked):
+        for trial in trials(asked, profile):
             key = (*trial.shape, not trial.reason)
             if key not in chosen or _rank(trial) < _rank(chosen[key]):
                 chosen[key] = trial

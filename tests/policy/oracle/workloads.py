@@ -6,6 +6,7 @@ from pathlib import Path
 
 import yaml
 
+from krm_function.policy import Profile
 from krm_function.policy.initdata import decode_toml, from_annotation
 from tests.policy import pods
 
@@ -14,14 +15,14 @@ ANNOTATION = "io.katacontainers.config.hypervisor.cc_init_data"
 ID_BLOCK = re.compile(r'("io\.katacontainers\.config\.hypervisor\.snp_id_\w+": )"[^"]*"')
 
 
-def everything() -> str:
+def everything(profile: Profile) -> str:
     """The policy of a pod with every supported field."""
-    return pods.sealed(pods.rich()).rego
+    return pods.sealed(pods.rich(), profile=profile).rego
 
 
-def gpus() -> str:
+def gpus(profile: Profile) -> str:
     """The policy of a pod with two GPUs."""
-    return pods.sealed(pods.simple(resources={"limits": {"nvidia.com/GH100_H100_PCIE": 2}})).rego
+    return pods.sealed(pods.simple(resources={"limits": {"nvidia.com/pgpu": 2}}), profile=profile).rego
 
 
 @functools.cache

@@ -1,8 +1,8 @@
 # Execution policy of a confidential pod: which requests of the (untrusted) host the agent inside the VM may obey.
 #
-# For Kata agents of release 4.1. Everything that is not permitted is denied. The profile at the end says how closely
-# a request is looked at, policy_data what a pod may run. The state of the VM, data.pstate, is kept by the agent: it
-# applies the patches ("ops") of every request that is allowed.
+# For Kata agents of release 4.1. Everything that is not permitted is denied. What differs from node to node and how
+# closely texts are looked at is said at the end, what a pod may run in policy_data. The state of the VM, data.pstate, is
+# kept by the agent: it applies the patches ("ops") of every request that is allowed.
 #
 # Only what regorus (v0 with future keywords, and v1), OPA and rego-cpp agree on is used: no negation and no loop inside
 # an `every` body, no builtin the agent is built without. Helpers that are loops in disguise say so.
@@ -142,7 +142,6 @@ ordinary_container if {
 	count(input.OCI.Linux.GIDMappings) == 0
 	count(input.OCI.Linux.UIDMappings) == 0
 	input.OCI.Linux.MountLabel == ""
-	input.OCI.Linux.RootfsPropagation == ""
 	is_null(input.OCI.Linux.IntelRdt)
 	is_null(input.OCI.Linux.Seccomp)
 	count(input.OCI.Linux.Resources.Devices) == 0
@@ -155,7 +154,8 @@ ordinary_container if {
 
 container_permitted(p, name, namespace) if {
 	p.sandbox_pidns == input.sandbox_pidns
-	p.OCI.Version == input.OCI.Version
+	version_permitted(p)
+	propagation_permitted(p)
 	p.OCI.Root.Readonly == input.OCI.Root.Readonly
 	p.OCI.Process.Terminal == input.OCI.Process.Terminal
 	role_permitted(p, name, namespace)
@@ -171,6 +171,7 @@ container_permitted(p, name, namespace) if {
 	sandbox_id := input.OCI.Annotations["io.kubernetes.cri.sandbox-id"]
 	matches(p.OCI.Annotations["io.kubernetes.cri.sandbox-id"], sandbox_id)
 	bundle_id := bundle(p)
+	identified(bundle_id)
 	mounts_permitted(p, bundle_id, sandbox_id)
 	storages_permitted(p, bundle_id, sandbox_id)
 	complete(p, name, namespace, bundle_id)
@@ -311,25 +312,6 @@ same_place(p, mount) if {
 
 # --- Storages -------------------------------------------------------------------------------------------------------
 
-# The image that the VM pulls itself is the one storage a policy does not list.
-pulled_images := [storage | storage := input.storages[_]; storage.driver == "image_guest_pull"]
-
-storages_permitted(p, bundle_id, sandbox_id) if {
-	count(p.storages) == count(input.storages) - count(pulled_images)
-	every storage in input.storages {
-		storage_permitted(p, storage, bundle_id, sandbox_id)
-	}
-}
-
-storage_permitted(_, storage, bundle_id, _) if {
-	storage.driver == "image_guest_pull"
-	storage.fstype == "overlay"
-	is_null(storage.fs_group)
-	storage.shared == false
-	count(storage.options) == 0
-	storage.mount_point == replace(policy_data.common.root_path, "$(bundle-id)", bundle_id)
-}
-
 storage_permitted(p, storage, bundle_id, sandbox_id) if {
 	some wanted in p.storages
 	storage_matches(wanted, storage, bundle_id, sandbox_id)
@@ -360,7 +342,7 @@ storage_source_permitted(wanted, storage, bundle_id) if {
 }
 
 same_storage(wanted, storage, bundle_id, sandbox_id) if {
-	not wanted.driver in {"blk", "overlayfs"}
+	not wanted.driver in {"blk", "image_guest_pull", "overlayfs"}
 	wanted.driver_options == storage.driver_options
 	wanted.fs_group == storage.fs_group
 	wanted.fstype == storage.fstype
@@ -719,7 +701,7 @@ route_permitted(route) if {
 	source := route.source
 	device := route.device
 	not device in limits.forbidden_device_names
-	not matches_any(limits.forbidden_source_regex, source)
+	not address_forbidden(limits.forbidden_source_regex, source)
 }
 
 default AddARPNeighborsRequest := false
@@ -736,7 +718,7 @@ neighbor_permitted(neighbor) if {
 	address := neighbor.toIPAddress.address
 	not device in limits.forbidden_device_names
 	neighbor.toIPAddress.mask == ""
-	not matches_any(limits.forbidden_cidrs_regex, address)
+	not address_forbidden(limits.forbidden_cidrs_regex, address)
 	neighbor.state in limits.allowed_states
 
 	# no flag but these two bits

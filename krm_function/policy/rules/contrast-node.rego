@@ -1,0 +1,78 @@
+
+# --- A node of Contrast 1.25 -------------------------------------------------------------------------------------------
+
+# The version of the runtime's specification is the node's own.
+version_permitted(_) := true
+
+# What containerd writes for the mounts of a container.
+propagation_permitted(p) if input.OCI.Linux.RootfsPropagation == root_propagation(mount_options(p))
+
+mount_options(p) := {option | option := p.OCI.Mounts[_].options[_]}
+
+root_propagation(options) := "rshared" if "rshared" in options
+
+root_propagation(options) := "rslave" if {
+	"rslave" in options
+	not "rshared" in options
+}
+
+root_propagation(options) := "" if count(options & {"rshared", "rslave"}) == 0
+
+# The directory of a container is named after it.
+bundle_pattern(path) := concat("", ["^", replace(path, "$(bundle-id)", "([0-9a-f]{64})"), "$"])
+
+identified(bundle_id) if bundle_id == input.container_id
+
+# Every storage is one of the policy, images included, and each of the policy is there as often as the policy has it.
+storages_permitted(p, bundle_id, sandbox_id) if {
+	count(p.storages) == count(input.storages)
+	every storage in input.storages {
+		storage_permitted(p, storage, bundle_id, sandbox_id)
+	}
+	every wanted in p.storages {
+		storage_there(p, wanted, bundle_id, sandbox_id)
+	}
+}
+
+# loop: over the request's storages, and the policy's own that are alike
+storage_there(p, wanted, bundle_id, sandbox_id) if {
+	given := [1 | storage := input.storages[_]; storage_matches(wanted, storage, bundle_id, sandbox_id)]
+	alike := [1 | other := p.storages[_]; other == wanted]
+	count(given) == count(alike)
+}
+
+# The image that the VM pulls for the container.
+storage_matches(wanted, storage, bundle_id, _) if {
+	wanted.driver == "image_guest_pull"
+	storage.driver == "image_guest_pull"
+	wanted.driver_options == storage.driver_options
+	wanted.fs_group == storage.fs_group
+	wanted.fstype == storage.fstype
+	wanted.options == storage.options
+	wanted.shared == storage.shared
+	image_permitted(wanted.source, storage.source)
+	place := replace(wanted.mount_point, "$(root_path)", policy_data.common.root_path)
+	point := replace(place, "$(bundle-id)", bundle_id)
+	regex.match(concat("", ["^(?:", point, ")$"]), storage.mount_point)
+}
+
+# The sandbox has the image inside the VM.
+image_permitted(wanted, given) if {
+	input.OCI.Annotations["io.kubernetes.cri.container-type"] == "sandbox"
+	wanted == "pause"
+	given == "pause"
+}
+
+# Every other container has the image with this digest, from wherever the node has it.
+image_permitted(wanted, given) if {
+	input.OCI.Annotations["io.kubernetes.cri.container-type"] == "container"
+	reference_permitted(given)
+	image_digest(wanted) == image_digest(given)
+}
+
+# From the first @ to the end. Undefined where nothing stands before it, or it is not there.
+image_digest(reference) := digest if {
+	at := indexof(reference, "@")
+	at > 0
+	digest := substring(reference, at, -1)
+}

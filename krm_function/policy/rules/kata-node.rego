@@ -1,0 +1,30 @@
+
+# --- A node with plain Kata 4.1 ----------------------------------------------------------------------------------------
+
+version_permitted(p) if p.OCI.Version == input.OCI.Version
+
+propagation_permitted(_) if input.OCI.Linux.RootfsPropagation == ""
+
+bundle_pattern(path) := replace(path, "$(bundle-id)", "([0-9a-f]{64}|[a-z0-9][a-z0-9.-]*)")
+
+# The directory of a container need not be named after it.
+identified(_) := true
+
+# The image that the VM pulls itself is the one storage a policy does not list.
+pulled_images := [storage | storage := input.storages[_]; storage.driver == "image_guest_pull"]
+
+storages_permitted(p, bundle_id, sandbox_id) if {
+	count(p.storages) == count(input.storages) - count(pulled_images)
+	every storage in input.storages {
+		storage_permitted(p, storage, bundle_id, sandbox_id)
+	}
+}
+
+storage_permitted(_, storage, bundle_id, _) if {
+	storage.driver == "image_guest_pull"
+	storage.fstype == "overlay"
+	is_null(storage.fs_group)
+	storage.shared == false
+	count(storage.options) == 0
+	storage.mount_point == replace(policy_data.common.root_path, "$(bundle-id)", bundle_id)
+}
