@@ -1,8 +1,8 @@
 """Rule of this file: a tool written in Rust is built from `tools/<name>/Cargo.toml` and `Cargo.lock`, never without.
 
-The program is a few lines of ours around the crate that the pin is for. No package of PyPI carries a Rust toolchain, so
-cargo must be on PATH. One of rustup looks for its toolchains in the home of whoever calls; where that has none, they
-are beside the proxy itself.
+The program is a few lines of ours around the crate that the pin is for; two tools may hold two versions of one crate
+and share the lines. No package of PyPI carries a Rust toolchain, so cargo must be on PATH. One of rustup looks for its
+toolchains in the home of whoever calls; where that has none, they are beside the proxy itself.
 """
 
 import hashlib
@@ -15,14 +15,16 @@ from typing import NamedTuple
 
 from tools.cache import HERE, ToolError, run
 
-SOURCES = ("Cargo.toml", "Cargo.lock", "src/main.rs")
+SOURCES = ("Cargo.toml", "Cargo.lock", "src/main.rs")  # of every tool, in its directory
 FLAGS = ("--release", "--locked", "--quiet")
 
 
 class Tool(NamedTuple):
-    """One pinned tool, named like the crate that is pinned and like its program."""
+    """One pinned tool, named like its directory and its program. shared: sources elsewhere, from its directory."""
 
     name: str
+    crate: str
+    shared: tuple[str, ...] = ()
 
 
 class Pin(NamedTuple):
@@ -45,15 +47,15 @@ def pin(tool: Tool) -> Pin:
     """Read a tool's pin."""
     try:
         contents = []
-        for name in SOURCES:
+        for name in (*SOURCES, *tool.shared):
             with open(os.path.join(HERE, tool.name, name), "rb") as file:
                 contents.append(file.read())
     except OSError as error:
         raise ToolError(f"{tool.name}: no pin: {error}") from error
-    version = re.search(rf'^name = "{tool.name}"\nversion = "(.+)"$', contents[1].decode(), re.MULTILINE)
+    version = re.search(rf'^name = "{tool.crate}"\nversion = "(.+)"$', contents[1].decode(), re.MULTILINE)
     rust = re.search(r'^rust-version = "(.+)"$', contents[0].decode(), re.MULTILINE)
     if version is None or rust is None:
-        raise ToolError(f"{tool.name}: no version of the crate in Cargo.lock, or no rust-version in Cargo.toml")
+        raise ToolError(f"{tool.name}: no version of {tool.crate} in Cargo.lock, or no rust-version in Cargo.toml")
     digest = hashlib.sha256(b"".join(contents) + repr((tool, FLAGS)).encode()).hexdigest()[:16]
     return Pin(f"v{version[1]}", rust[1], digest)
 

@@ -1,4 +1,4 @@
-"""`make bench-policy`: run the policy tests, put every leaf of more requests to three engines, score the rules.
+"""`make bench-policy`: run the policy tests, put every leaf of more requests to the engines, score the rules.
 
 Exit 1 if engines differ, if a change gets the wrong verdict, if the score is below the target, or if the table of
 survivors is wrong. `--quick` leaves out the leaves: the tests' own requests only. `--thorough` asks rego-cpp, which is

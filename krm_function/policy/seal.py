@@ -29,7 +29,11 @@ PAUSE = ImageFacts("", {"User": "65535:65535", "Env": [DEFAULT_PATH], "Entrypoin
 
 # documents are the same up to here: all of a render, those with such a pause container, those with its annotations
 SHARED_UP_TO = (f"\n{HEAD}".encode(), b'"Annotations": {', b'"io.kubernetes.cri.sandbox-name": "')
-LINE_LIMIT = 64 * 1024  # columns, of the agent's Rego engine (genpolicy.md 3)
+# what the agent's Rego engine loads; it has 64 KiB of columns, counted from 1, and the end of a line needs one, too
+LONGEST_LINE = 64 * 1024 - 1  # bytes
+MOST_LINES = 200_000
+MOST_BYTES = 16 * 1024 * 1024
+TAB = b" " * 4  # what it takes a tab for
 
 
 class Sealed(NamedTuple):
@@ -73,9 +77,10 @@ def seal(
         if has_errors(findings):
             return None, tuple(findings)
     rego = rego_text(rules, made, settings.shared_text)
-    unwritable = _unwritable(rego)
-    if unwritable:
-        return None, (problem(pod, (), unwritable, "shorten the value", of="spec"),)
+    too_long = _too_long(rego.encode(errors="surrogatepass"))
+    if too_long:
+        what = f"makes a policy {too_long}, which the guest's policy engine refuses"
+        return None, (problem(pod, (), what, "shorten the pod's longest values or lists", of="spec"),)
     try:
         toml = encode(base._replace(data={**base.data, POLICY: rego}), POLICY if _literal(rules) else None)
     except UnicodeEncodeError:
@@ -147,12 +152,16 @@ def _patterns(pod: Subject, made: list[dict[str, Any]]) -> list[Finding]:
     return findings
 
 
-def _unwritable(rego: str) -> str:
-    """Why the agent's Rego engine could not load a document, "" if it can."""
-    start = 0
-    while len(rego) - start > LINE_LIMIT:
-        end = rego.rfind("\n", start, start + LINE_LIMIT + 1)
+def _too_long(rego: bytes) -> str:
+    """What the agent's Rego engine would find too long in a document, "" if it can load it."""
+    if len(rego) > MOST_BYTES:
+        return f"of more than {MOST_BYTES} bytes"
+    if len(rego) > MOST_LINES and rego.count(b"\n") >= MOST_LINES:
+        return f"of more than {MOST_LINES} lines"
+    columns, start = rego.replace(b"\t", TAB), 0
+    while len(columns) - start > LONGEST_LINE:
+        end = columns.rfind(b"\n", start, start + LONGEST_LINE + 1)
         if end < 0:
-            return f"some value is longer than {LINE_LIMIT} characters, which the guest's policy engine refuses"
+            return f"with a line of more than {LONGEST_LINE} bytes"
         start = end + 1
     return ""

@@ -153,7 +153,7 @@ SAMPLES = {
 class Agent:
     """The agent of one VM: evaluates requests and keeps the state as genpolicy.md 7.1 says.
 
-    quick: leave out rego-cpp, the slowest of the three engines that must agree.
+    quick: leave out rego-cpp, the slowest of the engines that must agree.
     """
 
     def __init__(self, rego: str, *, quick: bool = False) -> None:
@@ -162,7 +162,7 @@ class Agent:
         self.state: Json = {}
 
     def verdict(self, entry_point: str, request: Any) -> Any:
-        """What the rules say: a boolean or {allowed, ops}, the same in all three engines. Nothing is applied."""
+        """What the rules say: a boolean or {allowed, ops}, the same in all engines. Nothing is applied."""
         answer = agreed.ask(self._rego, entry_point, self.state, request, quick=self._quick)
         if answer.kind != "value":
             raise RuntimeError(f"{entry_point}: {answer.kind}: {answer.text}")

@@ -1,6 +1,6 @@
 """Where the engines read Rego in different ways: each difference is shown, and the rules must do without it.
 
-regorus is built as the agent builds it. A difference that is gone fails its test, so that the guard can go too.
+regorus has the features that the agent's has. A difference that is gone fails its test, so that the guard can go too.
 """
 
 import os
@@ -95,7 +95,7 @@ def test_some_patterns_are_ours() -> None:
     assert {"^[0-9]+$", r"(^|/)\.\.($|/)", "[0-9]{1,5}"} <= ours()
 
 
-@pytest.mark.parametrize("name", ["regorus", "opa"])
+@pytest.mark.parametrize("name", ["regorus-agent", "regorus", "opa"])
 def test_an_agent_that_reads_the_language_before_1_0_gives_the_same_verdicts(name: str) -> None:
     rego = workloads.gpus(CONTRAST)
     engine = Lines(name, v0=True)
@@ -118,7 +118,7 @@ def test_a_forked_process_has_engines_of_its_own(monkeypatch: pytest.MonkeyPatch
     first.communicate()
 
 
-@pytest.mark.parametrize("name", ["regorus", "opa"])
+@pytest.mark.parametrize("name", ["regorus-agent", "regorus", "opa"])
 def test_an_engine_says_what_is_wrong_and_goes_on(name: str) -> None:
     engine = Lines(name)
     assert engine.ask("package", "x", {}, {}).kind == "error"

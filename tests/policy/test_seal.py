@@ -2,6 +2,7 @@ import copy
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,9 @@ from krm_function.policy import (
     load_rules,
     seal,
 )
+from krm_function.policy.seal import LONGEST_LINE
 from tests.policy import host, pods
+from tests.policy.engines.lines import Lines
 
 
 def test_the_forms_of_a_policy_agree() -> None:
@@ -134,9 +137,33 @@ def test_every_problem_of_a_pod_is_told_at_once() -> None:
     assert [code for code, _ in found] == ["CC0601", "CC0601", "CC0604"]
 
 
-def test_lines_the_agent_would_refuse() -> None:
-    assert pods.refused(pods.simple(args=["x" * 70_000])) == [("CC0604", "")]
-    pods.sealed(pods.simple(args=["x" * 60_000]))
+@pytest.mark.parametrize("character", ["x", "\u00fc", "\U0001f600"])
+def test_a_line_that_the_agent_would_refuse_is_an_error_and_the_longest_one_is_not(character: str) -> None:
+    size = len(character.encode())
+    around = len('            ""')
+    count, odd = divmod(LONGEST_LINE - around, size)
+    made = pods.sealed(pods.simple(args=["y" * odd + character * count]))
+    agent = Lines("regorus-agent")
+    answer = agent.ask(made.rego, "SetPolicyRequest", {}, {})
+    agent.close()
+
+    assert max(len(line) for line in made.rego.encode().splitlines()) == LONGEST_LINE
+    assert answer.value is False
+    said = _refusal(args=["y" * (odd + 1) + character * count])
+    assert "spec: makes a policy with a line of more than 65535 bytes, which the guest's policy engine refuses" in said
+
+
+def test_a_policy_of_more_lines_or_bytes_than_the_agent_takes_is_an_error() -> None:
+    assert "makes a policy of more than 200000 lines" in _refusal(args=["x"] * 200_000)
+    assert "makes a policy of more than 16777216 bytes" in _refusal(args=["x" * 60_000] * 280)
+
+
+def _refusal(**container: Any) -> str:
+    made, findings = pods.sealing(pods.simple(**container))
+    assert made is None
+    (found,) = findings
+    assert (found.code, found.hint) == ("CC0604", "shorten the pod's longest values or lists")
+    return found.message
 
 
 def test_text_that_is_no_unicode() -> None:

@@ -1,6 +1,8 @@
 """The pinned tools are there, and are what their pins say."""
 
 import os
+import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -21,6 +23,7 @@ VERSION = {
     "opa": ["--version"],
     "goyaml": ["--version"],
     "regorus": ["--version"],
+    "regorus-agent": ["--version"],
 }
 PINS = ("go.mod", "Cargo.toml")
 
@@ -118,12 +121,46 @@ def test_an_old_cargo_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         rust.toolchain("1.87")
 
 
-def test_regorus_is_of_the_series_of_the_agent_and_has_its_builtins_only() -> None:
-    manifest = tomllib.loads(Path(HERE, "regorus", "Cargo.toml").read_text())
+@pytest.mark.parametrize(("name", "version"), [("regorus", "=0.9.1"), ("regorus-agent", "=0.10.0")])
+def test_regorus_has_the_builtins_of_the_agent_only(name: str, version: str) -> None:
+    manifest = tomllib.loads(Path(HERE, name, "Cargo.toml").read_text())
     wanted = manifest["dependencies"]["regorus"]
-    assert wanted["version"].startswith("=0.9.")
+    assert wanted["version"] == version
     assert wanted["default-features"] is False
     assert set(wanted["features"]) == {"arc", "base64", "base64url", "regex", "std"}
+
+
+RUST = [each for each in build.TOOLS if isinstance(each, rust.Tool)]
+
+
+@pytest.mark.parametrize("each", RUST, ids=lambda each: each.name)
+def test_the_pin_of_a_rust_tool_covers_every_file_that_is_compiled(
+    each: rust.Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_source = shutil.ignore_patterns(".gitignore", "target")
+    for one in RUST:
+        shutil.copytree(Path(HERE, one.name), tmp_path / one.name, ignore=no_source)
+    monkeypatch.setattr(rust, "HERE", str(tmp_path))
+    before = rust.pin(each).digest
+    compiled = [path for path in (tmp_path / each.name).rglob("*") if path.is_file()]
+    for source in [path for path in compiled if path.suffix == ".rs"]:
+        named = re.findall(r'^#\[path = "(.+)"\]$', source.read_text(), re.MULTILINE)
+        compiled += [source.parent / path for path in named]
+    assert (tmp_path / "regorus" / "src" / "lines.rs").resolve() in [path.resolve() for path in compiled]
+    for path in compiled:
+        content = path.read_bytes()
+        path.write_bytes(content + b"\n")
+        assert rust.pin(each).digest != before, path
+        path.write_bytes(content)
+    assert rust.pin(each).digest == before
+
+
+def test_a_rust_tool_without_its_shared_source_has_no_pin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = next(each for each in RUST if each.name == "regorus-agent")
+    shutil.copytree(Path(HERE, agent.name), tmp_path / agent.name)
+    monkeypatch.setattr(rust, "HERE", str(tmp_path))
+    with pytest.raises(ToolError, match=r"^regorus-agent: no pin: .*lines\.rs"):
+        rust.pin(agent)
 
 
 def test_a_proxy_of_rustup_finds_its_toolchains_beside_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """Rule of this file: OPA and regorus run as one process each, which ends when its standard input does.
 
-Both programs, `tools/opa` and `tools/regorus`, speak the same lines; a policy is sent if it is another one.
+`tools/opa`, `tools/regorus` and `tools/regorus-agent` speak the same lines; a policy is sent if it is another one.
 """
 
 import atexit
