@@ -12,13 +12,13 @@ from tools.real import tool
 
 
 class Condition(NamedTuple):
-    """One expression. row: its line; offset: of its first byte in the rules; profile: the only one that has it."""
+    """One expression. row: its line; offset: of its first byte in the text; file: the file of the rules it is in."""
 
     rule: str
     row: int
     offset: int
     text: str
-    profile: str = ""
+    file: str = ""
 
     @property
     def line(self) -> str:

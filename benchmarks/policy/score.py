@@ -3,11 +3,13 @@
 Only questions in whose evaluation the lost condition once failed can show its loss; OPA's trace says which those are.
 The ones whose label shares words with the condition come first. That the engines agree is counted elsewhere.
 
-A condition of the text that all profiles share is lost in all of them; one question of any profile catches it.
+The rules of a profile are several files. A condition is lost in all profiles that have its file; one question of any of
+them catches it.
 """
 
 import os
 import re
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
@@ -18,8 +20,18 @@ from tests.policy.engines.lines import Lines
 FIRST = 40
 
 
+class Part(NamedTuple):
+    """One file of the rules of a profile."""
+
+    file: str
+    text: str
+
+
+Rules = Mapping[str, tuple[Part, ...]]  # by profile
+
+
 class Mutant(NamedTuple):
-    """The loss of one condition. profiles: those whose rules have it, at the same place."""
+    """The loss of one condition. profiles: those whose rules have it."""
 
     condition: Condition
     profiles: tuple[str, ...]
@@ -33,19 +45,22 @@ class Fate(NamedTuple):
     by: str = ""
 
 
-def mutants(rules: dict[str, str]) -> list[Mutant]:
-    """Every loss of one condition of the rules, by profile: what begins all texts alike is lost in all of them."""
-    shared = len(os.path.commonprefix([text.encode() for text in rules.values()]))  # noqa: RUF071 - bytes
+def mutants(rules: Rules) -> list[Mutant]:
+    """Every loss of one condition of the rules."""
     profiles: dict[Condition, list[str]] = {}
-    for profile, text in rules.items():
-        for condition in conditions(text):
-            common = condition.offset + len(condition.text.encode()) <= shared
-            key = condition if common else condition._replace(profile=profile)
-            profiles.setdefault(key, []).append(profile)
+    for profile, parts in rules.items():
+        for condition in conditions(_joined(parts)):
+            offset, row = condition.offset, condition.row
+            for part in parts:
+                if offset < len(part.text.encode()):
+                    here = condition._replace(offset=offset, row=row, file=part.file)
+                    profiles.setdefault(here, []).append(profile)
+                    break
+                offset, row = offset - len(part.text.encode()), row - part.text.count("\n")
     return [Mutant(condition, tuple(names)) for condition, names in profiles.items()]
 
 
-def fates(rules: dict[str, str], wanted: list[Mutant], corpus: Corpus) -> list[Fate]:
+def fates(rules: Rules, wanted: list[Mutant], corpus: Corpus) -> list[Fate]:
     """The fate of every mutant, in order; as many processes as there are processors."""
     with ProcessPoolExecutor(os.cpu_count(), initializer=_begin, initargs=(rules, corpus)) as pool:
         numbers = range(len(corpus.questions))
@@ -53,24 +68,39 @@ def fates(rules: dict[str, str], wanted: list[Mutant], corpus: Corpus) -> list[F
         profile_of = [_profile(rules, corpus.policies[question.policy]) for question in corpus.questions]
         work = []
         for mutant in wanted:
-            condition = mutant.condition
-            rows = range(condition.row, condition.row + condition.text.count("\n") + 1)
-            asked = [n for n in numbers if profile_of[n] in mutant.profiles and not failed[n].isdisjoint(rows)]
+            rows = {profile: _rows(rules[profile], mutant.condition) for profile in mutant.profiles}
+            asked = [n for n in numbers if not failed[n].isdisjoint(rows.get(profile_of[n], ()))]
             work.append((mutant, asked))
         return list(pool.map(_fate, work))
 
 
-def _profile(rules: dict[str, str], policy: str) -> str:
+def _joined(parts: tuple[Part, ...]) -> str:
+    return "".join(part.text for part in parts)
+
+
+def _rows(parts: tuple[Part, ...], condition: Condition) -> range:
+    """The lines of a condition in the rules of a profile."""
+    before = parts[: [part.file for part in parts].index(condition.file)]
+    first = condition.row + _joined(before).count("\n")
+    return range(first, first + condition.text.count("\n") + 1)
+
+
+def _without(parts: tuple[Part, ...], condition: Condition) -> str:
+    """The rules of a profile in which a condition always holds."""
+    return "".join(without(part.text, condition) if part.file == condition.file else part.text for part in parts)
+
+
+def _profile(rules: Rules, policy: str) -> str:
     """The profile whose rules a policy begins with, or nothing."""
-    return next((profile for profile, text in rules.items() if policy.startswith(text)), "")
+    return next((profile for profile, parts in rules.items() if policy.startswith(_joined(parts))), "")
 
 
-def _begin(rules: dict[str, str], corpus: Corpus) -> None:
+def _begin(rules: Rules, corpus: Corpus) -> None:
     global _rules, _corpus, _opa
     _rules, _corpus, _opa = rules, corpus, Lines("opa")
 
 
-_rules: dict[str, str]
+_rules: Rules
 _corpus: Corpus
 _opa: Lines
 
@@ -83,16 +113,16 @@ def _failed(number: int) -> frozenset[int]:
 
 def _fate(work: tuple[Mutant, list[int]]) -> Fate:
     (condition, profiles), numbers = work
-    changed = {profile: without(_rules[profile], condition) for profile in profiles}
+    changed = {profile: _without(_rules[profile], condition) for profile in profiles}
     for policy in _one_of_each(profiles):
         profile = _profile(_rules, policy)
-        mutant = changed[profile] + policy.removeprefix(_rules[profile])
+        mutant = changed[profile] + policy.removeprefix(_joined(_rules[profile]))
         if _opa.ask(mutant, "SetPolicyRequest", {}, {}).kind == "error":
             return Fate(condition, "invalid")
     for question in _ordered(condition, [_corpus.questions[number] for number in numbers]):
         policy = _corpus.policies[question.policy]
         profile = _profile(_rules, policy)
-        mutant = changed[profile] + policy.removeprefix(_rules[profile])
+        mutant = changed[profile] + policy.removeprefix(_joined(_rules[profile]))
         if allows(_opa.ask(mutant, question.entry_point, question.state, question.request)) != question.allowed:
             return Fate(condition, "caught", question.asked_by)
     return Fate(condition, "survived")

@@ -6,25 +6,19 @@ there, and the files of its rules. The next Contrast release is a new entry here
 Rule of this file: data only. Nothing else in the project asks for a profile by its name; code asks for its members.
 """
 
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from krm_function.record import NamedTuple
 
 ProfileName = Literal["contrast-1.25", "strict", "kata-4.1"]
 
 
-class Removed:
-    """In place of a value: the settings of this profile do not have the member."""
-
-
-REMOVED: Final = Removed()
-
-
 class Profile(NamedTuple):
     """What a policy profile is.
 
     release: the Contrast release whose nodes the policy is for, (1, 25); None for plain Kata.
-    settings: JSON pointer into a settings document -> the value that it has there instead, or REMOVED.
+    settings: JSON pointer into Kata's settings document -> the value that it has there instead. left_out: JSON pointers
+    to members that it does not have.
     rules: names of the files in policy/rules, in this order.
     """
 
@@ -32,6 +26,7 @@ class Profile(NamedTuple):
     means: str  # one sentence, for the schema and the pages
     release: tuple[int, int] | None
     settings: tuple[tuple[str, Any], ...]
+    left_out: tuple[str, ...]
     rules: tuple[str, ...]
     binds_images: bool  # each container's policy lists the image that its VM pulls, by digest
     refuses_volumes: bool  # a VOLUME of an image that nothing is mounted on: no policy
@@ -53,7 +48,6 @@ _CONTRAST_1_25 = (
         ),
     ),
     ("/request_defaults/ReadStreamRequest", True),
-    ("/volumes/image_volume", REMOVED),
 )
 
 CONTRAST = Profile(
@@ -61,6 +55,7 @@ CONTRAST = Profile(
     means="what a node of Contrast 1.25 needs; images are bound to their digests",
     release=(1, 25),
     settings=_CONTRAST_1_25,
+    left_out=("/volumes/image_volume",),
     rules=("shared", "contrast-node", "as-kata"),
     binds_images=True,
     refuses_volumes=True,
@@ -80,6 +75,7 @@ KATA = Profile(
     means="what Kata's own rules allow, for nodes with plain Kata 4.1; images are not bound",
     release=None,
     settings=(),
+    left_out=(),
     rules=("shared", "kata-node", "as-kata"),
     binds_images=False,
     refuses_volumes=False,

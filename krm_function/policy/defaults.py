@@ -7,7 +7,7 @@ the same way through settings.py. What a profile has otherwise stands in model/p
 from copy import deepcopy
 from typing import Any
 
-from krm_function.model.profiles import REMOVED, Profile
+from krm_function.model.profiles import Profile
 
 _SHM = "/run/kata-containers/sandbox/shm"
 _DEV_SHM = "/dev/shm"  # noqa: S108 - a mount of the guest
@@ -244,12 +244,17 @@ def default_document(profile: Profile) -> dict[str, Any]:
     """The settings document of a profile, the caller's own."""
     made = deepcopy(KATA_4_1)
     for pointer, value in profile.settings:
-        *above, last = pointer.removeprefix("/").split("/")
-        place = made
-        for key in above:
-            place = place[key]
-        if value is REMOVED:
-            del place[last]
-        else:
-            place[last] = deepcopy(value)
+        place, name = _at(made, pointer)
+        place[name] = deepcopy(value)
+    for pointer in profile.left_out:
+        place, name = _at(made, pointer)
+        del place[name]
     return made
+
+
+def _at(document: dict[str, Any], pointer: str) -> tuple[dict[str, Any], str]:
+    """The map in which a JSON pointer of plain names ends, and the last name."""
+    *above, name = pointer.removeprefix("/").split("/")
+    for key in above:
+        document = document[key]
+    return document, name

@@ -14,7 +14,7 @@ from krm_function.policy.document import rules_of
 @functools.cache
 def load_rules(profile: Profile = DEFAULT) -> str:
     """The rules of a profile."""
-    return "".join(_text(name) for name in profile.rules)
+    return "".join(load_file(name) for name in profile.rules)
 
 
 def profile_of(rego: str) -> Profile | None:
@@ -26,7 +26,8 @@ def profile_of(rego: str) -> Profile | None:
     return next((profile for profile in PROFILES.values() if load_rules(profile) == rules), None)
 
 
-def _text(name: str) -> str:
+def load_file(name: str) -> str:
+    """One file of the rules, by its name without the ending."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rules", f"{name}.rego")
     with open(path, encoding="utf-8", newline="") as file:
         return file.read()

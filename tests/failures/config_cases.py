@@ -2,7 +2,8 @@
 
 import json
 
-from krm_function.policy.defaults import DEFAULTS
+from krm_function.model.profiles import DEFAULT
+from krm_function.policy.defaults import default_document
 from tests.failures.case import Table
 from tests.failures.world import CANARY, PRIVATE_KEY, WEB_IMAGE, World
 
@@ -188,12 +189,14 @@ def a_runtime_class_that_says_otherwise(world: World) -> None:
 
 @cases("CC0641", "contrast spec.policy.settings", "common is missing", hint="of Kata 4.1")
 def policy_settings_that_lack_a_part(world: World) -> None:
-    world.spec["policy"] = {"settings": json.dumps({key: part for key, part in DEFAULTS.items() if key != "common"})}
+    world.spec["policy"] = {
+        "settings": json.dumps({key: part for key, part in default_document(DEFAULT).items() if key != "common"})
+    }
 
 
 @cases("CC0612", "contrast spec.policy.settings", "mount_destinations must be a list", hint="correct the settings")
 def policy_settings_of_another_shape(world: World) -> None:
-    world.spec["policy"] = {"settings": {**DEFAULTS, "mount_destinations": "/dev/shm"}}  # noqa: S108
+    world.spec["policy"] = {"settings": {**default_document(DEFAULT), "mount_destinations": "/dev/shm"}}  # noqa: S108
 
 
 @cases("CC0901", "contrast spec.policy.profile", "must be one of", hint="did you mean strict?", exit=2)
@@ -218,4 +221,6 @@ def policy_rules_of_another_package(world: World) -> None:
 
 @cases("CC0641", "v1.25.0 spec.policySettings", "common is missing")
 def a_release_with_policy_settings_that_lack_a_part(world: World) -> None:
-    world["release"]["spec"]["policySettings"] = {key: part for key, part in DEFAULTS.items() if key != "common"}
+    world["release"]["spec"]["policySettings"] = {
+        key: part for key, part in default_document(DEFAULT).items() if key != "common"
+    }

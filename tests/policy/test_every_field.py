@@ -149,7 +149,7 @@ ALLOWED: dict[str, Callable[[Json], None]] = {
     "no such Service": _argument(4, lambda text: "--database=$(DB_SERVICE_HOST):$(DB_SERVICE_PORT)"),
     "an address of the newer protocol": _argument(2, lambda text: "--listen=fd00::1:8080"),
     "one address": _variable("POD_IPS", lambda text: "10.0.0.7"),
-    "a claim that is watched": _source("/etc/settings", "containers/passthrough/", "containers/watchable/"),
+    "a claim that is watched": _source("/etc/settings", "/containers/", "/containers/watchable/"),
 }
 
 

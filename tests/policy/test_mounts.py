@@ -295,7 +295,7 @@ def test_the_path_begins_at_the_document() -> None:
 
 
 def test_volumes_of_images_on_a_node_with_plain_kata() -> None:
-    volumes = {"/var//lib/db": {}, "/a": {}, "/etc/hosts": {}}
+    volumes: Json = {"/var//lib/db": {}, "/a": {}, "/etc/hosts": {}}
     found = pods.sealed(pods.simple(), profile=KATA, Volumes=volumes).data["containers"][1]["OCI"]["Mounts"]
     assert found[-2:] == [
         {"destination": "/a", "source": SF + "a$", "type_": "bind", "options": ["rbind", "rprivate", "rw"]},

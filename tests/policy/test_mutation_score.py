@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.policy.conditions import Condition, conditions, without
-from benchmarks.policy.score import fates, mutants
+from benchmarks.policy.score import Part, Rules, fates, mutants
 from benchmarks.policy.survivors import EQUIVALENT
-from krm_function.policy.rules import PROFILES, load_rules
+from krm_function.policy import PROFILES
+from krm_function.policy.rules import load_file
 from tests.policy.engines import agreed
 from tests.policy.engines.corpus import Corpus, Question, read
 
@@ -52,7 +53,7 @@ def test_rules_that_are_none_are_an_error() -> None:
 def test_a_mutant_is_caught_by_a_verdict_that_changes() -> None:
     policy = f'{RULES}\npolicy_data := {{\n  "known": [1, 2, 3]\n}}'
     asked = [({"a": [1, 2], "b": ""}, True), ({"a": [], "b": ""}, False), ({"a": [4], "b": ""}, False)]
-    rules = {"ours": RULES}
+    rules = {"ours": (Part("rules", RULES),)}
     questions = [Question("p", "x", {}, request, allowed, f"test {n}") for n, (request, allowed) in enumerate(asked)]
 
     known = {fate.condition.text: fate for fate in fates(rules, mutants(rules), Corpus({"p": policy}, questions))}
@@ -68,17 +69,22 @@ def test_a_mutant_is_caught_by_a_verdict_that_changes() -> None:
     assert known["some k in policy_data.known"].fate == "invalid"
 
 
-def test_a_condition_that_profiles_share_is_one_and_lost_in_all_of_them() -> None:
-    strict = RULES + "\nallowed(e) if e == 9\n"
-    known = {(mutant.condition.text, mutant.profiles) for mutant in mutants({"lax": RULES, "strict": strict})}
+def test_a_condition_is_lost_in_all_profiles_that_have_its_file() -> None:
+    shared, more, other = Part("shared", RULES), Part("more", "\nallowed(e) if e == 9\n"), Part("other", "\ny := 1\n")
+    rules = {"lax": (shared, other), "odd": (shared, other, more), "strict": (shared, more)}
+    found = mutants(rules)
+    known = {(mutant.condition.text, mutant.condition.file, mutant.profiles) for mutant in found}
 
-    assert ("size > 0", ("lax", "strict")) in known
-    assert ("e == 9", ("strict",)) in known
+    assert ("size > 0", "shared", ("lax", "odd", "strict")) in known
+    assert ("e == 9", "more", ("odd", "strict")) in known
     assert len(known) == 9
+    (nine,) = (mutant.condition for mutant in found if mutant.condition.text == "e == 9")
+    assert without(more.text, nine) == more.text.replace("e == 9", "true")
+    assert nine.row == 2
 
 
 def test_every_survivor_with_a_reason_is_a_condition_of_the_rules() -> None:
-    rules = {profile: load_rules(profile) for profile in PROFILES}
+    rules: Rules = {name: tuple(Part(file, load_file(file)) for file in one.rules) for name, one in PROFILES.items()}
     texts = [(each.condition.rule, each.condition.line) for each in mutants(rules)]
     assert not [row for row in EQUIVALENT if texts.count((row.rule, row.text)) < row.nth]
 
