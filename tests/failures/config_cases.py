@@ -189,9 +189,7 @@ def a_runtime_class_that_says_otherwise(world: World) -> None:
 
 @cases("CC0641", "contrast spec.policy.settings", "common is missing", hint="of Kata 4.1")
 def policy_settings_that_lack_a_part(world: World) -> None:
-    world.spec["policy"] = {
-        "settings": json.dumps({key: part for key, part in default_document(DEFAULT).items() if key != "common"})
-    }
+    world.spec["policy"] = {"settings": json.dumps(_without_common())}
 
 
 @cases("CC0612", "contrast spec.policy.settings", "mount_destinations must be a list", hint="correct the settings")
@@ -224,3 +222,7 @@ def a_release_with_policy_settings_that_lack_a_part(world: World) -> None:
     world["release"]["spec"]["policySettings"] = {
         key: part for key, part in default_document(DEFAULT).items() if key != "common"
     }
+
+
+def _without_common() -> dict[str, object]:
+    return {key: part for key, part in default_document(DEFAULT).items() if key != "common"}

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from krm_function.policy import DEFAULT
 from krm_function.policy.seal import LONGEST_LINE, MOST_BYTES, MOST_LINES, _too_long
 from tests.policy.engines import agreed
 from tests.policy.engines.answer import Answer
@@ -81,10 +80,14 @@ def test_a_sealed_snp_policy_is_evaluated_by_the_regorus_with_the_agents_limits_
     assert agreed.ask(rego, "CreateContainerRequest", {}, {}).value is False
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [lambda: workloads.everything(DEFAULT), lambda: workloads.gpus(DEFAULT), lambda: workloads.examples()[TDX]],
-)
+POLICIES: dict[str, Callable[[], str]] = {
+    "everything": lambda: workloads.everything(DEFAULT),
+    "gpus": lambda: workloads.gpus(DEFAULT),
+    "an example": lambda: workloads.examples()[TDX],
+}
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 def test_both_builds_of_regorus_are_asked_about_every_other_policy(policy: Callable[[], str]) -> None:
     rego = policy()
     assert [each.name for each in agreed.asked_about(rego)] == ["regorus-agent", "regorus", "opa", "rego-cpp"]
