@@ -219,7 +219,7 @@ def _prepared(resource: int, workload: Workload, config: Config, namespace: str)
     if subject.failed:
         return subject
     subject = subject.plus(resolved.edits)
-    outcome, workload = inject_into(subject.workload, config.generate, config.release.images, namespace)
+    outcome, workload = inject_into(subject.workload, config.generate, config.release, namespace)
     subject = subject.plus(*outcome, workload)
     return subject if subject.failed else subject.plus((), after(subject.workload, config.release.version))
 

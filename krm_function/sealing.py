@@ -27,15 +27,16 @@ def choose_sealer(
     values: the ConfigMaps and Secrets that pods may refer to. engine: genpolicy in place of our own generator.
     """
     options = config.generate.policy
+    profile = options.profile or "kata-4.1"
     references = References(values)
     override = options.settings or config.release.policy_settings
-    strict = options.profile == STRICT
+    strict = profile == STRICT
     if strict and (options.rules or engine is not None):
         why = "other rules are given" if options.rules else "genpolicy has its own"
         problem = f"strict consists of its own rules, and {why}"
         remedy = "use profile kata-4.1, or leave out policy.rules, --policy and --genpolicy"
         return None, (option_wrong(config, "profile", problem, remedy),)
-    rules = options.rules or load_rules(options.profile)
+    rules = options.rules or load_rules(profile)
     if engine is not None:
         from krm_function.policy.genpolicy import MARK, settings_text
 
@@ -50,7 +51,7 @@ def choose_sealer(
         where = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name), ("spec", "policy", "settings")
     else:
         where = Ref(API_VERSION, "ContrastRelease", "", config.release.name), ("spec", "policySettings")
-    chosen, problems = settings(override, options.profile)
+    chosen, problems = settings(override, profile)
     if has_errors(problems):
         return None, tuple(found._replace(ref=where[0], path=where[1]) for found in problems)
     return lambda workload: seal_policy(workload, images, references, chosen, rules, options.initdata), ()
