@@ -269,6 +269,26 @@ KINDS: dict[str, Kind] = {
         "image {image} of {container} has a VOLUME {volume} on which nothing is mounted: a host could put files there",
         "mount an emptyDir or an encrypted volume of the pod at {volume}, written just so",
     ),
+    "CC0650": Kind(
+        "error",
+        "release {version} is older than Contrast {oldest}, the oldest whose policies are known",
+        "use a newer release of Contrast, or set policy.engine: none and seal the pods with its own tool",
+    ),
+    "CC0651": Kind(
+        "warning",
+        "release {version} is newer than Contrast {newest}; with its profile {profile} nodes may refuse policies",
+        "update contrast-krm, or set policyProfile in the ContrastRelease once pods start",
+    ),
+    "CC0652": Kind(
+        "error",
+        "profile {profile} is for nodes of Contrast {other}, the release is {version}",
+        "leave out policy.profile, or set it to {right}",
+    ),
+    "CC0653": Kind(
+        "warning",
+        "profile {profile} is for nodes without Contrast; it does not bind {what}",
+        "leave out policy.profile unless the nodes run plain Kata",
+    ),
     # --- CC07: manifest
     "CC0701": Kind(
         "error",

@@ -219,7 +219,7 @@ def _prepared(resource: int, workload: Workload, config: Config, namespace: str)
     if subject.failed:
         return subject
     subject = subject.plus(resolved.edits)
-    outcome, workload = inject_into(subject.workload, config.generate, config.release.images, namespace)
+    outcome, workload = inject_into(subject.workload, config.generate, config.release, namespace)
     subject = subject.plus(*outcome, workload)
     return subject if subject.failed else subject.plus((), after(subject.workload, config.release.version))
 
@@ -260,7 +260,7 @@ def _sealed(
             sealing = sealer(measured.workload)
             measured = measured.plus(sealing.edits, sealing.findings)._replace(digest=sealing.digest)
         done.append(measured)
-    return done, source.findings
+    return done, (*problems, *source.findings)
 
 
 def _in_vain(config: Config) -> tuple[Finding, ...]:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "examples")
 VERSION = "v1.25.0"
+POLICY_PROFILE = "contrast-1.25"  # as `release import` makes of the version
 SUFFIX = hashlib.sha256(VERSION.encode()).hexdigest()[:8]  # of every runtime handler
 CONTRAST = "ghcr.io/edgelesssys/contrast/"
 REGISTRY = "registry.example.com/shop/"
@@ -180,6 +181,7 @@ def release() -> str:
     names = ("metal-qemu-snp", "metal-qemu-snp-gpu", "metal-qemu-tdx", "metal-qemu-tdx-gpu")
     spec = {
         "version": VERSION,
+        "policyProfile": POLICY_PROFILE,
         "platforms": {name: platform(name) for name in names},
         "images": {f"{CONTRAST}{name}:latest": image.reference for name, image in RELEASED.items()},
     }

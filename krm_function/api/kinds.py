@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
-from krm_function.model.profiles import DEFAULT, ProfileName
+from krm_function.model.profiles import ProfileName
 from krm_function.record import NamedTuple
 
 GROUP = "contrast-krm.dev"
 API_VERSION = GROUP + "/v1alpha1"
 EMPTY: Mapping[str, Any] = MappingProxyType({})
+NO_VERSION = "v0.0.0"  # of the release that `init` writes before anything is imported
 
 
 class Scheduling(NamedTuple):
@@ -26,11 +27,12 @@ class Scheduling(NamedTuple):
 class PolicyOptions(NamedTuple):
     """How execution policies are made.
 
-    rules: Rego text, None for the project's own. settings: see policy.settings. initdata: file name -> file text.
+    profile: None for that of the release. rules: Rego text, None for the project's own. settings: see policy.settings.
+    initdata: file name -> file text.
     """
 
     engine: Literal["native", "none"] = "native"
-    profile: ProfileName = DEFAULT.name
+    profile: ProfileName | None = None
     rules: str | None = None
     settings: Mapping[str, Any] | None = None
     initdata: Mapping[str, str] = EMPTY
@@ -82,14 +84,25 @@ class PlatformRelease(NamedTuple):
     rtmr0_by_vcpu: Mapping[str, str] = EMPTY
 
 
+class InjectedMemory(NamedTuple):
+    """What each injected container asks for, and may have, of the VM's memory: quantities as written."""
+
+    initializer: Any = "50Mi"
+    secure_pv: Any = "100Mi"  # the initializer that also opens an encrypted volume
+    service_mesh: Any = "400Mi"  # seen in a Contrast version of mid-2026; 1.25 itself gives the mesh none
+    pvc_holder: Any = "50Mi"
+
+
 class Release(NamedTuple):
-    """ContrastRelease: the facts of one Contrast release."""
+    """ContrastRelease: the facts of one Contrast release. policy_profile: "" for that of the version."""
 
     name: str
     version: str
     platforms: Mapping[str, PlatformRelease] = EMPTY  # by lower-case platform name
     images: Mapping[str, str] = EMPTY  # image as a pod names it -> pinned image
     policy_settings: Mapping[str, Any] | None = None
+    policy_profile: ProfileName | Literal[""] = ""
+    memory: InjectedMemory = InjectedMemory()
 
 
 class ImageFacts(NamedTuple):

@@ -7,14 +7,16 @@ handler, its own kind of reference values.
 from typing import Any
 
 from krm_function.api.document import ConfigDocument, ConfigKind, read_body
-from krm_function.api.fields import Amount, Checked, Field, MapOf, Record, Text, Tree
+from krm_function.api.fields import Amount, Checked, Choice, Field, MapOf, Record, Text, Tree
 from krm_function.api.json_text import load
-from krm_function.api.kinds import PlatformRelease, Release
+from krm_function.api.kinds import InjectedMemory, PlatformRelease, Release
 from krm_function.api.reference_values import hexadecimal, released
 from krm_function.findings import Finding, has_errors
 from krm_function.model import image
 from krm_function.model.labels import LABEL_KEY
 from krm_function.model.platforms import PLATFORMS, Platform, placeholder
+from krm_function.model.profiles import RELEASED
+from krm_function.model.quantity import nano
 from krm_function.model.runtime_class import overhead_problems
 
 KIND: ConfigKind = "ContrastRelease"
@@ -43,6 +45,10 @@ def _check_overhead(overhead: dict[str, Any]) -> Checked:
     return tuple((problem.path, problem.problem) for problem in overhead_problems(overhead))
 
 
+def _check_memory(memory: dict[str, Any]) -> Checked:
+    return tuple(((name,), "must be more than 0") for name, amount in memory.items() if nano(amount) == 0)
+
+
 def _platform(platform: Platform) -> Record:
     prefix = placeholder(platform)
     fields = {
@@ -65,6 +71,22 @@ def _platform(platform: Platform) -> Record:
     return Record(fields)
 
 
+_MEMORY = InjectedMemory()
+MEMORY = Record(
+    {
+        "initializer": Field(Amount(), "of the initializer", default=_MEMORY.initializer),
+        "securePv": Field(
+            Amount(), "of the initializer that also opens an encrypted volume", default=_MEMORY.secure_pv
+        ),
+        "serviceMesh": Field(
+            Amount(),
+            "of the service mesh; the default was seen in a Contrast version of mid-2026 and not in 1.25 itself",
+            default=_MEMORY.service_mesh,
+        ),
+        "pvcHolder": Field(Amount(), "of the container that holds the image store", default=_MEMORY.pvc_holder),
+    },
+    _check_memory,
+)
 RELEASE = Record(
     {
         "version": Field(Text("a version", VERSION, 64, "v1.25.0"), "the release's version", required=True),
@@ -75,6 +97,11 @@ RELEASE = Record(
         ),
         "images": Field(MapOf(REFERENCE, PINNED), "image as a pod names it: the pinned image that takes its place"),
         "policySettings": Field(Tree("a map or a JSON object", load), "default settings of the policy generator"),
+        "policyProfile": Field(
+            Choice(tuple(profile.name for profile in RELEASED)),
+            "what the nodes of this release need of a policy; absent: it follows from the version",
+        ),
+        "memory": Field(MEMORY, "memory of the containers that are injected, their request and their limit"),
     }
 )
 
@@ -91,8 +118,20 @@ def parse_release(document: ConfigDocument) -> tuple[Release | None, tuple[Findi
         platforms={name: _release(PLATFORMS[name], part) for name, part in spec["platforms"].items()},
         images=spec.get("images", {}),
         policy_settings=spec.get("policySettings"),
+        policy_profile=spec.get("policyProfile", ""),
+        memory=_memory(spec.get("memory", {})),
     )
     return made, body.findings
+
+
+def _memory(spec: dict[str, Any]) -> InjectedMemory:
+    default = InjectedMemory()
+    return InjectedMemory(
+        initializer=spec.get("initializer", default.initializer),
+        secure_pv=spec.get("securePv", default.secure_pv),
+        service_mesh=spec.get("serviceMesh", default.service_mesh),
+        pvc_holder=spec.get("pvcHolder", default.pvc_holder),
+    )
 
 
 def _release(platform: Platform, spec: dict[str, Any]) -> PlatformRelease:

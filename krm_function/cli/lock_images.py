@@ -89,7 +89,7 @@ def _rendered(workload: Workload, config: Config | None, namespace: str) -> tupl
     problems = tuple(found for found in before(workload, config.release.images) if found.code != NOT_PINNED)
     if has_errors(problems):
         return workload, problems
-    outcome = inject(workload, config.generate, config.release.images, namespace)
+    outcome = inject(workload, config.generate, config.release, namespace)
     return workload.after(outcome.edits), outcome.findings
 
 

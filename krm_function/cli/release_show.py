@@ -6,6 +6,7 @@ Rule of this file: it shows what the parser of every render understood, and noth
 from argparse import Namespace
 
 from krm_function.api import parse_release
+from krm_function.api.release_profile import profile_of
 from krm_function.cli.configuration import from_resources
 from krm_function.cli.inputs import read_inputs
 from krm_function.cli.say import complain
@@ -30,7 +31,7 @@ def run_release_show(options: Namespace) -> int:
         if len(releases) == 1:
             text = release_json(releases[0]) if options.output == "json" else release_text(releases[0])
             write_out(text.encode())
-            findings += missing(releases[0])
+            findings += [*missing(releases[0]), *profile_of(releases[0])[1]]
         else:
             hint = "name the file that has it; `contrast-krm release import` makes one"
             none = finding("CC0903")._replace(hint=hint)

@@ -1,7 +1,7 @@
 """What Contrast puts into a pod: three containers, three volumes and a mount, as plain data.
 
 Rule of this file: shapes only (contrast.md 5.2, 5.3, 5.5), new data at each call, and keys in a fixed order. Who gets
-what is decided in stages/inject.py.
+what is decided in stages/inject.py, and how much memory in the release: the VM has no other.
 """
 
 from collections.abc import Mapping
@@ -42,6 +42,11 @@ class MeshConfig(NamedTuple):
 
 def secrets_mount() -> dict[str, Any]:
     """The mount through which a container sees its certificates and secrets."""
+    return {"name": SECRETS, "mountPath": SECRETS_PATH, "readOnly": True}
+
+
+def _writable_secrets_mount() -> dict[str, Any]:
+    """The mount of the initializer, which alone writes there."""
     return {"name": SECRETS, "mountPath": SECRETS_PATH}
 
 
@@ -64,16 +69,18 @@ def _env(values: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in values.items()]
 
 
-def _memory(size: str) -> dict[str, Any]:
-    """Requests and limits, one value for both."""
+def _memory(size: Any) -> dict[str, Any]:
+    """Requests and limits, one quantity for both."""
     return {"requests": {"memory": size}, "limits": {"memory": size}}
 
 
-def initializer(image: str, host: str, secure_pv: SecurePv | None, *, mesh_disabled: bool) -> dict[str, Any]:
+def initializer(
+    image: str, host: str, secure_pv: SecurePv | None, memory: Any, *, mesh_disabled: bool
+) -> dict[str, Any]:
     """The init container that attests the pod to the coordinator at `host` and fetches its secrets.
 
-    secure_pv: makes it the sidecar that also opens the encrypted volume. mesh_disabled: it removes the guest's
-    default-deny rule, because no service mesh proxy will.
+    secure_pv: makes it the sidecar that also opens the encrypted volume. memory: a quantity, as in the other two.
+    mesh_disabled: it removes the guest's default-deny rule, because no service mesh proxy will.
     """
     env = {"COORDINATOR_HOST": host}
     if secure_pv:
@@ -85,9 +92,9 @@ def initializer(image: str, host: str, secure_pv: SecurePv | None, *, mesh_disab
             "name": INITIALIZER,
             "image": image,
             "env": _env(env),
-            "volumeMounts": [secrets_mount()],
+            "volumeMounts": [_writable_secrets_mount()],
             "securityContext": {"capabilities": {"add": ["NET_ADMIN"]}},
-            "resources": _memory("50Mi"),
+            "resources": _memory(memory),
         }
     state = {"name": secure_pv.mount, "mountPath": "/state", "mountPropagation": "Bidirectional"}
     return {
@@ -95,10 +102,10 @@ def initializer(image: str, host: str, secure_pv: SecurePv | None, *, mesh_disab
         "image": image,
         "restartPolicy": "Always",
         "env": _env(env),
-        "volumeMounts": [secrets_mount(), state],
+        "volumeMounts": [_writable_secrets_mount(), state],
         "volumeDevices": [{"name": secure_pv.device, "devicePath": CRYPT_DEVICE}],
         "securityContext": {"privileged": True},
-        "resources": _memory("100Mi"),
+        "resources": _memory(memory),
         "startupProbe": {
             "exec": {"command": ["/bin/test", "-f", "/done"]},
             "failureThreshold": 20,
@@ -107,7 +114,7 @@ def initializer(image: str, host: str, secure_pv: SecurePv | None, *, mesh_disab
     }
 
 
-def service_mesh(image: str, config: MeshConfig) -> dict[str, Any]:
+def service_mesh(image: str, config: MeshConfig, memory: Any) -> dict[str, Any]:
     """The sidecar that terminates and starts the pod's mutual TLS."""
     env = {
         "CONTRAST_ADMIN_PORT": config.admin,
@@ -124,6 +131,7 @@ def service_mesh(image: str, config: MeshConfig) -> dict[str, Any]:
         **({"ports": [{"name": "contrast-admin", "containerPort": config.port}]} if config.port else {}),
         "volumeMounts": [secrets_mount()],
         "securityContext": {"privileged": True, "capabilities": {"add": ["NET_ADMIN"]}},
+        "resources": _memory(memory),
         "startupProbe": {
             "exec": {"command": ["test", "-f", "/ready"]},
             "initialDelaySeconds": 1,
@@ -133,7 +141,7 @@ def service_mesh(image: str, config: MeshConfig) -> dict[str, Any]:
     }
 
 
-def pvc_holder(image: str) -> dict[str, Any]:
+def pvc_holder(image: str, memory: Any) -> dict[str, Any]:
     """The sidecar whose only purpose is to hold the image store's device from before the first image is pulled."""
     return {
         "name": PVC_HOLDER,
@@ -142,5 +150,5 @@ def pvc_holder(image: str) -> dict[str, Any]:
         "command": ["/bin/sh", "-c", "sleep inf"],
         "volumeDevices": [{"name": IMAGE_STORE, "devicePath": STORE_DEVICE}],
         "securityContext": {"privileged": True},
-        "resources": _memory("50Mi"),
+        "resources": _memory(memory),
     }

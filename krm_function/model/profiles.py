@@ -6,6 +6,7 @@ there, and the files of its rules. The next Contrast release is a new entry here
 Rule of this file: data only. Nothing else in the project asks for a profile by its name; code asks for its members.
 """
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from krm_function.record import NamedTuple
@@ -87,15 +88,16 @@ KATA = Profile(
 PROFILES = {profile.name: profile for profile in (CONTRAST, STRICT, KATA)}
 DEFAULT = CONTRAST
 # the profiles of Contrast releases, oldest first
-_RELEASED: tuple[tuple[tuple[int, int], Profile], ...] = (((1, 25), CONTRAST),)
+RELEASED: tuple[Profile, ...] = (CONTRAST,)
 
 
-def profile_of_release(version: str) -> tuple[Profile | None, bool]:
+def profile_of_release(version: str, released: Sequence[Profile] = RELEASED) -> tuple[Profile | None, bool]:
     """The profile of the nodes of a Contrast release, and whether that release is newer than all we know.
 
     version: such as v1.25.3, of the form that a ContrastRelease allows. None for one older than all we know; a newer
-    one takes the newest profile.
+    one takes the newest profile. released: the profiles of Contrast releases, oldest first.
     """
     major, minor = (int(part) for part in version.removeprefix("v").split(".")[:2])
-    known = [profile for release, profile in _RELEASED if release <= (major, minor)]
-    return (known[-1] if known else None), (major, minor) > _RELEASED[-1][0]
+    known = [profile for profile in released if profile.release and profile.release <= (major, minor)]
+    newest = released[-1].release or (0, 0)
+    return (known[-1] if known else None), (major, minor) > newest

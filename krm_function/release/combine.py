@@ -9,14 +9,17 @@ against the files too; only a release of another version takes its place, and th
     x                      x                  x; of another version: CC1308 if it is a measurement
     x                      y, same version    CC1301
     x                      y, other version   y
+
+The policy profile is told by no file: it follows from the version, in place of whatever stood there.
 """
 
 from collections.abc import Iterable, Mapping
 
+from krm_function.api.release_profile import profile_of_version
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.image import CONTRAST
 from krm_function.record import NamedTuple
-from krm_function.release.facts import MEASURED, NO_VERSION, Fact, same
+from krm_function.release.facts import MEASURED, NO_VERSION, POLICY_PROFILE, Fact, same
 
 ON_THE_COMMAND_LINE = "--release"
 MEASUREMENTS = frozenset(name for names in MEASURED.values() for name in names) - {"APEIP"}
@@ -36,7 +39,7 @@ def combine(told: Iterable[Fact], there: Iterable[Fact] = (), version: str = "")
     findings: list[Finding] = []
     said = [Fact(("version",), version, ON_THE_COMMAND_LINE)] if version else []
     new = _once([*said, *told], findings)
-    old = {fact.path: fact for fact in there}
+    old = {fact.path: fact for fact in there if fact.path != POLICY_PROFILE}
     before = old[("version",)].value if ("version",) in old else ""
     now = new[("version",)].value if ("version",) in new else before
     if not now:
@@ -46,10 +49,20 @@ def combine(told: Iterable[Fact], there: Iterable[Fact] = (), version: str = "")
     else:
         facts = new
         findings += _left_over(old, new, before, now)
+    facts |= _profile(facts.get(("version",)), findings)
     facts, left_out = _with_handlers(facts)
     findings += left_out
     findings += _one_suffix(facts)
     return Combined(facts, now or NO_VERSION, before, tuple(findings))
+
+
+def _profile(version: Fact | None, findings: list[Finding]) -> dict[Path, Fact]:
+    """The fact that follows from the version."""
+    if version is None or version.value == NO_VERSION:
+        return {}
+    profile, problems = profile_of_version(version.value)
+    findings += [problem._replace(file=version.file, line=version.line) for problem in problems]
+    return {POLICY_PROFILE: version._replace(path=POLICY_PROFILE, value=profile.name)} if profile else {}
 
 
 def _once(told: Iterable[Fact], findings: list[Finding]) -> dict[Path, Fact]:

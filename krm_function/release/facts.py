@@ -5,6 +5,7 @@ each other.
 
     path                                            value
     version                                         "v1.25.0"
+    policyProfile                                   "contrast-1.25", told by no file but by the version
     platforms, <platform>, handler                  "contrast-cc-<platform>-<hash>"
     platforms, <platform>, overhead                 {"memory": "682Mi"}
     platforms, <platform>, snp, Milan, <field>      a measured value of the entry for this product
@@ -16,11 +17,14 @@ each other.
 
 from typing import Any
 
+from krm_function.api.kinds import NO_VERSION
 from krm_function.findings import Finding, Path
 from krm_function.manifest.fields import SNP, TDX
 from krm_function.record import NamedTuple
 
-NO_VERSION = "v0.0.0"  # what `init` writes before anything is imported
+__all__ = ["MEASURED", "NO_VERSION", "POLICY_PROFILE", "Fact", "Facts", "same"]
+
+POLICY_PROFILE: Path = ("policyProfile",)
 MEASURED = {
     tee: tuple(field.name for field in shape.fields if field.measured and field.name != "Rtmr0Alternatives")
     for tee, shape in (("snp", SNP), ("tdx", TDX))

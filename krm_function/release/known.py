@@ -8,7 +8,7 @@ from typing import Any
 
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.workload import dig, mapping, maps
-from krm_function.release.facts import MEASURED, NO_VERSION, Fact
+from krm_function.release.facts import MEASURED, NO_VERSION, POLICY_PROFILE, Fact
 
 
 def known_facts(value: Any, file: str, line: int = 0) -> tuple[Fact, ...]:
@@ -19,6 +19,7 @@ def known_facts(value: Any, file: str, line: int = 0) -> tuple[Fact, ...]:
 
 def _walk(spec: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     yield ("version",), spec.get("version")
+    yield POLICY_PROFILE, spec.get("policyProfile")
     for name, facts in mapping(spec.get("platforms")).items():
         here = ("platforms", name)
         tee = PLATFORMS[name].tee

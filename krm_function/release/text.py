@@ -16,7 +16,7 @@ from krm_function.model.platforms import PLATFORMS
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
 from krm_function.release.combine import Combined
-from krm_function.release.facts import Fact
+from krm_function.release.facts import POLICY_PROFILE, Fact
 from krm_function.yamltext import Change, Chunk, decode, dump, encode, parse, splice, split_stream
 
 KIND = CONFIG_KINDS[1]
@@ -72,6 +72,8 @@ def _spec(release: Combined, before: Mapping[str, Any]) -> dict[str, Any]:
     """The spec: what was there, with the facts in it."""
     made: dict[str, Any] = _copied(before)
     made["version"] = release.version
+    if POLICY_PROFILE in release.facts:
+        made["policyProfile"] = release.facts[POLICY_PROFILE].value
     made["platforms"] = mapping(made.get("platforms"))
     for path, fact in release.facts.items():
         match path:

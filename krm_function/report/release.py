@@ -9,6 +9,7 @@ from typing import Any
 
 from krm_function.api import Release
 from krm_function.api.kinds import PlatformRelease
+from krm_function.api.release_profile import profile_of
 from krm_function.manifest import merged_reference_values, unfilled, validate
 from krm_function.model.image import Image, parse
 from krm_function.report.table import table
@@ -40,13 +41,21 @@ def release_text(release: Release) -> str:
         if isinstance(parsed, Image):
             tagged = str(parsed._replace(digest=""))
             images.append((image, tagged, parsed.digest.removeprefix("sha256:")[:SHOWN]))
-    title = f"release {release.version}"
-    parts = [title, *(table(rows) for rows in (platforms, values, images) if len(rows) > 1)]
+    memory = release.memory
+    injected = [
+        ("INJECTED", "MEMORY"),
+        ("initializer", str(memory.initializer)),
+        ("initializer with secure-pv", str(memory.secure_pv)),
+        ("service mesh", str(memory.service_mesh)),
+        ("holder of the image store", str(memory.pvc_holder)),
+    ]
+    title = f"release {release.version}, policy profile {_profile(release) or 'none'}"
+    parts = [title, *(table(rows) for rows in (platforms, values, images, injected) if len(rows) > 1)]
     return "\n\n".join(parts) + "\n"
 
 
 def release_json(release: Release) -> str:
-    """`{"version": 1, "release": "v1.25.0", "platforms": {...}, "images": {...}}`."""
+    """`{"version": 1, "release": "v1.25.0", "policyProfile": ..., "memory": {...}, "platforms": {...}, ...}`."""
     import json
 
     platforms = {
@@ -61,8 +70,27 @@ def release_json(release: Release) -> str:
         }
         for name, facts in release.platforms.items()
     }
-    data = {"version": 1, "release": release.version, "platforms": platforms, "images": dict(release.images)}
+    memory = release.memory
+    data = {
+        "version": 1,
+        "release": release.version,
+        "policyProfile": _profile(release),
+        "memory": {
+            "initializer": memory.initializer,
+            "securePv": memory.secure_pv,
+            "serviceMesh": memory.service_mesh,
+            "pvcHolder": memory.pvc_holder,
+        },
+        "platforms": platforms,
+        "images": dict(release.images),
+    }
     return json.dumps(data, indent=2) + "\n"
+
+
+def _profile(release: Release) -> str | None:
+    """The profile of its nodes, written there or by the version."""
+    profile, _ = profile_of(release)
+    return profile.name if profile else None
 
 
 def entries(facts: PlatformRelease) -> tuple[Mapping[str, Any], ...]:

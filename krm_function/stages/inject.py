@@ -5,10 +5,10 @@ it belongs and is what we would write is no edit; one that differs is taken out 
 the image store and pinned images, never the initializer or the mesh.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from krm_function.api.kinds import Generate
+from krm_function.api.kinds import Generate, Release
 from krm_function.findings import Finding, finding
 from krm_function.model import injected
 from krm_function.model.draft import Draft
@@ -45,20 +45,20 @@ class Wanted(NamedTuple):
         return frozenset(name for name, wanted in chosen.items() if wanted)
 
 
-def inject(workload: Workload, options: Generate, images: Mapping[str, str], coordinator_namespace: str) -> Outcome:
+def inject(workload: Workload, options: Generate, release: Release, coordinator_namespace: str) -> Outcome:
     """Inject what one workload asks for.
 
-    images: what a pod names -> what it becomes, applied once by whole string (contrast.md 5.6). Any finding means that
-    nothing at all is edited.
+    release: its images are applied once, by whole string (contrast.md 5.6); its memory is what the containers get. Any
+    finding means that nothing at all is edited.
     """
     wrong = shape_findings(workload)
     if wrong:
         return Outcome(findings=wrong)  # the readers below trust the types
-    return inject_into(workload, options, images, coordinator_namespace)[0]
+    return inject_into(workload, options, release, coordinator_namespace)[0]
 
 
 def inject_into(
-    workload: Workload, options: Generate, images: Mapping[str, str], coordinator_namespace: str
+    workload: Workload, options: Generate, release: Release, coordinator_namespace: str
 ) -> tuple[Outcome, Workload]:
     """The same of a workload in whose shape `verify` has found nothing wrong, and the workload as it is afterwards."""
     wanted = _wanted(workload, options)
@@ -68,14 +68,14 @@ def inject_into(
     draft = Draft(workload)
     pinned: set[str] = set()  # init containers that are written with the image of the release
     if wanted.initializer:
-        _add_initializer(draft, wanted, images, f"coordinator-ready.{coordinator_namespace or 'default'}")
+        _add_initializer(draft, wanted, release, f"coordinator-ready.{coordinator_namespace or 'default'}")
         pinned.add(INITIALIZER)
     if wanted.mesh:
-        _add_mesh(draft, images)
+        _add_mesh(draft, release)
         pinned.add(SERVICE_MESH)
-    if wanted.store and _add_image_store(draft, wanted, images):
+    if wanted.store and _add_image_store(draft, wanted, release):
         pinned.add(PVC_HOLDER)
-    _replace_images(draft, images, pinned)
+    _replace_images(draft, release, pinned)
     return Outcome(tuple(draft.edits)), draft.workload
 
 
@@ -212,7 +212,7 @@ def _place(draft: Draft, container: dict[str, Any], index: int, code: str, reaso
         draft.put(path, index, container, code, reason)
 
 
-def _add_initializer(draft: Draft, wanted: Wanted, images: Mapping[str, str], host: str) -> None:
+def _add_initializer(draft: Draft, wanted: Wanted, release: Release, host: str) -> None:
     """Take steps 1 to 6 of contrast.md 5.2."""
     pod = draft.workload
     secure_pv = _secure_pv(pod) if pod.annotations.get(SECURE_PV) else None
@@ -221,8 +221,9 @@ def _add_initializer(draft: Draft, wanted: Wanted, images: Mapping[str, str], ho
         _ensure_volume(draft, volume, "CC0801", f"secure-pv shares the volume {secure_pv.device} through it")
     _ensure_volume(draft, injected.memory_volume(SECRETS), "CC0801", "the initializer leaves the pod's secrets here")
     _mount_secrets(draft, wanted)
-    image = images.get(injected.INITIALIZER_IMAGE, injected.INITIALIZER_IMAGE)
-    container = injected.initializer(image, host, secure_pv, mesh_disabled=not wanted.mesh_annotated)
+    image = release.images.get(injected.INITIALIZER_IMAGE, injected.INITIALIZER_IMAGE)
+    memory = release.memory.secure_pv if secure_pv else release.memory.initializer
+    container = injected.initializer(image, host, secure_pv, memory, mesh_disabled=not wanted.mesh_annotated)
     reason = "attests the pod to the coordinator before anything else starts"
     if secure_pv:
         reason = f"{reason}, and opens the encrypted volume {secure_pv.device}"
@@ -249,36 +250,36 @@ def _mount_secrets(draft: Draft, wanted: Wanted) -> None:
             draft.edit("remove", (*path, index), ABSENT, "CC0804", "the secrets are mounted once, at /contrast")
 
 
-def _add_mesh(draft: Draft, images: Mapping[str, str]) -> None:
+def _add_mesh(draft: Draft, release: Release) -> None:
     """Take the steps of contrast.md 5.3."""
     notes = draft.workload.annotations
     admin, ingress, egress = (str(notes.get(key, "")) for key in (ADMIN_PORT, INGRESS, EGRESS))
     port = read_mesh(notes).mesh.admin_port or 0
     _ensure_volume(draft, injected.memory_volume(SECRETS), "CC0802", "the service mesh reads its certificate here")
-    image = images.get(injected.SERVICE_MESH_IMAGE, injected.SERVICE_MESH_IMAGE)
-    container = injected.service_mesh(image, MeshConfig(admin, ingress, egress, port))
+    image = release.images.get(injected.SERVICE_MESH_IMAGE, injected.SERVICE_MESH_IMAGE)
+    container = injected.service_mesh(image, MeshConfig(admin, ingress, egress, port), release.memory.service_mesh)
     _place(draft, container, -1, "CC0802", "a service mesh annotation asks for the proxy")
 
 
-def _add_image_store(draft: Draft, wanted: Wanted, images: Mapping[str, str]) -> bool:
+def _add_image_store(draft: Draft, wanted: Wanted, release: Release) -> bool:
     """Take the steps of contrast.md 5.5, and say whether the holder is ours; one that the pod brings along stays."""
     path = (*draft.workload.spec_path, "initContainers")
     missing = not named(dig(draft.workload.document, path), PVC_HOLDER)
     if missing:
-        image = images.get(injected.INITIALIZER_IMAGE, injected.INITIALIZER_IMAGE)
+        image = release.images.get(injected.INITIALIZER_IMAGE, injected.INITIALIZER_IMAGE)
         reason = "holds the device of the image store before the first image is pulled"
-        draft.put(path, 0, injected.pvc_holder(image), "CC0803", reason)
+        draft.put(path, 0, injected.pvc_holder(image, release.memory.pvc_holder), "CC0803", reason)
     volume = injected.image_store_volume(wanted.store_size)
     _ensure_volume(draft, volume, "CC0803", f"images are stored on an encrypted device of {wanted.store_size}")
     return missing
 
 
-def _replace_images(draft: Draft, images: Mapping[str, str], pinned: set[str]) -> None:
+def _replace_images(draft: Draft, release: Release, pinned: set[str]) -> None:
     """Take the step of contrast.md 5.6: whole strings, once; the containers in `pinned` have their images already."""
     for place in draft.workload.places:
         image = place.container.get("image")
         if not isinstance(image, str) or (place.is_init and place.name in pinned):
             continue
-        after = images.get(image, image)
+        after = release.images.get(image, image)
         if after != image:
             draft.edit("set", (*place.path, "image"), after, "CC0506", f"the release pins {image}")

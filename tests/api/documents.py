@@ -91,6 +91,8 @@ RELEASE: dict[str, Any] = {
         },
         "images": {f"{INITIALIZER}:latest": f"{INITIALIZER}:v1.25.0@{B}"},
         "policySettings": {"common": {}},
+        "policyProfile": "contrast-1.25",
+        "memory": {"initializer": "51Mi", "securePv": 104857600, "serviceMesh": "0.5Gi", "pvcHolder": "1Mi"},
     },
 }
 IMAGE_LOCK: dict[str, Any] = {

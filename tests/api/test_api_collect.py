@@ -190,6 +190,7 @@ def test_a_dotted_path_sets_any_field() -> None:
             manifest__workloadOwnerKeys=f"{PEM},{PEM}",
             policy__settings='{"a": 1}',
             policy__engine="native",
+            policy__profile="contrast-1.25",
         )
         | {},
     ).generate
@@ -208,6 +209,7 @@ def test_a_dotted_path_sets_any_field() -> None:
     assert made.manifest.disable_updates
     assert made.manifest.workload_owner_keys == (PEM.strip(), PEM.strip())
     assert made.policy.settings == {"a": 1}
+    assert made.policy.profile == "contrast-1.25"
     assert nested.scheduling == {
         "metal-qemu-snp": Scheduling({"hardware": "snp", "zone": ""}, ({"operator": "Exists"},))
     }

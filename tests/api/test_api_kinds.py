@@ -8,6 +8,7 @@ from krm_function.api import ConfigDocument, parse_generate, parse_image_lock, p
 from krm_function.api.kinds import (
     Generate,
     ImageFacts,
+    InjectedMemory,
     ManifestOptions,
     PlatformRelease,
     PolicyOptions,
@@ -16,6 +17,7 @@ from krm_function.api.kinds import (
     WorkloadPolicy,
 )
 from krm_function.findings import Finding
+from krm_function.model.profiles import PROFILES
 from tests.api.documents import (
     GENERATE,
     IMAGE_LOCK,
@@ -124,6 +126,8 @@ def test_the_designs_contrast_release_is_read() -> None:
         },
         {f"{INITIALIZER}:latest": f"{INITIALIZER}:v1.25.0@{B}"},
         {"common": {}},
+        "contrast-1.25",
+        InjectedMemory("51Mi", 104857600, "0.5Gi", "1Mi"),
     )
 
 
@@ -146,6 +150,26 @@ def test_without_options_the_defaults_hold(value: dict[str, Any]) -> None:
 )
 def test_null_is_the_same_as_leaving_a_field_out(path: str) -> None:
     assert parse_generate(document(changed(EMPTY, path, None))) == (Generate(), ())
+
+
+@pytest.mark.parametrize("memory", [None, {}, {"serviceMesh": None}, {"pvcHolder": "7Mi"}])
+def test_memory_that_a_release_does_not_speak_of_is_what_is_usual(memory: Any) -> None:
+    made, findings = parse_release(document(changed(RELEASE, "spec memory", memory)))
+
+    assert findings == ()
+    assert made is not None
+    own = (memory or {}).get("pvcHolder", "50Mi")
+    assert made.memory == InjectedMemory("50Mi", "100Mi", "400Mi", own)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_profile_can_be_asked_for_and_none_is_the_default(profile: str) -> None:
+    made, findings = parse_generate(document(changed(EMPTY, "spec policy profile", profile)))
+
+    assert findings == ()
+    assert made is not None
+    assert made.policy == PolicyOptions(profile=PROFILES[profile].name)  # type: ignore[index]
+    assert Generate().policy.profile is None
 
 
 @pytest.mark.parametrize("spelling", ["Metal-QEMU-TDX", "METAL-QEMU-TDX", "metal-qemu-tdx"])
@@ -251,6 +275,15 @@ WRONG_VALUES: list[tuple[dict[str, Any], str, Any, str, str]] = [
     (GENERATE, "metadata name", "", "must be a DNS subdomain", ""),
     (GENERATE, "metadata name", 3, "must be a string, not a number", "put it in quotes"),
     (GENERATE, "metadata", "x", "must be a map, not a string", "write a map of name"),
+    (RELEASE, "spec policyProfile", "strict", "must be one of contrast-1.25", "write one of contrast-1.25"),
+    (RELEASE, "spec policyProfile", "kata-4.1", "must be one of contrast-1.25", ""),
+    (RELEASE, "spec policyProfile", "contrast-1.52", "must be one of contrast-1.25", "did you mean contrast-1.25?"),
+    (RELEASE, "spec memory serviceMesh", "0", "must be more than 0", ""),
+    (RELEASE, "spec memory initializer", 0, "must be more than 0", ""),
+    (RELEASE, "spec memory securePv", "-1Mi", "must not be negative", ""),
+    (RELEASE, "spec memory pvcHolder", "50 Mi", "is not a Kubernetes quantity", ""),
+    (RELEASE, "spec memory pvcHolder", True, "", ""),
+    (RELEASE, "spec memory", "400Mi", "must be a map, not a string", "write a map of initializer"),
     (RELEASE, "spec version", 1.25, "must be a string, not a number", "put it in quotes"),
     (RELEASE, "spec version", "latest", "must be a version", "write a version, for instance v1.25.0"),
     (

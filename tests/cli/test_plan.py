@@ -16,7 +16,7 @@ import yaml
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
 from tests.failures.running import Run, Zygote, listing
-from tests.failures.world import World, canaries
+from tests.failures.world import NOTE, World, canaries
 
 
 def node(name: str = "snp-1", tee: str = "snp", **status: Any) -> dict[str, Any]:
@@ -103,6 +103,36 @@ def test_warnings_about_room_and_handlers(shop: Shop) -> None:
     warnings = [line.split(":")[0] for line in run.stderr.splitlines() if line.startswith("warning")]
     assert sorted(line.split()[1] for line in warnings) == ["CC0312", "CC0313", "CC0313"]
     assert "hold 4 even" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("mesh", "memory", "needed"),
+    [
+        (False, {}, 200 + 682),
+        (True, {}, 200 + 682 + 400),
+        (True, {"serviceMesh": "1Gi"}, 200 + 682 + 1024),
+        # init containers that end before the pod starts count only where they need more than all the others
+        (False, {"initializer": "199Mi"}, 200 + 682),
+        (False, {"initializer": "201Mi"}, 201 + 682),
+    ],
+)
+def test_memory_of_injected_containers_is_room_that_a_node_must_have(
+    mesh: bool, memory: dict[str, Any], needed: int, shop: Shop
+) -> None:
+    world = World()
+    world["release"]["spec"]["memory"] = memory
+    world.notes.update({f"{NOTE}servicemesh-ingress": ""} if mesh else {})
+    shop.change(world)
+    nodes = [
+        node(name, allocatable={"cpu": "4", "memory": f"{size}Mi"}) for name, size in (("a", needed), ("b", needed - 1))
+    ]
+    run = plan(shop, "--nodes", shop.write("nodes.yaml", listed(*nodes)), "-o", "json")
+    (web,) = [one for one in json.loads(run.stdout)["workloads"] if one["name"] == "web"]
+    assert web["nodes"]["requests"]["memory"] == str(needed * 2**20)
+    assert web["nodes"]["fitting"] == ["a"]
+    (other,) = web["nodes"]["others"]
+    assert other["nodes"] == ["b"]
+    assert "memory" in other["reasons"][0]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from krm_function.api import ConfigDocument, parse_release
+from krm_function.release import Fact, combine
 from tests.failures.running import Run, Zygote, listing
 from tools import release_assets as assets
 from tools.make_examples import SUFFIX
@@ -172,7 +173,7 @@ def test_another_release_takes_the_place_of_the_old_one_as_a_whole(imported: Imp
     path = tmp_path / "release.yaml"
     path.write_text("# mine\n" + path.read_text())
     run = imported(of_the_next_release(assets.SNP), "-o", "release.yaml")
-    assert (run.code, codes(run)) == (0, [])
+    assert (run.code, codes(run)) == (0, ["CC0651"])
     text = path.read_text()
     assert text.startswith("# mine\n")
     assert "v1.25.0" not in text
@@ -200,8 +201,64 @@ def test_a_manifest_that_kept_the_old_measurements_is_told(imported: Import) -> 
     assert imported(assets.files(assets.SNP), "-o", "release.yaml").code == 0
     stale = {**of_the_next_release(assets.SNP), "manifest.json": json.dumps(assets.manifest(assets.SNP))}
     run = imported(stale, "-o", "release.yaml")
-    assert (run.code, set(codes(run))) == (0, {"CC1308"})
+    assert (run.code, set(codes(run))) == (0, {"CC0651", "CC1308"})
     assert "let `contrast generate` of release v1.26.0 make a new manifest.json" in run.stderr
+
+
+# --- the policy profile
+
+
+def test_the_profile_follows_from_the_version(imported: Import) -> None:
+    assert spec(imported(assets.files(assets.SNP)).stdout)["policyProfile"] == "contrast-1.25"
+
+
+def test_a_newer_release_gets_the_newest_profile_and_a_warning(imported: Import) -> None:
+    run = imported(of_the_next_release(assets.SNP))
+    assert (run.code, codes(run)) == (0, ["CC0651"])
+    assert "release v1.26.0 is newer than Contrast 1.25; with its profile contrast-1.25 nodes may refuse" in run.stderr
+    assert spec(run.stdout)["policyProfile"] == "contrast-1.25"
+
+
+def test_an_older_release_is_an_error(imported: Import, tmp_path: Path) -> None:
+    files = assets.files(assets.SNP)
+    no_version(files)
+    run = imported(files, "--release", "v1.24.3", "-o", "release.yaml")
+    assert (run.code, codes(run)) == (1, ["CC0650"])
+    assert "release v1.24.3 is older than Contrast 1.25" in said(run)
+    assert not (tmp_path / "release.yaml").exists()
+
+
+def test_a_release_file_without_a_profile_gets_it_and_keeps_the_rest(imported: Import, tmp_path: Path) -> None:
+    assert imported(assets.files(assets.SNP), "-o", "release.yaml").code == 0
+    path = tmp_path / "release.yaml"
+    whole = path.read_text()
+    path.write_text(whole.replace("  policyProfile: contrast-1.25\n", "") + "  memory: {serviceMesh: 1Gi} # measured\n")
+    assert path.read_text().startswith(whole.partition("  policyProfile")[0])
+    assert imported(assets.files(assets.SNP), "-o", "release.yaml").code == 0
+    assert spec(path.read_bytes())["policyProfile"] == "contrast-1.25"
+    assert "  memory: {serviceMesh: 1Gi} # measured\n" in path.read_text()
+
+
+def test_a_profile_that_somebody_wrote_stays_as_it_stands_if_it_is_that_of_the_version(
+    imported: Import, tmp_path: Path
+) -> None:
+    assert imported(assets.files(assets.SNP), "-o", "release.yaml").code == 0
+    path = tmp_path / "release.yaml"
+    path.write_text(path.read_text().replace("policyProfile: contrast-1.25", "policyProfile: 'contrast-1.25' # mine"))
+    before = path.read_text()
+    assert "# mine" in before
+    assert imported(assets.files(assets.SNP), "-o", "release.yaml").code == 0
+    assert path.read_text() == before
+
+
+def test_a_profile_of_another_version_is_replaced_without_a_word_of_contradiction() -> None:
+    """There is one profile of a release yet, so the file there is made of facts."""
+    version = Fact(("version",), "v1.25.0", "new.yml", 3)
+    there = [version._replace(file="release.yaml"), Fact(("policyProfile",), "contrast-1.24", "release.yaml")]
+    for before in (there, [there[0]._replace(value="v1.24.0"), there[1]]):
+        combined = combine([version], before)
+        assert combined.findings == ()
+        assert combined.facts[("policyProfile",)].value == "contrast-1.25"
 
 
 def other_handler(files: dict[str, str]) -> None:
@@ -296,7 +353,7 @@ def test_the_version_can_be_said(imported: Import) -> None:
     no_version(files)
     run = imported(files, "--release", "v1.25.0")
     assert (run.code, spec(run.stdout)["version"]) == (0, "v1.25.0")
-    run = imported(assets.files(assets.SNP), "--release", "v1.24.0")
+    run = imported(assets.files(assets.SNP), "--release", "v1.25.1")
     assert (run.code, set(codes(run))) == (1, {"CC1301"})
     run = imported(assets.files(assets.SNP), "--release", "latest")
     assert (run.code, set(codes(run))) == (2, {"CC0909"})

@@ -15,12 +15,15 @@ def test_the_text_names_what_is_known_and_what_is_left(call: Zygote) -> None:
     run = call("release", "show", data=RELEASE.encode())
     assert (run.code, run.stderr) == (0, "")
     lines = [" ".join(line.split()) for line in run.stdout.decode().splitlines()]
-    assert lines[0] == "release v1.25.0"
+    assert lines[0] == "release v1.25.0, policy profile contrast-1.25"
     for line in (
         "metal-qemu-snp contrast-cc-metal-qemu-snp-18a1a065 memory 682Mi",
         "metal-qemu-snp-gpu Genoa TrustedMeasurement, APEIP MinimumTCB",
         "metal-qemu-tdx TDX MrTd, Rtmrs MrSeam",
         "metal-qemu-tdx RTMR0 for 1-8 vCPUs -",
+        "INJECTED MEMORY",
+        "initializer with secure-pv 100Mi",
+        "service mesh 400Mi",
     ):
         assert line in lines
 
@@ -40,6 +43,36 @@ def test_the_json_form_is_versioned(call: Zygote) -> None:
     tdx = data["platforms"]["metal-qemu-tdx"]
     assert tdx["rtmr0ForVCPUs"] == list(range(1, 9))
     assert tdx["referenceValues"] == [{"entry": "TDX", "known": ["MrTd", "Rtmrs"], "toFillIn": ["MrSeam"]}]
+
+
+def test_the_profile_that_a_render_takes_is_shown_whether_it_is_written_or_follows(call: Zygote) -> None:
+    """A version whose profile is not known is shown, too; the finding is the render's."""
+    for version, profile, title, code in (
+        ("v1.25.0", "contrast-1.25", "contrast-1.25", ""),
+        ("v1.25.0", None, "contrast-1.25", ""),
+        ("v0.0.0", None, "contrast-1.25", ""),
+        ("v1.26.0", None, "contrast-1.25", "warning CC0651 v1.26.0 spec.version"),
+        ("v1.26.0", "contrast-1.25", "contrast-1.25", ""),
+        ("v1.24.0", None, "none", "error CC0650 v1.24.0 spec.version"),
+    ):
+        value = yaml.safe_load(RELEASE)
+        value["metadata"]["name"] = version
+        value["spec"] |= {"version": version, "policyProfile": profile}
+        run = call("release", "show", data=json.dumps(value).encode())
+        assert run.stdout.decode().startswith(f"release {version}, policy profile {title}\n")
+        assert (run.code, run.stderr.startswith(code)) == (int(title == "none"), True)
+        assert bool(run.stderr) == bool(code)
+        data = json.loads(call("release", "show", "-o", "json", data=json.dumps(value).encode()).stdout)
+        assert data["policyProfile"] == (None if title == "none" else title)
+
+
+def test_the_memory_of_injected_containers_is_shown(call: Zygote) -> None:
+    value = yaml.safe_load(RELEASE)
+    value["spec"]["memory"] = {"serviceMesh": "1Gi"}
+    run = call("release", "show", data=json.dumps(value).encode())
+    assert "service mesh                1Gi" in run.stdout.decode()
+    data = json.loads(call("release", "show", "-o", "json", data=json.dumps(value).encode()).stdout)
+    assert data["memory"] == {"initializer": "50Mi", "securePv": "100Mi", "serviceMesh": "1Gi", "pvcHolder": "50Mi"}
 
 
 def test_runs_of_numbers_are_ranges(call: Zygote) -> None:

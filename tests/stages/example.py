@@ -37,7 +37,8 @@ SKIP = PREFIX + "skip-initializer"
 SECURE_PV = PREFIX + "secure-pv"
 STORE_SIZE = PREFIX + "image-store-size"
 ROLE = PREFIX + "pod-role"
-SECRETS_MOUNT = {"name": "contrast-secrets", "mountPath": "/contrast"}
+SECRETS_MOUNT = {"name": "contrast-secrets", "mountPath": "/contrast", "readOnly": True}
+WRITABLE_SECRETS_MOUNT = {"name": "contrast-secrets", "mountPath": "/contrast"}  # the initializer's
 SECRETS_VOLUME = {"name": "contrast-secrets", "emptyDir": {"medium": "Memory"}}
 ON = Generate(image_store=True)
 

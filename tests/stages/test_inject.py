@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.kinds import Generate
+from krm_function.api.kinds import Generate, InjectedMemory
 from krm_function.model.edits import ABSENT
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import PREFIX, Workload
@@ -21,14 +21,17 @@ from tests.stages.example import (
     INITIALIZER,
     MESH,
     ON,
+    RELEASE,
     SECRETS_MOUNT,
     SECRETS_VOLUME,
     SECURE_PV,
     SKIP,
     STORE_SIZE,
     WEB,
+    WRITABLE_SECRETS_MOUNT,
     annotated,
     coordinator,
+    found,
     names,
     pod_template,
     workload,
@@ -36,13 +39,13 @@ from tests.stages.example import (
 
 
 def rendered(subject: Workload, options: Generate | None = None, namespace: str = "default") -> Workload:
-    outcome = inject(subject, options or Generate(), IMAGES, namespace)
+    outcome = inject(subject, options or Generate(), RELEASE, namespace)
     assert outcome.findings == ()
     return subject.after(outcome.edits)
 
 
 def refused(subject: Workload, options: Generate | None = None) -> list[tuple[str, str]]:
-    outcome = inject(subject, options or Generate(), IMAGES, "default")
+    outcome = inject(subject, options or Generate(), RELEASE, "default")
     assert outcome.edits == ()
     return [(found.code, found.message) for found in outcome.findings]
 
@@ -94,7 +97,7 @@ def test_options_switch_the_steps_off() -> None:
     assert names(without) == ["contrast-initializer"]
     # the annotations alone decide about the rule, as in the original
     assert env_of(without.init_containers[0]) == [("COORDINATOR_HOST", "coordinator-ready.default")]
-    assert inject(subject, Generate(initializer=False, service_mesh=False), IMAGES, "default") == ((), ())
+    assert inject(subject, Generate(initializer=False, service_mesh=False), RELEASE, "default") == ((), ())
 
 
 @pytest.mark.parametrize(("namespace", "host"), [("", "default"), ("default", "default"), ("vault", "vault")])
@@ -173,7 +176,7 @@ def test_the_crypt_variant_to_the_key(subject: Workload) -> None:
                 {"name": "CONTRAST_SERVICE_MESH_DISABLED", "value": "true"},
             ],
             "volumeMounts": [
-                SECRETS_MOUNT,
+                WRITABLE_SECRETS_MOUNT,
                 {"name": "share", "mountPath": "/state", "mountPropagation": "Bidirectional"},
             ],
             "volumeDevices": [{"name": "state", "devicePath": "/dev/csi0"}],
@@ -187,7 +190,7 @@ def test_the_crypt_variant_to_the_key(subject: Workload) -> None:
         }
     ]
     assert pod.pod_spec["volumes"][-2:] == [{"name": "share", "emptyDir": {"medium": "Memory"}}, SECRETS_VOLUME]
-    assert inject(pod, Generate(), IMAGES, "default") == ((), ())
+    assert inject(pod, Generate(), RELEASE, "default") == ((), ())
 
 
 def test_an_existing_share_is_kept_with_the_users_mounts() -> None:
@@ -242,7 +245,7 @@ def test_the_share_is_a_volume_of_its_own(mount: str) -> None:
 
 def test_a_skipped_initializer_asks_for_no_valid_volume() -> None:
     subject = workload(template=pod_template({SECURE_PV: "nonsense", SKIP: "true"}))
-    assert inject(subject, Generate(), IMAGES, "default") == ((), ())
+    assert inject(subject, Generate(), RELEASE, "default") == ((), ())
 
 
 # --- the secrets
@@ -255,7 +258,9 @@ def test_a_skipped_initializer_asks_for_no_valid_volume() -> None:
         ([], [SECRETS_MOUNT]),
         ([SECRETS_MOUNT], [SECRETS_MOUNT]),
         ([{"name": "contrast-secrets", "mountPath": "/old"}], [SECRETS_MOUNT]),
-        ([{**SECRETS_MOUNT, "readOnly": True}], [SECRETS_MOUNT]),
+        ([WRITABLE_SECRETS_MOUNT], [SECRETS_MOUNT]),
+        ([{**SECRETS_MOUNT, "readOnly": False}], [SECRETS_MOUNT]),
+        ([{**SECRETS_MOUNT, "mountPropagation": "HostToContainer"}], [SECRETS_MOUNT]),
         ([SECRETS_MOUNT, {"name": "a", "mountPath": "/a"}], [{"name": "a", "mountPath": "/a"}, SECRETS_MOUNT]),
         ([SECRETS_MOUNT, SECRETS_MOUNT], [SECRETS_MOUNT]),
         ([{"name": "a", "mountPath": "/a"}, SECRETS_MOUNT], [{"name": "a", "mountPath": "/a"}, SECRETS_MOUNT]),
@@ -265,7 +270,7 @@ def test_a_skipped_initializer_asks_for_no_valid_volume() -> None:
 def test_the_mount_ends_up_last_and_once(field: str, mounts: Any, expected: Any) -> None:
     container = {"name": "it", "image": WEB, "volumeMounts": mounts}
     fields: dict[str, Any] = {"volumes": [{"name": "a", "emptyDir": {}}, SECRETS_VOLUME], field: [container]}
-    outcome = inject(workload(template=pod_template(**fields)), Generate(), IMAGES, "default")
+    outcome = inject(workload(template=pod_template(**fields)), Generate(), RELEASE, "default")
     pod = workload(template=pod_template(**fields)).after(outcome.edits)
     assert next(one for one in pod.pod_spec[field] if one["name"] == "it")["volumeMounts"] == expected
     changed = [edit for edit in outcome.edits if edit.code == "CC0804" and field in edit.path]
@@ -283,7 +288,7 @@ def test_what_an_older_initializer_mounts_there_goes_with_it() -> None:
     old = {"name": "contrast-initializer", "image": WEB, "volumeMounts": [{"name": "tls", "mountPath": "/contrast"}]}
     volumes = [{"name": "tls", "emptyDir": {}}]
     pod = rendered(workload(template=pod_template(initContainers=[old], volumes=volumes)))
-    assert pod.init_containers[0]["volumeMounts"] == [SECRETS_MOUNT]
+    assert pod.init_containers[0]["volumeMounts"] == [WRITABLE_SECRETS_MOUNT]
     # a regular container is the user's, and so is an init container of another name
     late = {**old, "name": "late"}
     assert [code for code, _ in refused(workload(template=pod_template(initContainers=[late], volumes=volumes)))] == [
@@ -302,6 +307,71 @@ def test_a_regular_container_of_our_name_is_refused() -> None:
     assert refused(workload(template=pod_template(containers=[app]))) == [
         ("CC0208", "two containers are named contrast-initializer")
     ]
+
+
+@pytest.mark.parametrize("device", ["", "state:share"])
+def test_only_the_initializer_can_write_the_secrets(device: str) -> None:
+    template = pod_template(
+        {INGRESS: "", SECURE_PV: device},
+        containers=[{"name": "a", "image": WEB}, {"name": "b", "image": WEB}],
+        initContainers=[{"name": "setup", "image": WEB}],
+        volumes=[DISK],
+    )
+    pod = rendered(workload(template=template), ON)
+    mounts = {
+        one["name"]: [mount for mount in one.get("volumeMounts", []) if mount["name"] == "contrast-secrets"]
+        for one in (*pod.init_containers, *pod.containers)
+    }
+    assert mounts == {
+        "pvc-holder": [],
+        "contrast-initializer": [WRITABLE_SECRETS_MOUNT],
+        "setup": [SECRETS_MOUNT],
+        "contrast-service-mesh": [SECRETS_MOUNT],
+        "a": [SECRETS_MOUNT],
+        "b": [SECRETS_MOUNT],
+    }
+
+
+# --- memory
+
+
+def memory_of(pod: Workload) -> dict[str, Any]:
+    found = {one["name"]: one["resources"] for one in pod.init_containers if one["name"] in OURS}
+    assert all(resources["requests"] == resources["limits"] for resources in found.values())
+    return {name: resources["limits"] for name, resources in found.items()}
+
+
+def test_the_release_says_how_much_memory_each_container_gets() -> None:
+    release = RELEASE._replace(memory=InjectedMemory("1Mi", "2Mi", "3Mi", 4194304))
+    for note, initializer in (("", "1Mi"), ("state:share", "2Mi")):
+        subject = workload(template=pod_template({INGRESS: "", SECURE_PV: note}, volumes=[DISK]))
+        pod = subject.after(inject(subject, ON, release, "default").edits)
+        assert memory_of(pod) == {
+            "pvc-holder": {"memory": 4194304},
+            "contrast-initializer": {"memory": initializer},
+            "contrast-service-mesh": {"memory": "3Mi"},
+        }
+
+
+def test_without_a_word_of_the_release_each_container_gets_what_is_usual() -> None:
+    assert memory_of(rendered(annotated(servicemesh_ingress=""), ON)) == {
+        "pvc-holder": {"memory": "50Mi"},
+        "contrast-initializer": {"memory": "50Mi"},
+        "contrast-service-mesh": {"memory": "400Mi"},
+    }
+    assert memory_of(rendered(secured("state:share", volumes=[DISK]))) == {"contrast-initializer": {"memory": "100Mi"}}
+
+
+def test_what_the_previous_version_injected_is_brought_up_to_date() -> None:
+    """Mounts that could be written and a mesh without memory, in a pod that has no record of them."""
+    today = rendered(annotated(servicemesh_ingress=""))
+    document = deepcopy(today.document)
+    spec = document["spec"]["template"]["spec"]
+    for one in (*spec["containers"], *spec["initContainers"]):
+        one["volumeMounts"] = [WRITABLE_SECRETS_MOUNT]
+    del spec["initContainers"][1]["resources"]
+    assert found(document).pod_spec != today.pod_spec
+    assert rendered(found(document)).pod_spec == today.pod_spec
 
 
 # --- the image store
@@ -329,7 +399,7 @@ def test_everything_on_comes_in_the_order_of_the_original() -> None:
 
 def test_the_image_store_is_idempotent_where_the_original_is_not() -> None:
     once = rendered(annotated(servicemesh_ingress=""), ON)
-    assert inject(once, ON, IMAGES, "default") == ((), ())
+    assert inject(once, ON, RELEASE, "default") == ((), ())
     # the order after the original's second run is put right
     swapped = rendered(annotated(servicemesh_ingress=""), ON)
     first, second, *rest = swapped.pod_spec["initContainers"]
@@ -375,7 +445,7 @@ def test_an_older_initializer_makes_room() -> None:
     old = {"name": "contrast-initializer", "image": "ghcr.io/edgelesssys/contrast/initializer:v1.4.0@sha256:00"}
     template = pod_template({INGRESS: ""}, initContainers=[{"name": "setup", "image": WEB}, old, old])
     subject = workload(template=template)
-    outcome = inject(subject, Generate(), IMAGES, "default")
+    outcome = inject(subject, Generate(), RELEASE, "default")
     pod = subject.after(outcome.edits)
     assert names(pod) == ["contrast-initializer", "setup", "contrast-service-mesh"]
     assert pod.init_containers[0]["image"] == INITIALIZER
@@ -388,7 +458,7 @@ def test_a_mesh_of_another_place_or_release_is_put_right() -> None:
     once.pod_spec["initContainers"] = [second, {"name": "late", "image": WEB, "volumeMounts": [SECRETS_MOUNT]}, first]
     assert names(rendered(once)) == ["contrast-initializer", "late", "contrast-service-mesh"]
     newer = {**IMAGES, "ghcr.io/edgelesssys/contrast/service-mesh-proxy:latest": "mesh@sha256:" + "9" * 64}
-    outcome = inject(rendered(annotated(servicemesh_ingress="")), Generate(), newer, "default")
+    outcome = inject(rendered(annotated(servicemesh_ingress="")), Generate(), RELEASE._replace(images=newer), "default")
     assert [(edit.op, edit.code) for edit in outcome.edits] == [("remove", "CC0809"), ("insert", "CC0802")]
 
 
@@ -402,14 +472,14 @@ def test_images_are_replaced_once_and_by_whole_string() -> None:
     images = {"one": "two", "two": "three", **IMAGES, INITIALIZER: "again", MESH: "again"}
     init = [{"name": "e", "image": "two"}]
     subject = workload(template=pod_template({INGRESS: ""}, containers=containers, initContainers=init))
-    pod = subject.after(inject(subject, ON, images, "default").edits)
+    pod = subject.after(inject(subject, ON, RELEASE._replace(images=images), "default").edits)
     assert [one.get("image") for one in pod.containers] == ["two", "one:1", None, None]
     assert [one["image"] for one in pod.init_containers] == [INITIALIZER, INITIALIZER, "three", MESH]
 
 
 def test_a_release_without_our_images_leaves_names_that_later_verifiers_refuse() -> None:
     subject = workload()
-    pod = subject.after(inject(subject, Generate(), {}, "default").edits)
+    pod = subject.after(inject(subject, Generate(), RELEASE._replace(images={}), "default").edits)
     assert pod.init_containers[0]["image"] == "ghcr.io/edgelesssys/contrast/initializer:latest"
 
 
@@ -449,7 +519,7 @@ def test_wrong_types_are_findings_and_stop_everything(field: str, value: Any, me
 
 def test_edits_say_what_stood_there() -> None:
     subject = annotated(servicemesh_ingress="")
-    for edit in inject(subject, ON, IMAGES, "default").edits:
+    for edit in inject(subject, ON, RELEASE, "default").edits:
         assert edit.code.startswith(("CC08", "CC0506"))
         assert edit.reason
         assert "\n" not in edit.reason
@@ -461,7 +531,7 @@ def test_before_tells_null_from_absent_and_keeps_what_goes() -> None:
     old = {"name": "contrast-initializer", "image": "old"}
     app = {"name": "web", "image": next(iter(IMAGES)), "volumeMounts": None}
     subject = workload(template=pod_template(initContainers=[old], containers=[app]))
-    edits = {(edit.op, *edit.path[3:]): edit.before for edit in inject(subject, Generate(), IMAGES, "").edits}
+    edits = {(edit.op, *edit.path[3:]): edit.before for edit in inject(subject, Generate(), RELEASE, "").edits}
     assert edits == {
         ("set", "volumes"): ABSENT,
         ("set", "containers", 0, "volumeMounts"): None,
@@ -510,13 +580,13 @@ def test_injection_is_idempotent_and_never_touches_a_users_container(
 ) -> None:
     subject = workload(template=pod_template(notes, **spec))
     original = deepcopy(subject.document)
-    outcome = inject(subject, options, IMAGES, "default")
+    outcome = inject(subject, options, RELEASE, "default")
     assert subject.document == original
     if outcome.findings:
         assert outcome.edits == ()
         return
     pod = subject.after(outcome.edits)
-    assert inject(pod, options, IMAGES, "default") == ((), ())
+    assert inject(pod, options, RELEASE, "default") == ((), ())
     assert [stripped(one) for one in pod.containers] == [stripped(one) for one in subject.containers]
     users = [stripped(one) for one in subject.init_containers if one["name"] not in OURS]
     assert [stripped(one) for one in pod.init_containers if one["name"] not in OURS] == users

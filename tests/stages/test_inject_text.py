@@ -4,7 +4,7 @@ import pytest
 
 from krm_function.stages.inject import inject
 from krm_function.yamltext import parse, read_undo, restore, splice
-from tests.stages.example import IMAGES, ON, SECRETS_MOUNT, WEB, found, names
+from tests.stages.example import ON, RELEASE, SECRETS_MOUNT, WEB, found, names
 
 HEAD = """\
 # kept
@@ -44,7 +44,7 @@ KEEP = ("metadata", "annotations", "contrast-krm.dev/original")
 def test_an_injection_into_text_and_back(name: str) -> None:
     document = parse(HEAD + BODIES[name])
     subject = found(document.value)
-    outcome = inject(subject, ON, IMAGES, "default")
+    outcome = inject(subject, ON, RELEASE, "default")
     assert outcome.findings == ()
     spliced = splice(document, [edit.change for edit in outcome.edits], keep_undo_at=KEEP)
     after = parse(spliced.text)

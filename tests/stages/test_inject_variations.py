@@ -22,6 +22,7 @@ from tests.stages.example import (
     SECRETS_VOLUME,
     SKIP,
     WEB,
+    WRITABLE_SECRETS_MOUNT,
     names,
     pod_template,
     workload,
@@ -29,7 +30,7 @@ from tests.stages.example import (
 
 
 def rendered(subject: Workload, options: Generate | None = None) -> Workload:
-    outcome = inject(subject, options or Generate(), IMAGES, "default")
+    outcome = inject(subject, options or Generate(), RELEASE, "default")
     assert outcome.findings == ()
     return subject.after(outcome.edits)
 
@@ -50,7 +51,7 @@ def test_the_worked_example_to_the_key() -> None:
                 "name": "contrast-initializer",
                 "image": INITIALIZER,
                 "env": [{"name": "COORDINATOR_HOST", "value": "coordinator-ready.default"}],
-                "volumeMounts": [SECRETS_MOUNT],
+                "volumeMounts": [WRITABLE_SECRETS_MOUNT],
                 "securityContext": {"capabilities": {"add": ["NET_ADMIN"]}},
                 "resources": {"requests": {"memory": "50Mi"}, "limits": {"memory": "50Mi"}},
             },
@@ -61,6 +62,7 @@ def test_the_worked_example_to_the_key() -> None:
                 "args": ["-l", "debug"],
                 "volumeMounts": [SECRETS_MOUNT],
                 "securityContext": {"privileged": True, "capabilities": {"add": ["NET_ADMIN"]}},
+                "resources": {"requests": {"memory": "400Mi"}, "limits": {"memory": "400Mi"}},
                 "startupProbe": {
                     "exec": {"command": ["test", "-f", "/ready"]},
                     "initialDelaySeconds": 1,
@@ -80,7 +82,7 @@ def test_the_worked_example_to_the_key() -> None:
         "volumes": [SECRETS_VOLUME],
     }
     assert list(spec["initContainers"][1]) == [
-        "name", "image", "restartPolicy", "args", "volumeMounts", "securityContext", "startupProbe",
+        "name", "image", "restartPolicy", "args", "volumeMounts", "securityContext", "resources", "startupProbe",
     ]  # fmt: skip
 
 
@@ -114,7 +116,7 @@ def test_skip_initializer_is_exactly_true_or_nothing(value: str) -> None:
 
 
 def test_skip_initializer_without_mesh_changes_nothing() -> None:
-    assert inject(workload(template=pod_template({SKIP: "true"})), Generate(), IMAGES, "default") == ((), ())
+    assert inject(workload(template=pod_template({SKIP: "true"})), Generate(), RELEASE, "default") == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -151,7 +153,7 @@ def test_an_image_by_tag_only_stops_before_anything_is_written() -> None:
 
 def test_a_second_run_on_its_own_output_is_no_edit() -> None:
     once = rendered(workload(template=EXAMPLE))
-    assert inject(once, Generate(), IMAGES, "default") == ((), ())
+    assert inject(once, Generate(), RELEASE, "default") == ((), ())
 
 
 def test_a_memory_volume_of_the_users_is_reused() -> None:
@@ -162,7 +164,7 @@ def test_a_memory_volume_of_the_users_is_reused() -> None:
 
 def test_any_other_volume_of_that_name_is_an_error() -> None:
     own = {"name": "contrast-secrets", "secret": {"secretName": "mine"}}
-    outcome = inject(workload(template=pod_template(volumes=[own])), Generate(), IMAGES, "default")
+    outcome = inject(workload(template=pod_template(volumes=[own])), Generate(), RELEASE, "default")
     assert outcome.edits == ()
     assert [found.message for found in outcome.findings] == ["volume contrast-secrets must be emptyDir, it is secret"]
 

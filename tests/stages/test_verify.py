@@ -17,6 +17,7 @@ from tests.stages.example import (
     IMAGES,
     INGRESS,
     ON,
+    RELEASE,
     ROLE,
     SECRETS_VOLUME,
     SECURE_PV,
@@ -178,7 +179,7 @@ def test_everything_we_inject_passes() -> None:
     notes = {SECURE_PV: "disk:share", INGRESS: "", ADMIN: "9901", EGRESS: "db#127.1.0.1:5432#db:5432"}
     subject = workload("StatefulSet", pod_template(notes), volumeClaimTemplates=[claim])
     assert early(subject) == []
-    outcome = inject(subject, ON, IMAGES, "default")
+    outcome = inject(subject, ON, RELEASE, "default")
     assert late(subject.after(outcome.edits)) == []
 
 
@@ -376,7 +377,7 @@ def test_wrong_types_in_the_pod_spec(path: tuple[str, ...], value: Any, message:
     subject.pod_spec[path[0]] = value
     assert early(subject) == [("CC0207", message)]
     assert late(subject) == [("CC0207", message)]
-    assert inject(subject, Generate(), IMAGES, "").edits == ()
+    assert inject(subject, Generate(), RELEASE, "").edits == ()
 
 
 @pytest.mark.parametrize(
