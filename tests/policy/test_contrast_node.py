@@ -212,7 +212,7 @@ def test_several_volumes_and_one_mounted_twice_start(profile: Profile, number: i
 
 
 def _gpus(count: int) -> Node:
-    limits = {"resources": {"limits": {"nvidia.com/GH100_H100_PCIE": count}}} if count else {}
+    limits: Json = {"resources": {"limits": {"nvidia.com/GH100_H100_PCIE": count}}} if count else {}
     return Node(_pod(**limits), CONTRAST)
 
 
