@@ -20,6 +20,7 @@ VERSION = {
     "registry": ["--version"],  # its path, the module, and the version
     "opa": ["--version"],
     "goyaml": ["--version"],
+    "containerd": ["--version"],
     "regorus": ["--version"],
 }
 PINS = ("go.mod", "Cargo.toml")
