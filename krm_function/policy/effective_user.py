@@ -21,13 +21,12 @@ Rule of this file: it answers what containerd would, or why there is no certain 
 ids; of others, versions of containerd think differently, so they are refused.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from krm_function.api.kinds import ImageFacts
 from krm_function.policy.identity import Identity, explicit_groups, own
-from krm_function.policy.passwd import UnreadableError, memberships, number, users
+from krm_function.policy.passwd import UnreadableError, memberships, numeric, users
 
 HIGHEST = 2**31 - 1
 _REMEDY = "set runAsUser and runAsGroup in the container's securityContext"
@@ -42,11 +41,12 @@ def effective(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str,
     told = own("runAsUser", container, pod)
     user = _user_of(image) if told is None else told
     if isinstance(user, int) and not 0 <= user <= HIGHEST:
-        return _out_of_range("user", user, "correct runAsUser" if told is not None else _REMEDY)
+        if told is None:
+            return _out_of_range("as the image's user", image.config["User"], _REMEDY)
+        return _out_of_range("with user", user, "correct runAsUser")
     group = own("runAsGroup", container, pod)
     try:
         if isinstance(user, int):
-            named = None
             uid, gid = user, _gid_of(user, image) if group is None else group
         else:
             named = users(image.passwd or "").by_name.get(user)
@@ -59,23 +59,22 @@ def effective(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str,
     except UnreadableError as problem:
         return f"cannot start: containerd refuses the image, whose {problem}", f"correct {str(problem).split()[0]}"
     if not 0 <= uid <= HIGHEST:
-        return _out_of_range("user", uid, _REMEDY)
+        return _out_of_range("with user", uid, _REMEDY)
     if not 0 <= gid <= HIGHEST:
-        return _out_of_range("group", gid, "correct runAsGroup" if group is not None else _REMEDY)
+        return _out_of_range("with group", gid, "correct runAsGroup" if group is not None else _REMEDY)
     asked = explicit_groups(pod)
     for groups, remedy in ((asked, "correct supplementalGroups and fsGroup"), (implied, _STRICT)):
         wrong = _first_out_of_range(groups)
         if wrong is not None:
-            return _out_of_range("supplementary group", wrong, remedy)
+            return _out_of_range("with supplementary group", wrong, remedy)
     return Identity(uid, gid, tuple(sorted({gid, *asked, *implied})))
 
 
 def _user_of(image: ImageFacts) -> int | str:
     """The user of the image's configuration as the kubelet passes it on: a number, or a name; 0 if there is none."""
     user = (image.config.get("User") or "").partition(":")[0]
-    if not user or re.fullmatch(r"[+-]?[0-9]+", user):
-        return number(user)
-    return user
+    number = numeric(user) if user else 0
+    return user if number is None else number
 
 
 def _gid_of(uid: int, image: ImageFacts) -> int:
@@ -98,5 +97,5 @@ def _first_out_of_range(groups: Iterable[int]) -> int | None:
     return next((gid for gid in sorted(groups) if not 0 <= gid <= HIGHEST), None)
 
 
-def _out_of_range(what: str, number: int, remedy: str) -> tuple[str, str]:
-    return f"runs with {what} {number}, which is out of range: a node takes 0 to {HIGHEST}", remedy
+def _out_of_range(what: str, number: int | str, remedy: str) -> tuple[str, str]:
+    return f"runs {what} {number}, which is out of range: a node takes 0 to {HIGHEST}", remedy

@@ -19,7 +19,7 @@ LONGEST_FILE = 10 << 20  # bytes, of either file
 LONGEST_USER = (64 << 10) - 1  # bytes of a line of passwd
 LONGEST_GROUP = (1 << 20) - 1  # of group
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
-_NUMBER = re.compile(r"([+-]?)0*([0-9]*)")
+_NUMBER = re.compile("([+-]?)(0*)([0-9]*)")
 
 
 class UnreadableError(Exception):
@@ -48,7 +48,7 @@ def users(passwd: str) -> Users:
     by_uid: dict[int, User] = {}
     for line in _lines(passwd, "passwd", LONGEST_USER):
         name, _, uid, gid = _fields(line)
-        user = User(name, number(uid), number(gid))
+        user = User(name, numeric(uid) or 0, numeric(gid) or 0)
         by_name.setdefault(user.name, user)
         by_uid.setdefault(user.uid, user)
     return Users(by_name, by_uid)
@@ -64,16 +64,21 @@ def memberships(group: str) -> Mapping[str, frozenset[int]]:
         name, _, gid, members = _fields(line)
         for member in members.split(",") if members else ():
             if member != name:
-                found.setdefault(member, set()).add(number(gid))
+                found.setdefault(member, set()).add(numeric(gid) or 0)
     return {member: frozenset(gids) for member, gids in found.items()}
 
 
-def number(text: str) -> int:
-    """A decimal number as Go's strconv.Atoi reads it: 0 if it is none; one out of range stays out of range."""
-    found = _NUMBER.fullmatch(text)
-    if found is None:
-        return 0
-    value = int(found[2][:20] or "0")
+def numeric(text: str) -> int | None:
+    """A decimal number as Go's strconv.Atoi reads it, None if it is none; one out of range stays out of range.
+
+    Go stops where the number leaves 64 bits, and does not see what follows: 99999999999999999999x is out of range.
+    """
+    found = _NUMBER.match(text)
+    if found is None or found.end() == found.end(1):
+        return None
+    value = int(found[3][:21] or "0")
+    if found.end() < len(text) and value < 1 << 64:
+        return None
     return -value if found[1] == "-" else value
 
 

@@ -60,6 +60,11 @@ TOLD: list[Row] = [
     (str(HIGHEST), {}, {}, str(HIGHEST), str(HIGHEST)),
     (BIG, {}, {}, BIG, BIG),
     (HUGE, {}, {}, HUGE, HUGE),
+    (f"{2**63}", {}, {}, f"{2**63}", f"{2**63}"),
+    (f"{HUGE}x", {}, {}, f"{HUGE}x", f"{HUGE}x"),
+    (f"{2**64}x", {}, {}, f"{2**64}x", f"{2**64}x"),
+    (f"{2**64 - 1}x", {}, {}, f"{2**64 - 1}x", f"{2**64 - 1}x"),
+    ("+", {}, {}, "+", "+"),
     ("1_000", {}, {}, "1_000", "1_000"),
     ("\u0661", {}, {}, "\u0661", "\u0661"),
     (" web", {}, {}, " web", " web"),
@@ -102,6 +107,10 @@ FILES: list[tuple[str | None, str | None]] = [
     ("a:x:1000:1\nweb:x:1000:2\nweb:x:1001:3\nroot:x:0:9\n", "one:x:11:a\ntwo:x:12:web\ntwo:x:13:web\n"),
     # numbers out of range
     (f"web:x:-1:2\nroot:x:0:{BIG}\na:x:1000:{HUGE}\n", f"x:x:{BIG}:web\ny:x:-7:root\nz:x:-{HUGE}:a\n"),
+    (
+        f"{HUGE}x:x:1:2\n{2**64}x:x:3:4\n{2**64 - 1}x:x:5:{2**64 - 1}x\n+:x:+:-\n",
+        f"x:x:{2**64}x:+\ny:x:7:{2**64 - 1}x\n",
+    ),
     (f"web:x:{BIG}:2\nbig:x:{HIGHEST}:{HIGHEST}\n", f"big:x:{HIGHEST}:root,web,big\nx:x:{HIGHEST}:big\n"),
     ("web:x:+1000:+5\nsix:x:007:-0\nroot:x:\u0660:1\n", "wheel:x:+10:web\nx:x:1_0:six\ny:x:\u0661\u0660:web\n"),
     # white space around lines, and around fields, where it is a part of them
@@ -160,7 +169,7 @@ def test_containerd_says_the_same_of_every_row(containerd: Containerd, files: tu
 
 NAMES = st.sampled_from(["root", "web", "nobody", "", " web", "web ", "#web", "1000", "0", "w\u00e9b", "\ufeffweb"])
 NUMBERS = st.sampled_from(
-    ["0", "1000", "7", "10", "", "x", "+5", "-0", "007", " 7", "1_0", str(HIGHEST), BIG, "-1", HUGE]
+    ["0", "1000", "7", "10", "", "x", "+5", "-0", "007", " 7", "1_0", str(HIGHEST), BIG, "-1", HUGE, f"-{HUGE}x"]
 )
 ENDS = st.sampled_from(["\n", "\n", "\n", "\r\n", "\r", "\n\n", " \n", "\x85", "\u2028\n", "\x1c\n", "\x00"])
 LINES = st.one_of(
@@ -260,9 +269,9 @@ def test_an_unreadable_file_that_nobody_has_to_read_does_no_harm(containerd: Con
     [
         ("web", {}, ("", ""), "runs as the image's user web, whose name the image's /etc/passwd does not have"),
         ("web:5", {}, (PASSWD.replace("web", "www"), GROUP), "runs as the image's user web:5, whose name"),
-        (BIG, {}, (PASSWD, GROUP), f"runs with user {BIG}, which is out of range"),
-        ("-1", {}, (PASSWD, GROUP), "runs with user -1, which is out of range"),
-        (HUGE, {}, (f"{HUGE}:x:5:5\n", GROUP), "runs with user 99999999999999999999, which is out of range"),
+        (BIG, {}, (PASSWD, GROUP), f"runs as the image's user {BIG}, which is out of range"),
+        ("-1", {}, (PASSWD, GROUP), "runs as the image's user -1, which is out of range"),
+        (HUGE, {}, (f"{HUGE}:x:5:5\n", GROUP), f"runs as the image's user {HUGE}, which is out of range"),
         ("web", {}, ("web:x:-1:5\n", ""), "runs with user -1, which is out of range"),
         ("web", {}, (f"web:x:1:{BIG}\n", ""), f"runs with group {BIG}, which is out of range"),
     ],
