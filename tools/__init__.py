@@ -1,1 +1,1 @@
-"""Pinned builds of the real tools: kustomize, Helm 3, Helm 4, OPA and regorus for the tests, go-yaml for benchmarks."""
+"""Pinned builds of the real tools: for tests kustomize, Helm, OPA, regorus, containerd, for benchmarks go-yaml."""

@@ -24,9 +24,12 @@ ids; of others, versions of containerd think differently, so they are refused.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from krm_function.api.image_lock import unknown_accounts
 from krm_function.api.kinds import ImageFacts
+from krm_function.findings import Finding, finding
 from krm_function.policy.identity import Identity, explicit_groups, own
 from krm_function.policy.passwd import UnreadableError, memberships, numeric, users
+from krm_function.policy.subject import Subject
 
 HIGHEST = 2**31 - 1
 _REMEDY = "set runAsUser and runAsGroup in the container's securityContext"
@@ -68,6 +71,28 @@ def effective(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str,
         if wrong is not None:
             return _out_of_range("with supplementary group", wrong, remedy)
     return Identity(uid, gid, tuple(sorted({gid, *asked, *implied})))
+
+
+def unknown_users(pod: Subject, images: Mapping[str, ImageFacts]) -> list[Finding]:
+    """CC0508 for every container whose identity depends on what its entry of the ImageLock does not say.
+
+    images: by the reference exactly as the pod names it; every image of the pod must be there.
+    """
+    context = pod.spec.get("securityContext") or {}
+    findings = []
+    for key in ("initContainers", "containers"):
+        for index, container in enumerate(pod.spec.get(key) or ()):
+            missing = unknown_accounts(images[container["image"]])
+            if missing and not _spelled_out(container.get("securityContext") or {}, context):
+                at = (*pod.spec_path, key, index, "image")
+                findings.append(finding("CC0508", pod.ref, at, image=container["image"], missing=missing))
+    return findings
+
+
+def _spelled_out(container: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
+    """Whether nothing is left for the image to say."""
+    named = all(own(key, container, pod) is not None for key in ("runAsUser", "runAsGroup"))
+    return named and pod.get("supplementalGroupsPolicy") == "Strict"
 
 
 def _user_of(image: ImageFacts) -> int | str:

@@ -23,9 +23,12 @@ from hypothesis import strategies as st
 
 from krm_function.api.image_lock import unknown_accounts
 from krm_function.api.kinds import ImageFacts
-from krm_function.policy.effective_user import HIGHEST, effective
+from krm_function.findings import dotted
+from krm_function.policy.effective_user import HIGHEST, effective, unknown_users
 from krm_function.policy.identity import Identity, explicit_groups
 from krm_function.policy.passwd import LONGEST_FILE, LONGEST_GROUP, LONGEST_USER
+from krm_function.policy.subject import subject
+from tests.policy import pods
 from tests.policy.containerd import Containerd, Found
 
 BUSYBOX_PASSWD = (
@@ -320,3 +323,46 @@ def test_an_entry_that_says_nothing_of_users_is_not_one_of_an_image_without_them
     passwd: str | None, group: str | None, missing: str
 ) -> None:
     assert unknown_accounts(_image("", passwd, group)) == missing
+
+
+STATED = {"runAsUser": 5, "runAsGroup": 6}
+
+
+@pytest.mark.parametrize(
+    ("container", "context", "needed"),
+    [
+        ({}, {}, True),
+        (STATED, {}, True),
+        (STATED, MERGE, True),
+        ({}, STRICT, True),
+        ({"runAsUser": 5}, STRICT, True),
+        ({"runAsGroup": 6}, STRICT, True),
+        (STATED, STRICT, False),
+        ({"runAsUser": 0}, STRICT | {"runAsGroup": 0}, False),
+    ],
+)
+def test_an_entry_without_users_is_an_error_where_they_count(
+    container: Context, context: Context, needed: bool
+) -> None:
+    images = {"a": _image("", None, ""), "b": _image("", None, None), "full": _image("", "", "")}
+    contexts: Context = {"securityContext": container}
+    spec = {
+        "securityContext": context,
+        "initContainers": [{"name": "one", "image": "full"}, {"name": "two", "image": "a", **contexts}],
+        "containers": [{"name": "three", "image": "b", **contexts}, {"name": "four", "image": "full"}],
+    }
+    pod, findings = subject(pods.workload(spec))
+    assert not findings
+    found = unknown_users(pod, images)
+    assert [(one.code, dotted(one.path)) for one in found] == [
+        ("CC0508", "spec.template.spec.initContainers[1].image"),
+        ("CC0508", "spec.template.spec.containers[0].image"),
+    ] * needed
+    if needed:
+        assert found[0].message == "the ImageLock does not say which users image a has: its entry lacks passwd"
+        assert found[1].message.endswith("its entry lacks passwd and group")
+        assert "run contrast-krm lock" in found[0].hint
+    else:
+        for image in images.values():
+            known = image._replace(passwd="", group="")
+            assert effective(image, container, context) == effective(known, container, context)
