@@ -200,6 +200,11 @@ KINDS: dict[str, Kind] = {
     "CC0507": Kind(
         "error", "image {image} has tag {tag}, the release is {release}", "use the resources of release {release}"
     ),
+    "CC0508": Kind(
+        "error",
+        "the ImageLock does not say which users image {image} has: its entry lacks {missing}",
+        'run contrast-krm lock on the same resources, which fills it in; "" stands for an image without that file',
+    ),
     # --- CC06: policy
     "CC0601": Kind(
         "error",

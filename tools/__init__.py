@@ -1,1 +1,1 @@
-"""Pinned builds of the real tools: kustomize, Helm, OPA, regorus and others for the tests, go-yaml for benchmarks."""
+"""Pinned builds of the real tools: for tests kustomize, Helm, OPA, regorus, containerd, for benchmarks go-yaml."""

@@ -199,7 +199,7 @@ def lock(names: tuple[str, ...]) -> str:
     entries: dict[str, Any] = {}
     for image in sorted(IMAGES[name] for name in names):
         facts: dict[str, Any] = {"digest": image.digest, "config": image.config}
-        facts |= {key: text for key, text in (("passwd", image.passwd), ("group", image.group)) if text}
+        facts |= {"passwd": image.passwd, "group": image.group}
         entries[image.reference] = facts
     return document(
         "ImageLock",

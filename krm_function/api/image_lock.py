@@ -51,8 +51,8 @@ IMAGE = Record(
     {
         "digest": Field(DIGESTS, "digest of the image's manifest or index", required=True),
         "config": Field(CONFIG, "the OCI image configuration's `config`", required=True),
-        "passwd": Field(Text(), "the image's /etc/passwd"),
-        "group": Field(Text(), "the image's /etc/group"),
+        "passwd": Field(Text(), 'the image\'s /etc/passwd; "" if it has none'),
+        "group": Field(Text(), 'the image\'s /etc/group; "" if it has none'),
         "layers": Field(ListOf(LAYER), "in order, lowest first"),
     }
 )
@@ -82,3 +82,11 @@ def parse_image_lock(document: ConfigDocument) -> tuple[dict[str, ImageFacts] | 
         for name, facts in images.items()
     }
     return made, tuple(findings)
+
+
+def unknown_accounts(image: ImageFacts) -> str:
+    """Which files of an image its entry does not tell: "passwd", "group", "passwd and group"; "" if it tells both.
+
+    An entry that is silent is not one of an image without users: who needs them says CC0508.
+    """
+    return " and ".join(name for name, text in (("passwd", image.passwd), ("group", image.group)) if text is None)

@@ -1,7 +1,7 @@
 """`contrast-krm lock`: what the policies have to know of each image, written into an ImageLock.
 
 Rule of this file: the only verb with network. A lock is written whole or not at all, an existing one keeps what people
-wrote into it, and what it knows is never fetched again.
+wrote into it, and what it knows is never fetched again; an entry without passwd or group is looked up for these two.
 """
 
 import gc
@@ -19,7 +19,7 @@ from krm_function.cli.lock_file import LockFile, known, open_lock, write_lock
 from krm_function.cli.lock_images import Use, needed
 from krm_function.cli.say import complain
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.lock import FORMS, Limits, Place, Problem, open_sources, parse_place, resolve_all
+from krm_function.lock import FORMS, Limits, Place, Problem, open_sources, parse_place, resolve_all, silent
 from krm_function.model.image import HOST, Image
 from krm_function.model.located import yaml_finding
 from krm_function.pipeline import NO_RELEASE
@@ -51,7 +51,7 @@ def run_lock(options: Namespace) -> int:
     summary = ""
     if not has_errors(findings):
         try:
-            kept = write_lock(task.file, run.entries, prune=options.prune)
+            kept = write_lock(task.file, _completed(run.entries, task.partial), prune=options.prune)
             summary = _summary(len(run.entries), run.fetched, kept)
         except YamlError as problem:
             findings.append(yaml_finding(problem, options.output))
@@ -59,10 +59,14 @@ def run_lock(options: Namespace) -> int:
 
 
 class Task(NamedTuple):
-    """What is to be done: images with their first use, what is known of images by digest, and where the lock goes."""
+    """What is to be done: images with their first use, and where the lock goes.
+
+    known: entries by digest. partial: by reference, those that do not say what passwd or group is.
+    """
 
     images: dict[Image, Use]
     known: dict[str, dict[str, Any]]
+    partial: dict[str, dict[str, Any]]
     file: LockFile
 
 
@@ -77,11 +81,20 @@ def _task(options: Namespace) -> tuple[Task, list[Finding]]:
     if not inputs.findings and not any(resource.kind for resource in inputs.resources):
         findings.append(finding("CC0108", problem="the input is empty"))  # a pipe whose first command failed
     findings = [finding("CC1211") if found.code == NO_RELEASE else found for found in dict.fromkeys(findings)]
-    by_digest = {entry["digest"]: entry for entry in entries.values()}
+    full = {entry["digest"]: entry for entry in entries.values() if not silent(entry)}
+    partial = {name: entry for name, entry in entries.items() if silent(entry)}
     if has_errors(findings):
-        return Task({}, by_digest, file), findings
+        return Task({}, full, partial, file), findings
     wanted = needed(inputs.resources, config)
-    return Task(wanted.images, by_digest, file), [*findings, *wanted.findings]
+    return Task(wanted.images, full, partial, file), [*findings, *wanted.findings]
+
+
+def _completed(found: dict[str, dict[str, Any]], partial: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The entries as they were found; of those that were known in part, what people wrote counts."""
+    return {
+        name: {**entry, **{key: value for key, value in partial.get(name, {}).items() if value is not None}}
+        for name, entry in found.items()
+    }
 
 
 def _summary(count: int, fetched: int, kept: int) -> str:

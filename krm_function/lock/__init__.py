@@ -5,7 +5,7 @@ digest is. Whatever comes from there is bounded in size and time; whatever has t
 and nothing of a credential leaves it but in a request to the registry that it belongs to.
 """
 
-from krm_function.lock.lock_text import new_lock, updated_lock
+from krm_function.lock.lock_text import new_lock, silent, updated_lock
 from krm_function.lock.problem import Problem
 from krm_function.lock.resolve import Limits, Locked
 from krm_function.lock.run import Run, resolve_all
@@ -22,5 +22,6 @@ __all__ = [
     "open_sources",
     "parse_place",
     "resolve_all",
+    "silent",
     "updated_lock",
 ]

@@ -1,7 +1,8 @@
-"""The text of an ImageLock: a new one, or an existing one with entries added and taken away.
+"""The text of an ImageLock: a new one, or an existing one with entries added, completed and taken away.
 
 Rule of this file: what a person wrote stays byte for byte (comments, order, quotes): the edits are spliced by the same
-code that edits workloads. New entries follow the old ones, sorted, so that a lock reads the same for everybody.
+code that edits workloads. New entries follow the old ones, sorted, so that a lock reads the same for everybody. An old
+entry gets what it lacks of ACCOUNTS, and is not touched otherwise.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,6 +13,8 @@ from krm_function.api.kinds import API_VERSION
 from krm_function.krm.kube_object import LOCAL_CONFIG
 from krm_function.model.workload import mapping
 from krm_function.yamltext import Change, dump, parse, splice
+
+ACCOUNTS = ("passwd", "group")
 
 HEAD = """# What the policies have to know of each image, named as rendered pods name it.
 # Written by contrast-krm lock; review and commit it.
@@ -29,8 +32,15 @@ def new_lock(entries: Mapping[str, Mapping[str, Any]]) -> str:
     return HEAD + dump(value)
 
 
+def silent(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry does not say what passwd or group is; "" says that there is none."""
+    return any(entry.get(key) is None for key in ACCOUNTS)
+
+
 def updated_lock(text: str, entries: Mapping[str, Mapping[str, Any]], dropped: Iterable[str]) -> str:
-    """The document after the entries that it lacks were added and some were dropped; the same text if none were.
+    """The document after the entries that it lacks were added, others completed and some dropped.
+
+    The same text if there was nothing to do.
 
     text: one document, an ImageLock. Raises YamlError if it cannot be edited.
     """
@@ -41,5 +51,8 @@ def updated_lock(text: str, entries: Mapping[str, Mapping[str, Any]], dropped: I
     added = {name: entry for name, entry in sorted(entries.items()) if name not in present}
     if added and not present:
         return splice(document, [Change(("spec", "images"), "set", added)]).text
+    for name, entry in sorted(entries.items()):
+        lacking = [key for key in ACCOUNTS if mapping(present.get(name)).get(key) is None] if name in present else []
+        changes += [Change(("spec", "images", name, key), "set", entry[key]) for key in lacking]
     changes += [Change(("spec", "images", name), "set", entry) for name, entry in added.items()]
     return splice(document, changes).text

@@ -156,8 +156,11 @@ def _facts(image: Image, manifest: Manifest, source: Source, shop: Shop, budget:
         return shop.layers.read(part.digest, watched, lambda: source.read(image, part, consume, budget))
 
     files = accounts(manifest.layers, config.diff_ids, layer_of)
-    entry: dict[str, Any] = {"config": dict(config.settings)}
-    entry |= {key: text for key, text in (("passwd", files.passwd), ("group", files.group)) if text is not None}
+    entry: dict[str, Any] = {
+        "config": dict(config.settings),
+        "passwd": files.passwd or "",  # without the file as with an empty one: an entry that is silent knows neither
+        "group": files.group or "",
+    }
     if manifest.layers:
         entry["layers"] = _layers(manifest, config, files.sizes)
     return entry

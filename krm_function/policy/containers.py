@@ -11,6 +11,7 @@ from krm_function.api.kinds import ImageFacts
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.policy.capabilities import capabilities, no_new_privileges, unknown
 from krm_function.policy.devices import add_gpus, device, devices
+from krm_function.policy.effective_user import effective
 from krm_function.policy.identity import Identity, identity, nameless, refusal
 from krm_function.policy.images import PAUSE_SOURCE, image_storage, is_pinned
 from krm_function.policy.mounts import Mounts, mounts
@@ -23,6 +24,8 @@ from krm_function.policy.subject import Subject
 Json = dict[str, Any]
 
 PAUSE_SECURITY: Json = {"readOnlyRootFilesystem": True, "allowPrivilegeEscalation": False}
+
+NOBODY = Identity(65534, 65534, (65534,))  # in place of one that is not known, in data that are not sealed
 
 _MASKED = [
     "/proc/acpi",
@@ -114,22 +117,13 @@ def _workload(
     findings += problems
     made, problems = mounts(container, image.config, pod, settings, at, privileged=bool(security.get("privileged")))
     findings += problems
-    who = identity(image, security, context)
+    who = _who(container, at, pod, image, settings, findings)
     _root(pod, at, security, context, who, findings)
     for key, index, name in unknown(security, settings.shared["common"]):
         here = (*at, "securityContext", "capabilities", key, index)
         findings.append(
             problem(pod, here, "is no capability", f"write {name.upper().removeprefix('CAP_')}, or correct it")
         )
-    name = nameless(image, security, context)
-    if name:
-        what = f"runs as the image's user {name}, whose number the passwd of the ImageLock does not tell"
-        findings.append(problem(pod, at, what, "set runAsUser and runAsGroup in its securityContext", of=dotted(at)))
-    named = settings.profile.image_identity or not settings.cluster_config["guest_pull"]
-    refused = None if named else refusal(who, image, security, context)
-    if refused:
-        here = (*at, "securityContext") if container.get("securityContext") else at
-        findings.append(problem(pod, here, *refused, of=dotted(at)))
     annotations = _annotations(pod, template["Annotations"])
     reference = container["image"]
     if settings.profile.binds_images and not is_pinned(reference):
@@ -198,6 +192,29 @@ def _assembled(
         "exec_commands": [],
         "runtime_anno_patterns": {},
     }
+
+
+def _who(
+    container: Json, at: Path, pod: Subject, image: ImageFacts, settings: Settings, findings: list[Finding]
+) -> Identity:
+    """Who a container runs as; what stands in the way is told in `findings`."""
+    security, context = container.get("securityContext") or {}, pod.spec.get("securityContext") or {}
+    if settings.profile.image_identity:
+        found = effective(image, security, context)
+        if isinstance(found, Identity):
+            return found
+        findings.append(problem(pod, at, *found, of=dotted(at)))
+        return NOBODY
+    who = identity(image, security, context)
+    name = nameless(image, security, context)
+    if name:
+        what = f"runs as the image's user {name}, whose number the passwd of the ImageLock does not tell"
+        findings.append(problem(pod, at, what, "set runAsUser and runAsGroup in its securityContext", of=dotted(at)))
+    refused = refusal(who, image, security, context) if settings.cluster_config["guest_pull"] else None
+    if refused:
+        here = (*at, "securityContext") if container.get("securityContext") else at
+        findings.append(problem(pod, here, *refused, of=dotted(at)))
+    return who
 
 
 def _root(pod: Subject, at: Path, security: Json, context: Json, who: Identity, findings: list[Finding]) -> None:

@@ -1,4 +1,4 @@
-"""User, group and supplementary groups of a container (genpolicy.md 4.5).
+"""User, group and supplementary groups of a container as genpolicy 4.1 computes them, for profile kata-4.1.
 
 A container's runAsUser and runAsGroup take the place of the pod's before anything is derived from either, as the
 kubelet merges them. genpolicy merges last and keeps groups that no host asks for.
@@ -74,7 +74,7 @@ def identity(
     uid, gid, groups = _of_image(user, accounts, pause=pause)
     if not pause:
         groups = groups | {gid}
-    own_user, own_group = (_own(key, container, pod) for key in ("runAsUser", "runAsGroup"))
+    own_user, own_group = (own(key, container, pod) for key in ("runAsUser", "runAsGroup"))
     if own_user is not None:
         uid = own_user
     if own_group is not None:
@@ -89,7 +89,7 @@ def identity(
     return Identity(uid, gid, tuple(sorted(groups)))
 
 
-def _own(key: str, container: Mapping[str, Any], pod: Mapping[str, Any]) -> int | None:
+def own(key: str, container: Mapping[str, Any], pod: Mapping[str, Any]) -> int | None:
     """A field that a container may say otherwise than its pod."""
     value: int | None = container.get(key)
     return pod.get(key) if value is None else value
@@ -108,7 +108,7 @@ def nameless(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, 
     """
     user = image.config.get("User") or ""
     parts = user.split(":")
-    if _own("runAsUser", container, pod) is not None or not parts[0] or (parts[0].isdecimal() and len(parts) <= 2):
+    if own("runAsUser", container, pod) is not None or not parts[0] or (parts[0].isdecimal() and len(parts) <= 2):
         return ""
     return "" if len(parts) <= 2 and _read(image.passwd, image.group).uid_of(parts[0]) is not None else user
 
@@ -117,7 +117,7 @@ def refusal(
     found: Identity, image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]
 ) -> tuple[str, str] | None:
     """Why guest pull cannot run a workload container as it is, and the remedy; None if it can. found: its identity."""
-    user, group = (_own(key, container, pod) for key in ("runAsUser", "runAsGroup"))
+    user, group = (own(key, container, pod) for key in ("runAsUser", "runAsGroup"))
     problems = []
     if found.uid not in (0, user):
         problems.append(f"user {found.uid}")
@@ -129,15 +129,39 @@ def refusal(
     if not problems:
         return None
     # spelled out, the identity may belong to still other groups: name them as well
-    wanted = {"runAsUser": found.uid, "runAsGroup": found.gid}
+    wanted = {"runAsUser": found.uid}
+    gid = found.gid if group is not None else _wanted_group(found, image)
+    if gid is not None:
+        wanted["runAsGroup"] = gid
     unnamed = _unnamed(identity(image, {**container, **wanted}, pod), pod)
-    own = [f"{key}: {value}" for key, value in wanted.items() if container.get(key) != value]
-    remedies = [f"set {{{', '.join(own)}}} in the container's securityContext"] if own else []
+    lacking = [f"{key}: {value}" for key, value in wanted.items() if container.get(key) != value]
+    remedies = [f"set {{{', '.join(lacking)}}} in the container's securityContext"] if lacking else []
+    if gid is None:
+        name = _group_of(image)
+        remedies.append(f"set runAsGroup in the container's securityContext to the number of the image's group {name}")
     if unnamed:
         groups = _listed({*(pod.get("supplementalGroups") or ()), *unnamed})
         remedies.append(f"set {{supplementalGroups: [{groups}]}} in the pod's securityContext")
     problem = f"runs with {' and '.join(problems)}, which the image implies and the pod does not name"
     return problem, " and ".join(remedies)
+
+
+def _wanted_group(found: Identity, image: ImageFacts) -> int | None:
+    """The group to write into a pod that names none; None if it is a name of which nobody knows the number.
+
+    That of the image's user, if this is who the container runs as. genpolicy and the nodes leave it out unless the pod
+    names it, but the image was made for it.
+    """
+    accounts, name = _read(image.passwd, image.group), _group_of(image)
+    uid, _, _ = _of_image(image.config.get("User") or "", accounts, pause=False)
+    if not name or uid != found.uid:
+        return found.gid
+    return int(name) if name.isdecimal() else accounts.gid_named(name)
+
+
+def _group_of(image: ImageFacts) -> str:
+    """The group part of the image's user: a number or a name."""
+    return str(image.config.get("User") or "").partition(":")[2]
 
 
 def _unnamed(found: Identity, pod: Mapping[str, Any]) -> set[int]:

@@ -13,6 +13,7 @@ from krm_function.model.workload import Workload
 from krm_function.policy.base import base_initdata
 from krm_function.policy.containers import containers
 from krm_function.policy.document import HEAD, rego_text
+from krm_function.policy.effective_user import unknown_users
 from krm_function.policy.initdata import POLICY, annotation_and_digest, encode, fits_literal
 from krm_function.policy.problems import problem, uncovered
 from krm_function.policy.process import DEFAULT_PATH
@@ -66,6 +67,8 @@ def seal(
     pod, findings = subject(workload)
     base, problems = base_initdata(workload, files)
     findings += problems + _names(pod) + _missing(pod, images)
+    if settings.profile.image_identity:
+        findings += unknown_users(pod, images)
     if findings or base is None:
         return None, tuple(findings)
     pause = images.get(settings.cluster_config["pause_container_image"], PAUSE)

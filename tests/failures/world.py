@@ -258,7 +258,9 @@ def lock() -> dict[str, Any]:
         "WorkingDir": "/",
     }
     references = [WEB_IMAGE, OTHER_IMAGE, *IMAGES.values()]
-    images = {name: {"digest": name.partition("@")[2], "config": facts} for name in references}
+    images = {
+        name: {"digest": name.partition("@")[2], "config": facts, "passwd": "", "group": ""} for name in references
+    }
     return _config("ImageLock", "images", {"images": yaml.load(_no_aliases(images), yaml.CSafeLoader)})
 
 

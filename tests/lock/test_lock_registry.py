@@ -1,5 +1,6 @@
 """`lock` against the real registry."""
 
+import pytest
 import yaml
 
 from krm_function.api import ConfigDocument, parse_image_lock
@@ -29,6 +30,19 @@ def test_an_image_becomes_an_entry_that_a_render_understands(hub: Registry, lock
     assert not findings
     assert facts is not None
     assert facts[name].passwd == PASSWD
+
+
+@pytest.mark.parametrize(
+    ("members", "passwd", "group"),
+    [({"bin/web": "x"}, "", ""), ({"etc/passwd": ""}, "", ""), ({"etc/group": GROUP}, "", GROUP)],
+    ids=["neither file", "an empty one", "only group"],
+)
+def test_an_image_without_a_file_of_users_has_an_entry_that_says_so(
+    members: dict[str, str], passwd: str, group: str, hub: Registry, lock: Locking
+) -> None:
+    name = hub.push(image(layer(tar(members)), settings={"Cmd": [group]}), "shop/without")
+    entry = lock.entries(name)[name]
+    assert (entry["passwd"], entry["group"]) == (passwd, group)
 
 
 def test_twenty_images_twice_the_second_time_without_a_blob(hub: Registry, lock: Locking) -> None:

@@ -116,7 +116,10 @@ SECRET: Json = {
     "data": {"token": "czNjcjN0"},
 }
 IMAGE = ImageFacts(
-    "sha256:0", {"Env": ["PATH=/bin"], "Entrypoint": ["/entry"], "Cmd": ["serve"], "WorkingDir": "/work"}, "", ""
+    "sha256:0",
+    {"Env": ["PATH=/bin"], "Entrypoint": ["/entry"], "Cmd": ["serve"], "WorkingDir": "/work"},
+    passwd="",
+    group="",
 )
 DIGEST = "@sha256:" + "4" * 64
 

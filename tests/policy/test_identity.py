@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.api.kinds import ImageFacts
-from krm_function.policy.identity import identity, refusal
+from krm_function.findings import Finding
+from krm_function.policy import KATA, References, Sealed, default_settings, load_rules, seal
+from krm_function.policy.identity import identity, own, refusal
 from tests.policy import pods
 
 PASSWD = "root:x:0:0:root:/root:/bin/sh\nweb:x:1000:2000::/home/web:/bin/sh\ndb:x:1001:1001:::\n"
@@ -105,8 +107,15 @@ PODS = st.builds(
 )
 
 
+def _followed(remedy: str, container: dict[str, Any], pod: dict[str, Any]) -> None:
+    """Do what a hint says."""
+    for change in re.findall(r"set \{(.*?)\} in the (container|pod)'s", remedy):
+        context = container if change[1] == "container" else pod
+        context.update(json.loads("{" + re.sub(r"(\w+):", r'"\1":', change[0]) + "}"))
+
+
 @given(
-    user=st.sampled_from(["", "web", "1000", "db:root", "7"]),
+    user=st.sampled_from(["", "web", "1000", "db:root", "7", "7:3000", "7:web", "1000:0", "web:web", "1000:none"]),
     passwd=st.sampled_from([None, PASSWD]),
     group=st.sampled_from([None, GROUP]),
     container=CONTEXTS,
@@ -120,14 +129,66 @@ def test_what_a_refusal_suggests_is_enough(
     refused = refusal(before, image, container, pod)
     if refused is None:
         return
-    for change in re.findall(r"set \{(.*?)\} in the (container|pod)'s", refused[1]):
-        context = container if change[1] == "container" else pod
-        context.update(json.loads("{" + re.sub(r"(\w+):", r'"\1":', change[0]) + "}"))
+    group_named = own("runAsGroup", container, pod) is not None
+    numbers = {"root": 0, "web": 2000} if group else {}
+    of_image = user.partition(":")[2]
+    wanted = int(of_image) if of_image.isdecimal() else numbers.get(of_image)
+    if group_named or not of_image or before.uid != identity(image, {}, {}).uid:
+        wanted = before.gid
 
+    _followed(refused[1], container, pod)
+    assert ("to the number of the image's group" in refused[1]) == (wanted is None)
+    if wanted is None:
+        container["runAsGroup"] = wanted = 4000
     after = identity(image, container, pod)
+
     assert refusal(after, image, container, pod) is None
-    assert (after.uid, after.gid) == (before.uid, before.gid)
-    assert set(after.groups) >= set(before.groups)
+    assert (after.uid, after.gid) == (before.uid, wanted)
+    assert set(after.groups) >= set(before.groups) - {before.gid}
+
+
+@pytest.mark.parametrize(
+    ("user", "passwd", "group", "remedy"),
+    [
+        ("1000:2000", "", "", "set {runAsUser: 1000, runAsGroup: 2000} in the container's securityContext"),
+        ("1000:2000", "app:x:1000:1000:::\n", "app:x:1000:\n", "set {runAsUser: 1000, runAsGroup: 2000} in the "),
+        ("65532:65532", "", "", "set {runAsUser: 65532, runAsGroup: 65532} in the container's securityContext"),
+        ("7:web", "", GROUP, "set {runAsUser: 7, runAsGroup: 2000} in the container's securityContext"),
+        ("7:0", "", "", "set {runAsUser: 7, runAsGroup: 0} in the container's securityContext"),
+        ("7", "", "", "set {runAsUser: 7, runAsGroup: 0} in the container's securityContext"),
+        (
+            "7:www",
+            "",
+            "",
+            (
+                "set {runAsUser: 7} in the container's securityContext and set runAsGroup in the container's "
+                "securityContext to the number of the image's group www"
+            ),
+        ),
+    ],
+)
+def test_the_hint_names_the_group_of_the_image_and_the_pod_is_sealed_with_it(
+    user: str, passwd: str, group: str, remedy: str
+) -> None:
+    image = _image(user, passwd, group)._replace(config={**pods.IMAGE.config, "User": user})
+    made, (finding, *more) = _sealing(image)
+    assert made is None
+    assert not more
+    assert finding.code == "CC0604"
+    assert finding.hint.startswith(remedy)
+
+    context: dict[str, Any] = {}
+    _followed(finding.hint, context, {})
+    uid, gid = context["runAsUser"], context.setdefault("runAsGroup", 9)
+    made, _ = _sealing(image, securityContext=context)
+    assert made is not None
+    block = made.data["containers"][1]["OCI"]["Process"]["User"]
+    assert block == {"UID": uid, "GID": gid, "AdditionalGids": [gid], "Username": ""}
+
+
+def _sealing(image: ImageFacts, **container: Any) -> tuple[Sealed | None, tuple[Finding, ...]]:
+    """Seal a pod with one container of this image, with profile kata-4.1."""
+    return seal(pods.simple(**container), {"app:1": image}, References(), default_settings(KATA), load_rules(KATA))
 
 
 def test_guest_pull_needs_the_identity_in_the_pod() -> None:

@@ -23,7 +23,9 @@ APEIP = "0080b004"
 TDX_RTMRS = tuple(digit * 96 for digit in "5678")
 RTMR0 = {"1": "5" * 96, "2": "9" * 96, "3": "1" * 96}
 SCRIPT = f"example.com/script@sha256:{'b' * 64}"
-FACTS = ImageFacts("", {"Env": ["PATH=/bin"], "Entrypoint": ["/entry"], "Cmd": ["serve"], "WorkingDir": "/work"})
+FACTS = ImageFacts(
+    "", {"Env": ["PATH=/bin"], "Entrypoint": ["/entry"], "Cmd": ["serve"], "WorkingDir": "/work"}, "", ""
+)
 LOCK: dict[str, ImageFacts] = dict.fromkeys((WEB, SCRIPT, INITIALIZER, MESH, COORDINATOR), FACTS)
 
 

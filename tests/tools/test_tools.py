@@ -22,6 +22,7 @@ VERSION = {
     "registry": ["--version"],  # its path, the module, and the version
     "opa": ["--version"],
     "goyaml": ["--version"],
+    "containerd": ["--version"],
     "regorus": ["--version"],
     "regorus-agent": ["--version"],
 }

@@ -1,0 +1,126 @@
+"""Who a container runs as on a Contrast node, where the kubelet and containerd take from the image what no pod names.
+
+The kubelet tells containerd a user, and a group only if the pod names one. containerd looks both up in the image:
+
+    runAsUser   User of the image   user that containerd is told
+    1000        any                 1000
+    none        1000, 1000:2000     1000    the image's group takes no part
+    none        web, web:www        web     of the image's passwd; one that it does not have is an error
+    none        none, :2000         0
+
+    runAsGroup   group of the process
+    2000         2000
+    none         that of the user in the image's passwd, else 0
+
+    supplementalGroupsPolicy   supplementary groups
+    Merge                      the group of the process, supplementalGroups, fsGroup, and every group of the image's
+                               group file that lists the user's name, the group of that name left out
+    Strict                     the same without those of the image
+
+Rule of this file: it answers what containerd would, or why there is no certain answer. Numbers from 0 to 2^31-1 are
+ids; of others, versions of containerd think differently, so they are refused.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from krm_function.api.image_lock import unknown_accounts
+from krm_function.api.kinds import ImageFacts
+from krm_function.findings import Finding, finding
+from krm_function.policy.identity import Identity, explicit_groups, own
+from krm_function.policy.passwd import UnreadableError, memberships, numeric, users
+from krm_function.policy.subject import Subject
+
+HIGHEST = 2**31 - 1
+_REMEDY = "set runAsUser and runAsGroup in the container's securityContext"
+_STRICT = "set supplementalGroupsPolicy: Strict and the supplementalGroups it needs in the pod's securityContext"
+
+
+def effective(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> Identity | tuple[str, str]:
+    """The identity of a workload container, or what is wrong and the remedy.
+
+    container and pod: their securityContext. Files that the image does not have are "" or None.
+    """
+    told = own("runAsUser", container, pod)
+    user = _user_of(image) if told is None else told
+    if isinstance(user, int) and not 0 <= user <= HIGHEST:
+        if told is None:
+            return _out_of_range("as the image's user", image.config["User"], _REMEDY)
+        return _out_of_range("with user", user, "correct runAsUser")
+    group = own("runAsGroup", container, pod)
+    try:
+        if isinstance(user, int):
+            uid, gid = user, _gid_of(user, image) if group is None else group
+        else:
+            named = users(image.passwd or "").by_name.get(user)
+            if named is None:
+                who = f"the image's user {image.config['User']}, whose name the image's /etc/passwd does not have"
+                return f"runs as {who}", _REMEDY
+            uid, gid = named.uid, named.gid if group is None else group
+        strict = pod.get("supplementalGroupsPolicy") == "Strict"
+        implied = frozenset() if strict else _groups_of(user, image)
+    except UnreadableError as problem:
+        return f"cannot start: containerd refuses the image, whose {problem}", f"correct {str(problem).split()[0]}"
+    if not 0 <= uid <= HIGHEST:
+        return _out_of_range("with user", uid, _REMEDY)
+    if not 0 <= gid <= HIGHEST:
+        return _out_of_range("with group", gid, "correct runAsGroup" if group is not None else _REMEDY)
+    asked = explicit_groups(pod)
+    for groups, remedy in ((asked, "correct supplementalGroups and fsGroup"), (implied, _STRICT)):
+        wrong = _first_out_of_range(groups)
+        if wrong is not None:
+            return _out_of_range("with supplementary group", wrong, remedy)
+    return Identity(uid, gid, tuple(sorted({gid, *asked, *implied})))
+
+
+def unknown_users(pod: Subject, images: Mapping[str, ImageFacts]) -> list[Finding]:
+    """CC0508 for every container whose identity depends on what its entry of the ImageLock does not say.
+
+    images: by the reference exactly as the pod names it; every image of the pod must be there.
+    """
+    context = pod.spec.get("securityContext") or {}
+    findings = []
+    for key in ("initContainers", "containers"):
+        for index, container in enumerate(pod.spec.get(key) or ()):
+            missing = unknown_accounts(images[container["image"]])
+            if missing and not _spelled_out(container.get("securityContext") or {}, context):
+                at = (*pod.spec_path, key, index, "image")
+                findings.append(finding("CC0508", pod.ref, at, image=container["image"], missing=missing))
+    return findings
+
+
+def _spelled_out(container: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
+    """Whether nothing is left for the image to say."""
+    named = all(own(key, container, pod) is not None for key in ("runAsUser", "runAsGroup"))
+    return named and pod.get("supplementalGroupsPolicy") == "Strict"
+
+
+def _user_of(image: ImageFacts) -> int | str:
+    """The user of the image's configuration as the kubelet passes it on: a number, or a name; 0 if there is none."""
+    user = (image.config.get("User") or "").partition(":")[0]
+    number = numeric(user) if user else 0
+    return user if number is None else number
+
+
+def _gid_of(uid: int, image: ImageFacts) -> int:
+    """The primary group of a number."""
+    user = users(image.passwd or "").by_uid.get(uid)
+    return user.gid if user else 0
+
+
+def _groups_of(user: int | str, image: ImageFacts) -> frozenset[int]:
+    """The groups of the image that list a user as a member. A number has the name of its first line in passwd."""
+    if isinstance(user, int):
+        found = users(image.passwd or "").by_uid.get(user)
+        if found is None:
+            return frozenset()
+        user = found.name
+    return memberships(image.group or "").get(user, frozenset())
+
+
+def _first_out_of_range(groups: Iterable[int]) -> int | None:
+    return next((gid for gid in sorted(groups) if not 0 <= gid <= HIGHEST), None)
+
+
+def _out_of_range(what: str, number: int | str, remedy: str) -> tuple[str, str]:
+    return f"runs {what} {number}, which is out of range: a node takes 0 to {HIGHEST}", remedy
