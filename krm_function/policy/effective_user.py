@@ -76,13 +76,14 @@ def effective(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str,
 def unknown_users(pod: Subject, images: Mapping[str, ImageFacts]) -> list[Finding]:
     """CC0508 for every container whose identity depends on what its entry of the ImageLock does not say.
 
-    images: by the reference exactly as the pod names it; every image of the pod must be there.
+    images: by the reference exactly as the pod names it; of those that are not there, nothing is said here.
     """
     context = pod.spec.get("securityContext") or {}
     findings = []
     for key in ("initContainers", "containers"):
         for index, container in enumerate(pod.spec.get(key) or ()):
-            missing = unknown_accounts(images[container["image"]])
+            image = images.get(container["image"])
+            missing = unknown_accounts(image) if image else ""
             if missing and not _spelled_out(container.get("securityContext") or {}, context):
                 at = (*pod.spec_path, key, index, "image")
                 findings.append(finding("CC0508", pod.ref, at, image=container["image"], missing=missing))

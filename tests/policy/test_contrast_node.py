@@ -251,7 +251,7 @@ def test_gpus_of_init_containers_count_for_the_sandbox(profile: Profile) -> None
     }
     subject = pods.workload(spec, "Pod", {"name": "test"})
     rego = pods.sealed(subject, profile=profile).rego
-    host = Host(rego, "test", "", node.CONTRAST)
+    host = Host(rego, "test", "default", node.CONTRAST)
     counts = {name: len(host.create(name)["devices"]) for name in ("pause", "warm", "test", "side")}
     assert counts == {"pause": 2, "warm": 1, "test": 1, "side": 0}
     for name in counts:

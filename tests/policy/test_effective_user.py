@@ -344,7 +344,8 @@ STATED = {"runAsUser": 5, "runAsGroup": 6}
 def test_an_entry_without_users_is_an_error_where_they_count(
     container: Context, context: Context, needed: bool
 ) -> None:
-    images = {"a": _image("", None, ""), "b": _image("", None, None), "full": _image("", "", "")}
+    of = {"a": _image("", None, ""), "b": _image("", None, None), "full": _image("", "", "")}
+    images = {pods.pinned(name): image for name, image in of.items()}
     contexts: Context = {"securityContext": container}
     spec = {
         "securityContext": context,
@@ -359,7 +360,7 @@ def test_an_entry_without_users_is_an_error_where_they_count(
         ("CC0508", "spec.template.spec.containers[0].image"),
     ] * needed
     if needed:
-        assert found[0].message == "the ImageLock does not say which users image a has: its entry lacks passwd"
+        assert found[0].message == "the ImageLock does not say which users image {pods.pinned("a")} has: its entry lacks passwd"
         assert found[1].message.endswith("its entry lacks passwd and group")
         assert "run contrast-krm lock" in found[0].hint
     else:

@@ -188,11 +188,13 @@ def test_the_hint_names_the_group_of_the_image_and_the_pod_is_sealed_with_it(
 
 def _sealing(image: ImageFacts, **container: Any) -> tuple[Sealed | None, tuple[Finding, ...]]:
     """Seal a pod with one container of this image, with profile kata-4.1."""
-    return seal(pods.simple(**container), {"app:1": image}, References(), default_settings(KATA), load_rules(KATA))
+    return seal(
+        pods.simple(**container), {pods.pinned("app:1"): image}, References(), default_settings(KATA), load_rules(KATA)
+    )
 
 
 def test_guest_pull_needs_the_identity_in_the_pod() -> None:
-    made, findings = pods.sealing(pods.simple(), User="1000")
+    made, findings = pods.sealing(pods.simple(), profile=KATA, User="1000")
     assert made is None
     assert [(found.code, found.path[-2:]) for found in findings] == [("CC0604", ("containers", 0))]
     assert "runs with user 1000" in findings[0].message
