@@ -360,7 +360,8 @@ def test_an_entry_without_users_is_an_error_where_they_count(
         ("CC0508", "spec.template.spec.containers[0].image"),
     ] * needed
     if needed:
-        assert found[0].message == "the ImageLock does not say which users image {pods.pinned("a")} has: its entry lacks passwd"
+        name = pods.pinned("a")
+        assert found[0].message == f"the ImageLock does not say which users image {name} has: its entry lacks passwd"
         assert found[1].message.endswith("its entry lacks passwd and group")
         assert "run contrast-krm lock" in found[0].hint
     else:
