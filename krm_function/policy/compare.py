@@ -10,6 +10,7 @@ from typing import Any
 
 from krm_function.findings import Path, dotted
 from krm_function.model.workload import dig, mapping, maps
+from krm_function.policy.compared_images import compared_images, without_image
 from krm_function.policy.compared_mounts import annotations, mounts, storages
 from krm_function.policy.compared_process import capabilities, command, user, variables, written_out
 from krm_function.policy.difference import (
@@ -198,7 +199,9 @@ def _containers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator
         elif key not in old:
             yield Difference(key[0], "container", "added", key[0], WEAKER, "the host may run one more container")
         else:
-            yield from _walk(CONTAINER, (), old[key], new[key], key[0])
+            images = compared_images(old[key], new[key], sandbox=key == (PAUSE, 0))
+            yield from (_line(key[0], "image", change) for change in images)
+            yield from _walk(CONTAINER, (), without_image(old[key]), without_image(new[key]), key[0])
 
 
 def _by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
