@@ -116,6 +116,7 @@ DEFAULTS: dict[str, Any] = {
             "mount_source": "^/run/kata-containers/sandbox/ephemeral/",
             "mount_point": "^/run/kata-containers/sandbox/ephemeral/",
             "driver": "ephemeral",
+            "driver_options": [],
             "source": "tmpfs",
             "fstype": "tmpfs",
             "options": [],

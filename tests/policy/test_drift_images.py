@@ -191,8 +191,9 @@ def test_another_home_of_a_volume_is_seen_under_bound_images(name: str) -> None:
     assert drift(edited, data, OBJECTS) == ["app: volumeMounts"]
 
 
-def test_nothing_at_all_is_readable_without_raising() -> None:
-    for storages in (None, 5, [5], [{}], [{"driver": "image_guest_pull"}]):
+def test_storages_that_nobody_can_read_are_told_and_never_raise() -> None:
+    damages: tuple[Any, ...] = (None, 5, [5], [{}], [{"driver": "image_guest_pull"}])
+    for storages in damages:
         data = copy.deepcopy(BOUND)
         data["containers"][1]["storages"] = storages
         assert drift(POD, data, References()) in (["app: its policy"], ["app: image"])

@@ -1,0 +1,184 @@
+"""The settings files of Kata and of Contrast, and ours: what our parser takes, and what genpolicy's takes of ours."""
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from krm_function.model.profiles import KATA
+from krm_function.policy import default_settings, settings
+from krm_function.policy.genpolicy import settings_text
+from tests.cli.conftest import Shop
+from tests.failures.checking import CONFIG
+from tests.failures.world import World
+from tests.genpolicy.settings_files import contrast, kata
+from tests.genpolicy.standin_orders import ordered
+from tests.genpolicy.standin_settings import PATCHED, PLAIN, complaint, required
+
+Json = dict[str, Any]
+Path = tuple[str, ...]
+
+FILES: dict[str, Callable[[], Json]] = {"kata": kata, "contrast": contrast}
+
+
+def without(document: Json, path: Path) -> Json:
+    out = copy.deepcopy(document)
+    value: Any = out
+    for step in path[:-1]:
+        value = value[step]
+    del value[path[-1]]
+    return out
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_our_parser_takes_the_file_as_it_is(name: str) -> None:
+    made, findings = settings(FILES[name]())
+    assert findings == ()
+    assert made.shared["common"] == default_settings().shared["common"]
+    assert made.volumes["image_volume"]["mount_source"] == "$(sfprefix)"
+    assert "pause_container_id_policy" not in made.shared["cluster_config"]
+    assert "image_layer_verification" not in made.shared["common"]
+
+
+def test_the_files_are_ours_but_for_what_contrast_changes() -> None:
+    """What both know of the values of Kata, written down twice."""
+    ours = json.loads(settings_text(None))
+    theirs = contrast()
+    assert set(theirs) == set(ours)
+    for key in ("common", "request_defaults", "mount_destinations", "kata_config"):
+        known = (
+            {name: value for name, value in dict(theirs[key]).items() if name != "image_layer_verification"}
+            if (isinstance(theirs[key], dict))
+            else theirs[key]
+        )
+        assert known == ours[key]
+    assert settings(theirs)[0].shared == settings(ours)[0].shared
+    assert settings(theirs)[0].pause_container == settings(ours)[0].pause_container
+    assert settings(theirs)[0].other_container == settings(ours)[0].other_container
+
+
+def test_the_stand_ins_take_their_own_file_and_ours() -> None:
+    assert complaint(kata(), PLAIN) == ""
+    assert complaint(contrast(), PATCHED) == ""
+    ours = json.loads(settings_text(None))
+    assert complaint(ours, PLAIN) == ""
+    assert complaint(ours, PATCHED) == ""
+
+
+def test_the_stand_ins_do_not_take_each_others_file() -> None:
+    assert complaint(contrast(), PLAIN) == "missing field `image_volume`"
+    assert complaint(kata(), PATCHED) == "missing field `pause_container_id_policy`"
+
+
+def test_what_is_unknown_is_overlooked() -> None:
+    document = kata()
+    document["volumes"]["image_volume"]["mount_point"] = "$(sfprefix)"
+    document["of"] = {"another": "release"}
+    document["request_defaults"]["NewRequest"] = True
+    assert complaint(document, PLAIN) == ""
+    assert settings(document)[1] == ()
+    assert settings(document)[0] == settings(kata())[0]
+
+
+@pytest.mark.parametrize("path", required(PLAIN), ids=".".join)
+def test_our_settings_have_each_member_that_plain_genpolicy_wants(path: Path) -> None:
+    assert complaint(without(json.loads(settings_text(None)), path), PLAIN) == f"missing field `{path[-1]}`"
+
+
+@pytest.mark.parametrize("path", required(PATCHED), ids=".".join)
+def test_our_settings_have_each_member_that_contrasts_genpolicy_wants(path: Path) -> None:
+    assert complaint(without(json.loads(settings_text(None)), path), PATCHED) == f"missing field `{path[-1]}`"
+
+
+# what the programs want and our generator does not look at
+UNREAD: set[Path] = {
+    ("volumes", "emptyDir"),
+    *(("volumes", "emptyDir", name) for name in kata()["volumes"]["emptyDir"]),
+    ("volumes", "image_volume"),
+    *(("volumes", "image_volume", name) for name in ("mount_type", "driver", "source")),
+}
+
+
+@pytest.mark.parametrize("path", required(PLAIN), ids=".".join)
+def test_a_member_that_is_left_out_of_katas_file_is_told_by_its_name(path: Path) -> None:
+    _, findings = settings(without(kata(), path))
+    if path in UNREAD:
+        assert findings == ()
+    else:
+        assert {found.code for found in findings} == {"CC0641"}
+        assert f"policy settings: {'.'.join(path)} is missing" in findings[0].message
+
+
+OPTIONAL: tuple[Path, ...] = (
+    ("cluster_config", "cgroup_mount_extras_allowed"),
+    ("pause_container", "Process"),
+    ("pause_container", "Linux"),
+    ("pause_container", "Linux", "Sysctl"),
+    ("pause_container", "Linux", "MaskedPaths"),
+    ("pause_container", "Root", "Readonly"),
+    ("other_container", "Linux"),
+    ("volumes", "image_volume"),
+)
+
+
+@pytest.mark.parametrize("path", OPTIONAL, ids=".".join)
+def test_a_member_that_need_not_be_there_may_be_left_out(path: Path) -> None:
+    document = without(kata(), path)
+    assert settings(document)[1] == ()
+    if path != ("volumes", "image_volume"):
+        assert complaint(document, PLAIN) == ""
+
+
+def test_deprecated_commands_may_be_there_if_there_are_none() -> None:
+    document = kata()
+    document["request_defaults"]["ExecProcessRequest"]["commands"] = []
+    assert settings(document)[1] == ()
+    assert complaint(document, PLAIN) == ""
+
+
+def test_an_encrypted_volume_is_never_taken_for_a_plain_one_for_want_of_a_member() -> None:
+    document = without(kata(), ("volumes", "emptyDir_encrypted", "driver_options"))
+    assert [found.code for found in settings(document)[1]] == ["CC0641"]
+
+
+def test_a_file_without_image_volumes_has_katas() -> None:
+    assert settings(contrast(), KATA.name)[0].volumes["image_volume"] == {
+        "mount_source": "$(sfprefix)",
+        "fstype": "bind",
+        "options": ["rbind", "rprivate", "rw"],
+    }
+
+
+# --- with the programs
+
+
+@pytest.mark.parametrize(
+    "program, file", [("standin", "kata"), ("patched_standin", "contrast"), ("standin", ""), ("patched_standin", "")]
+)
+def test_a_program_runs_with_its_own_file_and_with_ours(
+    shop: Shop, request: pytest.FixtureRequest, program: str, file: str
+) -> None:
+    world = ordered(World(), "")
+    if file:
+        world.spec["policy"]["settings"] = FILES[file]()
+    shop.change(world)
+    call = ("policy", "compare", "Deployment/web", "deployment", "--config", CONFIG)
+    run = shop(*call, "--genpolicy", request.getfixturevalue(program))
+    assert run.code == 0, run.stderr
+
+
+def test_what_settings_lack_is_not_the_pods_fault(shop: Shop, standin: str) -> None:
+    shop.change(ordered(World(), ""))
+    file = without(kata(), ("volumes", "emptyDir_memory", "driver_options"))
+    shop.write("settings.json", json.dumps(file))
+    run = shop.generate("--genpolicy", standin, "--settings", "settings.json", "--format", "json")
+    assert run.code == 1
+    web = next(error for error in run.errors if error["resource"]["name"] == "web")
+    assert web["code"] == "CC0614"
+    assert web["message"] == "genpolicy: Merged settings are invalid: missing field `driver_options`"
+    assert web["hint"] == (
+        "correct the policy settings: genpolicy wants each member that the settings file of its release has"
+    )
+    assert "field" not in web
