@@ -35,11 +35,11 @@ def variables(made: set[str], theirs: set[str]) -> set[str]:
 def mounts(made: list[Mount], theirs: list[Mount], where: Mapping[str, str], *, propagates: bool) -> bool:
     """Whether their mounts are ours. where: as `places`; propagates: whether they heed mountPropagation of an emptyDir.
 
-    They may cover a volume that we do not, and allow the runtime's own mount of the same place as well.
+    Where the pod mounts something they may cover a volume that we do not, and allow the runtime's own mount as well.
     """
-    again = [_plain(mount, where, propagates=propagates) for mount in made]
-    found = [_plain(mount, where, propagates=propagates) for mount in theirs]
-    return sorted(again) == sorted(mount for mount in found if mount in again or mount[0] not in where)
+    again, found = ([_plain(one, where, propagates=propagates) for one in side] for side in (made, theirs))
+    elsewhere = [sorted(one for one in side if one[0] not in where) for side in (again, found)]
+    return elsewhere[0] == elsewhere[1] and set(again) <= set(found)
 
 
 def _plain(mount: Mount, where: Mapping[str, str], *, propagates: bool) -> Mount:

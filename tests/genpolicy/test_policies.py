@@ -40,6 +40,8 @@ MOUNTS: list[Json] = [
     {"name": "fuse", "mountPath": "/dev/fuse", "mountPropagation": "HostToContainer"},
     {"name": "srv", "mountPath": "/srv", "mountPropagation": "HostToContainer"},
     {"name": "about", "mountPath": "/about"},
+    {"name": "memory", "mountPath": "/etc/hosts"},
+    {"name": "memory", "mountPath": "/dev/shm", "readOnly": True},  # noqa: S108
 ]
 SPEC: Json = {
     "runtimeClassName": "contrast-cc-metal-qemu-snp-0123abcd",
