@@ -90,13 +90,16 @@ class Answer(NamedTuple):
 Engine = Callable[[Task], Answer]
 
 
-def settings_text(override: Mapping[str, Any] | None) -> str:
-    """The settings file of a call: the operator's as they are, else ours with every member that genpolicy wants."""
+def settings_text(override: Mapping[str, Any] | None, own: Mapping[str, Any] = DEFAULTS) -> str:
+    """The settings file of a call: the operator's as they are, else ours with every member that genpolicy wants.
+
+    own: our settings document, of whichever profile.
+    """
     import json
 
     if override is not None:
         return json.dumps(override, indent=2)
-    ours = deepcopy(DEFAULTS)
+    ours = deepcopy(dict(own))
     for path, value in _WANTED.items():
         dig(ours, path[:-1]).setdefault(path[-1], value)
     return json.dumps(ours, indent=2)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.profiles import KATA
+from krm_function.model.profiles import CONTRAST, KATA, REMOVED
+from krm_function.model.workload import dig
 from krm_function.policy import default_settings, settings
 from krm_function.policy.genpolicy import settings_text
 from tests.cli.conftest import Shop
@@ -42,21 +43,27 @@ def test_our_parser_takes_the_file_as_it_is(name: str) -> None:
     assert "image_layer_verification" not in made.shared["common"]
 
 
-def test_the_files_are_ours_but_for_what_contrast_changes() -> None:
-    """What both know of the values of Kata, written down twice."""
-    ours = json.loads(settings_text(None))
-    theirs = contrast()
-    assert set(theirs) == set(ours)
-    for key in ("common", "request_defaults", "mount_destinations", "kata_config"):
-        known = (
-            {name: value for name, value in dict(theirs[key]).items() if name != "image_layer_verification"}
-            if (isinstance(theirs[key], dict))
-            else theirs[key]
-        )
-        assert known == ours[key]
-    assert settings(theirs)[0].shared == settings(ours)[0].shared
-    assert settings(theirs)[0].pause_container == settings(ours)[0].pause_container
-    assert settings(theirs)[0].other_container == settings(ours)[0].other_container
+def steps(pointer: str) -> Path:
+    return tuple(pointer.split("/")[1:])
+
+
+def test_contrasts_file_is_katas_with_the_changes_of_the_profile() -> None:
+    """The table of the profile against what stands here by hand."""
+    document = kata()
+    for pointer, value in CONTRAST.settings:
+        if value is REMOVED:
+            document = without(document, steps(pointer))
+        else:
+            dig(document, steps(pointer)[:-1])[steps(pointer)[-1]] = value
+    assert document == without(contrast(), ("cluster_config", "pause_container_id_policy"))
+
+
+def test_ours_are_katas_but_for_what_the_profile_changes() -> None:
+    ours, theirs = json.loads(settings_text(None)), kata()
+    for pointer, _ in CONTRAST.settings:
+        dig(ours, steps(pointer)[:-1])[steps(pointer)[-1]] = dig(theirs, steps(pointer))
+    for part in ("shared", "pause_container", "other_container", "volumes", "devices", "kata_config"):
+        assert getattr(settings(ours)[0], part) == getattr(settings(theirs)[0], part)
 
 
 def test_the_stand_ins_take_their_own_file_and_ours() -> None:
