@@ -249,6 +249,8 @@ KINDS: dict[str, Kind] = {
         "weaker than the policy before: {what}: {why}",
         "take the change back, or review it and renew OLD",
     ),
+    "CC0618": Kind("error", "the policy's data do not fit the rules of profile {profile}: {problem}", "{remedy}"),
+    "CC0619": Kind("info", "stronger than the policy before: {what}: {why}"),
     "CC0630": Kind(
         "warning",
         "the files of volume {volume} ({source}) are the host's, which can read and change them",

@@ -42,9 +42,10 @@ def choose_sealer(
     if engine is not None:
         from krm_function.policy.genpolicy import MARK, settings_text
 
-        text = settings_text(override)
+        text = settings_text(override, profile)
         marked = options.rules or rules + MARK
-        return lambda workload: seal_by_genpolicy(workload, engine, references, text, marked, options.initdata), said
+        files = options.initdata
+        return lambda workload: seal_by_genpolicy(workload, engine, references, text, marked, files, profile), said
     if config.images is None:
         return None, (*said, finding("CC0906"))
     images = config.images

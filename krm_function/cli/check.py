@@ -10,7 +10,7 @@ from krm_function.api import Config, collect
 from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.cli.outputs import output_of
-from krm_function.cli.policy_diff import weaker_findings
+from krm_function.cli.policy_diff import GAINED, gate_findings
 from krm_function.cli.say import complain
 from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, has_errors
@@ -28,12 +28,12 @@ def run_check(options: Namespace) -> int:
     checked = Verdict() if has_errors(findings) else verdict(inputs.resources, file, config)
     findings += checked.findings
     if options.no_weaker and not has_errors(findings):
-        findings += weaker_findings(options.no_weaker, output_of(inputs))
+        findings += gate_findings(options.no_weaker, output_of(inputs))
     summary = f"checked {checked.workloads} Contrast workload{'' if checked.workloads == 1 else 's'}\n"
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
             write_out(encode_failure(source.decoded, krm_results(findings)))
-    return complain(findings, options.format, options.report, summary)
+    return complain(findings, options.format, options.report, summary, asked=GAINED)
 
 
 def _config(paths: list[str], inputs: Inputs) -> tuple[Config | None, tuple[Finding, ...]]:

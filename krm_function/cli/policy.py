@@ -25,6 +25,7 @@ from krm_function.policy.base import unreadable
 from krm_function.policy.compare import compare
 from krm_function.policy.compare_workloads import Compared
 from krm_function.policy.document import rules_of
+from krm_function.policy.expected import profile_of_data
 from krm_function.policy.genpolicy import read_answer, settings_text, task
 from krm_function.policy.initdata import POLICY
 from krm_function.report.policy_diff import policy_diff_json, policy_diff_text
@@ -57,11 +58,12 @@ def run_compare(options: Namespace) -> int:
         try:
             native = decode_toml(toml)
             rego = native.data.get(POLICY, "")
-            describe(rego)
+            profile = profile_of_data(describe(rego))
         except ValueError as problem:
             return complain((*findings, unreadable(workload, problem)), options.format, options.report)
         references = References(output.values)
-        answer = run(task(workload, references, rules_of(rego), settings_text(_settings(options, inputs))))
+        settings = settings_text(_settings(options, inputs), profile)
+        answer = run(task(workload, references, rules_of(rego), settings))
     made, problems = read_answer(answer, workload, references)
     findings += problems
     if made is not None:

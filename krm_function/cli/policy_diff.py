@@ -1,6 +1,6 @@
 """Policies of two rendered outputs: `diff --policy OLD NEW`, and the gate of `check --no-weaker OLD`.
 
-Rule of this file: both ask the same comparison; the gate only turns its weaker lines into findings.
+Rule of this file: both ask the same comparison; the gate only turns its lines into findings.
 """
 
 from argparse import Namespace
@@ -11,8 +11,11 @@ from krm_function.cli.say import complain
 from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.policy.compare_workloads import Compared, compare_workloads, identity
-from krm_function.policy.difference import WEAKER
+from krm_function.policy.difference import STRONGER, WEAKER
 from krm_function.report.policy_diff import changed, policy_diff_json, policy_diff_text
+
+GAINED = "CC0619"
+GATE = {WEAKER: "CC0617", STRONGER: GAINED}
 
 
 def run_policy_diff(options: Namespace) -> int:
@@ -39,16 +42,19 @@ def differences(old: Output, new: Output) -> tuple[tuple[Compared, ...], tuple[F
     return compared, findings + problems
 
 
-def weaker_findings(old_path: str, new: Output) -> tuple[Finding, ...]:
-    """One error for every line by which an output is weaker than the one before. Raises FileProblem."""
+def gate_findings(old_path: str, new: Output) -> tuple[Finding, ...]:
+    """One error for every line by which an output is weaker than the one before. Raises FileProblem.
+
+    What is stronger is told as well, for who has to review the rest.
+    """
     if old_path == "-":
         return (finding("CC0909", option="--no-weaker", problem="standard input is no file", remedy="name a file"),)
     paths = {identity(one.ref): one.spec_path for one in new.workloads}
     compared, findings = differences(read_output([old_path]), new)
-    weaker = [
-        finding("CC0617", one.ref, paths.get(identity(one.ref), ()), what=changed(line), why=line.why)
+    told = [
+        finding(GATE[line.verdict], one.ref, paths.get(identity(one.ref), ()), what=changed(line), why=line.why)
         for one in compared
         for line in one.lines
-        if line.verdict == WEAKER
+        if line.verdict in GATE
     ]
-    return (*findings, *weaker)
+    return (*findings, *told)

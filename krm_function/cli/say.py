@@ -33,10 +33,16 @@ def render(findings: Iterable[Finding], form: str, *, infos: bool = False) -> st
     return render_json(findings) if form == "json" else render_github(findings, infos=infos)
 
 
-def complain(findings: Iterable[Finding], form: str = "text", report: str = "", summary: str = "") -> int:
-    """Say the findings and answer with the exit code they ask for. summary: one closing line for people."""
+def complain(
+    findings: Iterable[Finding], form: str = "text", report: str = "", summary: str = "", *, asked: str = ""
+) -> int:
+    """Say the findings and answer with the exit code they ask for. summary: one closing line for people.
+
+    asked: the code of an info that the call asked for; it is said in every form, other infos only to machines.
+    """
     found = list(findings)
-    text = render(found, form)
+    heard = [one for one in found if one.severity != "info" or one.code == asked]
+    text = render(found, form) if form == "json" else render(heard, form, infos=True)
     if form == "text":
         text += summary
     sys.stderr.write(text)

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Path, dotted
+from krm_function.model.profiles import KATA
 from krm_function.model.workload import dig, mapping, maps
+from krm_function.policy.compared_images import compared_images, without_image
 from krm_function.policy.compared_mounts import annotations, mounts, storages
 from krm_function.policy.compared_process import capabilities, command, user, variables, written_out
 from krm_function.policy.difference import (
@@ -20,6 +22,7 @@ from krm_function.policy.difference import (
     Change,
     Difference,
     Rule,
+    arrow,
     bits,
     cut,
     exact,
@@ -46,6 +49,12 @@ ENV: Path = ("OCI", "Process", "Env")
 
 def _path_of(key: str) -> Any:
     return lambda entry: told(mapping(entry).get(key) or entry)
+
+
+def _profile(old: Any, new: Any) -> Iterator[Change]:
+    """The name that our own data have; Kata's have none. What the profiles' rules allow is told by the rules' line."""
+    if not same(old, new):
+        yield Change("changed", arrow(old or KATA.name, new or KATA.name), DIFFERENT, "for other nodes, or narrower")
 
 
 _DEVICES = ("the process reaches one more device", "the process reaches one device less")
@@ -144,6 +153,7 @@ SHARED: Mapping[Path, Rule] = {
     (_DEFAULTS, "UpdateInterfaceRequest", "allow_raw_flags"): Rule(
         "UpdateInterfaceRequest.allow_raw_flags", bits(*_MORE)
     ),
+    ("profile",): Rule("profile", _profile),
     ("cluster_config", "pause_container_image"): Rule("pause image", exact("another image")),
     ("cluster_config", "guest_pull"): Rule(
         "guest pull", flag(False, "images come from the host", "images are pulled inside the VM")
@@ -198,7 +208,9 @@ def _containers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator
         elif key not in old:
             yield Difference(key[0], "container", "added", key[0], WEAKER, "the host may run one more container")
         else:
-            yield from _walk(CONTAINER, (), old[key], new[key], key[0])
+            images = compared_images(old[key], new[key], sandbox=key == (PAUSE, 0))
+            yield from (_line(key[0], "image", change) for change in images)
+            yield from _walk(CONTAINER, (), without_image(old[key]), without_image(new[key]), key[0])
 
 
 def _by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:

@@ -43,7 +43,6 @@ INSTEAD = {
 HOST_SHARED = ("$(sfprefix)", "$(cpath)", "^$(cpath)", "^/run/kata-containers/shared/")
 IN_MEMORY = "^/run/kata-containers/sandbox/ephemeral/"
 
-IMAGE = "io.kubernetes.cri.image-name"
 NAMESPACE = "io.kubernetes.cri.sandbox-namespace"
 POD_NAME = "io.kubernetes.cri.sandbox-name"
 RUNTIME = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")  # all others are the pod's own
@@ -68,7 +67,7 @@ def mounts(old: Any, new: Any) -> Iterator[Change]:
 
 
 def storages(old: Any, new: Any) -> Iterator[Change]:
-    """The volumes that the agent mounts for a container."""
+    """The volumes that the agent mounts for a container; what binds its image is in compared_images.py."""
     if not all(value is None or (isinstance(value, list) and all(map(_a_map, value))) for value in (old, new)):
         yield from unknown(old, new)
         return
@@ -88,9 +87,7 @@ def annotations(old: Any, new: Any) -> Iterator[Change]:
     for key in sorted(before.keys() | after.keys()):
         if same(before.get(key), after.get(key)):
             continue
-        if key == IMAGE:
-            yield _image(before.get(key), after.get(key))
-        elif key in {POD_NAME, NAMESPACE}:
+        if key in {POD_NAME, NAMESPACE}:
             yield _bound(key, before.get(key) or "", after.get(key) or "")
         elif key in UNCHECKED:
             yield Change("changed", told(key), DIFFERENT, "no rule reads it")
@@ -102,14 +99,6 @@ def annotations(old: Any, new: Any) -> Iterator[Change]:
             yield Change("removed", told(key), STRONGER, "the host may no longer set the annotation")
         else:
             yield Change("changed", told(key), DIFFERENT, "the guest does not compare its value")
-
-
-def _image(old: Any, new: Any) -> Change:
-    if new is None:
-        return Change("removed", told(old), WEAKER, "the policy names no image any more", "image")
-    if old is None:
-        return Change("added", told(new), STRONGER, "the policy names an image", "image")
-    return Change("changed", arrow(old, new), DIFFERENT, "another image", "image")
 
 
 def _bound(key: str, old: Any, new: Any) -> Change:

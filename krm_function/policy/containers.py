@@ -13,7 +13,7 @@ from krm_function.policy.capabilities import capabilities, no_new_privileges, un
 from krm_function.policy.devices import add_gpus, device, devices
 from krm_function.policy.effective_user import effective
 from krm_function.policy.identity import Identity, identity, nameless, refusal
-from krm_function.policy.images import PAUSE_SOURCE, image_storage, is_pinned
+from krm_function.policy.image_storage import SANDBOX, image_storage, is_pinned
 from krm_function.policy.mounts import Mounts, mounts
 from krm_function.policy.problems import problem
 from krm_function.policy.process import Process, exec_commands, pause_process, process
@@ -92,7 +92,7 @@ def _pause(pod: Subject, image: ImageFacts, others: list[Json], settings: Settin
         annotations=annotations,
         namespaces=["ipc", "mount"] if host_network else ["ipc", "uts", "mount"],
         made=made,
-        image=PAUSE_SOURCE,
+        image=SANDBOX,
         template=template,
         pod=pod,
         settings=settings,

@@ -3,57 +3,38 @@
 Rule of this file: the generator itself answers, with image facts read back from the policy: what the policy claims of
 an image is given to it as that image's configuration, so any difference that remains comes from the pod. What only the
 settings decide is not compared, because a policy may have been made with others. What a pod field hides of the image
-cannot be read back: that a `command`, `args` or `workingDir` was removed shows only in the lock. So does the end of a
-writable mount of the node's files, which a policy does not tell from a volume of the image.
+cannot be read back: that a `command`, `args` or `workingDir` was removed shows only in the lock. So does, where volumes
+of an image are mounted, the end of a writable mount of the node's files, which a policy does not tell from one.
 """
 
 from typing import Any
 
 from krm_function.api.kinds import ImageFacts
 from krm_function.findings import Finding, Path, has_errors
-from krm_function.model.profiles import KATA, PROFILES
+from krm_function.model.profiles import Profile
 from krm_function.model.workload import Workload, dig, mapping, maps
+from krm_function.policy import foreign
+from krm_function.policy.compared_fields import IDENTITY, annotation, differences, of_another, same_image
 from krm_function.policy.containers import containers, sysctl_name
+from krm_function.policy.expected import profile_of_data
+from krm_function.policy.image_storage import images
 from krm_function.policy.references import References
 from krm_function.policy.seal import PAUSE
 from krm_function.policy.settings import EMPTYDIR_TYPES, Settings, default_settings
 from krm_function.policy.shapes import check
 from krm_function.policy.subject import Subject, subject
-from krm_function.policy.volumes import in_the_vm
 
 Json = dict[str, Any]
 
 NAME = "io.kubernetes.cri.container-name"
-IMAGE = "io.kubernetes.cri.image-name"
+SANDBOX = "(pause)"  # which has no name
 HOST_NAME = "HOSTNAME=$(host-name)"  # stands between what the image sets and what the pod sets
 TERMINAL = "TERM=xterm"  # stands right before it if the pod has a tty
 NOT_IN_INPUT = ("CC0602", "CC0603")
 SHAPES = ("CC0207", "CC0604")  # without these the generator cannot look at a pod
 
-ENV: Path = ("OCI", "Process", "Env")  # a set: what the generator adds itself is there twice
 SYSCTL: Path = ("OCI", "Linux", "Sysctl")
 NAMESPACES: Path = ("OCI", "Linux", "Namespaces")
-
-# annotation of the runtime -> field of the object that it repeats
-IDENTITY = {
-    "io.kubernetes.cri.sandbox-name": "metadata.name",
-    "io.kubernetes.cri.sandbox-namespace": "metadata.namespace",
-}
-
-# field of the pod -> where policy_data keeps what became of it
-COMPARED: dict[str, Path] = {
-    "command or args": ("OCI", "Process", "Args"),
-    "workingDir": ("OCI", "Process", "Cwd"),
-    "tty": ("OCI", "Process", "Terminal"),
-    "securityContext.runAsUser or runAsGroup": ("OCI", "Process", "User"),
-    "securityContext.capabilities": ("OCI", "Process", "Capabilities"),
-    "securityContext.allowPrivilegeEscalation": ("OCI", "Process", "NoNewPrivileges"),
-    "securityContext.readOnlyRootFilesystem": ("OCI", "Root", "Readonly"),
-    "volumeDevices": ("OCI", "Linux", "Devices"),
-    "exec probes or lifecycle": ("exec_commands",),
-    "shareProcessNamespace": ("sandbox_pidns",),
-    "resources.limits": ("devices",),
-}
 
 
 def drift(workload: Workload, sealed: Json, references: References, *, ours: bool = True) -> list[str]:
@@ -67,7 +48,7 @@ def drift(workload: Workload, sealed: Json, references: References, *, ours: boo
     if findings:
         return [finding.message for finding in findings]
     entries = maps(sealed.get("containers"))
-    policies = {_annotation(entry, NAME): entry for entry in entries[1:]}
+    policies = {annotation(entry, NAME): entry for entry in entries[1:]}
     present = [(key, entry) for key in ("initContainers", "containers") for entry in maps(pod.spec.get(key))]
     names = [str(entry.get("name")) for _, entry in present]
     if sorted(names) != sorted(policies):
@@ -75,30 +56,43 @@ def drift(workload: Workload, sealed: Json, references: References, *, ours: boo
     unreadable = [f"{name}: its policy" for name, entry in policies.items() if not _readable(entry)]
     if unreadable:
         return unreadable
-    settings = _settings(sealed)
+    profile = profile_of_data(sealed)
+    settings = _settings(sealed, profile)
     wanted = maps(dig(pod.spec, ("securityContext", "sysctls")))
     moved: list[str] = []
     for key, container in present:
         name = str(container["name"])
-        again, findings = _described(pod, key, container, policies[name], references, settings)
+        policy = policies[name]
+        volumes = not profile.refuses_volumes
+        again, findings = _described(pod, key, container, policy, references, settings, volumes=volumes)
         if ours and has_errors(findings):
             moved += [f"{name}: {found.message}" for found in findings]
-        moved += [f"{name}: {field}" for field in _differences(container, again[1], policies[name], ours=ours)]
-        kernel = mapping(dig(policies[name], SYSCTL))  # the settings may add some
+        fields = differences(again[1], policy)
+        if not ours:
+            fields = of_another(fields, again[1], policy, foreign.places(pod, container), propagates=profile.propagates)
+        if not same_image(container["image"], policy, profile, ours=ours):
+            fields.append("image")
+        moved += [f"{name}: {field}" for field in fields]
+        kernel = mapping(dig(policy, SYSCTL))  # the settings may add some
         if any(kernel.get(sysctl_name(one["name"])) != one["value"] for one in wanted):
             moved.append(f"{name}: securityContext.sysctls")
-        if _at(again[0], NAMESPACES) != _at(entries[0], NAMESPACES) and "hostNetwork" not in moved:
+        if dig(again[0], NAMESPACES) != dig(entries[0], NAMESPACES) and "hostNetwork" not in moved:
             moved.append("hostNetwork")
     return _of_the_pod(moved, len(present))
 
 
 def compare(sealed: Json, again: Json) -> list[str]:
     """The fields by which two policies of one pod differ, named as in `drift`; for a render that was made again."""
-    ours, theirs = ({_annotation(one, NAME): one for one in maps(data.get("containers"))} for data in (sealed, again))
+    ours, theirs = ({annotation(one, NAME): one for one in maps(data.get("containers"))} for data in (sealed, again))
     if ours.keys() != theirs.keys() or len(maps(again.get("containers"))) != len(theirs):
         return [f"containers {', '.join(sorted(ours.keys() ^ theirs.keys()))}"]
     readable = [name for name in ours if _readable(ours[name]) and _readable(theirs[name])]
-    moved = [f"{name}: {field}" for name in readable for field in _differences({}, theirs[name], ours[name], ours=True)]
+    moved = []
+    for name in readable:
+        fields = differences(theirs[name], ours[name])
+        if images(theirs[name]["storages"]) != images(ours[name]["storages"]):
+            fields.append("image")
+        moved += [f"{name or SANDBOX}: {field}" for field in fields]
     return _of_the_pod(moved, len(ours)) or ["what the rules, the settings or the release say of it"]
 
 
@@ -114,21 +108,28 @@ def _of_the_pod(moved: list[str], containers: int) -> list[str]:
 
 
 def _described(
-    pod: Subject, key: str, container: Json, policy: Json, references: References, settings: Settings
+    pod: Subject,
+    key: str,
+    container: Json,
+    policy: Json,
+    references: References,
+    settings: Settings,
+    *,
+    volumes: bool,
 ) -> tuple[list[Json], list[Finding]]:
     """What the generator makes of one container today: pause and the container, and what it has to say."""
     alone = pod._replace(spec={**pod.spec, "initContainers": [], "containers": [], key: [container]})
-    made, findings = containers(alone, {container["image"]: _claimed(container, policy)}, PAUSE, references, settings)
+    facts = _claimed(container, policy, volumes=volumes)
+    made, findings = containers(alone, {container["image"]: facts}, PAUSE, references, settings)
     if any(found.code in NOT_IN_INPUT for found in findings):  # its variables cannot be told from the image's
-        facts = _claimed(container, policy, whole_env=True)
+        facts = _claimed(container, policy, volumes=volumes, whole_env=True)
         return containers(alone, {container["image"]: facts}, PAUSE, references, settings)[0], []
     return made, findings
 
 
-def _settings(sealed: Json) -> Settings:
-    """The default settings of the policy's profile, with those that the policy itself tells."""
-    profile = sealed.get("profile")
-    default = default_settings(PROFILES[profile] if isinstance(profile, str) and profile in PROFILES else KATA)
+def _settings(sealed: Json, profile: Profile) -> Settings:
+    """The default settings of a profile, with those that the policy itself tells."""
+    default = default_settings(profile)
     told = mapping(sealed.get("cluster_config"))
     cluster = dict(default.cluster_config)
     if isinstance(told.get("guest_pull"), bool):
@@ -160,8 +161,11 @@ def _readable(entry: Json) -> bool:
     )
 
 
-def _claimed(container: Json, policy: Json, *, whole_env: bool = False) -> ImageFacts:
-    """The image facts that would have led to this policy for this container. whole_env: claim all variables."""
+def _claimed(container: Json, policy: Json, *, volumes: bool, whole_env: bool = False) -> ImageFacts:
+    """The image facts that would have led to this policy for this container.
+
+    volumes: claim all mounts as volumes of the image; whole_env: claim all variables.
+    """
     process = policy["OCI"]["Process"]
     user, args, env = process.get("User", {}), list(process.get("Args", ())), list(process.get("Env", ()))
     own = container.get("args")
@@ -178,7 +182,7 @@ def _claimed(container: Json, policy: Json, *, whole_env: bool = False) -> Image
         "WorkingDir": process.get("Cwd", ""),
         "Tty": terminal,
         "Entrypoint": [_unescaped(text) for text in entrypoint],
-        "Volumes": {mount["destination"]: {} for mount in policy["OCI"]["Mounts"]},
+        "Volumes": {mount["destination"]: {} for mount in policy["OCI"]["Mounts"]} if volumes else {},
     }
     passwd = f"u:x:{user.get('UID', 0)}:{user.get('GID', 0)}:::\n"
     return ImageFacts("", config, passwd, groups)
@@ -187,52 +191,3 @@ def _claimed(container: Json, policy: Json, *, whole_env: bool = False) -> Image
 def _unescaped(text: str) -> str:
     """The inverse of `tokens.escaped_argument`."""
     return text.replace("$$", "$")
-
-
-def _differences(container: Json, made: Json, policy: Json, *, ours: bool) -> list[str]:
-    fields = [field for field, path in COMPARED.items() if _at(made, path) != _at(policy, path)]
-    mine, theirs = set(_at(made, ENV) or ()), set(_at(policy, ENV) or ())
-    if not ours:  # genpolicy allows what a later variable of the same name replaces as well
-        names = {entry.partition("=")[0] for entry in mine}
-        theirs = {entry for entry in theirs if entry in mine or entry.partition("=")[0] not in names}
-    if mine != theirs:
-        fields.append("env")
-    if _annotation(made, IMAGE) != _annotation(policy, IMAGE):
-        fields.append("image")
-    mounts = _mounts(policy)
-    if not ours:  # genpolicy may cover what we do not, and allows the runtime's own mount of the same place as well
-        again, places = _mounts(made), {mount["mountPath"] for mount in maps(container.get("volumeMounts"))}
-        mounts = [mount for mount in mounts if mount in again or mount[0] not in places]
-    if _mounts(made) != mounts or _storages(made) != _storages(policy):
-        fields.append("volumeMounts")
-    notes, sealed = (_user_annotations(entry) for entry in (made, policy))
-    changed = sorted(key for key in notes.keys() | sealed.keys() if notes.get(key) != sealed.get(key))
-    return fields + [IDENTITY.get(key, f"annotation {key}") for key in changed]
-
-
-def _at(value: Any, path: Path) -> Any:
-    return dig(value, path) or None
-
-
-def _mounts(entry: Json) -> list[tuple[str, ...]]:
-    """Destination, type and options of every mount; of the source only what is not the settings' matter."""
-    return sorted(
-        (mount["destination"], mount["type_"], *mount["options"], mount["source"] * in_the_vm(mount["source"]))
-        for mount in entry["OCI"]["Mounts"]
-    )
-
-
-def _storages(entry: Json) -> list[str]:
-    """The volumes in the VM: the name of each one in memory, "" for each other, which has no name in a policy."""
-    return sorted(one["mount_point"].rpartition("/")[2] * (one["fstype"] == "tmpfs") for one in entry["storages"])
-
-
-def _annotation(entry: Json, key: str) -> str:
-    return str(mapping(dig(entry, ("OCI", "Annotations"))).get(key, ""))
-
-
-def _user_annotations(entry: Json) -> dict[str, str]:
-    """The annotations that come from the pod: all but the runtime's own, plus the names it must have."""
-    annotations = mapping(dig(entry, ("OCI", "Annotations")))
-    foreign = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")
-    return {key: value for key, value in annotations.items() if key in IDENTITY or not key.startswith(foreign)}

@@ -12,8 +12,9 @@ from copy import deepcopy
 from typing import Any, Literal
 
 from krm_function.findings import Finding, Path, finding
+from krm_function.model.profiles import Profile
 from krm_function.model.workload import INITDATA, Workload, dig, mapping, maps
-from krm_function.policy.defaults import KATA_4_1
+from krm_function.policy.defaults import default_document
 from krm_function.policy.document import describe
 from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_annotation
 from krm_function.policy.references import References, Undecodable
@@ -27,16 +28,29 @@ SECRET = 4  # characters from which on a value is worth hiding; shorter ones are
 LONG_ANNOTATION = 64
 MARK = "# policy_data: genpolicy\n"  # behind our own rules, so that nobody takes the data for our generator's
 
-# read by genpolicy's settings schema and by no code of it (genpolicy.md Appendix A)
-_UNUSED_VOLUME = {
-    "mount_type": "local",
-    "mount_source": "^$(cpath)/$(sandbox-id)/rootfs/local/",
-    "mount_point": "^$(cpath)/$(sandbox-id)/rootfs/local/",
-    "driver": "local",
-    "source": "local",
-    "fstype": "local",
-    "options": ["mode=0777"],
-    "shared": False,
+# What the programs' settings have and ours may lack: member -> Kata's value. The parsers of plain genpolicy 4.1 and of
+# Contrast's end at a member that is missing and overlook one that they do not know, so one document serves both.
+_WANTED: dict[Path, Any] = {
+    ("volumes", "emptyDir"): {  # read by the schema, used by no code
+        "mount_type": "local",
+        "mount_source": "^$(cpath)/$(sandbox-id)/rootfs/local/",
+        "mount_point": "^$(cpath)/$(sandbox-id)/rootfs/local/",
+        "driver": "local",
+        "driver_options": [],
+        "source": "local",
+        "fstype": "local",
+        "options": ["mode=0777"],
+        "shared": False,
+    },
+    ("volumes", "image_volume"): {  # Kata's; Contrast's program has none
+        "mount_type": "bind",
+        "mount_source": "$(sfprefix)",
+        "driver": "local",
+        "source": "local",
+        "fstype": "bind",
+        "options": ["rbind", "rprivate", "rw"],
+    },
+    ("cluster_config", "pause_container_id_policy"): "v1",  # Contrast's
 }
 
 _PANIC = re.compile(
@@ -46,6 +60,7 @@ _PANIC = re.compile(
 )
 _LOG_LINE = re.compile(r"^\[\S+ (?:INFO|DEBUG|TRACE|WARN|ERROR)\b[^\]]*\] ?")
 _UNSUPPORTED = re.compile(r"Unsupported field: (\S+)")
+_OF_THE_SETTINGS = re.compile(r"settings are invalid")
 _STEP = re.compile(r"[^.\[\]]+")
 
 
@@ -75,12 +90,16 @@ class Answer(NamedTuple):
 Engine = Callable[[Task], Answer]
 
 
-def settings_text(override: Mapping[str, Any] | None) -> str:
-    """The settings file of a call: the operator's as they are, else ours in genpolicy's shape."""
+def settings_text(override: Mapping[str, Any] | None, profile: Profile) -> str:
+    """The settings file of a call: the operator's as they are, else a profile's with every member genpolicy wants."""
     import json
 
-    ours = {**KATA_4_1, "volumes": {**KATA_4_1["volumes"], "emptyDir": _UNUSED_VOLUME}}
-    return json.dumps(ours if override is None else override, indent=2)
+    if override is not None:
+        return json.dumps(override, indent=2)
+    ours = default_document(profile)
+    for path, value in _WANTED.items():
+        dig(ours, path[:-1]).setdefault(path[-1], value)
+    return json.dumps(ours, indent=2)
 
 
 def task(workload: Workload, references: References, rules: str, settings: str) -> Task:
@@ -142,6 +161,9 @@ def _refusal(answer: Answer, workload: Workload, references: References) -> Find
     if unsupported:
         path = _path(unsupported[1], workload)
         remedy = "remove the field, or leave --genpolicy out: the native engine may know it"
+    elif _OF_THE_SETTINGS.search(said):
+        path = workload.root  # no field of the pod
+        remedy = "correct the policy settings: genpolicy wants each member that the settings file of its release has"
     return finding("CC0614", workload.ref, path, problem=said, remedy=remedy)
 
 

@@ -136,17 +136,26 @@ _STORAGE: Json = {
     "fs_group": _Optional({"group_id": int, "group_change_policy": int}, None),
     "shared": _Optional(bool, default=False),
 }
-_VOLUME: Json = {
+_EMPTY_DIR: Json = {
     "mount_type": str,
     "mount_source": str,
     "mount_point": str,
     "driver": str,
-    "driver_options": _Optional([str], []),
-    "source": _Optional(str, ""),
+    "driver_options": [str],
+    "source": str,
     "fstype": str,
     "options": [str],
+    "shared": bool,
+}
+_CONFIG_MAP: Json = {
+    **{name: _EMPTY_DIR[name] for name in ("mount_type", "mount_source", "mount_point", "driver", "fstype", "options")},
     "shared": _Optional(bool, default=False),
 }
+_IMAGE_VOLUME: Json = {
+    "mount_source": str,
+    "fstype": str,
+    "options": [str],
+}  # as much of it as is read here; Contrast's have none
 _MOUNT: Json = {"destination": str, "source": _Optional(str, ""), "type_": str, "options": [str]}
 _CONTAINER: Json = {
     "Root": {"Path": str},
@@ -168,11 +177,11 @@ _DOCUMENT: Json = {
     "other_container": _CONTAINER,
     "mount_destinations": [str],
     "volumes": {
-        "emptyDir_encrypted": _VOLUME,
-        "emptyDir_plain": _VOLUME,
-        "emptyDir_memory": _VOLUME,
-        "configMap": _VOLUME,
-        "image_volume": _Optional({**_VOLUME, "mount_point": _Optional(str, "")}, None),
+        "emptyDir_encrypted": _EMPTY_DIR,
+        "emptyDir_plain": _EMPTY_DIR,
+        "emptyDir_memory": _EMPTY_DIR,
+        "configMap": _CONFIG_MAP,
+        "image_volume": _Optional(_IMAGE_VOLUME, None),
     },
     "devices": {
         "vfio": {
@@ -194,12 +203,12 @@ _DOCUMENT: Json = {
         "default_caps": [str],
         "privileged_caps": [str],
     },
-    "kata_config": {"oci_version": str, "enable_configmap_secret_storages": _Optional(bool, default=False)},
+    "kata_config": {"oci_version": str, "enable_configmap_secret_storages": bool},
     "cluster_config": {
         "pause_container_image": str,
         "guest_pull": bool,
         "emptydir_type": str,
-        "cgroup_mount_extras_allowed": [str],
+        "cgroup_mount_extras_allowed": _Optional([str], []),
     },
     "request_defaults": {
         "CreateContainerRequest": {"allow_env_regex": [str]},

@@ -11,18 +11,22 @@ from krm_function.api.kinds import EMPTY, ImageFacts
 from krm_function.findings import Finding, finding
 from krm_function.model.annotations import TOTAL, size
 from krm_function.model.edits import Edit
+from krm_function.model.profiles import Profile
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy import (
     References,
     Settings,
     annotation,
     base_initdata,
+    describe,
     digest,
     encode,
     from_annotation,
     seal,
     unreadable,
 )
+from krm_function.policy.expected import unfit
+from krm_function.policy.initdata import POLICY
 from krm_function.record import NamedTuple
 
 if TYPE_CHECKING:
@@ -49,15 +53,25 @@ def seal_policy(
     sealed, findings = seal(workload, images, references, settings, rules, files)
     if sealed is None:
         return Sealing(findings=findings)
+    wrong = unfit(workload, sealed.data, settings.profile)
+    if wrong:
+        return Sealing(findings=wrong)
     return _annotated(workload, sealed.annotation, sealed.digest, findings)
 
 
 def seal_by_genpolicy(
-    workload: Workload, engine: "Engine", references: References, settings: str, rules: str, files: Mapping[str, str]
+    workload: Workload,
+    engine: "Engine",
+    references: References,
+    settings: str,
+    rules: str,
+    files: Mapping[str, str],
+    profile: Profile,
 ) -> Sealing:
     """Let genpolicy make the policy of one workload, and put it into the pod template like one of ours.
 
-    settings: the text of its settings file. files: what the initdata holds beside the policy.
+    settings: the text of its settings file. files: what the initdata holds beside the policy. profile: the one whose
+    data the rules expect.
     """
     from krm_function.policy.genpolicy import read_answer, task
 
@@ -66,6 +80,9 @@ def seal_by_genpolicy(
         return Sealing(findings=tuple(problems))
     made, wrong = read_answer(engine(task(workload, references, rules, settings)), workload, references)
     if made is None:
+        return Sealing(findings=wrong)
+    wrong = unfit(workload, describe(made.data[POLICY]), profile)
+    if wrong:
         return Sealing(findings=wrong)
     toml = encode(base._replace(data={**base.data, **made.data}))
     sealed = digest(toml)

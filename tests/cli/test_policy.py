@@ -1,17 +1,30 @@
 """`policy show`, `diff --policy` and `check --no-weaker` on a deployment in files."""
 
 import json
+import re
 import tomllib
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
 import pytest
 
-from krm_function.policy import describe
+from krm_function.model.workload import INITDATA
+from krm_function.policy import (
+    annotation,
+    decode_toml,
+    describe,
+    digest,
+    encode,
+    from_annotation,
+    rego_document,
+    rules_of,
+)
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
 from tests.failures.running import listing
 from tests.failures.world import CANARY, World, canaries
+from tests.policy.bound import with_images, without_images
 
 WEB = "Deployment/web"
 
@@ -185,6 +198,72 @@ def test_the_gate_names_every_weaker_line_and_nothing_else(shop: Shop, output: s
     assert [error["message"] for error in back.errors] == [f"weaker than the policy before: {said}"]
     assert shop("check", output, "--no-weaker", output).code == 0
     assert shop("check", output, "--no-weaker", "none.yaml").code == 3
+
+
+def resealed(rendered: bytes, edit: Callable[[Any], Any]) -> bytes:
+    """The output with other policy data in every pod, and the manifest that fits."""
+    text = rendered.decode()
+    for value in re.findall(rf"{re.escape(INITDATA)}: \"?([A-Za-z0-9+/=]+)", text):
+        toml = from_annotation(value)
+        initdata = decode_toml(toml)
+        rego = initdata.data["policy.rego"]
+        again = rego_document(rules_of(rego), edit(describe(rego)))
+        other = encode(initdata._replace(data={**initdata.data, "policy.rego": again}))
+        text = text.replace(value, annotation(other)).replace(digest(toml), digest(other))
+    return text.encode()
+
+
+@pytest.fixture
+def bound_and_not(shop: Shop, rendered: bytes) -> tuple[str, str]:
+    """The deployment with policies that bind images, and with such that do not."""
+    bound = shop.write("bound.yaml", resealed(rendered, with_images))
+    return bound, shop.write("loose.yaml", resealed(rendered, without_images))
+
+
+def test_the_gate_says_what_is_stronger_and_why(shop: Shop, bound_and_not: tuple[str, str]) -> None:
+    bound, loose = bound_and_not
+    run = shop("check", bound, "--no-weaker", loose)
+    assert run.code == 0, run.stderr
+    lines = run.stderr.splitlines()
+    assert len([line for line in lines if line.startswith("info CC0619 shop/web spec.template.spec: ")]) == 3
+    web = [line for line in lines if "web: image added registry.example.com/shop/web:1.0@sha256:aa" in line]
+    assert [line.partition(": ")[2].split(" web:")[0] for line in web] == ["stronger than the policy before:"]
+    assert web[0].endswith(": the image is bound to its digest")
+    assert any(line.endswith("(pause): image added pause: the sandbox's image is the VM's own") for line in lines)
+    said = shop("check", bound, "--no-weaker", loose, "--format", "json").findings
+    assert {one["severity"] for one in said if one["code"] == "CC0619"} == {"info"}
+    assert "CC0619" in shop("check", bound, "--no-weaker", loose, "--format", "github").stderr
+
+
+def test_the_gate_closes_when_images_are_bound_no_more(shop: Shop, bound_and_not: tuple[str, str]) -> None:
+    bound, loose = bound_and_not
+    differences = shop("diff", "--policy", bound, loose).stdout.decode().splitlines()
+    weaker = [line for line in differences if line.strip().startswith("weaker")]
+    assert weaker
+    assert all("image removed" in line and "the host may have any image pulled" in line for line in weaker)
+    assert differences[-1].endswith("0 stronger, 0 different")
+
+
+def test_other_rules_are_still_told_as_weaker(shop: Shop, bound_and_not: tuple[str, str]) -> None:
+    bound, loose = bound_and_not
+    other = shop.write("strict.yaml", resealed_rules((shop.directory / bound).read_bytes()))
+    differences = shop("diff", "--policy", loose, other).stdout.decode()
+    assert "weaker    rules changed: other rules: what they allow cannot be measured by the data" in differences
+    assert "stronger  web: image added" in differences
+
+
+def resealed_rules(rendered: bytes) -> bytes:
+    """The output with other rules of the same data in every pod."""
+    text = rendered.decode()
+    for value in re.findall(rf"{re.escape(INITDATA)}: \"?([A-Za-z0-9+/=]+)", text):
+        initdata = decode_toml(from_annotation(value))
+        rego = f"# other rules\n{initdata.data['policy.rego']}"
+        text = text.replace(value, annotation(encode(initdata._replace(data={"policy.rego": rego}))))
+    return text.encode()
+
+
+def test_what_is_told_beside_the_gate_is_no_noise_of_other_kinds(shop: Shop, output: str) -> None:
+    assert shop("check", output, "--no-weaker", output).stderr == "checked 2 Contrast workloads\n"
 
 
 def variations(rendered: bytes) -> dict[str, tuple[bytes, bytes, str]]:

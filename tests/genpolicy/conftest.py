@@ -1,4 +1,4 @@
-"""The stand-in as an executable, and the small deployment of tests/cli to call it for."""
+"""The stand-ins as executables, and the small deployment of tests/cli to call it for."""
 
 import sys
 from collections.abc import Iterator
@@ -22,13 +22,35 @@ def shop(tmp_path: Path, call: Zygote) -> Shop:
     return Shop(tmp_path, call)
 
 
+ROOT = Path(__file__).parents[2]
+
+
+def program(directory: Path, kind: str) -> str:
+    """An executable that is the stand-in of one kind."""
+    path = directory / "genpolicy"
+    lines = (
+        f"#!{sys.executable}",
+        "import sys",
+        "sys.dont_write_bytecode = True",
+        f"sys.path.insert(0, {str(ROOT)!r})",
+        "from tests.genpolicy.standin import main",
+        f"main({kind!r})",
+    )
+    path.write_text("".join(f"{line}\n" for line in lines))
+    path.chmod(0o755)
+    return str(path)
+
+
 @pytest.fixture(scope="session")
 def standin(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The path of the program."""
-    program = tmp_path_factory.mktemp("bin") / "genpolicy"
-    program.write_text(f"#!{sys.executable}\n" + (Path(__file__).parent / "standin.py").read_text())
-    program.chmod(0o755)
-    return str(program)
+    """The path of the program, as Kata makes it."""
+    return program(tmp_path_factory.mktemp("plain"), "plain")
+
+
+@pytest.fixture(scope="session")
+def patched_standin(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The path of the program, as Contrast patches it."""
+    return program(tmp_path_factory.mktemp("patched"), "patched")
 
 
 @pytest.fixture

@@ -1,9 +1,10 @@
-"""A stand-in for genpolicy: its command line and its ways to end (genpolicy.md 1), and a small policy.
+"""A stand-in for genpolicy 4.1: its command line, its settings parser, its policy and its ways to end.
 
 It follows what the real program is documented to do with the arguments that Contrast gives: the workload on standard
-input, the base64 of the initdata on standard output, a panic on standard error with exit code 101. What it shall do is
-read from an annotation of the pod, because its environment and arguments are the matter of the tests. The policy has
-`standin` in its data: what the program saw of the world around it.
+input, the base64 of the initdata on standard output, a panic on standard error with exit code 101. It comes in two
+kinds, plain and as Contrast patches it. What it shall do is read from an annotation of the pod, because its environment
+and arguments are the matter of the tests. The policy has `standin` in its data: what the program saw of the world
+around it.
 """
 
 import argparse
@@ -17,6 +18,10 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 import yaml
+
+from tests.genpolicy.standin_pod import Pod, Refused
+from tests.genpolicy.standin_policy import policy_data, variables
+from tests.genpolicy.standin_settings import PATCHED, PLAIN, complaint
 
 ORDER = "test.example.com/genpolicy"
 PATHS: dict[str, tuple[str, ...]] = {"Pod": (), "CronJob": ("spec", "jobTemplate", "spec", "template")}
@@ -46,38 +51,6 @@ def pod_of(value: Any) -> Any:
     for step in PATHS.get(value["kind"], ("spec", "template")):
         value = value[step]
     return value
-
-
-def variables(container: Any, data: dict[tuple[str, str], dict[str, str]]) -> list[str]:
-    out = []
-    for entry in container.get("env", []):
-        value = entry.get("value", "")
-        source = entry.get("valueFrom", {})
-        for kind, key in (("ConfigMap", "configMapKeyRef"), ("Secret", "secretKeyRef")):
-            if key in source:
-                found = data.get((kind, source[key]["name"]))
-                if found is None:
-                    panic(f"Couldn't get the value of env var {entry['name']}")
-                value = found[source[key]["key"]]
-        out.append(f"{entry['name']}={value}")
-    for source in container.get("envFrom", []):
-        for kind, key in (("ConfigMap", "configMapRef"), ("Secret", "secretRef")):
-            if key in source:
-                out += [f"{name}={value}" for name, value in data[kind, source[key]["name"]].items()]
-    return out
-
-
-def described(container: Any, data: Any) -> dict[str, Any]:
-    notes = {"io.kubernetes.cri.container-name": container["name"], "io.kubernetes.cri.image-name": container["image"]}
-    process = {
-        "Terminal": False,
-        "User": {"UID": 0, "GID": 0, "AdditionalGids": [0], "Username": ""},
-        "Args": container.get("command", ["/entry"]) + container.get("args", []),
-        "Env": variables(container, data),
-        "Cwd": "/",
-        "NoNewPrivileges": False,
-    }
-    return {"OCI": {"Version": "1.1.0", "Process": process, "Annotations": notes, "Mounts": []}, "storages": []}
 
 
 def fail(order: str, pod: Any, all_variables: Callable[[], list[str]]) -> None:
@@ -117,15 +90,18 @@ def fail(order: str, pod: Any, all_variables: Callable[[], list[str]]) -> None:
         sys.exit(0)
 
 
-def main() -> None:
-    given = options()
+def main(kind: str) -> None:
+    """Do what the program does. kind: plain or patched."""
+    given, patched = options(), kind == "patched"
     value = yaml.safe_load(sys.stdin)
     with open(given.rego_rules_path) as file:
         rules = file.read()
     with open(given.json_settings_path) as file:
         settings = json.load(file)
     assert rules.startswith("package agent_policy") or "\npackage agent_policy" in rules
-    assert settings["volumes"]["emptyDir"]["driver"] == "local"
+    said = complaint(settings, PATCHED if patched else PLAIN)
+    if said:
+        panic(f"Merged settings are invalid: {said}")
     data: dict[tuple[str, str], dict[str, str]] = {}
     for path in given.config_file:
         with open(path) as file:
@@ -154,8 +130,10 @@ def main() -> None:
     }
     with open(given.layers_cache_file_path, "w") as file:
         file.write("[]")
-    pause = {"OCI": {"Annotations": {"io.kubernetes.cri.container-type": "sandbox"}}}
-    policy = {"containers": [pause, *(described(one, data) for one in containers)], "standin": around}
+    try:
+        policy = {**policy_data(Pod(value, pod, data, settings, patched)), "standin": around}
+    except Refused as why:
+        panic(str(why))
     text = f"{rules}\npolicy_data := {json.dumps(policy, indent=2)}"
     if order == "another rego":
         text = "package agent_policy\n"
@@ -168,6 +146,3 @@ def main() -> None:
     lines = [f"{json.dumps(name)} = {json.dumps(content)}" for name, content in files.items()]
     toml = "\n".join([f'version = "0.1.0"\nalgorithm = "{algorithm}"\n\n[data]', *lines, ""])
     sys.stdout.write(base64.b64encode(gzip.compress(toml.encode())).decode())
-
-
-main()

@@ -11,8 +11,9 @@ INITDATA = "io.katacontainers.config.hypervisor.cc_init_data"
 
 
 def ordered(world: World, order: str) -> World:
-    """The deployment, with an order on the pod of web."""
+    """The deployment, with an order on the pod of web, under the profile that plain genpolicy makes data for."""
     world.notes[ORDER] = order
+    world.spec.setdefault("policy", {}).setdefault("profile", "kata-4.1")
     return world
 
 

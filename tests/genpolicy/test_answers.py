@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.findings import Ref
+from krm_function.model.profiles import DEFAULT
 from krm_function.model.workload import Workload
 from krm_function.policy import Initdata, References, annotation, encode, load_rules
 from krm_function.policy.genpolicy import Answer, read_answer, settings_text, task
@@ -70,8 +71,8 @@ def test_a_good_answer_is_the_document() -> None:
 
 
 def test_settings_are_whole_and_the_operators_are_left_alone() -> None:
-    assert set(json.loads(settings_text(None))["volumes"]) >= {"emptyDir", "configMap"}
-    assert json.loads(settings_text({"a": 1})) == {"a": 1}
+    assert set(json.loads(settings_text(None, DEFAULT))["volumes"]) >= {"emptyDir", "configMap"}
+    assert json.loads(settings_text({"a": 1}, DEFAULT)) == {"a": 1}
 
 
 def test_an_object_goes_out_alone() -> None:

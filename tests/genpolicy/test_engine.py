@@ -14,6 +14,7 @@ from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
 from tests.failures.running import Run, listing, spawned
 from tests.failures.world import CANARY, World, canaries
+from tests.genpolicy import settings_files
 from tests.genpolicy.standin_orders import INITDATA, ORDER, initdata_of, ordered
 
 
@@ -235,14 +236,13 @@ def test_no_configuration_can_name_a_program(shop: Shop) -> None:
 
 
 def test_its_settings_and_rules_are_the_operators(shop: Shop, standin: str) -> None:
-    settings = {"volumes": {"emptyDir": {"driver": "local"}}, "of": "another release"}
-    shop.write("settings.json", json.dumps(settings))
+    shop.write("settings.json", json.dumps({**settings_files.kata(), "of": "another release"}))
     shop.write("rules.rego", "package agent_policy\n# mine\n")
     run = run_with(shop, standin, "", "--settings", "settings.json", "--policy", "rules.rego")
     assert run.code == 0, run.stderr
     rego = decode_toml(from_annotation(initdata_of(run.stdout, "web"))).data["policy.rego"]
     assert "# mine" in rego
-    assert describe(rego)["standin"]["settings"] == ["of", "volumes"]
+    assert set(describe(rego)["standin"]["settings"]) == {*settings_files.kata(), "of"}
 
 
 def test_what_pipeline_tools_write_is_not_shown_to_it(shop: Shop, standin: str) -> None:

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from krm_function.policy import describe
-from krm_function.policy.images import GUEST_PULL, PAUSE_SOURCE
+from krm_function.policy.image_storage import DRIVER, SANDBOX
 from krm_function.policy.tokens import PATTERNS
 from tests.policy import node
 from tests.policy.engines import agreed
@@ -218,9 +218,9 @@ class Host:
         oci = policy["OCI"]
         kind = oci["Annotations"]["io.kubernetes.cri.container-type"]
         annotations = self._annotations(policy, bundle)
-        pulled = [one["source"] for one in policy["storages"] if one["driver"] == GUEST_PULL]
-        image = pulled[0] if pulled else annotations.get("io.kubernetes.cri.image-name", PAUSE_SOURCE)
-        storages = self._storages([one for one in policy["storages"] if one["driver"] != GUEST_PULL], bundle)
+        pulled = [one["source"] for one in policy["storages"] if one["driver"] == DRIVER]
+        image = pulled[0] if pulled else annotations.get("io.kubernetes.cri.image-name", SANDBOX)
+        storages = self._storages([one for one in policy["storages"] if one["driver"] != DRIVER], bundle)
         block = [s["mount_point"] for s in storages if s["driver"] == "blk"]
         made = [
             self._mount(mount, bundle, block)
@@ -274,8 +274,8 @@ class Host:
     def _pull(self, image: str, annotations: Json, bundle: str) -> Json:
         told = json.dumps({"metadata": annotations})
         return {
-            "driver": GUEST_PULL,
-            "driver_options": [f"{GUEST_PULL}={told}"] if self.node.pull_options else [],
+            "driver": DRIVER,
+            "driver_options": [f"{DRIVER}={told}"] if self.node.pull_options else [],
             "source": image,
             "fstype": "overlay",
             "options": [],

@@ -13,8 +13,9 @@ from krm_function.model.profiles import DEFAULT
 from krm_function.model.workload import Workload
 from krm_function.policy import References, default_settings, describe, load_rules, seal
 from krm_function.policy import settings as policy_settings
+from krm_function.policy.compared_fields import COMPARED
 from krm_function.policy.defaults import default_document
-from krm_function.policy.drift import COMPARED, drift
+from krm_function.policy.drift import drift
 from tests.policy import pods
 
 Json = dict[str, Any]

@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from krm_function.policy.images import PAUSE_SOURCE
+from krm_function.policy.image_storage import SANDBOX
 from tests.policy.node import CONTRAST
 
 Path = tuple[str | int, ...]
@@ -77,8 +77,8 @@ def _kind(place: str, element: Any) -> str:
     """What tells an element of a list from the others, as far as the rules treat it in another way."""
     if isinstance(element, dict) and str(element.get("source")).endswith("/sandbox/shm"):
         return "shm"  # the one bind mount whose source is no pattern in a policy
-    if isinstance(element, dict) and element.get("source") == PAUSE_SOURCE:
-        return PAUSE_SOURCE  # the image inside the VM, which has no digest
+    if isinstance(element, dict) and element.get("source") == SANDBOX:
+        return SANDBOX  # the image inside the VM, which has no digest
     if place.endswith("MaskedPaths") and element in CONTRAST.masked["container"]:
         return "more"  # than a policy asks for
     if isinstance(element, dict):

@@ -1,0 +1,107 @@
+"""Which fields of a pod differ between two container policies: the one that was sealed, and one that is made today.
+
+Rule of this file: a name is that of the field in a pod spec, as a person would look for it. What only the settings
+decide is not compared.
+"""
+
+from typing import Any
+
+from krm_function.findings import Path
+from krm_function.model.profiles import Profile
+from krm_function.model.workload import dig, mapping
+from krm_function.policy import foreign
+from krm_function.policy.image_storage import images, is_of, without_images
+from krm_function.policy.volumes import in_the_vm
+
+Json = dict[str, Any]
+
+IMAGE = "io.kubernetes.cri.image-name"
+ENV: Path = ("OCI", "Process", "Env")  # a set: what the generator adds itself is there twice
+
+# annotation of the runtime -> field of the object that it repeats
+IDENTITY = {
+    "io.kubernetes.cri.sandbox-name": "metadata.name",
+    "io.kubernetes.cri.sandbox-namespace": "metadata.namespace",
+}
+
+# field of the pod -> where policy_data keeps what became of it
+COMPARED: dict[str, Path] = {
+    "command or args": ("OCI", "Process", "Args"),
+    "workingDir": ("OCI", "Process", "Cwd"),
+    "tty": ("OCI", "Process", "Terminal"),
+    "securityContext.runAsUser or runAsGroup": ("OCI", "Process", "User"),
+    "securityContext.capabilities": ("OCI", "Process", "Capabilities"),
+    "securityContext.allowPrivilegeEscalation": ("OCI", "Process", "NoNewPrivileges"),
+    "securityContext.readOnlyRootFilesystem": ("OCI", "Root", "Readonly"),
+    "volumeDevices": ("OCI", "Linux", "Devices"),
+    "exec probes or lifecycle": ("exec_commands",),
+    "shareProcessNamespace": ("sandbox_pidns",),
+    "resources.limits": ("devices",),
+}
+
+
+def differences(made: Json, policy: Json) -> list[str]:
+    """The fields in which two containers of our own generator differ."""
+    fields = [field for field, path in COMPARED.items() if _at(made, path) != _at(policy, path)]
+    if _env(made) != _env(policy):
+        fields.append("env")
+    if annotation(made, IMAGE) != annotation(policy, IMAGE):
+        fields.append("image")
+    if _mounts(made) != _mounts(policy) or _storages(made) != _storages(policy):
+        fields.append("volumeMounts")
+    notes, sealed = (_user_annotations(entry) for entry in (made, policy))
+    changed = sorted(key for key in notes.keys() | sealed.keys() if notes.get(key) != sealed.get(key))
+    return fields + [IDENTITY.get(key, f"annotation {key}") for key in changed]
+
+
+def of_another(fields: list[str], made: Json, policy: Json, where: dict[str, str], *, propagates: bool) -> list[str]:
+    """The same fields, without those that another generator only writes in another way."""
+    same = {
+        "env": foreign.variables(_env(made), _env(policy)) == _env(made),
+        "volumeMounts": foreign.mounts(_mounts(made), _mounts(policy), where, propagates=propagates)
+        and _storages(made) == _storages(policy),
+    }
+    return [field for field in fields if not same.get(field)]
+
+
+def same_image(reference: str, policy: Json, profile: Profile, *, ours: bool) -> bool:
+    """Whether what binds a container's image, if anything does, binds the one that the pod names."""
+    found = images(policy["storages"])
+    if ours and bool(found) != profile.binds_images:
+        return False
+    return not found or is_of(found, reference)
+
+
+def _env(entry: Json) -> set[str]:
+    return set(_at(entry, ENV) or ())
+
+
+def _at(value: Any, path: Path) -> Any:
+    return dig(value, path) or None
+
+
+def _mounts(entry: Json) -> list[tuple[str, ...]]:
+    """Destination, type and options of every mount; of the source only what is not the settings' matter."""
+    return sorted(
+        (mount["destination"], mount["type_"], *mount["options"], mount["source"] * in_the_vm(mount["source"]))
+        for mount in entry["OCI"]["Mounts"]
+    )
+
+
+def _storages(entry: Json) -> list[str]:
+    """The volumes in the VM: the name of each one in memory, "" for each other, which has no name in a policy."""
+    return sorted(
+        one["mount_point"].rpartition("/")[2] * (one["fstype"] == "tmpfs") for one in without_images(entry["storages"])
+    )
+
+
+def annotation(entry: Json, key: str) -> str:
+    """An annotation that a container of a policy must have, "" if it has none of that name."""
+    return str(mapping(dig(entry, ("OCI", "Annotations"))).get(key, ""))
+
+
+def _user_annotations(entry: Json) -> dict[str, str]:
+    """The annotations that come from the pod: all but the runtime's own, plus the names it must have."""
+    annotations = mapping(dig(entry, ("OCI", "Annotations")))
+    of_the_runtime = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")
+    return {key: value for key, value in annotations.items() if key in IDENTITY or not key.startswith(of_the_runtime)}

@@ -1,0 +1,76 @@
+"""Do policy_data belong to the rules that they are sealed with?
+
+Rules count what the data list. With rules that count images, data without image storages refuse every request; with
+rules that do not, data with them do. Either way a pod would be sealed that can never start.
+
+Rule of this file: pure; whoever made the data, our generator or a genpolicy, they are looked at in the same way.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from krm_function.findings import Finding, finding
+from krm_function.model.profiles import CONTRAST, KATA, PROFILES, Profile
+from krm_function.model.workload import Workload, dig, mapping, maps
+from krm_function.policy.image_storage import SANDBOX, images, is_bound, misshapen
+
+NAME = "io.kubernetes.cri.container-name"
+
+
+def mismatch(data: Mapping[str, Any], profile: Profile) -> str:
+    """What policy data lack, or have too much of, for the rules of a profile: one sentence, "" if they fit.
+
+    profile        each container, the sandbox first
+    binds images   exactly one image storage: of the sandbox `pause`, else a reference with a digest
+    does not       none
+    """
+    entries = data.get("containers")
+    if not isinstance(entries, list) or not entries:
+        return "there are no containers"
+    for index, entry in enumerate(entries):
+        sandbox = index == 0
+        who = "the sandbox" if sandbox else f"container {_name(entry, index)}"
+        problem = _problem(mapping(entry).get("storages"), profile, sandbox=sandbox)
+        if problem:
+            return f"{who} {problem}"
+    return ""
+
+
+def profile_of_data(data: Mapping[str, Any]) -> Profile:
+    """The profile that policy data name; of data that name none, the one for nodes that have such images, or not."""
+    named = next((one for one in PROFILES.values() if one.name == data.get("profile")), None)
+    bound = any(images(entry.get("storages")) for entry in maps(data.get("containers")))
+    return named or (CONTRAST if bound else KATA)
+
+
+def unfit(workload: Workload, data: Mapping[str, Any], profile: Profile) -> tuple[Finding, ...]:
+    """CC0618, if the policy data of a workload do not belong to the rules of a profile."""
+    problem = mismatch(data, profile)
+    if not problem:
+        return ()
+    others = [one.name for one in PROFILES.values() if one.binds_images != profile.binds_images and not one.narrowed]
+    maker = "Contrast's genpolicy, and images with digests" if profile.binds_images else "the genpolicy of Kata"
+    remedy = f"use {maker}, or set policy.profile: {' or '.join(others)} and use rules for it"
+    where = (workload.ref, workload.spec_path)
+    return (finding("CC0618", *where, profile=profile.name, problem=problem, remedy=remedy),)
+
+
+def _problem(storages: Any, profile: Profile, *, sandbox: bool) -> str:
+    """What is wrong with one container's storages."""
+    if not isinstance(storages, list):
+        return "has no list of storages"
+    found = images(storages)
+    if not profile.binds_images:
+        return "has an image storage, which these rules do not know" if found else ""
+    if len(found) != 1:
+        return f"has {len(found) or 'no'} image storage{'s' if len(found) > 1 else ''} instead of one"
+    member = misshapen(found[0])
+    if member:
+        return f"has an image storage whose {member} is not what a node sends"
+    if not is_bound(found[0], sandbox=sandbox):
+        return f"has another image than {SANDBOX}" if sandbox else "has an image without a digest"
+    return ""
+
+
+def _name(entry: Any, index: int) -> str:
+    return str(mapping(dig(entry, ("OCI", "Annotations"))).get(NAME) or index)

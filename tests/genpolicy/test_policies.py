@@ -1,0 +1,255 @@
+"""What the generators of others make: sealed with the rules that belong to it, looked at by `check`, and nothing else.
+
+The stand-ins share nothing with our generator but the documentation that both follow.
+"""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+
+from krm_function.cli.genpolicy import engine
+from krm_function.model.profiles import CONTRAST, KATA, Profile
+from krm_function.model.workload import Workload
+from krm_function.policy import References, decode_toml, describe, from_annotation, load_rules, rego_document
+from krm_function.policy.drift import drift
+from krm_function.policy.expected import mismatch
+from krm_function.policy.genpolicy import MARK, settings_text
+from krm_function.stages.policy import Sealing, seal_by_genpolicy
+from tests.cli.conftest import Shop
+from tests.failures.world import World
+from tests.genpolicy.settings_files import contrast, kata
+from tests.genpolicy.standin_mounts import VOLUME
+from tests.genpolicy.standin_orders import INITDATA, ordered
+from tests.genpolicy.standin_pod import Pod, Refused
+from tests.genpolicy.standin_policy import policy_data
+from tests.policy import host, node, pods
+
+Json = dict[str, Any]
+PINNED = "shop/web:1@sha256:" + "1" * 64
+OTHER = "shop/web:1@sha256:" + "2" * 64
+
+MOUNTS: list[Json] = [
+    {"name": "scratch", "mountPath": "/scratch", "mountPropagation": "Bidirectional"},
+    {"name": "memory", "mountPath": "/memory", "mountPropagation": "HostToContainer"},
+    {"name": "look", "mountPath": "/etc/look"},
+    {"name": "keys", "mountPath": "/etc/keys", "readOnly": True},
+    {"name": "claim", "mountPath": "/claim", "readOnly": True},
+    {"name": "fuse", "mountPath": "/dev/fuse", "mountPropagation": "HostToContainer"},
+    {"name": "srv", "mountPath": "/srv", "mountPropagation": "HostToContainer"},
+    {"name": "about", "mountPath": "/about"},
+    {"name": "memory", "mountPath": "/etc/hosts"},
+    {"name": "memory", "mountPath": "/dev/shm", "readOnly": True},  # noqa: S108
+]
+SPEC: Json = {
+    "runtimeClassName": "contrast-cc-metal-qemu-snp-0123abcd",
+    "shareProcessNamespace": True,
+    "securityContext": {"sysctls": [{"name": "net.core.somaxconn", "value": "1"}]},
+    "initContainers": [
+        {"name": "first", "image": PINNED, "command": ["/prepare"], "securityContext": {"privileged": True}},
+        {"name": "second", "image": PINNED, "args": ["x"], "terminationMessagePath": "/dev/last"},
+    ],
+    "containers": [
+        {
+            "name": "app",
+            "image": PINNED,
+            "command": ["/web"],
+            "args": ["--level=$(LEVEL)"],
+            "tty": True,
+            "env": [
+                {"name": "LEVEL", "value": "info"},
+                {"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+                {"name": "COLOUR", "valueFrom": {"configMapKeyRef": {"name": "look", "key": "colour"}}},
+                {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "keys", "key": "token"}}},
+            ],
+            "livenessProbe": {"exec": {"command": ["/web", "health"]}},
+            "lifecycle": {"preStop": {"exec": {"command": ["/web", "stop"]}}},
+            "resources": {"limits": {"nvidia.com/pgpu": "2"}},
+            "securityContext": {
+                "readOnlyRootFilesystem": True,
+                "allowPrivilegeEscalation": False,
+                "capabilities": {"add": ["NET_ADMIN"], "drop": ["CHOWN"]},
+            },
+            "volumeMounts": MOUNTS,
+            "volumeDevices": [{"name": "block", "devicePath": "/dev/xvda"}],
+        }
+    ],
+    "volumes": [
+        {"name": "scratch", "emptyDir": {}},
+        {"name": "memory", "emptyDir": {"medium": "Memory"}},
+        {"name": "look", "configMap": {"name": "look"}},
+        {"name": "keys", "secret": {"secretName": "keys"}},
+        {"name": "claim", "persistentVolumeClaim": {"claimName": "c"}},
+        {"name": "fuse", "hostPath": {"path": "/dev/fuse"}},
+        {"name": "srv", "hostPath": {"path": "/srv"}},
+        {"name": "about", "downwardAPI": {"items": []}},
+        {"name": "block", "persistentVolumeClaim": {"claimName": "b"}},
+    ],
+}
+REFERENCES = References([pods.CONFIG_MAP, pods.SECRET])
+OBJECTS = {("ConfigMap", "look"): pods.CONFIG_MAP["data"], ("Secret", "keys"): {"token": "s3cr3t"}}
+SUBJECT = pods.workload(SPEC)
+
+
+def made(subject: Workload, *, patched: bool) -> Json:
+    """What one of the generators makes of a pod."""
+    pod = subject.document if subject.ref.kind == "Pod" else subject.document["spec"]["template"]
+    settings = contrast() if patched else kata()
+    return policy_data(Pod(subject.document, pod, OBJECTS, settings, patched))
+
+
+def edited(edit: Callable[[Json], object], subject: Workload = SUBJECT) -> Workload:
+    document = copy.deepcopy(subject.document)
+    moved = subject._replace(document=document)
+    edit(moved.pod_spec)
+    assert moved.pod_spec != subject.pod_spec
+    return moved
+
+
+@pytest.mark.parametrize("patched", [False, True], ids=["plain", "patched"])
+def test_check_takes_what_they_make_for_what_it_is(*, patched: bool) -> None:
+    data = made(SUBJECT, patched=patched)
+    assert drift(SUBJECT, data, REFERENCES, ours=False) == []
+    assert drift(SUBJECT, data, References(), ours=False) == []
+
+
+@pytest.mark.parametrize("kind", ["Pod", "StatefulSet", "DaemonSet", "Job", "Deployment"])
+@pytest.mark.parametrize("patched", [False, True], ids=["plain", "patched"])
+def test_check_takes_what_they_make_of_objects_of_any_kind(kind: str, *, patched: bool) -> None:
+    subject = pods.workload(SPEC, kind)
+    assert drift(subject, made(subject, patched=patched), REFERENCES, ours=False) == []
+
+
+def test_check_takes_a_volume_of_an_image_as_plain_genpolicy_mounts_it() -> None:
+    spec = {"containers": [{"name": "app", "image": f"{VOLUME}@sha256:{'1' * 64}"}]}
+    subject = pods.workload(spec)
+    data = made(subject, patched=False)
+    assert "/cache" in [mount["destination"] for mount in data["containers"][1]["OCI"]["Mounts"]]
+    assert drift(subject, data, REFERENCES, ours=False) == []
+    with pytest.raises(Refused, match="/cache"):
+        made(subject, patched=True)
+
+
+EDITS: dict[str, tuple[Callable[[Json], object], str]] = {
+    "another digest": (lambda spec: spec["containers"][0].update(image=OTHER), "app: image"),
+    "another argument": (lambda spec: spec["containers"][0].update(args=["x"]), "app: command or args"),
+    "another variable": (lambda spec: spec["containers"][0]["env"][0].update(value="debug"), "app: env"),
+    "one mount less": (lambda spec: spec["containers"][0]["volumeMounts"].pop(0), "app: volumeMounts"),
+    "a mount elsewhere": (
+        lambda spec: spec["containers"][0]["volumeMounts"][0].update(mountPath="/else"),
+        "app: volumeMounts",
+    ),
+    "a read-only emptyDir": (
+        lambda spec: spec["containers"][0]["volumeMounts"][0].update(readOnly=True),
+        "app: volumeMounts",
+    ),
+    "another home": (lambda spec: spec["volumes"][5]["hostPath"].update(path="/dev/kvm"), "app: volumeMounts"),
+    "a GPU less": (
+        lambda spec: spec["containers"][0]["resources"]["limits"].update({"nvidia.com/pgpu": "1"}),
+        "app: resources.limits",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize("patched", [False, True], ids=["plain", "patched"])
+def test_check_sees_an_edit_after_they_sealed(name: str, *, patched: bool) -> None:
+    edit, field = EDITS[name]
+    assert field in drift(edited(edit), made(SUBJECT, patched=patched), REFERENCES, ours=False)
+
+
+def test_check_sees_another_digest_behind_the_same_name() -> None:
+    """The annotation is the host's to write; what binds is the storage."""
+    data = made(SUBJECT, patched=True)
+    data["containers"][-1]["storages"][-1]["source"] = OTHER
+    assert drift(SUBJECT, data, REFERENCES, ours=False) == ["app: image"]
+
+
+@pytest.mark.parametrize("patched", [False, True], ids=["plain", "patched"])
+def test_what_they_make_fits_the_rules_of_its_kind_and_no_others(*, patched: bool) -> None:
+    data = made(SUBJECT, patched=patched)
+    assert bool(mismatch(data, CONTRAST)) == (not patched)
+    assert bool(mismatch(data, KATA)) == patched
+
+
+def test_the_patched_one_without_guest_pull_binds_nothing() -> None:
+    settings = contrast()
+    settings["cluster_config"]["guest_pull"] = False
+    data = policy_data(Pod(SUBJECT.document, SUBJECT.document["spec"]["template"], OBJECTS, settings, patched=True))
+    assert mismatch(data, KATA) == ""
+
+
+# beside the mounts of the node, of which the host of these tests knows no second place
+SMALL = edited(lambda spec: [spec["containers"][0]["volumeMounts"].pop(0), spec.update(volumes=SPEC["volumes"][1:])])
+
+
+@pytest.mark.parametrize("profile", [KATA, CONTRAST], ids=["plain", "patched"])
+def test_our_rules_run_what_genpolicy_makes(profile: Profile) -> None:
+    rego = rego_document(load_rules(profile) + MARK, made(SMALL, patched=profile is CONTRAST))
+    agent, asking = host.Agent(rego), host.Host(rego, on=node.KATA if profile is KATA else node.CONTRAST)
+    for name in ("pause", "first", "second", "app"):
+        assert agent.allows("CreateContainerRequest", asking.create(name)), name
+    assert agent.allows("ExecProcessRequest", asking.execute("app", ["/web", "health"]))
+    if profile is CONTRAST:
+        request = asking.create("app", "e" * 64)
+        (pull,) = [one for one in request["storages"] if one["driver"] == "image_guest_pull"]
+        pull["source"] = OTHER
+        assert not host.Agent(rego).allows("CreateContainerRequest", request)
+    request = asking.create("app", "f" * 64)
+    request["OCI"]["Process"]["Args"] = ["/bin/sh"]
+    assert not host.Agent(rego).allows("CreateContainerRequest", request)
+
+
+# --- sealed by the programs
+
+
+def sealed(program: str, profile: Profile, subject: Workload = SUBJECT) -> Sealing:
+    rules = load_rules(profile) + MARK
+    with engine(program, 60) as (run, problems):
+        assert run is not None, problems
+        return seal_by_genpolicy(subject, run, REFERENCES, settings_text(None, profile), rules, {}, profile)
+
+
+@pytest.mark.parametrize("program, profile", [("standin", KATA), ("patched_standin", CONTRAST)])
+def test_data_that_fit_are_sealed(request: pytest.FixtureRequest, program: str, profile: Profile) -> None:
+    made_of = sealed(request.getfixturevalue(program), profile)
+    assert [found.code for found in made_of.findings] == ["CC0606"]
+    assert made_of.digest
+    assert made_of.edits
+
+
+@pytest.mark.parametrize("program, profile", [("standin", CONTRAST), ("patched_standin", KATA)])
+def test_data_that_do_not_fit_are_never_sealed(request: pytest.FixtureRequest, program: str, profile: Profile) -> None:
+    made_of = sealed(request.getfixturevalue(program), profile)
+    assert [(found.code, found.ref) for found in made_of.findings] == [("CC0618", SUBJECT.ref)]
+    assert (made_of.digest, made_of.edits) == ("", ())
+
+
+def test_an_image_without_a_digest_is_not_sealed_with_rules_that_bind_images(patched_standin: str) -> None:
+    subject = edited(lambda spec: spec["containers"][0].update(image="shop/web:1"))
+    (found,) = sealed(patched_standin, CONTRAST, subject).findings
+    assert found.code == "CC0618"
+    assert "container app has an image without a digest" in found.message
+
+
+def test_a_render_with_the_genpolicy_of_another_profile_writes_nothing(shop: Shop, patched_standin: str) -> None:
+    shop.change(ordered(World(), ""))
+    run = shop.generate("--genpolicy", patched_standin, "--format", "json")
+    assert (run.code, run.stdout) == (1, b"")
+    assert {error["code"] for error in run.errors} == {"CC0618"}
+
+
+def test_check_has_nothing_to_say_of_a_render_with_genpolicy(shop: Shop, standin: str) -> None:
+    world = ordered(World(), "")
+    del world.container["envFrom"][0]["prefix"]  # genpolicy overlooks it, and then the pod is none that its policy runs
+    shop.change(world)
+    run = shop.generate("--genpolicy", standin, "-o", "rendered.yaml")
+    assert run.code == 0, run.stderr
+    checked = shop("check", "rendered.yaml")
+    assert (checked.code, checked.stderr) == (0, "checked 2 Contrast workloads\n")
+    documents = yaml.safe_load_all((shop.directory / "rendered.yaml").read_bytes())
+    (web,) = [one for one in documents if one["kind"] == "Deployment"]
+    note = web["spec"]["template"]["metadata"]["annotations"][INITDATA]
+    assert "standin" in describe(decode_toml(from_annotation(note)).data["policy.rego"])

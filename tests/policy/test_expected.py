@@ -1,0 +1,106 @@
+"""Whether policy data belong to the rules that they are to be sealed with."""
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from krm_function.findings import Ref
+from krm_function.model.profiles import CONTRAST, KATA, PROFILES, STRICT, Profile
+from krm_function.policy import describe
+from krm_function.policy.expected import mismatch, unfit
+from tests.policy import pods
+from tests.policy.bound import image_storage, with_images, without_images
+
+Json = dict[str, Any]
+
+APP = "app:1@sha256:" + "1" * 64
+POD = pods.simple(image=APP)
+NONE = without_images(describe(pods.sealed(POD).rego))
+BOUND = with_images(NONE)
+BINDING = [profile for profile in PROFILES.values() if profile.binds_images]
+
+
+def holding(*storages: Any, container: int = 1) -> Json:
+    data = copy.deepcopy(BOUND)
+    data["containers"][container]["storages"] = list(storages)
+    return data
+
+
+@pytest.mark.parametrize("profile", BINDING)
+def test_data_with_an_image_in_every_container_fit_rules_that_count_images(profile: Profile) -> None:
+    assert mismatch(BOUND, profile) == ""
+    assert mismatch(with_images(describe(pods.sealed(pods.rich()).rego)), profile) == ""
+
+
+def test_data_without_images_fit_rules_that_do_not() -> None:
+    assert mismatch(NONE, KATA) == ""
+    volume = {"driver": "", "fstype": "ext4"}
+    assert mismatch(holding(image_storage(APP), volume), CONTRAST) == "", "volumes are no images"
+
+
+@pytest.mark.parametrize(
+    "data, problem",
+    [
+        (NONE, "the sandbox has no image storage instead of one"),
+        (holding(), "container app has no image storage instead of one"),
+        (holding(image_storage(APP), image_storage(APP)), "container app has 2 image storages instead of one"),
+        (holding(image_storage("app:1")), "container app has an image without a digest"),
+        (holding(image_storage("pause")), "container app has an image without a digest"),
+        (holding(image_storage(APP), container=0), "the sandbox has another image than pause"),
+        (holding(image_storage(APP) | {"fstype": "x"}), "has an image storage whose fstype is not what a node sends"),
+        (holding(image_storage(APP) | {"shared": 0}), "whose shared is not what a node sends"),
+        (holding(image_storage(APP) | {"driver_options": ["x"]}), "whose driver_options is not what a node sends"),
+        (holding(image_storage(APP) | {"more": 1}), "whose more is not what a node sends"),
+        (holding(image_storage(APP) | {"source": 5}), "whose source is not what a node sends"),
+        ({"containers": []}, "there are no containers"),
+        ({}, "there are no containers"),
+        ({"containers": [5]}, "the sandbox has no list of storages"),
+    ],
+)
+def test_what_data_lack_for_rules_that_count_images(data: Json, problem: str) -> None:
+    assert mismatch(data, CONTRAST).endswith(problem)
+    assert mismatch(data, STRICT).endswith(problem)
+
+
+@pytest.mark.parametrize("member", image_storage(""))
+def test_every_member_of_an_image_storage_is_looked_at(member: str) -> None:
+    storage = {key: value for key, value in image_storage(APP).items() if key != member}
+    assert mismatch(holding(storage), CONTRAST)
+
+
+def test_an_image_in_any_container_is_too_much_for_rules_that_do_not_count_them() -> None:
+    assert mismatch(BOUND, KATA) == "the sandbox has an image storage, which these rules do not know"
+    only = copy.deepcopy(NONE)
+    only["containers"][1]["storages"].append({"driver": "image_guest_pull"})
+    assert mismatch(only, KATA) == "container app has an image storage, which these rules do not know"
+
+
+def test_the_finding_says_which_profile_and_which_genpolicy_would_do() -> None:
+    (found,) = unfit(POD, NONE, CONTRAST)
+    assert (found.code, found.ref, found.path) == ("CC0618", Ref("apps/v1", "Deployment", "shop", "web"), POD.spec_path)
+    assert found.message == (
+        "the policy's data do not fit the rules of profile contrast-1.25: "
+        "the sandbox has no image storage instead of one"
+    )
+    assert found.hint == (
+        "use Contrast's genpolicy, and images with digests, or set policy.profile: kata-4.1 and use rules for it"
+    )
+    (found,) = unfit(POD, BOUND, KATA)
+    assert found.hint == "use the genpolicy of Kata, or set policy.profile: contrast-1.25 and use rules for it"
+    assert unfit(POD, BOUND, CONTRAST) == unfit(POD, NONE, KATA) == ()
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["OCI", "storages", "x"]), inner),
+)
+
+
+@given(entries=ANYTHING, profile=st.sampled_from(list(PROFILES.values())))
+def test_any_data_are_judged_and_never_a_crash(entries: Any, profile: Profile) -> None:
+    problem = mismatch({"containers": entries}, profile)
+    assert "\n" not in problem
+    assert problem or not profile.binds_images
