@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_function.policy import decode_toml, describe, digest, from_annotation, load_rules
+from krm_function.policy import KATA, decode_toml, describe, digest, from_annotation, load_rules
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
 from tests.failures.running import Run, listing, spawned
@@ -44,7 +44,7 @@ def test_the_policies_and_the_manifest_are_genpolicys(shop: Shop, standin: str) 
         toml = from_annotation(initdata_of(run.stdout, name))
         made = decode_toml(toml)
         assert list(made.data) == ["policy.rego"]
-        assert made.data["policy.rego"].startswith(load_rules())
+        assert made.data["policy.rego"].startswith(load_rules(KATA))
         assert "standin" in describe(made.data["policy.rego"])
         assert digest(toml) in named
     again = run_with(shop, standin)

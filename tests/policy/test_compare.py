@@ -32,9 +32,10 @@ def of_pods(before: Json, after: Json) -> list[tuple[str, str, str, str, str]]:
     return [line[:5] for line in between(old, new)]
 
 
+SHORTENED = " -> ".join(f"{pods.pinned(name)[:64]}…" for name in ("app:1", "app:2"))
 # a container before, after, and the one line; the reverse must be the reverse
 CHANGES: dict[str, tuple[Json, Json, tuple[str, str, str, str, str]]] = {
-    "image": ({}, {"image": "app:2"}, ("app", "image", "changed", "app:1 -> app:2", "different")),
+    "image": ({}, {"image": "app:2"}, ("app", "image", "changed", SHORTENED, "different")),
     "command": (
         {"command": ["/a", "b"]},
         {"command": ["/a", "c"]},

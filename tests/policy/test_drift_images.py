@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from krm_function.model.workload import Workload
-from krm_function.policy import References, default_settings, describe, load_rules, seal
+from krm_function.policy import CONTRAST, KATA, References, default_settings, describe, load_rules, seal
 from krm_function.policy.drift import compare, drift
 from tests.policy import pods
-from tests.policy.bound import image_storage, with_images, without_images
+from tests.policy.bound import image_storage, with_images
 from tests.policy.test_drift import EVERY, FACTS, MOVES, MOVES_OF_VOLUMES, OBJECTS, REFERENCES, RICH, SHAPES, changed
 
 Json = dict[str, Any]
@@ -19,11 +19,13 @@ APP = f"app@{ONE}"
 
 
 def made(subject: Workload) -> Json:
-    return without_images(describe(pods.sealed(subject, REFERENCES).rego))
+    """The data for plain Kata."""
+    return describe(pods.sealed(subject, REFERENCES, KATA).rego)
 
 
 def bound(subject: Workload) -> Json:
-    return with_images(made(subject), profile="contrast-1.25")
+    """The data for a Contrast node."""
+    return describe(pods.sealed(subject, REFERENCES, CONTRAST).rego)
 
 
 POD = pods.simple(image=APP)
@@ -38,11 +40,12 @@ def holding(*storages: Json, data: Json = BOUND) -> Json:
 
 
 @pytest.mark.parametrize("ours", [True, False])
-@pytest.mark.parametrize("profile", ["contrast-1.25", ""])
+@pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_an_untouched_pod_with_bound_images_did_not_move(shape: str, profile: str, *, ours: bool) -> None:
+def test_an_untouched_pod_with_bound_images_did_not_move(shape: str, *, named: bool, ours: bool) -> None:
     subject = pods.workload(SHAPES[shape])
-    assert drift(subject, with_images(made(subject), profile=profile), REFERENCES, ours=ours) == []
+    data = {key: value for key, value in bound(subject).items() if named or key != "profile"}
+    assert drift(subject, data, REFERENCES, ours=ours) == []
 
 
 @pytest.mark.parametrize("name", MOVES)
@@ -182,10 +185,9 @@ def test_contrasts_genpolicy_heeds_the_propagation_of_an_empty_dir() -> None:
 
 @pytest.mark.parametrize("name", MOVES_OF_VOLUMES)
 def test_another_home_of_a_volume_is_seen_under_bound_images(name: str) -> None:
-    facts = {name: one._replace(config={**one.config, "Volumes": {}}) for name, one in FACTS.items()}
-    sealed, _ = seal(EVERY, facts, OBJECTS, default_settings(), load_rules())
+    sealed, _ = seal(EVERY, FACTS, OBJECTS, default_settings(), load_rules())
     assert sealed is not None
-    data = with_images(sealed.data, profile="contrast-1.25")
+    data = sealed.data
     edited = changed(EVERY, lambda spec: MOVES_OF_VOLUMES[name]({one["name"]: one for one in spec["volumes"]}))
     assert drift(EVERY, data, OBJECTS) == []
     assert drift(edited, data, OBJECTS) == ["app: volumeMounts"]
