@@ -264,7 +264,7 @@ KINDS: dict[str, Kind] = {
     "CC0640": Kind(
         "error",
         "{container}: {what} holds {token}, which profile strict cannot bind to one value",
-        "write the value into the pod template, or set policy.profile: kata-4.1",
+        "write the value into the pod template, or leave out policy.profile: strict",
     ),
     "CC0641": Kind(
         "error",

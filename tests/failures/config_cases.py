@@ -219,9 +219,19 @@ def policy_rules_of_another_package(world: World) -> None:
 
 @cases("CC0641", "v1.25.0 spec.policySettings", "common is missing")
 def a_release_with_policy_settings_that_lack_a_part(world: World) -> None:
-    world["release"]["spec"]["policySettings"] = {
-        key: part for key, part in default_document(DEFAULT).items() if key != "common"
-    }
+    world["release"]["spec"]["policySettings"] = _without_common()
+
+
+@cases("CC0650", "v1.25.0 spec.version", "release v1.24.0-pre is older than Contrast 1.25", hint="use a newer release")
+def a_release_older_than_all_whose_nodes_are_known(world: World) -> None:
+    world["release"]["spec"]["version"] = "v1.24.0-pre"
+
+
+@cases("CC0612", "contrast spec.policy.settings", "cluster_config.guest_pull must be true", hint="correct the settings")
+def settings_by_which_no_image_is_bound(world: World) -> None:
+    document = default_document(DEFAULT)
+    document["cluster_config"]["guest_pull"] = False
+    world.spec["policy"] = {"settings": json.dumps(document)}
 
 
 def _without_common() -> dict[str, object]:

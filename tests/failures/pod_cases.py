@@ -200,11 +200,26 @@ def an_unmasked_proc(world: World) -> None:
     world.container["securityContext"] = {"procMount": "Unmasked"}
 
 
-@cases("CC0640", CONTAINER, "containers[0]: COLOUR holds $(todo-annotation)", hint="set policy.profile: kata-4.1")
+@cases("CC0640", CONTAINER, "containers[0]: COLOUR holds $(todo-annotation)", hint="leave out policy.profile: strict")
 def a_value_that_profile_strict_cannot_bind(world: World) -> None:
     world.spec["policy"] = {"profile": "strict"}
     field = {"fieldRef": {"fieldPath": "metadata.annotations['example.com/colour']"}}
     world.container["env"] = [{"name": "COLOUR", "valueFrom": field}]
+
+
+@cases("CC0643", f"{CONTAINER}.image", "has a VOLUME /data on which", hint="volume of the pod at /data")
+def an_image_with_a_volume_that_nothing_is_mounted_on(world: World) -> None:
+    world["lock"]["spec"]["images"][WEB_IMAGE]["config"]["Volumes"] = {"/data": {}}
+
+
+@cases("CC0508", f"{CONTAINER}.image", "lacks passwd", hint="run contrast-krm lock")
+def a_lock_that_does_not_say_what_users_an_image_has(world: World) -> None:
+    del world["lock"]["spec"]["images"][WEB_IMAGE]["passwd"]
+
+
+@cases("CC0604", CONTAINER, "runs as the image's user web, whose name", hint="set runAsUser and runAsGroup")
+def an_image_with_a_user_that_its_passwd_does_not_have(world: World) -> None:
+    world["lock"]["spec"]["images"][WEB_IMAGE]["config"]["User"] = "web"
 
 
 @cases("CC0605", f"{SPEC}.hostNetwrok", "unknown field hostNetwrok", hint="did you mean hostNetwork?")

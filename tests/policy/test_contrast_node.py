@@ -256,3 +256,52 @@ def test_gpus_of_init_containers_count_for_the_sandbox(profile: Profile) -> None
     assert counts == {"pause": 2, "warm": 1, "test": 1, "side": 0}
     for name in counts:
         assert Agent(rego).allows("CreateContainerRequest", host.create(name))
+
+
+# Rules of somebody else that look at storages only, as Contrast's own do: all are counted, images by their digests.
+COUNTING = """package agent_policy
+
+import future.keywords.every
+import future.keywords.if
+import future.keywords.in
+
+default CreateContainerRequest := false
+
+CreateContainerRequest if {
+\tsome p in policy_data.containers
+\tp.OCI.Annotations["io.kubernetes.cri.container-type"] == input.OCI.Annotations["io.kubernetes.cri.container-type"]
+\tcount(p.storages) == count(input.storages)
+\tevery storage in input.storages {
+\t\tpermitted(p, storage)
+\t}
+}
+
+permitted(p, storage) if {
+\tsome wanted in p.storages
+\twanted.driver == storage.driver
+\twanted.driver_options == storage.driver_options
+\twanted.fstype == storage.fstype
+\tsplit(wanted.source, "@")[1] == split(storage.source, "@")[1]
+\tid := input.container_id
+\tpoint := replace(replace(wanted.mount_point, "$(root_path)", policy_data.common.root_path), "$(bundle-id)", id)
+\tregex.match(point, storage.mount_point)
+}
+
+permitted(p, storage) if {
+\tsome wanted in p.storages
+\twanted.source == "pause"
+\tstorage.source == "pause"
+}
+"""
+
+
+def test_rules_of_somebody_else_that_count_images_work_with_our_data() -> None:
+    subject = _pod()
+    made, findings = seal(subject, {BUSYBOX: FACTS}, References(), default_settings(), COUNTING)
+    assert made is not None, findings
+    asking = Host(made.rego, "test", "default", node.CONTRAST)
+    for name in ("pause", "test"):
+        assert Agent(made.rego).allows("CreateContainerRequest", asking.create(name))
+    other = asking.create("test")
+    _source("busybox@sha256:" + "0" * 64)(other)
+    assert not Agent(made.rego).allows("CreateContainerRequest", other)

@@ -281,7 +281,7 @@ def _neighbours(*addresses: str) -> Json:
 
 
 @pytest.mark.parametrize(
-    ("address", "contrast", "strict"),
+    ("address", "wide", "narrow"),
     [
         ("", True, True),
         ("10.0.0.5", True, True),
@@ -301,13 +301,13 @@ def _neighbours(*addresses: str) -> Json:
     ],
 )
 def test_addresses_of_routes_and_neighbours(
-    agents: tuple[host.Agent, host.Agent], address: str, *, contrast: bool, strict: bool
+    agents: tuple[host.Agent, host.Agent], address: str, *, wide: bool, narrow: bool
 ) -> None:
     for entry_point, request in (
         ("UpdateRoutesRequest", _routes("10.0.0.6", address)),
         ("AddARPNeighborsRequest", _neighbours("10.0.0.6", address)),
     ):
-        assert [_allowed(agent, entry_point, request) for agent in agents] == [contrast, strict]
+        assert [_allowed(agent, entry_point, request) for agent in agents] == [wide, narrow]
 
 
 @pytest.mark.parametrize("address", ["::1", "::1/128", "0:0:0:0:0:0:0:1/128"])
