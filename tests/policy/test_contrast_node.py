@@ -299,9 +299,10 @@ def test_rules_of_somebody_else_that_count_images_work_with_our_data() -> None:
     subject = _pod()
     made, findings = seal(subject, {BUSYBOX: FACTS}, References(), default_settings(), COUNTING)
     assert made is not None, findings
+    # rego-cpp refuses to run what it compiled of so small a module ("bundle verify: raw index ...")
     asking = Host(made.rego, "test", "default", node.CONTRAST)
     for name in ("pause", "test"):
-        assert Agent(made.rego).allows("CreateContainerRequest", asking.create(name))
+        assert Agent(made.rego, quick=True).allows("CreateContainerRequest", asking.create(name))
     other = asking.create("test")
     _source("busybox@sha256:" + "0" * 64)(other)
-    assert not Agent(made.rego).allows("CreateContainerRequest", other)
+    assert not Agent(made.rego, quick=True).allows("CreateContainerRequest", other)
