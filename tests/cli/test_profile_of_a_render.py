@@ -91,3 +91,17 @@ def test_strict_consists_of_its_rules(shop: Shop) -> None:
     shop.change(world)
     run = shop.generate("--format", "json")
     assert (run.code, [error["code"] for error in run.errors]) == (2, ["CC0901"])
+
+
+def test_the_gate_says_that_images_are_bound_now_and_why(shop: Shop) -> None:
+    for profile, name in (("kata-4.1", "old.yaml"), ("", "new.yaml")):
+        shop.write(name, _run(shop, profile).stdout)
+    found = shop("check", "new.yaml", "--no-weaker", "old.yaml", "--format", "json").findings
+    stronger = [one["message"] for one in found if one["code"] == "CC0619"]
+    assert any("web: image added registry.example.com" in text for text in stronger)
+    assert all(text.endswith(("the image is bound to its digest", "is the VM's own")) for text in stronger)
+    weaker = [one["message"] for one in found if one["code"] == "CC0617"]
+    assert not [text for text in weaker if "image" in text]
+    back = shop("check", "old.yaml", "--no-weaker", "new.yaml", "--format", "json").findings
+    weaker = [one["message"] for one in back if one["code"] == "CC0617"]
+    assert any("web: image removed" in text and "the host may have any image pulled" in text for text in weaker)
