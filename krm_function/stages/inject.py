@@ -48,7 +48,7 @@ class Wanted(NamedTuple):
 def inject(workload: Workload, options: Generate, release: Release, coordinator_namespace: str) -> Outcome:
     """Inject what one workload asks for.
 
-    release: its images are applied once, by whole string (contrast.md 5.6); its memory is what the containers get. Any
+    release: its images are applied once, by whole string; its memory is what the containers get. Any
     finding means that nothing at all is edited.
     """
     wrong = shape_findings(workload)

@@ -4,6 +4,7 @@ import pytest
 
 from krm_function.policy import CONTRAST, KATA, STRICT, Profile, References, default_settings, seal
 from tests.policy import pods
+from tests.policy.bound import image_storage
 
 Json = dict[str, Any]
 SHM = "/dev/shm"  # noqa: S108 - a mount of the guest
@@ -94,24 +95,14 @@ def test_a_plain_container() -> None:
     }
 
 
-def _storage(source: str) -> Json:
-    return {
-        "driver": "image_guest_pull",
-        "driver_options": [],
-        "source": source,
-        "fstype": "overlay",
-        "options": [],
-        "mount_point": "^$(root_path)$",
-        "fs_group": None,
-        "shared": False,
-    }
-
-
 def test_each_container_has_the_image_that_the_pod_names_and_the_sandbox_its_own() -> None:
     made = pods.sealed(pods.rich()).data["containers"]
     assert [one["storages"][-1] for one in made] == [
-        _storage("pause"),
-        *(_storage(container["image"]) for container in (pods.MESH, pods.CRYPT_INITIALIZER, pods.HOLDER, pods.APP)),
+        image_storage("pause"),
+        *(
+            image_storage(container["image"])
+            for container in (pods.MESH, pods.CRYPT_INITIALIZER, pods.HOLDER, pods.APP)
+        ),
     ]
     for container in made:
         assert [one["driver"] for one in container["storages"]].count("image_guest_pull") == 1
