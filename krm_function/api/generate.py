@@ -21,7 +21,7 @@ from krm_function.api.reference_values import operated
 from krm_function.findings import Finding, has_errors
 from krm_function.model.labels import DNS_SUBDOMAIN, LABEL_KEY, LABEL_VALUE, LONGEST_SUBDOMAIN
 from krm_function.model.platforms import PLATFORMS
-from krm_function.model.profiles import PROFILES
+from krm_function.model.profiles import DEFAULT, PROFILES
 from krm_function.model.runtime_class import toleration_problems
 
 KIND: ConfigKind = "ContrastGenerate"
@@ -80,6 +80,7 @@ POLICY = Record(
         "profile": Field(
             Choice(tuple(PROFILES)),
             "; ".join(f"{one.name}: {one.means}" for one in PROFILES.values()) + "; absent: the profile of the release",
+            default=DEFAULT.name,  # that of every release that is known
         ),
         "rules": Field(Text("Rego rules", check=rules_problem), "rules in place of the project's own"),
         "settings": Field(Tree("a map or a JSON object", load), "settings in place of the release's"),

@@ -8,6 +8,7 @@ from typing import Literal
 
 from krm_function.api.document import ConfigKind
 from krm_function.api.modeline import modeline, schema_file
+from krm_function.model.profiles import DEFAULT
 from krm_function.release import NO_VERSION
 
 HostName = Literal["kustomize", "kpt"]
@@ -38,6 +39,9 @@ spec:
   #   metal-qemu-snp:
   #     nodeSelector:
   #       example.com/tee: sev-snp
+  # Policies are for the nodes of the release, with profile {profile}. `strict` leaves a host less to choose.
+  # policy:
+  #   profile: strict
   runtimeClasses: emit # adds the RuntimeClass objects to the output
   manifest:
     # Who may update the manifest, and who may recover the coordinator. An entry each is added by
@@ -85,7 +89,9 @@ def new_file(kind: ConfigKind, host: HostName, platform: str = "") -> str:
         case "ContrastGenerate":
             chosen = f"platform: {platform}" if platform else "# platform: metal-qemu-snp"
             function, emit = (FUNCTION, "") if host == "kustomize" else ("", LOCAL)
-            return head + GENERATE.format(function=function, platform=chosen, emit=emit, file=file)
+            return head + GENERATE.format(
+                function=function, platform=chosen, profile=DEFAULT.name, emit=emit, file=file
+            )
         case "ContrastRelease":
             return head + RELEASE.format(version=NO_VERSION, file=file)
         case "ImageLock":
