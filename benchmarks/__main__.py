@@ -7,10 +7,10 @@ their ratios nearly are. Peers read the same bytes.
 
 import argparse
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from benchmarks import verdict
-from benchmarks.cases import Case, large, sections
+from benchmarks.cases import Case, against, large, sections
 from benchmarks.measure import compare
 from benchmarks.promises import promises
 from benchmarks.untimed import seen
@@ -24,19 +24,29 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="no input above 1 MB or 1000 workloads, fewer runs")
     parser.add_argument("--promises", action="store_true", help="only what is promised")
     parser.add_argument("--only", default="", metavar="WORDS", help="only the lines whose name holds these words")
+    before = "only against an older tree of ours, with a .venv of its own"
+    parser.add_argument("--before", default="", metavar="TREE", help=before)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
+        if arguments.before:
+            show("against an older tree", against(directory, arguments.before), arguments.only)
+            return
         for title, cases in () if arguments.promises else sections(directory, quick=arguments.quick):
-            print(f"\n{title}\n{_HEAD}")
-            for case in cases:
-                if arguments.only in case.name:
-                    for row in rows(case):
-                        print(row, flush=True)
+            show(title, cases, arguments.only)
         print(f"\nwhat is promised\n{verdict.HEAD}")
         for promise in promises(directory, quick=arguments.quick):
             if arguments.only in promise.name:
                 left_out = arguments.quick and promise.large
                 print(verdict.shown(promise, None if left_out else promise.measure()), flush=True)
+
+
+def show(title: str, cases: Iterable[Case], only: str = "") -> None:
+    """Print a part of the table, each line when it is measured."""
+    print(f"\n{title}\n{_HEAD}")
+    for case in cases:
+        if only in case.name:
+            for row in rows(case):
+                print(row, flush=True)
 
 
 def rows(case: Case) -> Iterator[str]:

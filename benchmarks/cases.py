@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from benchmarks import inputs, peers
 from benchmarks.measure import Program
-from benchmarks.ours import bare_post_render, function, post_render
+from benchmarks.ours import bare_post_render, function, older, post_render
 
 MEGABYTE = 1_000_000
 SIZES = {"10 KB": 10_000, "1 MB": MEGABYTE, "20 MB": 20 * MEGABYTE}
@@ -39,6 +39,14 @@ def sections(directory: str, *, quick: bool) -> Iterator[tuple[str, Iterator[Cas
     yield "start to finish against the interpreter and kustomize", _starts(directory, quick=quick)
     yield "cost of a workload with a policy", _scaling(directory, quick=quick)
     yield "throughput without policies", _throughput(directory, quick=quick)
+
+
+def against(directory: str, tree: str) -> Iterator[Case]:
+    """Policies, by default settings of each, against an older tree on the same bytes."""
+    for count in (1, 10, 1000):
+        text = inputs.resource_list(inputs.plain(count), inputs.options(policies=True))
+        ours = function(directory, inputs.known_before(text))
+        yield Case(f"{count} workloads with policies", ours, (older(tree, ours),), runs(ours, quick=False))
 
 
 def _starts(directory: str, *, quick: bool) -> Iterator[Case]:

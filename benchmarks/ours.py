@@ -24,5 +24,11 @@ def bare_post_render(directory: str, text: str) -> Program:
     return Program("contrast-krm", (_tool(), "post-render"), written(directory, text))
 
 
+def older(tree: str, ours: Program) -> Program:
+    """The same command of another tree, which has a virtual environment of its own, on the same bytes."""
+    tool = os.path.join(os.path.abspath(tree), ".venv", "bin", "contrast-krm")
+    return ours._replace(name=tree, command=(tool, *ours.command[1:]))
+
+
 def _tool() -> str:
     return os.path.join(os.path.dirname(sys.executable), "contrast-krm")

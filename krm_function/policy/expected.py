@@ -29,9 +29,9 @@ def mismatch(data: Mapping[str, Any], profile: Profile) -> str:
         return "there are no containers"
     for index, entry in enumerate(entries):
         sandbox = index == 0
-        who = "the sandbox" if sandbox else f"container {_name(entry, index)}"
         problem = _problem(mapping(entry).get("storages"), profile, sandbox=sandbox)
         if problem:
+            who = "the sandbox" if sandbox else f"container {_name(entry, index)}"
             return f"{who} {problem}"
     return ""
 

@@ -54,16 +54,12 @@ def digest(reference: str) -> str:
 
 
 def misshapen(storage: Json) -> str:
-    """The first member that is not as in every image storage, "" if all are; the source may be any text."""
-    names = sorted(storage.keys() | SHAPE.keys() | {"source"})
-    for name in names:
-        if name == "source":
-            fits = isinstance(storage.get(name), str)
-        else:
-            fits = name in storage and name in SHAPE and _same(storage[name], SHAPE[name])
-        if not fits:
-            return name
-    return ""
+    """The first member by name that is not as in every image storage, "" if all are; the source may be any text."""
+    wrong = [name for name, value in SHAPE.items() if name not in storage or not _same(storage[name], value)]
+    wrong += storage.keys() - SHAPE.keys() - {"source"}
+    if not isinstance(storage.get("source"), str):
+        wrong.append("source")
+    return min(wrong, default="")
 
 
 def _same(one: Any, other: Any) -> bool:

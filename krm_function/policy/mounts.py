@@ -63,9 +63,12 @@ def _unmounted(container: Mapping[str, Any], image: Mapping[str, Any], pod: Subj
 
     Paths are compared as texts, as Contrast's generator does: `/data/` is not `/data`, and neither is what is below.
     """
+    declared = image.get("Volumes")
+    if not declared:
+        return  # most images
     names = {volume["name"] for volume in pod.spec.get("volumes") or ()}
     mounted = {entry["mountPath"] for entry in container.get("volumeMounts") or () if entry["name"] in names}
-    for path in sorted(set(image.get("Volumes") or ()) - mounted):
+    for path in sorted(set(declared) - mounted):
         here = (*pod.spec_path, *at, "image")
         yield finding("CC0643", pod.ref, here, image=container.get("image", ""), volume=path, container=dotted(at))
 

@@ -161,10 +161,18 @@ def _too_long(rego: bytes) -> str:
         return f"of more than {MOST_BYTES} bytes"
     if len(rego) > MOST_LINES and rego.count(b"\n") >= MOST_LINES:
         return f"of more than {MOST_LINES} lines"
-    columns, start = rego.replace(b"\t", TAB), 0
-    while len(columns) - start > LONGEST_LINE:
-        end = columns.rfind(b"\n", start, start + LONGEST_LINE + 1)
-        if end < 0:
-            return f"with a line of more than {LONGEST_LINE} bytes"
-        start = end + 1
+    # were all of a line tabs, so many bytes would still fit
+    if _has_line_above(LONGEST_LINE // len(TAB), rego) and _has_line_above(LONGEST_LINE, rego.replace(b"\t", TAB)):
+        return f"with a line of more than {LONGEST_LINE} bytes"
     return ""
+
+
+def _has_line_above(limit: int, text: bytes) -> bool:
+    """Whether a line has more bytes than that, its end left out."""
+    start = 0
+    while len(text) - start > limit:
+        end = text.rfind(b"\n", start, start + limit + 1)
+        if end < 0:
+            return True
+        start = end + 1
+    return False

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import inputs
 from benchmarks.measure import Program, compare, in_turn, least, median
-from benchmarks.ours import function
+from benchmarks.ours import function, older
 from benchmarks.untimed import seen
 
 BARE = inputs.options(policies=True)
@@ -39,6 +39,25 @@ def test_no_original_line_of_a_render_is_lost(tmp_path: Path) -> None:
     assert (found.lost, found.first) == (0, "")
     assert found.resolved == 3  # two runtime classes and the coordinator's image
     assert found.peak > 5_000_000
+
+
+def test_an_older_tree_gets_the_same_bytes(tmp_path: Path) -> None:
+    ours = function(str(tmp_path), "")
+    peer = older("/before", ours)
+    assert (peer.command, peer.stdin) == (("/before/.venv/bin/contrast-krm",), ours.stdin)
+
+
+def test_an_input_for_older_trees_gets_the_same_policies(tmp_path: Path) -> None:
+    def rendered(text: str) -> str:
+        tool = function(str(tmp_path), text)
+        run = subprocess.run(tool.command, input=text, capture_output=True, text=True, check=True)
+        return run.stdout
+
+    text = inputs.resource_list(inputs.plain(2), BARE)
+    bare = inputs.known_before(text)
+    assert "policyProfile" in text
+    assert "policyProfile" not in bare
+    assert rendered(bare) == inputs.known_before(rendered(text))
 
 
 def test_what_does_lose_lines_is_told(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ def test_data_without_images_fit_rules_that_do_not() -> None:
         (holding(image_storage(APP) | {"driver_options": ["x"]}), "whose driver_options is not what a node sends"),
         (holding(image_storage(APP) | {"more": 1}), "whose more is not what a node sends"),
         (holding(image_storage(APP) | {"source": 5}), "whose source is not what a node sends"),
+        (holding(image_storage(APP) | {"source": 5, "fstype": 1, "more": 1}), "whose fstype is not what a node sends"),
         ({"containers": []}, "there are no containers"),
         ({}, "there are no containers"),
         ({"containers": [5]}, "the sandbox has no list of storages"),
