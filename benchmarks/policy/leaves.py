@@ -64,8 +64,9 @@ def _tried(work: tuple[str, str, str, Asked, bool]) -> Leaves:
         quick = not thorough and number % SLOW != 0
         try:
             verdict = allows(agreed.ask(rego, trial.entry_point, trial.state, trial.request, quick=quick))
-        except Disagreement:
+        except Disagreement as problem:
             differ += 1
+            wrong.append(f"{name}, {profile}: {trial.what}: {' / '.join(str(problem).splitlines()[1:3])}")
             continue
         allowed, denied = allowed + verdict, denied + (not verdict)
         if verdict != bool(trial.reason):

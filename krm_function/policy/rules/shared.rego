@@ -503,6 +503,7 @@ argument_permitted(wanted, given, _, _) if {
 argument_permitted(wanted, given, name, _) if {
 	not startswith(wanted, "$(text-pattern)")
 	replace(replace(wanted, "$$", "$"), "$(sandbox-name)", name) == given
+	literal(given)
 }
 
 argument_permitted(wanted, given, name, namespace) if {

@@ -116,8 +116,7 @@ mounts_complete(p) if {
 devices_complete(p) if {
 	given := [path | path := input.devices[_].container_path; not startswith(path, gpu_prefix)]
 	distinct(given)
-	wanted := {path | path := p.devices[_].container_path; path != gpu_prefix}
-	{path | path := given[_]} == wanted
+	{path | path := given[_]} == {path | path := p.devices[_].container_path; path != gpu_prefix}
 }
 
 # A single address, with or without its /32 or /128; none of a network, which may hold loopback, and no IPv4 as IPv6.
