@@ -16,6 +16,8 @@ from tests.policy.oracle.requests import Asked, life
 from tests.policy.oracle.trial import trials
 
 SLOW = 10
+# a dot of a pattern is the end of a line too, for rego-cpp alone: tests/policy/test_engines_differ.py
+DOT = "terminationMessagePath'] newline"
 
 
 class Leaves(NamedTuple):
@@ -61,7 +63,7 @@ def _tried(work: tuple[str, str, str, Asked, bool]) -> Leaves:
     allowed = denied = differ = 0
     wrong = []
     for number, trial in enumerate(trials(asked, profile)):
-        quick = not thorough and number % SLOW != 0
+        quick = (not thorough and number % SLOW != 0) or trial.what.endswith(DOT)
         try:
             verdict = allows(agreed.ask(rego, trial.entry_point, trial.state, trial.request, quick=quick))
         except Disagreement as problem:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from krm_function.model.profiles import CONTRAST, DEFAULT
-from krm_function.policy import load_rules
+from krm_function.policy import PROFILES, Profile, describe, load_rules
 from krm_function.policy.defaults import default_document
 from tests.policy.engines.agreed import engines
 from tests.policy.engines.answer import Answer
@@ -64,6 +64,17 @@ def test_the_engines_differ_and_the_rules_do_without(rule: str) -> None:
     assert _differ(_answers(rule))
     assert re.search(RULES[rule], rule), "the guard does not see what it guards against"
     assert not re.search(RULES[rule], CODE)
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+def test_a_dot_is_the_end_of_a_line_for_rego_cpp_alone_and_one_pattern_of_a_policy_has_it(profile: Profile) -> None:
+    """Kata's own, of a path that no one opens; no other engine reads it so."""
+    answers = dict(
+        zip([engine.name for engine in engines()], _answers('x := regex.match("^/.*$", "/a\\n")'), strict=True)
+    )
+    assert {name for name, answer in answers.items() if answer.value} == {"rego-cpp"}
+    held = [text for text in _patterns(describe(workloads.everything(profile))) if re.search(r"(?<!\\)\.[*+]", text)]
+    assert set(held) == {"^/.*$"}
 
 
 def _patterns(value: Any) -> Iterator[str]:
