@@ -47,6 +47,7 @@ EQUIVALENT = (
         "plain_name",
         'regex.match("^[a-z0-9.-]+$", name)',
         "a container with such a text was created under a plain name, which the state then has",
+        2,
     ),
     Equivalent("variable_permitted", "count(parts) == 2", "without a second part the next line has no value"),
     Equivalent(
