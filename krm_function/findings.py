@@ -273,18 +273,18 @@ KINDS: dict[str, Kind] = {
     ),
     "CC0643": Kind(
         "error",
-        "image {image} of {container} has a VOLUME {volume} on which nothing is mounted: a host could put files there",
-        "mount an emptyDir or an encrypted volume of the pod at {volume}, written just so",
+        "image {image} of {container} has a VOLUME {volume} that no volume of the pod covers: a host could fill it",
+        "mount an emptyDir or an encrypted volume of spec.volumes at {volume}, written just so; no volumeClaimTemplate",
     ),
     "CC0650": Kind(
         "error",
         "release {version} is older than Contrast {oldest}, the oldest whose policies are known",
-        "use a newer release of Contrast, or set policy.engine: none and seal the pods with its own tool",
+        "use a newer release; with policy.engine: none and manifest.emit: none all else is rendered",
     ),
     "CC0651": Kind(
         "warning",
-        "release {version} is newer than Contrast {newest}; with its profile {profile} nodes may refuse policies",
-        "update contrast-krm, or set policyProfile in the ContrastRelease once pods start",
+        "release {version} is newer than Contrast {newest}; its nodes may refuse policies of profile {profile}",
+        "update contrast-krm; until then try one pod before the others",
     ),
     "CC0652": Kind(
         "error",

@@ -13,7 +13,7 @@ for other nodes than Contrast's a warning.
     of no Contrast release (kata-4.1)  any, or none                       that one, CC0653 names what it does not bind
 
     ContrastRelease policyProfile      version                            the profile of the release
-    P                                  any                                P
+    P                                  any                                P, CC0651 if the version is newer
     not set                            v0.0.0, nothing imported           the default
     not set                            of a release that is known         its profile
     not set                            newer                              the newest, CC0651 if the render uses it
@@ -57,11 +57,10 @@ def chosen_profile(
 
 def profile_of(release: Release, released: Sequence[Profile] = RELEASED) -> Chosen:
     """The profile of the nodes of a release, None with an error."""
-    if release.policy_profile:
-        return _named(release.policy_profile, released), ()
-    if release.version == NO_VERSION:
+    if release.version == NO_VERSION and not release.policy_profile:
         return DEFAULT, ()
-    found, problems = profile_of_version(release.version, released)
+    named = _named(release.policy_profile, released) if release.policy_profile else None
+    found, problems = _newer(named, release.version) if named else profile_of_version(release.version, released)
     ref = Ref(API_VERSION, "ContrastRelease", "", release.name)
     return found, tuple(problem._replace(ref=ref, path=VERSION_PATH) for problem in problems)
 
@@ -71,12 +70,17 @@ def profile_of_version(version: str, released: Sequence[Profile] = RELEASED) -> 
 
     version: such as v1.25.0.
     """
-    found, newer = profile_of_release(version, released)
+    found, _ = profile_of_release(version, released)
     if found is None:
         return None, (finding("CC0650", version=version, oldest=_number(released[0])),)
-    if newer:
-        return found, (finding("CC0651", version=version, newest=_number(found), profile=found.name),)
-    return found, ()
+    return _newer(found, version)
+
+
+def _newer(profile: Profile, version: str) -> tuple[Profile, tuple[Finding, ...]]:
+    """A profile, and CC0651 if the version is newer than its release."""
+    newer = profile_of_release(version, (profile,))[1]
+    said = finding("CC0651", version=version, newest=_number(profile), profile=profile.name)
+    return profile, (said,) if newer else ()
 
 
 def _other(asked: Profile, own: Profile, release: Release, generate: str) -> Finding:

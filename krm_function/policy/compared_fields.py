@@ -7,10 +7,9 @@ decide is not compared.
 from typing import Any
 
 from krm_function.findings import Path
-from krm_function.model.profiles import Profile
 from krm_function.model.workload import dig, mapping
 from krm_function.policy import foreign
-from krm_function.policy.image_storage import images, is_of, without_images
+from krm_function.policy.image_storage import images, is_bound, is_of, misshapen, without_images
 from krm_function.policy.volumes import in_the_vm
 
 Json = dict[str, Any]
@@ -64,12 +63,35 @@ def of_another(fields: list[str], made: Json, policy: Json, where: dict[str, str
     return [field for field in fields if not same.get(field)]
 
 
-def same_image(reference: str, policy: Json, profile: Profile, *, ours: bool) -> bool:
-    """Whether what binds a container's image, if anything does, binds the one that the pod names."""
+def same_image(reference: str, policy: Json, binds: bool | None) -> bool:
+    """Whether what binds a container's image binds the one that the pod names.
+
+    binds: whether something has to, None if that is not known; then it may, or may not.
+    """
     found = images(policy["storages"])
-    if ours and bool(found) != profile.binds_images:
+    if binds is not None and bool(found) != binds:
         return False
     return not found or is_of(found, reference)
+
+
+def sandbox_differences(made: Json, policy: Json, binds: bool | None, *, ours: bool) -> list[str]:
+    """What of the sandbox's own container is not as in every policy, whatever the pod.
+
+    Its image is in the VM, it runs one command, attaches nothing and takes no exec.
+    """
+    found = images(policy["storages"])
+    fields = []
+    if (binds is not None and bool(found) != binds) or (found and not _is_sandboxs(found)):
+        fields.append("image")
+    if without_images(policy["storages"]) or policy.get("exec_commands"):
+        fields.append("volumes or exec commands")
+    of_the_process = ("command or args", "tty", *(name for name in COMPARED if name.startswith("securityContext.")))
+    fields += [name for name in of_the_process if ours and _at(made, COMPARED[name]) != _at(policy, COMPARED[name])]
+    return fields
+
+
+def _is_sandboxs(found: list[Json]) -> bool:
+    return len(found) == 1 and not misshapen(found[0]) and is_bound(found[0], sandbox=True)
 
 
 def _env(entry: Json) -> set[str]:

@@ -14,7 +14,14 @@ from krm_function.findings import Finding, Path, has_errors
 from krm_function.model.profiles import Profile
 from krm_function.model.workload import Workload, dig, mapping, maps
 from krm_function.policy import foreign
-from krm_function.policy.compared_fields import IDENTITY, annotation, differences, of_another, same_image
+from krm_function.policy.compared_fields import (
+    IDENTITY,
+    annotation,
+    differences,
+    of_another,
+    same_image,
+    sandbox_differences,
+)
 from krm_function.policy.containers import containers, sysctl_name
 from krm_function.policy.expected import profile_of_data
 from krm_function.policy.image_storage import images
@@ -51,12 +58,17 @@ def drift(workload: Workload, sealed: Json, references: References, *, ours: boo
     policies = {annotation(entry, NAME): entry for entry in entries[1:]}
     present = [(key, entry) for key in ("initContainers", "containers") for entry in maps(pod.spec.get(key))]
     names = [str(entry.get("name")) for _, entry in present]
-    if sorted(names) != sorted(policies):
-        return [f"containers {', '.join(sorted(set(names) ^ set(policies)))}"]
+    sealed_names = [annotation(entry, NAME) for entry in entries[1:]]
+    if sorted(names) != sorted(sealed_names):
+        wrong = {one for one in (*names, *sealed_names) if names.count(one) != sealed_names.count(one)}
+        return [f"containers {', '.join(sorted(wrong))}"]
     unreadable = [f"{name}: its policy" for name, entry in policies.items() if not _readable(entry)]
     if unreadable:
         return unreadable
+    if not _readable(entries[0]):
+        return [f"{SANDBOX}: its policy"]
     profile = profile_of_data(sealed)
+    binds = profile.binds_images if ours or sealed.get("profile") == profile.name else None
     settings = _settings(sealed, profile)
     wanted = maps(dig(pod.spec, ("securityContext", "sysctls")))
     moved: list[str] = []
@@ -70,7 +82,7 @@ def drift(workload: Workload, sealed: Json, references: References, *, ours: boo
         fields = differences(again[1], policy)
         if not ours:
             fields = of_another(fields, again[1], policy, foreign.places(pod, container), propagates=profile.propagates)
-        if not same_image(container["image"], policy, profile, ours=ours):
+        if not same_image(container["image"], policy, binds):
             fields.append("image")
         moved += [f"{name}: {field}" for field in fields]
         kernel = mapping(dig(policy, SYSCTL))  # the settings may add some
@@ -78,6 +90,8 @@ def drift(workload: Workload, sealed: Json, references: References, *, ours: boo
             moved.append(f"{name}: securityContext.sysctls")
         if dig(again[0], NAMESPACES) != dig(entries[0], NAMESPACES) and "hostNetwork" not in moved:
             moved.append("hostNetwork")
+        if container is present[-1][1]:
+            moved += [f"{SANDBOX}: {field}" for field in sandbox_differences(again[0], entries[0], binds, ours=ours)]
     return _of_the_pod(moved, len(present))
 
 
@@ -130,13 +144,17 @@ def _described(
 def _settings(sealed: Json, profile: Profile) -> Settings:
     """The default settings of a profile, with those that the policy itself tells."""
     default = default_settings(profile)
+    stored = any(
+        one.get("fstype") == "bind" for entry in maps(sealed.get("containers")) for one in maps(entry.get("storages"))
+    )
+    kata = {**default.kata_config, "enable_configmap_secret_storages": stored}
     told = mapping(sealed.get("cluster_config"))
     cluster = dict(default.cluster_config)
     if isinstance(told.get("guest_pull"), bool):
         cluster["guest_pull"] = told["guest_pull"]
     if told.get("emptydir_type") in EMPTYDIR_TYPES:
         cluster["emptydir_type"] = told["emptydir_type"]
-    return default._replace(cluster_config=cluster)
+    return default._replace(cluster_config=cluster, kata_config=kata)
 
 
 def _readable(entry: Json) -> bool:

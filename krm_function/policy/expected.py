@@ -12,9 +12,11 @@ from typing import Any
 from krm_function.findings import Finding, finding
 from krm_function.model.profiles import CONTRAST, KATA, PROFILES, Profile
 from krm_function.model.workload import Workload, dig, mapping, maps
-from krm_function.policy.image_storage import SANDBOX, images, is_bound, misshapen
+from krm_function.policy.image_storage import SANDBOX, images, is_bound, is_of, misshapen
 
 NAME = "io.kubernetes.cri.container-name"
+TYPE = "io.kubernetes.cri.container-type"
+MEMBERS = ("common", "sandbox", "request_defaults", "devices", "cluster_config")  # beside the containers
 
 
 def mismatch(data: Mapping[str, Any], profile: Profile) -> str:
@@ -45,7 +47,7 @@ def profile_of_data(data: Mapping[str, Any]) -> Profile:
 
 def unfit(workload: Workload, data: Mapping[str, Any], profile: Profile) -> tuple[Finding, ...]:
     """CC0618, if the policy data of a workload do not belong to the rules of a profile."""
-    problem = mismatch(data, profile)
+    problem = mismatch(data, profile) or _foreign(workload, data, profile)
     if not problem:
         return ()
     others = [one.name for one in PROFILES.values() if one.binds_images != profile.binds_images and not one.narrowed]
@@ -53,6 +55,24 @@ def unfit(workload: Workload, data: Mapping[str, Any], profile: Profile) -> tupl
     remedy = f"use {maker}, or set policy.profile: {' or '.join(others)} and use rules for it"
     where = (workload.ref, workload.spec_path)
     return (finding("CC0618", *where, profile=profile.name, problem=problem, remedy=remedy),)
+
+
+def _foreign(workload: Workload, data: Mapping[str, Any], profile: Profile) -> str:
+    """Whether the data are those of another pod, or of none: one sentence, "" if they are this pod's."""
+    for member in MEMBERS:
+        if not isinstance(data.get(member), dict):
+            return f"there is no {member}"
+    entries = [mapping(dig(entry, ("OCI", "Annotations"))) for entry in maps(data["containers"])]
+    if [notes.get(TYPE) for notes in entries] != ["sandbox", *("container" for _ in entries[1:])]:
+        return "the first container, and it alone, has to be the sandbox"
+    of_the_pod = {str(one.get("name")): one.get("image") for one in (*workload.init_containers, *workload.containers)}
+    names = [notes.get(NAME) for notes in entries[1:]]
+    if sorted(map(str, names)) != sorted(of_the_pod):
+        return "the containers are not those of the pod"
+    for name, entry in zip(names, data["containers"][1:], strict=True):
+        if profile.binds_images and not is_of(images(entry["storages"]), str(of_the_pod[str(name)])):
+            return f"container {name} has another image than in the pod"
+    return ""
 
 
 def _problem(storages: Any, profile: Profile, *, sandbox: bool) -> str:

@@ -51,7 +51,9 @@ def mounts(
         for first, *others in wanted:
             place(out, first)
             out += others
-    if settings.profile.refuses_volumes or settings.volumes["image_volume"] is None:
+    if pause and settings.profile.refuses_volumes:
+        pass  # the VM has the sandbox's image built in
+    elif settings.profile.refuses_volumes or settings.volumes["image_volume"] is None:
         findings += _unmounted(container, image, pod, at)
     else:
         _from_image(out, image, settings.volumes["image_volume"], pod, at, findings)

@@ -5,6 +5,7 @@ a finding, for a host would choose it. The rules beside it, rules/strict.rego, r
 
     required_mounts        destinations that may not be missing: the pod asks for them
     required_variables     names that may not be missing: the pod or its image sets them
+    block_volumes          destination of a mount -> volume on a block device, of which the mount has no source
     runtime_anno_patterns  the annotations of the runtime itself, which contrast-1.25 takes with any name and value
     patterns               names of the pod escaped, so that a dot is a dot
 """
@@ -60,6 +61,7 @@ def narrowed(containers: list[Json], pod: Subject) -> tuple[list[Json], list[Fin
             "storages": storages,
             "runtime_anno_patterns": {**policy["runtime_anno_patterns"], **RUNTIME_ANNOTATIONS},
             "required_mounts": sorted({mount["destination"] for mount in mounts} & wanted),
+            "block_volumes": _block_volumes(mounts, container),
             "required_variables": _required(process.get("Env", ())) if container else [],
         }
         out.append({**policy, **narrow})
@@ -89,6 +91,12 @@ def _entries(pod: Subject) -> Iterator[tuple[Path, Json]]:
     for key in ("initContainers", "containers"):
         for index, container in enumerate(pod.spec.get(key) or ()):
             yield (key, index), container
+
+
+def _block_volumes(mounts: list[Json], container: Json) -> dict[str, str]:
+    """Where a container mounts volumes on block devices: destination -> name of the volume."""
+    names = {entry["mountPath"]: entry["name"] for entry in container.get("volumeMounts") or ()}
+    return {one["destination"]: names[one["destination"]] for one in mounts if not one["source"]}
 
 
 def _required(env: Sequence[str]) -> list[str]:

@@ -172,8 +172,11 @@ def _settled(storages: list[Json], path: str, base: str, propagation: str, setti
     options = template["options"]
     if propagation != "rprivate":
         options = [propagation if option == "rprivate" else option for option in options]
+    stored = settings.kata_config["enable_configmap_secret_storages"]
+    if stored and settings.profile.binds_images:
+        base = escape(base)  # such storages are counted: no name may fit another's pattern
     target = f"{template['mount_point']}{base}$"
-    if settings.kata_config["enable_configmap_secret_storages"]:
+    if stored:
         storages.append(_storage(template, f"{template['mount_source']}{base}$", target, [], template["options"]))
     return [mount(path, target, template["mount_type"], options)]
 

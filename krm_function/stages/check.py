@@ -12,6 +12,7 @@ from krm_function.model.platforms import Platform, is_contrast_name, is_placehol
 from krm_function.model.workload import INITDATA, Workload, dig, mapping
 from krm_function.policy import References, decode_toml, describe, digest, from_annotation, profile_of, unreadable
 from krm_function.policy.drift import drift
+from krm_function.policy.expected import profile_of_data
 from krm_function.record import NamedTuple
 
 HOOK = "helm.sh/hook"
@@ -53,7 +54,10 @@ def check_workload(workload: Workload, references: References) -> Checked:
         sealed = describe(rego)
     except ValueError as problem:
         return Checked((unreadable(workload, problem),), "", platform)
-    moved = drift(workload, sealed, references, ours=bool(profile_of(rego)))
+    profile = profile_of(rego)
+    moved = drift(workload, sealed, references, ours=bool(profile))
+    if profile and profile is not profile_of_data(sealed):
+        moved.append("policy profile, of which its rules and its data do not agree")
     return Checked(tuple(stale(workload, field) for field in moved), digest(toml), platform)
 
 

@@ -1,12 +1,25 @@
 """Which policy profile a render takes, and what it says of the choice."""
 
+import re
 from typing import Any
 
 import pytest
 import yaml
 
 from krm_function.model.workload import INITDATA
-from krm_function.policy import KATA, PROFILES, Profile, decode_toml, from_annotation, profile_of
+from krm_function.policy import (
+    CONTRAST,
+    KATA,
+    PROFILES,
+    Profile,
+    annotation,
+    decode_toml,
+    digest,
+    encode,
+    from_annotation,
+    load_rules,
+    profile_of,
+)
 from tests.cli.conftest import Shop
 from tests.failures.running import Run
 from tests.failures.world import World
@@ -61,10 +74,10 @@ def test_a_newer_release_takes_the_newest_profile_and_says_so(shop: Shop) -> Non
     assert (_profiles(run), _warnings(run)) == ({"contrast-1.25"}, ["CC0651"])
 
 
-def test_a_release_that_says_its_profile_is_believed(shop: Shop) -> None:
-    for version in ("v1.26.0-pre", "v1.24.0-pre"):
+def test_a_release_that_says_its_profile_is_believed_and_a_newer_one_is_told_all_the_same(shop: Shop) -> None:
+    for version, warnings in (("v1.26.0-pre", ["CC0651"]), ("v1.24.0-pre", [])):
         run = _run(shop, version=version, own="contrast-1.25")
-        assert (_profiles(run), _warnings(run)) == ({"contrast-1.25"}, [])
+        assert (_profiles(run), _warnings(run)) == ({"contrast-1.25"}, warnings)
 
 
 def test_an_older_release_is_rendered_for_plain_kata_only(shop: Shop) -> None:
@@ -105,3 +118,15 @@ def test_the_gate_says_that_images_are_bound_now_and_why(shop: Shop) -> None:
     back = shop("check", "old.yaml", "--no-weaker", "new.yaml", "--format", "json").findings
     weaker = [one["message"] for one in back if one["code"] == "CC0617"]
     assert any("web: image removed" in text and "the host may have any image pulled" in text for text in weaker)
+
+
+def test_rules_of_one_profile_with_the_data_of_another_are_found_by_check(shop: Shop) -> None:
+    text = _run(shop).stdout.decode()
+    for value in re.findall(rf"{re.escape(INITDATA)}: \"?([A-Za-z0-9+/=]+)", text):
+        toml = from_annotation(value)
+        initdata = decode_toml(toml)
+        rego = initdata.data["policy.rego"]
+        mixed = encode(initdata._replace(data={"policy.rego": rego.replace(load_rules(CONTRAST), load_rules(KATA))}))
+        text = text.replace(value, annotation(mixed)).replace(digest(toml), digest(mixed))
+    run = shop("check", "-", "--format", "json", data=text.encode())
+    assert {(error["code"], "policy profile" in error["message"]) for error in run.errors} == {("CC1103", True)}

@@ -207,7 +207,7 @@ def a_value_that_profile_strict_cannot_bind(world: World) -> None:
     world.container["env"] = [{"name": "COLOUR", "valueFrom": field}]
 
 
-@cases("CC0643", f"{CONTAINER}.image", "has a VOLUME /data on which", hint="volume of the pod at /data")
+@cases("CC0643", f"{CONTAINER}.image", "has a VOLUME /data that no", hint="of spec.volumes at /data")
 def an_image_with_a_volume_that_nothing_is_mounted_on(world: World) -> None:
     world["lock"]["spec"]["images"][WEB_IMAGE]["config"]["Volumes"] = {"/data": {}}
 

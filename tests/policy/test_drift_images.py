@@ -95,8 +95,53 @@ def test_the_registry_may_differ_in_the_storage_and_the_digest_may_not() -> None
 
 def test_a_policy_of_ours_that_binds_no_image_although_its_profile_does_is_told() -> None:
     assert drift(POD, holding(), REFERENCES) == ["app: image"]
-    assert drift(POD, {**BOUND, "profile": "kata-4.1"}, REFERENCES) == ["app: image"]
+    assert drift(POD, {**BOUND, "profile": "kata-4.1"}, REFERENCES) == ["app: image", "(pause): image"]
     assert drift(POD, made(POD), REFERENCES) == [], "nor does its profile"
+
+
+def test_a_policy_of_another_that_names_a_profile_binds_what_the_profile_binds() -> None:
+    assert drift(POD, {**made(POD), "profile": "contrast-1.25"}, REFERENCES, ours=False) == [
+        "app: image",
+        "(pause): image",
+    ]
+
+
+@pytest.mark.parametrize("index", [1, 2])
+@pytest.mark.parametrize("ours", [True, False])
+def test_a_second_entry_of_a_name_is_seen_wherever_it_stands(index: int, *, ours: bool) -> None:
+    data = copy.deepcopy(BOUND)
+    evil = copy.deepcopy(data["containers"][1])
+    evil["OCI"]["Process"]["Args"] = ["/evil"]
+    evil["storages"] = [image_storage(f"evil.example/x@{TWO}")]
+    data["containers"].insert(index, evil)
+    assert drift(POD, data, REFERENCES, ours=ours) == ["containers app"]
+
+
+VOLUME = image_storage("x") | {"driver": ""}
+SANDBOX: dict[str, tuple[Any, str]] = {
+    "its image": (lambda one: one["storages"][-1].update(source=APP), "image"),
+    "no image": (lambda one: one["storages"].clear(), "image"),
+    "a volume": (
+        lambda one: one["storages"].insert(0, VOLUME),
+        "volumes or exec commands",
+    ),
+    "an exec": (lambda one: one["exec_commands"].append(["/bin/sh"]), "volumes or exec commands"),
+}
+PROCESS: dict[str, tuple[Any, str]] = {
+    "its command": (lambda one: one["OCI"]["Process"].update(Args=["/evil"]), "command or args"),
+    "its user": (lambda one: one["OCI"]["Process"]["User"].update(UID=0), "securityContext.runAsUser or runAsGroup"),
+}
+
+
+@pytest.mark.parametrize("name", [*SANDBOX, *PROCESS])
+def test_what_the_policy_says_of_the_sandbox_is_looked_at_too(name: str) -> None:
+    edit, field = (SANDBOX | PROCESS)[name]
+    data = copy.deepcopy(BOUND)
+    edit(data["containers"][0])
+    assert drift(POD, data, REFERENCES) == [f"(pause): {field}"]
+    if name in SANDBOX:
+        named = {key: value for key, value in data.items() if key != "profile"} if name != "no image" else data
+        assert drift(POD, named, REFERENCES, ours=False) == [f"(pause): {field}"]
 
 
 def test_a_policy_of_another_may_bind_images_or_not() -> None:

@@ -105,3 +105,46 @@ def test_any_data_are_judged_and_never_a_crash(entries: Any, profile: Profile) -
     problem = mismatch({"containers": entries}, profile)
     assert "\n" not in problem
     assert problem or not profile.binds_images
+
+
+def _notes(data: Json, index: int) -> Json:
+    notes: Json = data["containers"][index]["OCI"]["Annotations"]
+    return notes
+
+
+STRANGE: dict[str, tuple[Any, str]] = {
+    "another image": (
+        lambda data: data["containers"][1]["storages"][-1].update(source="app:1@sha256:" + "2" * 64),
+        "container app has another image than in the pod",
+    ),
+    "a container twice": (
+        lambda data: data["containers"].append(copy.deepcopy(data["containers"][1])),
+        "the containers are not those of the pod",
+    ),
+    "a container less": (lambda data: data["containers"].pop(), "the containers are not those of the pod"),
+    "a container of another pod": (
+        lambda data: _notes(data, 1).update({"io.kubernetes.cri.container-name": "web"}),
+        "the containers are not those of the pod",
+    ),
+    "no sandbox storages": (lambda data: data.pop("sandbox"), "there is no sandbox"),
+    "no settings of requests": (lambda data: data.update(request_defaults=None), "there is no request_defaults"),
+    "no sandbox": (
+        lambda data: _notes(data, 0).update({"io.kubernetes.cri.container-type": "container"}),
+        "the first container, and it alone, has to be the sandbox",
+    ),
+    "two sandboxes": (
+        lambda data: _notes(data, 1).update({"io.kubernetes.cri.container-type": "sandbox"}),
+        "the first container, and it alone, has to be the sandbox",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_data_that_are_not_this_pods_are_never_sealed(name: str) -> None:
+    edit, problem = STRANGE[name]
+    data = copy.deepcopy(BOUND)
+    assert unfit(POD, data, CONTRAST) == ()
+    edit(data)
+    (found,) = unfit(POD, data, CONTRAST)
+    assert found.code == "CC0618"
+    assert problem in found.message

@@ -342,7 +342,7 @@ def test_a_volume_of_an_image_has_a_volume_of_the_pod_or_there_is_no_policy(
     (found,) = findings
     assert (found.code, found.path[-3:]) == ("CC0643", ("containers", 0, "image"))
     assert pods.pinned("i") in found.message
-    assert f"VOLUME {volume} on which" in found.message
+    assert f"VOLUME {volume} that no" in found.message
     assert f"at {volume}, written just so" in found.hint
 
 

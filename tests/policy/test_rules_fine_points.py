@@ -11,7 +11,7 @@ from krm_function.policy import CONTRAST, KATA, STRICT, Profile, References, des
 from krm_function.policy import settings as policy_settings
 from krm_function.policy.defaults import default_document
 from tests.policy import pods
-from tests.policy.host import Agent, Host, Json
+from tests.policy.host import SANDBOX_ID, Agent, Host, Json
 
 IMAGE = "registry.example.com/shop/app:1@sha256:" + "a" * 64
 OTHER = "registry.example.com/shop/app:1@sha256:" + "b" * 64
@@ -66,7 +66,7 @@ def test_a_sandbox_has_no_image_with_a_digest(profile: Profile) -> None:
 
 @BOUND
 def test_with_two_kinds_of_propagation_containerd_writes_the_wider(profile: Profile) -> None:
-    volumes = [{"name": name, "emptyDir": {}} for name in "ab"]
+    volumes: list[Json] = [{"name": name, "emptyDir": {}} for name in "ab"]
     mounts = [
         {"name": "a", "mountPath": "/a", "mountPropagation": "Bidirectional"},
         {"name": "b", "mountPath": "/b", "mountPropagation": "HostToContainer"},
@@ -79,14 +79,14 @@ def test_with_two_kinds_of_propagation_containerd_writes_the_wider(profile: Prof
     assert not _allows(rego, request)
 
 
-def _alike(profile: Profile) -> tuple[str, Json]:
-    """Two ConfigMap storages of which the pattern of the first matches the second as well, and the correct request."""
+def _stored(profile: Profile) -> tuple[str, Json]:
+    """Two ConfigMap storages of which an unescaped name would match the other as well, and the correct request."""
     document = default_document(profile)
     document["kata_config"]["enable_configmap_secret_storages"] = True
     document["volumes"]["configMap"]["mount_point"] = "^$(cpath)/(watchable/)?$(bundle-id)-[a-z0-9]{16}-"
     chosen, problems = policy_settings(document, profile)
     assert problems == ()
-    mounts = [{"name": name, "mountPath": f"/etc/{path}"} for name, path in (("a", "a.b"), ("b", "axb"))]
+    mounts = [{"name": name, "mountPath": f"/etc/{path}"} for name, path in (("a", "a.b"), ("b", "a-b"))]
     volumes = [{"name": name, "configMap": {"name": "look"}} for name in "ab"]
     spec = {"containers": [{"name": "app", "image": IMAGE, "volumeMounts": mounts}], "volumes": volumes}
     subject = pods.workload(spec)
@@ -95,20 +95,57 @@ def _alike(profile: Profile) -> tuple[str, Json]:
     return made.rego, Host(made.rego).create("app")
 
 
+@BOUND
+def test_two_storages_with_names_alike_start(profile: Profile) -> None:
+    assert _allows(*_stored(profile))
+
+
 def test_one_storage_does_not_stand_for_two() -> None:
-    rego, request = _alike(CONTRAST)
+    rego, request = _stored(CONTRAST)
+
+    def unescape(data: Json) -> None:
+        for storage in data["containers"][1]["storages"]:
+            storage.update({key: storage[key].replace("\\", "") for key in ("source", "mount_point")})
+
+    alike = _edited(rego, unescape)
     first, second = (one for one in request["storages"] if one["driver"] == "local")
     assert first["source"].endswith("a.b")
     request["storages"].remove(first)
-    assert not _allows(rego, request), "the second fits both, and there is one"
-    foreign = {**copy.deepcopy(second), "source": "/proc"}
-    request["storages"].append(foreign)
-    assert not _allows(rego, request), "nor does another one make up for it"
+    assert not _allows(alike, request), "the second fits both, and there is one"
+    request["storages"].append({**copy.deepcopy(second), "source": "/proc"})
+    assert not _allows(alike, request), "nor does another one make up for it"
 
 
-def test_with_escaped_names_both_start() -> None:
-    rego, request = _alike(STRICT)
+@BOUND
+def test_only_a_volume_on_a_block_device_comes_as_one(profile: Profile) -> None:
+    volumes: list[Json] = [{"name": "v", "emptyDir": {"medium": "Memory"}}]
+    rego = _pod(profile, volumeMounts=[{"name": "v", "mountPath": "/v"}], volumes=volumes)
+    request = Host(rego).create("app")
+    (memory,) = [one for one in request["storages"] if one["driver"] == "ephemeral"]
     assert _allows(rego, request)
+    for driver, source in (("blk", "01/01"), ("scsi", "0:1")):
+        memory.update(driver=driver, source=source)
+        assert not _allows(rego, request)
+
+
+@BOUND
+def test_no_container_of_the_pod_has_the_id_of_the_sandbox(profile: Profile) -> None:
+    rego = _pod(profile)
+    assert not _allows(rego, Host(rego).create("app", SANDBOX_ID))
+    assert _allows(rego, Host(rego).create("pause", SANDBOX_ID))
+
+
+def test_two_volumes_are_two_devices() -> None:
+    volumes: list[Json] = [{"name": name, "emptyDir": {}} for name in ("code", "up")]
+    mounts = [{"name": "code", "mountPath": "/code", "readOnly": True}, {"name": "up", "mountPath": "/up"}]
+    for profile, allowed in ((CONTRAST, True), (STRICT, False)):
+        rego = _pod(profile, volumeMounts=mounts, volumes=volumes)
+        request = Host(rego).create("app")
+        assert _allows(rego, request)
+        code, up = (one for one in request["OCI"]["Mounts"] if one["destination"] in {"/code", "/up"})
+        assert code["source"] != up["source"]
+        code["source"] = up["source"]
+        assert _allows(rego, request) is allowed
 
 
 @ALL

@@ -362,7 +362,10 @@ def test_a_name_of_the_pod_is_no_pattern_in_the_log_directory() -> None:
         assert _allowed(host.Agent(rego), "CreateContainerRequest", request) is allowed
 
 
-DOCUMENTED = (*CREATE, *LATER, "a dot that is any character", "a pattern of the settings inside other text")
+DOCUMENTED = (
+    *(*CREATE, *LATER, "a dot that is any character", "a pattern of the settings inside other text"),
+    "one device for two volumes",  # test_rules_fine_points.py
+)
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,10 @@ def test_the_profile_follows_from_the_version(imported: Import) -> None:
 def test_a_newer_release_gets_the_newest_profile_and_a_warning(imported: Import) -> None:
     run = imported(of_the_next_release(assets.SNP))
     assert (run.code, codes(run)) == (0, ["CC0651"])
-    assert "release v1.26.0 is newer than Contrast 1.25; with its profile contrast-1.25 nodes may refuse" in run.stderr
+    assert (
+        "release v1.26.0 is newer than Contrast 1.25; its nodes may refuse policies of profile contrast-1.25"
+        in run.stderr
+    )
     assert spec(run.stdout)["policyProfile"] == "contrast-1.25"
 
 

@@ -52,7 +52,7 @@ def test_the_profile_that_a_render_takes_is_shown_whether_it_is_written_or_follo
         ("v1.25.0", None, "contrast-1.25", ""),
         ("v0.0.0", None, "contrast-1.25", ""),
         ("v1.26.0", None, "contrast-1.25", "warning CC0651 v1.26.0 spec.version"),
-        ("v1.26.0", "contrast-1.25", "contrast-1.25", ""),
+        ("v1.26.0", "contrast-1.25", "contrast-1.25", "warning CC0651 v1.26.0 spec.version"),
         ("v1.24.0", None, "none", "error CC0650 v1.24.0 spec.version"),
     ):
         value = yaml.safe_load(RELEASE)

@@ -21,7 +21,15 @@ root_propagation(options) := "" if count(options & {"rshared", "rslave"}) == 0
 # The directory of a container is named after it.
 bundle_pattern(path) := concat("", ["^", replace(path, "$(bundle-id)", "([0-9a-f]{64})"), "$"])
 
-identified(bundle_id) if bundle_id == input.container_id
+identified(bundle_id) if {
+	bundle_id == input.container_id
+	own_id
+}
+
+# The VM takes its own pause image for the container with the sandbox's id.
+own_id if input.OCI.Annotations["io.kubernetes.cri.container-type"] == "sandbox"
+
+own_id if input.container_id != input.OCI.Annotations["io.kubernetes.cri.sandbox-id"]
 
 # Every storage is one of the policy, images included, and each of the policy is there as often as the policy has it.
 storages_permitted(p, bundle_id, sandbox_id) if {
@@ -40,6 +48,9 @@ storage_there(p, wanted, bundle_id, sandbox_id) if {
 	alike := [1 | other := p.storages[_]; other == wanted]
 	count(given) == count(alike)
 }
+
+# A block device is a volume of which the policy says no more than that.
+plugged_permitted(wanted) if wanted.driver == ""
 
 # The image that the VM pulls for the container.
 storage_matches(wanted, storage, bundle_id, _) if {

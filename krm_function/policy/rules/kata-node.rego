@@ -28,3 +28,6 @@ storage_permitted(_, storage, bundle_id, _) if {
 	count(storage.options) == 0
 	storage.mount_point == replace(policy_data.common.root_path, "$(bundle-id)", bundle_id)
 }
+
+# Any storage of the policy may come as a block device.
+plugged_permitted(_) := true

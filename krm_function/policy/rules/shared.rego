@@ -325,12 +325,14 @@ storage_matches(wanted, storage, bundle_id, sandbox_id) if {
 
 storage_matches(wanted, storage, bundle_id, sandbox_id) if {
 	storage.driver == "scsi"
+	plugged_permitted(wanted)
 	regex.match("^[0-9]+:[0-9]+$", storage.source)
 	same_storage(wanted, storage, bundle_id, sandbox_id)
 }
 
 storage_matches(wanted, storage, bundle_id, sandbox_id) if {
 	storage.driver == "blk"
+	plugged_permitted(wanted)
 	regex.match("^[0-9a-f]{2}(/[0-9a-f]{2})?$", storage.source)
 	same_storage(wanted, storage, bundle_id, sandbox_id)
 }

@@ -47,7 +47,7 @@ annotation_permitted(p, key, value) if {
 }
 
 # A name, a tag if there is one, and the digest of an image.
-reference_permitted(text) if regex.match("^[A-Za-z0-9][A-Za-z0-9._:/-]*@sha256:[0-9a-f]{64}$", text)
+reference_permitted(text) if regex.match(`^([A-Za-z0-9]|\[)([A-Za-z0-9._:/-]|\[|\])*@sha256:[0-9a-f]{64}$`, text)
 
 # A directory of the host, which the VM does not use.
 annotation_permitted(p, key, value) if {
@@ -98,6 +98,7 @@ complete(p, name, namespace, bundle_id) if {
 	not is_pinned(bundle_id)
 	variables_complete(p)
 	mounts_complete(p)
+	volumes_apart(p)
 	devices_complete(p)
 }
 
@@ -111,6 +112,12 @@ mounts_complete(p) if {
 	given := {mount.destination | mount := input.OCI.Mounts[_]}
 	count(given) == count(input.OCI.Mounts)
 	count({destination | destination := p.required_mounts[_]} - given) == 0
+}
+
+# Volumes on block devices are alike to the policy; no device is two of them.
+volumes_apart(p) if {
+	found := {[name, mount.source] | mount := input.OCI.Mounts[_]; name := p.block_volumes[mount.destination]}
+	count({source | source := found[_][1]}) == count(found)
 }
 
 devices_complete(p) if {
