@@ -45,7 +45,7 @@ def differences(old: Output, new: Output) -> tuple[tuple[Compared, ...], tuple[F
 def gate_findings(old_path: str, new: Output) -> tuple[Finding, ...]:
     """One error for every line by which an output is weaker than the one before. Raises FileProblem.
 
-    What is stronger is told as well, for who has to review the rest.
+    What is stronger is printed as well, for the review of the rest.
     """
     if old_path == "-":
         return (finding("CC0909", option="--no-weaker", problem="standard input is no file", remedy="name a file"),)

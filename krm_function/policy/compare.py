@@ -52,7 +52,7 @@ def _path_of(key: str) -> Any:
 
 
 def _profile(old: Any, new: Any) -> Iterator[Change]:
-    """The name that our own data have; Kata's have none. What the profiles' rules allow is told by the rules' line."""
+    """The name that our own data have; Kata's have none. What their rules allow is in the line about the rules."""
     if not same(old, new):
         yield Change("changed", arrow(old or KATA.name, new or KATA.name), DIFFERENT, "for other nodes, or narrower")
 

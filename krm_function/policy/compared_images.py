@@ -2,7 +2,7 @@
 
 A policy names a container's image in an annotation, which no rule compares, and may bind it with an image storage.
 
-Rule of this file: a storage that binds says all there is to say of an image; the name is told where it says more.
+Rule of this file: a storage that binds an image is compared; its name is, where it says more than the storage.
 """
 
 from collections.abc import Iterator

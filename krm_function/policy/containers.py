@@ -197,7 +197,7 @@ def _assembled(
 def _who(
     container: Json, at: Path, pod: Subject, image: ImageFacts, settings: Settings, findings: list[Finding]
 ) -> Identity:
-    """Who a container runs as; what stands in the way is told in `findings`."""
+    """Who a container runs as; what stands in the way is added to `findings`."""
     security, context = container.get("securityContext") or {}, pod.spec.get("securityContext") or {}
     if settings.profile.image_identity:
         found = effective(image, security, context)
