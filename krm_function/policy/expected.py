@@ -12,7 +12,7 @@ from typing import Any
 from krm_function.findings import Finding, finding
 from krm_function.model.profiles import CONTRAST, KATA, PROFILES, Profile
 from krm_function.model.workload import Workload, dig, mapping, maps
-from krm_function.policy.image_storage import SANDBOX, images, is_bound, is_of, misshapen
+from krm_function.policy.image_storage import DRIVER, SANDBOX, digest, images, is_bound, misshapen
 
 NAME = "io.kubernetes.cri.container-name"
 TYPE = "io.kubernetes.cri.container-type"
@@ -70,9 +70,14 @@ def _foreign(workload: Workload, data: Mapping[str, Any], profile: Profile) -> s
     if sorted(map(str, names)) != sorted(of_the_pod):
         return "the containers are not those of the pod"
     for name, entry in zip(names, data["containers"][1:], strict=True):
-        if profile.binds_images and not is_of(images(entry["storages"]), str(of_the_pod[str(name)])):
+        if profile.binds_images and digest(_source(entry)) != digest(str(of_the_pod[str(name)])):
             return f"container {name} has another image than in the pod"
     return ""
+
+
+def _source(entry: Mapping[str, Any]) -> str:
+    """The image of a container, which `mismatch` has found to have just one."""
+    return next(str(storage["source"]) for storage in entry["storages"] if storage["driver"] == DRIVER)
 
 
 def _problem(storages: Any, profile: Profile, *, sandbox: bool) -> str:
