@@ -65,7 +65,7 @@ def drift(workload: Workload, sealed: Json, references: References, *, ours: boo
     unreadable = [f"{name}: its policy" for name, entry in policies.items() if not _readable(entry)]
     if unreadable:
         return unreadable
-    if not _readable(entries[0]):
+    if not entries or not _readable(entries[0]):
         return [f"{SANDBOX}: its policy"]
     profile = profile_of_data(sealed)
     binds = profile.binds_images if ours or sealed.get("profile") == profile.name else None

@@ -244,3 +244,8 @@ def test_storages_that_nobody_can_read_are_told_and_never_raise() -> None:
         data = copy.deepcopy(BOUND)
         data["containers"][1]["storages"] = storages
         assert drift(POD, data, References()) in (["app: its policy"], ["app: image"])
+
+
+def test_a_policy_without_any_container_is_told_and_never_raises() -> None:
+    nothing = pods.workload({"containers": []})
+    assert drift(nothing, {**BOUND, "containers": []}, REFERENCES) == ["(pause): its policy"]
