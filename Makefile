@@ -16,7 +16,7 @@ help:
 	@echo "make demo   render $(QUICK) and show the plan"
 	@echo "make test   everything CI checks: linters, types, the real tools, all tests"
 	@echo "make lint   linters and types only"
-	@echo "make tools  build the pinned kustomize, Helm, registry, OPA, containerd, go-yaml, two regorus into the cache, fetch Chromium, find kpt"
+	@echo "make tools  build the pinned kustomize, Helm, registry, OPA, containerd, go-yaml, Kubernetes' defaults, two regorus into the cache, fetch Chromium, find kpt"
 	@echo "make docs   write the generated pages and pictures of docs/"
 	@echo "make bench  measure speed and memory"
 	@echo "make bench-policy  count policy requests on the engines, score the rules by what the tests notice"

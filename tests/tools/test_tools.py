@@ -23,6 +23,7 @@ VERSION = {
     "opa": ["--version"],
     "goyaml": ["--version"],
     "containerd": ["--version"],
+    "defaults": ["--version"],
     "regorus": ["--version"],
     "regorus-agent": ["--version"],
 }

@@ -1,0 +1,105 @@
+"""No false alarm on what a cluster gives back: every example as the API server stores it, with Kubernetes' defaults."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from krm_function.yamltext import parse, split_stream
+from tests.hosts.running import EXAMPLES, Machine
+from tools.real import tool
+
+NAMES = ("contrast.yaml", "images.yaml", "release.yaml")
+LOCAL = "config.kubernetes.io/local-config"
+CLUSTER_WIDE = ("RuntimeClass", "Namespace", "ClusterRole", "ClusterRoleBinding")
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+class Example(NamedTuple):
+    """Rendered output, and the configuration of its render."""
+
+    rendered: str
+    config: str
+
+    @property
+    def options(self) -> list[str]:
+        """The configuration as options."""
+        return [part for name in NAMES for part in ("--config", str(EXAMPLES / self.config / name))]
+
+    def applied(self) -> list[dict[str, Any]]:
+        """What reaches a cluster."""
+        text = (EXAMPLES / self.rendered).read_text()
+        values = [parse(chunk.of(text)).value for chunk in split_stream(text)]
+        return [value for value in values if value and LOCAL not in (value["metadata"].get("annotations") or {})]
+
+
+APPLIED = [
+    Example("quickstart/expected/rendered.yaml", "quickstart/config"),
+    Example("multi-runtime/expected/rendered.yaml", "multi-runtime/config"),
+    Example("gpu/expected/rendered.yaml", "gpu/config"),
+    Example("every-field/expected/rendered.yaml", "every-field/config"),
+    Example("strict/expected/rendered.yaml", "strict/config"),
+    Example("kustomize/expected/rendered.yaml", "kustomize/confidential"),
+    Example("kustomize-legacy/expected/rendered.yaml", "kustomize-legacy"),
+    Example("helm/expected/helm3.yaml", "helm/config"),
+    Example("helm/expected/helm4.yaml", "helm/config"),
+    Example("kpt/expected/rendered.yaml", "kpt"),
+]
+
+
+def stored(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The objects as `kubectl get` prints them after `kubectl apply`: defaults, status, and what the server writes."""
+    lines = "\n".join(map(json.dumps, values)).encode()
+    told = subprocess.run([tool("defaults")], input=lines, capture_output=True, timeout=60, check=True)
+    made = [json.loads(line) for line in told.stdout.splitlines()]
+    for number, (value, before) in enumerate(zip(made, values, strict=True)):
+        metadata = value["metadata"]
+        metadata |= {
+            "creationTimestamp": "2026-11-22T12:00:00Z",
+            "generation": 1,
+            "resourceVersion": str(1000 + number),
+            "uid": f"00000000-0000-4000-8000-{number:012}",
+        }
+        metadata.setdefault("annotations", {})[LAST_APPLIED] = json.dumps(before) + "\n"
+        if value["kind"] not in CLUSTER_WIDE:
+            metadata.setdefault("namespace", "default")
+    return made
+
+
+def test_defaults_are_added_at_all() -> None:
+    before = next(value for value in APPLIED[0].applied() if value["kind"] == "Deployment")
+    (after,) = stored([before])
+    assert "terminationMessagePath" in after["spec"]["template"]["spec"]["containers"][0]
+    assert "terminationMessagePath" not in before["spec"]["template"]["spec"]["containers"][0]
+    assert after["spec"]["strategy"]["type"] == "RollingUpdate"
+
+
+@pytest.mark.parametrize("example", APPLIED, ids=lambda example: example.rendered)
+@pytest.mark.parametrize("form", ["stream", "List"])
+def test_check_is_content_with_what_the_cluster_has(
+    krm_machine: Machine, tmp_path: Path, example: Example, form: str
+) -> None:
+    found = stored(example.applied())
+    listed = {"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": found}
+    text = json.dumps(listed) if form == "List" else "\n---\n".join(map(json.dumps, found))
+    (tmp_path / "cluster.yaml").write_text(text + "\n")
+    manifest = (EXAMPLES / example.rendered).parent / "manifest.json"
+    inside = any("manifest.json" in (one.get("data") or {}) for one in found)
+    options = [] if inside else ["--manifest", str(manifest)]
+    (tmp_path / "rendered.yaml").write_bytes((EXAMPLES / example.rendered).read_bytes())
+    for more in (example.options, []):
+        before = said(krm_machine, tmp_path, "rendered.yaml", *options, *more)
+        after = said(krm_machine, tmp_path, "cluster.yaml", *options, *more)
+        assert after == before
+        assert example.rendered.startswith("gpu/") or not after  # that manifest is to be filled in by hand
+
+
+def said(machine: Machine, directory: Path, name: str, *options: str) -> list[tuple[str, str]]:
+    """What `check` says of a file: codes and sentences."""
+    ran = machine.krm("check", name, *options, "--format", "json", cwd=directory)
+    findings = json.loads(ran.err)["findings"]
+    found = [(one["code"], one["message"]) for one in findings if one["severity"] == "error"]
+    assert ran.code == bool(found), ran.err
+    return found
