@@ -64,6 +64,8 @@ class ResourceList:
         if split.kind != KIND or not split.api_version.startswith(GROUP):
             shown = "/".join(part for part in (split.api_version, split.kind) if part) or "nothing"
             raise NotAResourceListError(f"the input is no {GROUP}v1 ResourceList but {shown}")
+        if not split.certain:  # what it hides may be items, and kubectl would find them
+            raise NotAResourceListError("the ResourceList has an alias, a tag or a merge key among its own keys")
         return cls(source, split)
 
     @property
@@ -149,7 +151,7 @@ def _taken_apart(text: str, split: ItemList) -> tuple[Apart, tuple[str, ...]]:
 
 
 def _object(text: str, chunk: Chunk) -> KubeObject:
-    return KubeObject(text, chunk.line, (chunk.api_version, chunk.kind, chunk.name))
+    return KubeObject(text, chunk.line, (chunk.api_version, chunk.kind, chunk.name), chunk.certain)
 
 
 def _earlier(text: str, chunk: Chunk | None) -> list[Any]:

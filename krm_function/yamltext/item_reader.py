@@ -39,21 +39,24 @@ class Value(NamedTuple):
 
 
 class Root(NamedTuple):
-    """The root mapping: its first and last event, the values by key, and where its last value ends."""
+    """The root mapping: first and last event, values by key, where its last value ends; certain: no key hides."""
 
     start: Event
     end: Event
     values: dict[str, Value]
     tail: int
+    certain: bool
 
 
 def read_root(text: str, reader: Reader, start: Event) -> Root:
     """Read a root mapping whose start was pulled. Raises YamlError for a second key of those that matter."""
     pull = reader.pull
     found: dict[str, Value] = {}
+    certain = start.tag is None
     while (kind := type(key := pull())) is not MappingEndEvent:
         reader.skip(key, 1)
-        name = key.value if kind is ScalarEvent else ""
+        name = key.value if kind is ScalarEvent else "<<"
+        certain = certain and name != "<<" and key.tag is None
         behind = layout.after_blank(text, reader.end(text)) + 1
         event = pull()
         if name in found:
@@ -65,7 +68,7 @@ def read_root(text: str, reader: Reader, start: Event) -> Root:
             found[name] = Value(event, header, (behind, max(behind, _tidy(text, reader))))
         else:
             reader.skip(event, 1)
-    return Root(start, key, found, _tidy(text, reader))
+    return Root(start, key, found, _tidy(text, reader), certain)
 
 
 def _read_items(text: str, reader: Reader, start: Event, behind: int) -> Value:

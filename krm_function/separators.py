@@ -1,0 +1,49 @@
+"""Lines that Go's readers take for the end of a document where libyaml reads on, or the other way round.
+
+Rule of this file: kubectl, Helm and kustomize cut a stream at every line that begins with `---` before any of it is
+parsed; what stands in such a line is dropped or refused, and each piece is read like a file of its own. So such a line
+holds blanks and a comment at most, and no document begins with a byte order mark. Anything else could show them other
+documents than us. Nothing is imported: whoever looks at a stream first needs this.
+"""
+
+_BREAKS = ("\x85", "\u2028", "\u2029")  # they end a line for YAML and not for Go
+_MARK = "\ufeff"
+
+
+def odd_separator(text: str) -> tuple[int, str] | None:
+    """The first place about which readers would not agree, and what is wrong with it."""
+    marked = _MARK in text
+    if marked and _begins_with_mark(text, 0):
+        return 0, "a second byte order mark"
+    at = 0 if text.startswith("---") else _next(text, 0)
+    while at >= 0:
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        problem = _problem(text[at + 3 : end])
+        if problem:
+            return at, problem
+        if marked and _begins_with_mark(text, end):
+            return end, "a byte order mark inside of the stream"
+        at = _next(text, end)
+    return None
+
+
+def _next(text: str, at: int) -> int:
+    """Where the next line begins that seems to separate documents; -1 for none."""
+    found = text.find("\n---", at)
+    return found + 1 if found >= 0 else -1
+
+
+def _problem(behind: str) -> str:
+    """What is wrong with the rest of a line that begins with `---`."""
+    said = behind.strip(" \t\r")
+    if said and (behind[0] not in " \t\r" or said[0] != "#"):
+        return "text in a line that begins with ---"
+    return "a line end that is not a line feed, behind ---" if any(mark in behind for mark in _BREAKS) else ""
+
+
+def _begins_with_mark(text: str, at: int) -> bool:
+    """Whether nothing but blanks and line ends stands before a byte order mark."""
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return text.startswith(_MARK, at)
