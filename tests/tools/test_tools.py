@@ -23,6 +23,7 @@ VERSION = {
     "opa": ["--version"],
     "goyaml": ["--version"],
     "containerd": ["--version"],
+    "goreaders": ["--version"],
     "regorus": ["--version"],
     "regorus-agent": ["--version"],
 }
