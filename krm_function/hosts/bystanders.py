@@ -92,7 +92,7 @@ def _value(event: Any, pull: Any, room: int) -> Any:
         if type(key) is not ScalarEvent or key.anchor is not None or key.tag is not None:
             raise _Unsure
         text = key.value
-        if text in pairs or (not key.style and (text[:1] not in _LETTERS or text.lower() in _WORDS)):
+        if text in pairs or text == "<<" or (not key.style and (text[:1] not in _LETTERS or text.lower() in _WORDS)):
             raise _Unsure
         pairs[text] = _value(pull(), pull, room - 1)
     return pairs

@@ -64,8 +64,8 @@ class ResourceList:
         if split.kind != KIND or not split.api_version.startswith(GROUP):
             shown = "/".join(part for part in (split.api_version, split.kind) if part) or "nothing"
             raise NotAResourceListError(f"the input is no {GROUP}v1 ResourceList but {shown}")
-        if not split.certain:  # what it hides may be items, and kubectl would find them
-            raise NotAResourceListError("the ResourceList has an alias, a tag or a merge key among its own keys")
+        if split.odd_key is not None:  # it may bring in items, and kubectl would find them
+            raise YamlError("a key of the ResourceList is an alias, a merge key or has a tag", *split.odd_key, "shape")
         return cls(source, split)
 
     @property

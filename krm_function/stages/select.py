@@ -79,7 +79,9 @@ def _ambiguous(document: Any, root: Path, ref: Ref) -> Finding | None:
         return None
     around = reference(dig(document, root[:-2])).kind
     kind = around.removesuffix("List")
-    return finding("CC0113", None, (*root, "kind"), list=around, kind=kind) if kind in LIKE_PODS else None
+    if kind not in LIKE_PODS:
+        return None
+    return finding("CC0113", ref._replace(kind=kind), (*root, "kind"), list=around, kind=kind)
 
 
 def _wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | None:

@@ -105,7 +105,7 @@ def _list(text: str, reader: Reader, root: Root) -> ItemList:
         indent_root=root.start.start_mark.column,
         tail=root.tail,
         results_span=results.span if results else None,
-        certain=root.certain,
+        odd_key=root.odd_key,
     )
 
 

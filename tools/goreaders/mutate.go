@@ -19,7 +19,10 @@ type Mutator struct {
 	known  map[uint64]struct{}
 }
 
-const remembered = 1 << 22 // inputs that are not sent twice
+const (
+	remembered = 1 << 22 // inputs that are not sent twice
+	large      = 10_000  // bytes
+)
 
 var (
 	tokens = regexp.MustCompile(`[A-Za-z0-9_./-]+|[ \t]+|\r?\n|"[^"\n]*"|'[^'\n]*'|.`)
@@ -66,11 +69,20 @@ func (m *Mutator) Input(n int) []byte {
 		return []byte(m.corpus[n])
 	}
 	random := rand.New(rand.NewPCG(m.seed, uint64(n)))
-	input := m.corpus[random.IntN(len(m.corpus))]
+	input := m.any(random)
 	for times := 1 + random.IntN(3)*random.IntN(3); times > 0; times-- {
 		input = m.mutate(input, random)
 	}
 	return []byte(input)
+}
+
+// any picks from the corpus; one that is large only now and then, because it takes a hundred times as long to read.
+func (m *Mutator) any(random *rand.Rand) string {
+	input := m.corpus[random.IntN(len(m.corpus))]
+	if len(input) > large && random.IntN(50) > 0 {
+		return m.any(random)
+	}
+	return input
 }
 
 // New tells whether an input was not sent before.
@@ -93,9 +105,9 @@ func (m *Mutator) mutate(input string, random *rand.Rand) string {
 	case 7, 8:
 		return onLines(input, random)
 	case 9:
-		return splice(input, m.corpus[random.IntN(len(m.corpus))], random)
+		return splice(input, m.any(random), random)
 	case 10:
-		return join(input, m.corpus[random.IntN(len(m.corpus))], random)
+		return join(input, m.any(random), random)
 	case 11, 12:
 		return wrap(input, random)
 	case 13:
@@ -242,7 +254,7 @@ func lineEnds(input string, random *rand.Rand) string {
 
 // pad makes some inputs so large that they are read in the quick way.
 func pad(input string, random *rand.Rand) string {
-	if random.IntN(8) > 0 {
+	if random.IntN(100) > 0 {
 		return pick(random, "\n", "# c\n", "\ufeff", " \n", "---\n", "\t\n", "# c\n---\n") + input
 	}
 	comment := "#" + strings.Repeat(" padding", 6300) + "\n"

@@ -127,6 +127,9 @@ func byHelm(part []byte, _ int) (pods []Pod) {
 // byKustomize reads with kyaml, and takes lists apart as kustomize and kpt do.
 func byKustomize(input []byte) (pods []Pod) {
 	defer func() { _ = recover() }()
+	if bytes.Contains(input, []byte("*")) && !acyclic(input) {
+		return nil // an alias inside of its own anchor: kustomize dies of it, so nothing is hidden
+	}
 	nodes, err := kio.FromBytes(input)
 	if err != nil {
 		return nil
@@ -139,6 +142,17 @@ func byKustomize(input []byte) (pods []Pod) {
 		pods = appendAll(pods, value)
 	}
 	return pods
+}
+
+func acyclic(input []byte) bool {
+	nodes, err := (&kio.ByteReader{Reader: bytes.NewReader(input), OmitReaderAnnotations: true}).Read()
+	for _, node := range nodes {
+		var value any
+		if err == nil {
+			err = node.YNode().Decode(&value)
+		}
+	}
+	return err == nil
 }
 
 func appendAll(pods []Pod, value map[string]any) []Pod {
