@@ -13,8 +13,11 @@ _MARK = "\ufeff"
 def odd_separator(text: str) -> tuple[int, str] | None:
     """The first place about which readers would not agree, and what is wrong with it."""
     marked = _MARK in text
-    if marked and _begins_with_mark(text, 0):
-        return 0, "a second byte order mark"
+    begin = _behind_blanks(text, 0)
+    if text.startswith(_MARK, begin):
+        return begin, "a second byte order mark"
+    if text.startswith("---", begin) and begin and text[begin - 1] != "\n":  # Helm takes the blanks off
+        return begin, "blanks in front of ---"
     at = 0 if text.startswith("---") else _next(text, 0)
     while at >= 0:
         end = text.find("\n", at)
@@ -22,8 +25,8 @@ def odd_separator(text: str) -> tuple[int, str] | None:
         problem = _problem(text[at + 3 : end])
         if problem:
             return at, problem
-        if marked and _begins_with_mark(text, end):
-            return end, "a byte order mark inside of the stream"
+        if marked and text.startswith(_MARK, _behind_blanks(text, end)):
+            return at, "a byte order mark inside of the stream"
         at = _next(text, end)
     return None
 
@@ -42,8 +45,8 @@ def _problem(behind: str) -> str:
     return "a line end that is not a line feed, behind ---" if any(mark in behind for mark in _BREAKS) else ""
 
 
-def _begins_with_mark(text: str, at: int) -> bool:
-    """Whether nothing but blanks and line ends stands before a byte order mark."""
+def _behind_blanks(text: str, at: int) -> int:
+    """Where the blanks and line ends stop that stand at a place."""
     while at < len(text) and text[at].isspace():
         at += 1
-    return text.startswith(_MARK, at)
+    return at

@@ -15,7 +15,6 @@ from krm_function.yamltext.nodes import Node, aliases_in
 from krm_function.yamltext.scalars import key_text, tagged, typed
 
 _TAG = "tag:yaml.org,2002:"
-_BINARY = _TAG + "binary"
 _made = tuple.__new__  # of a Node from all its fields: a fifth of the time that its own constructor takes
 _COPIES = 1000  # values that one allowed alias may copy on average
 
@@ -90,15 +89,13 @@ class Builder:
         merged: dict[str, Any] | None = None
         while (kind := type(first := pull())) is not MappingEndEvent:
             key = self._scalar(first) if kind is ScalarEvent else self.node(first, depth + 1)
-            if kind is ScalarEvent and first.tag == _BINARY:  # some read what it stands for, others what is written
-                raise self.fail(key.mark, "a key in base64", "tag")
+            if kind is ScalarEvent and first.tag is not None:
+                self._check_key_tag(first)
             text = key.data
             if type(text) is not str:
                 text = self._key(key)
             elif text == "<<" and _is_merge(first):
                 text = None
-            elif text == "<<" and getattr(first, "tag", None) is not None:  # Go merges some of these
-                raise self.fail(key.mark, "a key << with a tag", "tag")
             if text in data or (text is None and merged is not None):
                 raise self._duplicate(key, text, pairs)
             second = pull()
@@ -136,6 +133,13 @@ class Builder:
             raise self.fail(
                 event.start_mark, f"a {kind} with another tag" if known else "a tag that is not known", "tag"
             )
+
+    def _check_key_tag(self, key: Event) -> None:
+        """Refuse keys that Go's parsers read in two ways: as what is written, as what it stands for, as a merge key."""
+        if key.tag == _TAG + "binary":
+            raise self.fail(key.start_mark, "a key in base64", "tag")
+        if (key.value == "<<" or key.tag == _TAG + "merge") and not (key.value == "<<" and _is_merge(key)):
+            raise self.fail(key.start_mark, "a key that only some read as a merge key", "tag")
 
     def _key(self, key: Node) -> str:
         """The text of a key that is no string."""

@@ -1,8 +1,8 @@
 """Where a pod can hide from a renderer, and why somebody would put it there.
 
-Rule of this file: one row a file of corpus/, which holds the input as bytes. The pod in it asks for `contrast-cc`; it is
-sealed, or the input is an error. `nothing`: no reader of Kubernetes sees a pod there either. The mutants of the
-differential fuzzer begin with these files, so the ordinary shapes stand here, too.
+Rule of this file: one row a file of corpus/, which holds the input as bytes. Its pod asks for `contrast-cc`; it is sealed,
+or the input is an error. `nothing`: no reader of Kubernetes sees a pod there either. The mutants of the differential
+fuzzer begin with these files, so the ordinary shapes stand here, too.
 """
 
 from pathlib import Path
@@ -115,6 +115,7 @@ PLACES = (
     Place("separator-in-quotes", "a line in quotes that begins with ---: Go cuts there", "CC0112"),
     Place("separator-in-single-quotes", "the same in single quotes", "CC0112"),
     Place("separator-glued", "Helm cuts behind --- without a line end", "CC0112"),
+    Place("separator-indented", "Helm takes the blanks at the start of a stream off, and then cuts", "CC0112"),
     Place("separator-map", "a map behind the separator", "CC0112"),
     Place("separator-line-separator", "a comment that ends for YAML and not for Go", "CC0112"),
     Place("separator-next-line", "the same with U+0085", "CC0112"),
@@ -138,6 +139,9 @@ PLACES = (
     Place("kind-merged-tag", "the tag of a merge key", "sealed"),
     Place("kind-merged-quoted", "a merge key in quotes is one to some", "nothing"),
     Place("kind-merged-nonspecific", "a merge key with the tag !", "CC0107"),
+    Place("kind-merged-tag-only", "the tag of a merge key at another key", "CC0107"),
+    Place("kind-merged-str", "a merge key with the tag of a string", "CC0107"),
+    Place("kind-merged-tag-quoted", "the tag of a merge key at one in quotes", "CC0107"),
     Place("kind-merged-nested", "a merge key in a merge key", "sealed"),
     Place("kind-merged-null", "kind is null, and a merge key has another", "CC0106"),
     Place("kind-merged-key-binary", "the merged key in base64, kind: Service below", "CC0107"),

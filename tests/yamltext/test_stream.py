@@ -46,6 +46,8 @@ def test_a_stream_is_cut_at_its_documents(text: str, wanted: list[str]) -> None:
         ("a: '\n---b\n'\n", 2),
         ("a: '\n---# no comment\n'\n", 2),
         ("a: '\n-----BEGIN CERTIFICATE-----'\n", 2),
+        (" ---a: 1\n", 1),
+        ("\n\u2028---\n", 2),
         ("a: 1\n---\u00a0\n", 2),
         ('--- # c\u2028a: "\nkind: Pod\n# "\n', 1),
         ('--- # c\x85a: "\nkind: Pod\n# "\n', 1),

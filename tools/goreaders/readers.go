@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/kustomize/kyaml/kio"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 	sigs "sigs.k8s.io/yaml"
 )
 
@@ -144,15 +145,30 @@ func byKustomize(input []byte) (pods []Pod) {
 	return pods
 }
 
+// acyclic tells whether a stream can be read without following an alias forever, or nearly so.
 func acyclic(input []byte) bool {
 	nodes, err := (&kio.ByteReader{Reader: bytes.NewReader(input), OmitReaderAnnotations: true}).Read()
+	steps := 100_000
 	for _, node := range nodes {
-		var value any
-		if err == nil {
-			err = node.YNode().Decode(&value)
+		if err == nil && !walk(node.YNode(), map[*kyaml.Node]bool{}, &steps) {
+			return false
 		}
 	}
 	return err == nil
+}
+
+func walk(node *kyaml.Node, open map[*kyaml.Node]bool, steps *int) bool {
+	if *steps--; node == nil || open[node] || *steps < 0 {
+		return node == nil
+	}
+	open[node] = true
+	defer delete(open, node)
+	for _, child := range node.Content {
+		if !walk(child, open, steps) {
+			return false
+		}
+	}
+	return walk(node.Alias, open, steps)
 }
 
 func appendAll(pods []Pod, value map[string]any) []Pod {
