@@ -1,8 +1,8 @@
 """Where a pod can hide from a renderer, and why somebody would put it there.
 
-Rule of this file: one row a file of corpus/, which holds the input as bytes. Its pod asks for `contrast-cc`; it is sealed,
-or the input is an error. `nothing`: no reader of Kubernetes sees a pod there either. The mutants of the differential
-fuzzer begin with these files, so the ordinary shapes stand here, too.
+Rule of this file: one row a file of corpus/, which holds the input as bytes. Its pod asks for `contrast-cc`, and is
+sealed, or the input is an error. `nothing`: no reader of Kubernetes sees a pod there either. The mutants of the
+differential fuzzer begin with these files, so the ordinary shapes stand here, too.
 """
 
 from pathlib import Path
@@ -116,6 +116,9 @@ PLACES = (
     Place("separator-in-single-quotes", "the same in single quotes", "CC0112"),
     Place("separator-glued", "Helm cuts behind --- without a line end", "CC0112"),
     Place("separator-indented", "Helm takes the blanks at the start of a stream off, and then cuts", "CC0112"),
+    Place("separator-ideographic-space", "a blank that Helm takes off, and that is text for YAML", "CC0112"),
+    Place("first-ideographic-space", "the same at the start of a stream", "CC0112"),
+    Place("kind-anchor-nested", "an anchor that is defined again inside of what it names", "sealed"),
     Place("separator-map", "a map behind the separator", "CC0112"),
     Place("separator-line-separator", "a comment that ends for YAML and not for Go", "CC0112"),
     Place("separator-next-line", "the same with U+0085", "CC0112"),

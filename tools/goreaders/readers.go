@@ -98,16 +98,17 @@ var (
 	helm4 = regexp.MustCompile(`(?m)^---[ \t]*`)
 )
 
-// bothSplits answers the documents as Helm 3 and as Helm 4 cut them, each once; those of Helm 4 end with its mark.
+// bothSplits answers the documents as Helm 3 and as Helm 4 cut them, each once.
+// What Helm 3 takes off the end of a document it takes off before it is sent to us, so that stays.
 func bothSplits(stream string) []string {
 	var parts []string
-	for _, part := range helm3.Split(strings.TrimSpace(stream), -1) {
-		parts = append(parts, strings.TrimSpace(part))
+	for _, part := range helm3.Split(strings.TrimLeftFunc(stream, unicode.IsSpace), -1) {
+		parts = append(parts, strings.TrimLeftFunc(part, unicode.IsSpace))
 	}
 	known := len(parts)
 	for at, part := range helm4.Split(strings.TrimLeftFunc(stream, unicode.IsSpace), -1) {
 		part = strings.TrimLeftFunc(part, unicode.IsSpace)
-		if at < known && strings.TrimSpace(part) == parts[at] && !strings.Contains(part, ": |") {
+		if at < known && strings.TrimRight(part, "\n") == strings.TrimRight(parts[at], "\n") && !strings.Contains(part, ": |") {
 			continue
 		}
 		parts = append(parts, part)
