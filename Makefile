@@ -10,16 +10,17 @@ PIP      := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint tools docs bench bench-policy clean
+.PHONY: help demo test lint tools docs bench bench-policy fuzz clean
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
 	@echo "make test   everything CI checks: linters, types, the real tools, all tests"
 	@echo "make lint   linters and types only"
-	@echo "make tools  build the pinned kustomize, Helm, registry, OPA, containerd, go-yaml, Kubernetes' defaults, two regorus into the cache, fetch Chromium, find kpt"
+	@echo "make tools  build the pinned kustomize, Helm, registry, OPA, containerd, go-yaml, Kubernetes' defaults, Go's readers, two regorus into the cache, fetch Chromium, find kpt"
 	@echo "make docs   write the generated pages and pictures of docs/"
 	@echo "make bench  measure speed and memory"
 	@echo "make bench-policy  count policy requests on the engines, score the rules by what the tests notice"
+	@echo "make fuzz   ten million mutants, or an hour, of hostile streams: what Go reads against what we read"
 	@echo "make clean  remove what was made here, the virtual environment excepted"
 
 demo: .venv/installed
@@ -53,6 +54,10 @@ bench: .venv/installed-dev tools
 
 bench-policy: .venv/installed-dev tools
 	$(BIN)/python -m benchmarks.policy
+
+# FUZZ_SEED, FUZZ_RUNS and FUZZ_SECONDS change what is tried; finds go to out/fuzz
+fuzz: .venv/installed-dev tools
+	$(BIN)/python -m tools.fuzz
 
 clean:
 	rm -rf out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

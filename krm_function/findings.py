@@ -100,6 +100,21 @@ KINDS: dict[str, Kind] = {
     "CC0110": Kind(
         "error", "the edited text does not parse back to the intended object: {problem}", "report this as a bug"
     ),
+    "CC0111": Kind(
+        "error",
+        "a {kind} has items: kubectl reads it as a list, and other tools as a {kind}",
+        "remove items, or put the object and its items into a kind: List",
+    ),
+    "CC0112": Kind(
+        "error",
+        "{problem}",
+        "let a line that begins with --- hold nothing else, and indent text that has such a line",
+    ),
+    "CC0113": Kind(
+        "error",
+        "a member of a {list} has no kind, and kubectl takes it for a {kind}",
+        "write its apiVersion and kind",
+    ),
     # --- CC02: selection and annotations
     "CC0202": Kind("error", "{what} {key} has no effect on {place}", "move it to {where}"),
     "CC0203": Kind("error", "unknown {what} {key}", "{remedy}"),

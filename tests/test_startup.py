@@ -72,7 +72,13 @@ def test_a_stream_of_which_nothing_is_contrasts_loads_next_to_nothing() -> None:
     code = "from krm_function.cli import main\nsys.argv = ['contrast-krm', 'post-render']\nassert main() == 0"
     names = loaded(code, stream(ordinary(10_000)))
     assert {name for name in names if "cython" not in name} == {
-        *("krm_function", "krm_function.libyaml", "krm_function.model", "krm_function.model.kinds"),
+        *(
+            "krm_function",
+            "krm_function.libyaml",
+            "krm_function.separators",
+            "krm_function.model",
+            "krm_function.model.kinds",
+        ),
         *("krm_function.hosts", "krm_function.hosts.bystanders"),
         *(f"krm_function.cli{name}" for name in ("", ".exits", ".main", ".streams", ".unconfigured")),
         *("yaml", "yaml._yaml", "yaml.error", "yaml.events", "yaml.nodes", "yaml.tokens", "__future__", "gc", "types"),

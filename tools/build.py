@@ -30,6 +30,7 @@ TOOLS: tuple[Tool, ...] = (
     golang.Tool("goyaml", ()),  # a peer of the benchmarks
     golang.Tool("containerd", ()),  # who a process of an image runs as
     golang.Tool("defaults", ()),  # what the API server makes of an object
+    golang.Tool("goreaders", ()),  # what kubectl, Helm and kustomize read
     rust.Tool("regorus", "regorus", ("src/lines.rs",)),  # as it is published
     rust.Tool("regorus-agent", "regorus", ("../regorus/src/lines.rs",)),  # with the limits of Kata's agent
 )

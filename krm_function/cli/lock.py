@@ -78,7 +78,7 @@ def _task(options: Namespace) -> tuple[Task, list[Finding]]:
     config, unmet = collect(documents)
     entries, wrong = known([*documents, *([file.lock] if file.lock else [])])
     findings = [*inputs.findings, *problems, *more, *unmet, *wrong]
-    if not inputs.findings and not any(resource.kind for resource in inputs.resources):
+    if not inputs.findings and not any(resource.kind or not resource.certain for resource in inputs.resources):
         findings.append(finding("CC0108", problem="the input is empty"))  # a pipe whose first command failed
     findings = [finding("CC1211") if found.code == NO_RELEASE else found for found in dict.fromkeys(findings)]
     full = {entry["digest"]: entry for entry in entries.values() if not silent(entry)}

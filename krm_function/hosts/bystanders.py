@@ -19,6 +19,7 @@ from krm_function.libyaml import (
     YAMLError,
 )
 from krm_function.model.kinds import KINDS, LOOKED_INTO
+from krm_function.separators import odd_separator
 
 TYPE_CHECKING = False  # importing typing would take as long as all that is done here
 if TYPE_CHECKING:
@@ -39,11 +40,14 @@ def only_bystanders(data: bytes) -> bool:
     if not data or len(data) > _LARGE or b"contrast" in data or b"\r" in data or data.startswith(b"\xef\xbb\xbf"):
         return False
     try:
-        pull = CParser(data.decode("utf-8")).get_event
+        text = data.decode("utf-8")
+        if odd_separator(text):
+            return False
+        pull = CParser(text).get_event
         while (kind := type(pull())) is not StreamEndEvent:
             if kind is DocumentStartEvent:
                 _look_at(_value(pull(), pull, _DEEP))
-    except (YAMLError, UnicodeDecodeError, _Unsure):
+    except (YAMLError, ValueError, _Unsure):
         return False
     return True
 
@@ -55,7 +59,7 @@ def _look_at(document: Any) -> None:
     if not isinstance(document, dict):
         raise _Unsure
     kind, version = document.get("kind", ""), document.get("apiVersion", "")
-    if not isinstance(kind, str) or not isinstance(version, str) or kind in LOOKED_INTO:
+    if not isinstance(kind, str) or not isinstance(version, str) or kind in LOOKED_INTO or "items" in document:
         raise _Unsure
     if kind.startswith("Contrast") or version.lower().startswith("contrast"):  # configuration
         raise _Unsure
@@ -88,7 +92,7 @@ def _value(event: Any, pull: Any, room: int) -> Any:
         if type(key) is not ScalarEvent or key.anchor is not None or key.tag is not None:
             raise _Unsure
         text = key.value
-        if text in pairs or (not key.style and (text[:1] not in _LETTERS or text.lower() in _WORDS)):
+        if text in pairs or text == "<<" or (not key.style and (text[:1] not in _LETTERS or text.lower() in _WORDS)):
             raise _Unsure
         pairs[text] = _value(pull(), pull, room - 1)
     return pairs

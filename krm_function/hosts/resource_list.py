@@ -10,7 +10,7 @@ from typing import Any
 from krm_function.api import ConfigDocument
 from krm_function.hosts.emitted import after_newline
 from krm_function.hosts.results import without_own_results
-from krm_function.krm import NotAResourceListError, ResourceList, Result, Results
+from krm_function.krm import KubeObject, NotAResourceListError, ResourceList, Result, Results
 from krm_function.model.resource import Resource
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Source
@@ -36,11 +36,15 @@ class DecodedList(NamedTuple):
 def cut_list(text: Source) -> DecodedList:
     """Read a ResourceList, without what an earlier render said in it. Raises NotAResourceListError and YamlError."""
     source = ResourceList.parse(without_own_results(text))
-    resources = tuple(
-        Resource(item.text, item.line, "", item.api_version, item.kind, item.name) for item in source.items
-    )
+    resources = tuple(map(_resource, source.items))
     config = source.function_config
     return DecodedList(source, resources, ConfigDocument(config.value, "", config.line) if config else None)
+
+
+def _resource(item: KubeObject) -> Resource:
+    """An item; who it is if that can be told without parsing it."""
+    known = (item.api_version, item.kind, item.name) if item.certain else item.header
+    return Resource(item.text, item.line, "", *known, item.certain)
 
 
 def encode_list(

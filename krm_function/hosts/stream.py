@@ -30,7 +30,15 @@ def cut_stream(source: Source, file: str = "") -> Stream:
     """The same of a text."""
     chunks = split_stream(source.text)
     resources = tuple(
-        Resource(source.text[chunk.start : chunk.end], chunk.line, file, chunk.api_version, chunk.kind, chunk.name)
+        Resource(
+            source.text[chunk.start : chunk.end],
+            chunk.line,
+            file,
+            chunk.api_version,
+            chunk.kind,
+            chunk.name,
+            chunk.certain,
+        )
         for chunk in chunks
     )
     return Stream(resources, source.bom)

@@ -29,18 +29,22 @@ class KubeObject:
     """
 
     # a list may have thousands
-    __slots__ = ("_base", "_changes", "_document", "_header", "_line", "_read", "_text", "_value")
+    __slots__ = ("_base", "_certain", "_changes", "_document", "_header", "_line", "_read", "_text", "_value")
 
-    def __init__(self, text: str, line: int = 1, header: tuple[str, str, str] = ("", "", "")) -> None:
+    def __init__(
+        self, text: str, line: int = 1, header: tuple[str, str, str] = ("", "", ""), certain: bool = True
+    ) -> None:
         """Wrap a document, or a `- item` slice, that begins in `line` of the input.
 
-        header: apiVersion, kind and metadata.name where they are known without parsing, else "".
+        header: apiVersion, kind and metadata.name where they are known without parsing, else "". certain: as of the
+        Chunk that they were read from.
         """
         self._line = line
         self._read = text  # as it was handed over
         self._base = text  # what the changes are made to
         self._changes: tuple[Change, ...] = ()
         self._header = header
+        self._certain = certain
         self._document: Document | None = None
         self._value: Any = _ABSENT
         self._text: str | None = text
@@ -104,6 +108,16 @@ class KubeObject:
         self._value = _ABSENT
 
     # --- who it is
+
+    @property
+    def certain(self) -> bool:
+        """Whether `header` can be trusted; else only `value` can tell what the object is."""
+        return self._certain
+
+    @property
+    def header(self) -> tuple[str, str, str]:
+        """What was known of apiVersion, kind and metadata.name without parsing."""
+        return self._header
 
     @property
     def api_version(self) -> str:

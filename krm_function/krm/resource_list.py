@@ -64,6 +64,8 @@ class ResourceList:
         if split.kind != KIND or not split.api_version.startswith(GROUP):
             shown = "/".join(part for part in (split.api_version, split.kind) if part) or "nothing"
             raise NotAResourceListError(f"the input is no {GROUP}v1 ResourceList but {shown}")
+        if split.odd_key is not None:  # it may bring in items, and kubectl would find them
+            raise YamlError("a key of the ResourceList is an alias, a merge key or has a tag", *split.odd_key, "shape")
         return cls(source, split)
 
     @property
@@ -149,7 +151,7 @@ def _taken_apart(text: str, split: ItemList) -> tuple[Apart, tuple[str, ...]]:
 
 
 def _object(text: str, chunk: Chunk) -> KubeObject:
-    return KubeObject(text, chunk.line, (chunk.api_version, chunk.kind, chunk.name))
+    return KubeObject(text, chunk.line, (chunk.api_version, chunk.kind, chunk.name), chunk.certain)
 
 
 def _earlier(text: str, chunk: Chunk | None) -> list[Any]:

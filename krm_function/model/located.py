@@ -18,6 +18,7 @@ CODES = {
     "tag": "CC0107",
     "shape": "CC0108",
     "splice": "CC0110",
+    "separator": "CC0112",
 }
 
 

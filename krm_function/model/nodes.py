@@ -67,10 +67,8 @@ def read_nodes(document: Any) -> ReadNodes:
 def _members(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Every node of a document with its path; the members of a NodeList need not say their kind."""
     for path, value in objects(document):
-        kind, items = mapping(value).get("kind"), mapping(value).get("items")
-        if kind == "NodeList" and isinstance(items, list):
-            yield from (((*path, "items", index), mapping(item)) for index, item in enumerate(items))
-        elif kind == "Node":
+        around = mapping(dig(document, path[:-2])) if path else {}
+        if mapping(value).get("kind") == "Node" or around.get("kind") == "NodeList":
             yield path, mapping(value)
 
 

@@ -1,4 +1,4 @@
-"""Objects of a document: identity, and the members of a `kind: List`.
+"""Objects of a document: identity, and the members of a list.
 
 Rule of this file: it reads documents of which no shape is promised, so nothing here raises.
 """
@@ -8,8 +8,6 @@ from typing import Any
 
 from krm_function.findings import Path, Ref
 from krm_function.model.workload import EMITTED, dig, mapping
-
-LIST_DEPTH = 4  # a List in a List is legal and pointless; deeper than this is left alone
 
 
 def _text(source: dict[str, Any], key: str) -> str:
@@ -25,15 +23,20 @@ def reference(value: Any) -> Ref:
     return Ref(_text(root, "apiVersion"), _text(root, "kind"), _text(metadata, "namespace"), name)
 
 
-def objects(document: Any, root: Path = (), depth: int = 0) -> Iterator[tuple[Path, Any]]:
-    """Every object of a document with its path: the document itself, or the members of a `kind: List`, recursively."""
+def objects(document: Any, root: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Every object of a document with its path: the members of a list, recursively, and what is no list by itself.
+
+    Whatever has a list of `items` is a list to kubectl, a ConfigMap too. To others it still is a ConfigMap, so both the
+    members and the object are answered, unless its kind ends with `List`.
+    """
     value = dig(document, root)
     members = mapping(value).get("items")
-    if mapping(value).get("kind") == "List" and isinstance(members, list) and depth < LIST_DEPTH:
+    if isinstance(members, list):
         for index in range(len(members)):
-            yield from objects(document, (*root, "items", index), depth + 1)
-    else:
-        yield root, value
+            yield from objects(document, (*root, "items", index))
+        if _text(value, "kind").endswith("List"):
+            return
+    yield root, value
 
 
 def emitted_objects(document: Any) -> Iterator[tuple[Path, Any]]:

@@ -30,7 +30,7 @@ class Read(NamedTuple):
 
 
 def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known: Read | None = None) -> Read:
-    """Parse the resources of some kinds, and every resource that carries a mark of ours.
+    """Parse the resources of some kinds, of which the kind is uncertain, and every one that carries a mark of ours.
 
     known: what was read before; it is taken over as it is, without its findings.
     """
@@ -45,7 +45,7 @@ def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known:
         if index in before:
             documents[index] = before[index]
             continue
-        if resource.kind not in wanted and not marked(resource):
+        if resource.certain and resource.kind not in wanted and not marked(resource):
             continue
         try:
             document = _by_value(resource) or parse(resource.text, line=resource.line)
@@ -67,7 +67,7 @@ def marked(resource: Resource) -> bool:
 
 def _by_value(resource: Resource) -> Document | None:
     """The document without places, where nobody will point into it: no pod, or one that names no runtime class."""
-    if resource.kind in LOOKED_INTO or RUNTIME_CLASS in resource.text or marked(resource):
+    if not resource.certain or resource.kind in LOOKED_INTO or RUNTIME_CLASS in resource.text or marked(resource):
         return None
     try:
         value = read_value(resource.text)

@@ -14,6 +14,8 @@ from krm_function.model.platforms import is_contrast_name
 from krm_function.model.workload import Workload, dig
 from krm_function.record import NamedTuple
 
+LIKE_PODS = frozenset((*KINDS, "RuntimeClass"))  # what must not be read in two ways
+
 
 class Skipped(NamedTuple):
     """An object with a pod template that is left alone."""
@@ -37,6 +39,10 @@ def select(document: Any) -> Selection:
     findings: list[Finding] = []
     for root, value in objects(document):
         ref = reference(value)
+        problem = _ambiguous(document, root, ref)
+        if problem is not None:
+            findings.append(problem)
+            continue
         if ref.kind not in KINDS:
             continue
         version, template = KINDS[ref.kind]
@@ -63,6 +69,19 @@ def select(document: Any) -> Selection:
         else:
             skipped.append(Skipped(ref, f"runtime class {name or '(empty)'} is not Contrast's"))
     return Selection(tuple(workloads), tuple(skipped), tuple(findings))
+
+
+def _ambiguous(document: Any, root: Path, ref: Ref) -> Finding | None:
+    """An object that is a pod, or has one, to some readers only: as a list of its own, or by the kind of its list."""
+    if ref.kind in LIKE_PODS:
+        return finding("CC0111", ref, (*root, "items"), kind=ref.kind) if "items" in dig(document, root) else None
+    if not root or ref.kind or ref.api_version:
+        return None
+    around = reference(dig(document, root[:-2])).kind
+    kind = around.removesuffix("List")
+    if kind not in LIKE_PODS:
+        return None
+    return finding("CC0113", ref._replace(kind=kind), (*root, "kind"), list=around, kind=kind)
 
 
 def _wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | None:

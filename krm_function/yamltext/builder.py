@@ -48,7 +48,7 @@ class Builder:
         if anchor is not None:
             self.anchors[anchor] = None
         node = self._mapping(event, depth) if kind is MappingStartEvent else self._sequence(event, depth)
-        if anchor is not None:
+        if anchor is not None and self.anchors[anchor] is None:  # else it was defined again inside, and that one counts
             self.anchors[anchor] = node
         return node
 
@@ -89,6 +89,8 @@ class Builder:
         merged: dict[str, Any] | None = None
         while (kind := type(first := pull())) is not MappingEndEvent:
             key = self._scalar(first) if kind is ScalarEvent else self.node(first, depth + 1)
+            if kind is ScalarEvent and first.tag is not None:
+                self._check_key_tag(first)
             text = key.data
             if type(text) is not str:
                 text = self._key(key)
@@ -131,6 +133,13 @@ class Builder:
             raise self.fail(
                 event.start_mark, f"a {kind} with another tag" if known else "a tag that is not known", "tag"
             )
+
+    def _check_key_tag(self, key: Event) -> None:
+        """Refuse keys that Go's parsers read in two ways: as what is written, as what it stands for, as a merge key."""
+        if key.tag == _TAG + "binary":
+            raise self.fail(key.start_mark, "a key in base64", "tag")
+        if (key.value == "<<" or key.tag == _TAG + "merge") and not (key.value == "<<" and _is_merge(key)):
+            raise self.fail(key.start_mark, "a key that only some read as a merge key", "tag")
 
     def _key(self, key: Node) -> str:
         """The text of a key that is no string."""

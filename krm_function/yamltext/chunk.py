@@ -9,8 +9,9 @@ from krm_function.record import NamedTuple
 class Chunk(NamedTuple):
     """A slice of a text that holds one document, one list item or one value.
 
-    `api_version`, `kind` and `name` (of `metadata.name`) are the scalars as they stand; "" means absent, or unknown
-    without parsing because the scalar comes from an alias or a merge key. `empty`: no content, or null.
+    `api_version`, `kind` and `name` (of `metadata.name`) are the scalars as they stand; "" means absent. `certain`:
+    they are all that there is to know of the object; False where only `parse` can tell: an alias, a tag, a merge key
+    or a complex key stands at the top or in the metadata, or the object has `items`. `empty`: no content, or null.
     """
 
     start: int
@@ -21,6 +22,7 @@ class Chunk(NamedTuple):
     name: str = ""
     is_map: bool = False
     empty: bool = False
+    certain: bool = True
 
     def of(self, text: str) -> str:
         """The slice itself."""

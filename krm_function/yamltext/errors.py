@@ -8,7 +8,7 @@ from typing import Literal
 
 from krm_function.record import NamedTuple
 
-Code = Literal["syntax", "encoding", "size", "depth", "alias", "duplicate", "tag", "shape", "splice"]
+Code = Literal["syntax", "encoding", "size", "depth", "alias", "duplicate", "tag", "shape", "splice", "separator"]
 
 
 class YamlError(ValueError):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from krm_function.libyaml import CParser, MarkedYAMLError, ReaderError, YAMLError
+from krm_function.separators import odd_separator
 from krm_function.yamltext.errors import Limits, YamlError
 
 Event = Any
@@ -44,6 +45,15 @@ def located(error: YAMLError, text: str, line: int) -> YamlError:
             return YamlError(message, line + int(mark.line), int(mark.column) + 1, "syntax")
         return YamlError(message, code="syntax")
     return YamlError("not valid YAML", code="syntax")
+
+
+def check_separators(text: str) -> None:
+    """Refuse a whole input that Go's readers would cut elsewhere. Raises YamlError (separator)."""
+    found = odd_separator(text)
+    if found is not None:
+        at, problem = found
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        raise YamlError(f"{problem}: tools do not agree where documents end", line, column, "separator")
 
 
 def _refuse_lone_return(text: str, line: int) -> None:

@@ -13,13 +13,14 @@ _NAMES = frozenset(("apiVersion", "kind", "metadata", "name"))
 
 
 class Header(NamedTuple):
-    """What stands at the top of a node. A text is "" when it is absent, aliased, merged in or not a scalar."""
+    """What stands at the top of a node. A text is "" when it is absent or not a scalar; certain: as of a Chunk."""
 
     api_version: str
     kind: str
     name: str
     is_map: bool
     empty: bool
+    certain: bool = True
 
 
 class Reader:
@@ -33,6 +34,7 @@ class Reader:
         self.aliases = 0
         self.before: Event = None  # the last but one event with text of its own
         self.last: Event = None  # the last one
+        self.certain = True  # of the header that is being read
 
     def fail(self, event: Event, message: str, code: str) -> YamlError:
         """Make the error that belongs at `event`."""
@@ -85,6 +87,7 @@ class Reader:
         """Read the node that `event` begins to its end and answer its header."""
         found: dict[str, str] = {}
         is_map = type(event) is MappingStartEvent
+        self.certain = type(event) is not AliasEvent and event.tag is None
         if is_map:
             self._fields(event, depth, found, inside="")
         else:
@@ -96,6 +99,7 @@ class Reader:
             found.get("name", ""),
             is_map,
             scalar and event.tag is None and event.implicit[0] and event.value in ("", "~", "null", "Null", "NULL"),
+            self.certain,
         )
 
     def _fields(self, event: Event, depth: int, found: dict[str, str], inside: str) -> None:
@@ -113,7 +117,9 @@ class Reader:
                     self.last = key
                 return
             self.skip(key, depth + 1)
-            name = key.value if kind is ScalarEvent else ""
+            name = key.value if kind is ScalarEvent else "<<"
+            if name == "<<" or key.tag is not None or (name == "items" and not inside):
+                self.certain = False
             value = pull()
             if name not in _NAMES or (name == "name") != bool(inside):
                 self.skip(value, depth + 1)
@@ -122,11 +128,18 @@ class Reader:
                 raise self.fail(key, f"duplicate key {name}", "duplicate")
             seen.add(name)
             if name == "metadata":
+                self._trust(value)
                 if type(value) is MappingStartEvent:
                     self._fields(value, depth + 1, found, inside="metadata")
                 else:
                     self.skip(value, depth + 1)
                 continue
+            self._trust(value)
             if type(value) is ScalarEvent:
                 found[name] = value.value
             self.skip(value, depth + 1)
+
+    def _trust(self, value: Event) -> None:
+        """A value of the header that only `parse` can read makes it uncertain."""
+        if type(value) is AliasEvent or value.tag is not None:
+            self.certain = False

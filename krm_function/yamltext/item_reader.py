@@ -39,21 +39,25 @@ class Value(NamedTuple):
 
 
 class Root(NamedTuple):
-    """The root mapping: its first and last event, the values by key, and where its last value ends."""
+    """The root mapping: first and last event, values by key, where its last value ends, a key that is not plain."""
 
     start: Event
     end: Event
     values: dict[str, Value]
     tail: int
+    odd_key: tuple[int, int] | None
 
 
 def read_root(text: str, reader: Reader, start: Event) -> Root:
     """Read a root mapping whose start was pulled. Raises YamlError for a second key of those that matter."""
     pull = reader.pull
     found: dict[str, Value] = {}
+    odd_key: tuple[int, int] | None = None
     while (kind := type(key := pull())) is not MappingEndEvent:
         reader.skip(key, 1)
-        name = key.value if kind is ScalarEvent else ""
+        name = key.value if kind is ScalarEvent else "<<"
+        if name == "<<" or key.tag is not None:
+            odd_key = (key.start_mark.line + 1, key.start_mark.column + 1)
         behind = layout.after_blank(text, reader.end(text)) + 1
         event = pull()
         if name in found:
@@ -65,7 +69,7 @@ def read_root(text: str, reader: Reader, start: Event) -> Root:
             found[name] = Value(event, header, (behind, max(behind, _tidy(text, reader))))
         else:
             reader.skip(event, 1)
-    return Root(start, key, found, _tidy(text, reader))
+    return Root(start, key, found, _tidy(text, reader), odd_key)
 
 
 def _read_items(text: str, reader: Reader, start: Event, behind: int) -> Value:

@@ -20,7 +20,7 @@ from krm_function.yamltext import layout
 from krm_function.yamltext.aliases import crosses, inline
 from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.errors import LIMITS, Limits
-from krm_function.yamltext.events import located, open_events
+from krm_function.yamltext.events import check_separators, located, open_events
 from krm_function.yamltext.header import Header, Reader
 from krm_function.yamltext.item_reader import Item, Root, Value, read_root
 from krm_function.yamltext.listed import ItemList
@@ -33,6 +33,7 @@ def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
     Anything else: not exactly one document, a root that is no mapping, no `items`, or `items` that is neither a list
     nor null. Raises YamlError for invalid YAML, and (shape) for an `items` that is an alias or stands behind a `?` key.
     """
+    check_separators(text)
     listing = None
     if len(text) > LARGE:
         from krm_function.yamltext.quick_items import cut
@@ -104,6 +105,7 @@ def _list(text: str, reader: Reader, root: Root) -> ItemList:
         indent_root=root.start.start_mark.column,
         tail=root.tail,
         results_span=results.span if results else None,
+        odd_key=root.odd_key,
     )
 
 
@@ -172,7 +174,7 @@ def _flow_item(item: Item, lines: _Lines) -> Chunk:
 
 
 def _named(start: int, end: int, line: int, header: Header) -> Chunk:
-    return Chunk(start, end, line, header.api_version, header.kind, header.name, header.is_map, header.empty)
+    return Chunk(start, end, line, *header)
 
 
 def _chunk(text: str, value: Value | None) -> Chunk | None:

@@ -27,6 +27,7 @@ class ItemList(NamedTuple):
     indent_root: int  # column of the top-level keys
     tail: int  # where the last value of the root ends
     results_span: tuple[int, int] | None  # the value of `results`, from behind its colon
+    odd_key: tuple[int, int] | None = None  # line and column of a root key that only `parse` can read; it may be items
 
     def spread(self, by: int, lines: int) -> "ItemList":
         """The listing of two items after so many characters and lines came in between them, or less than none went."""

@@ -46,7 +46,7 @@ class Header:
             rf"(?=\3[^ \n]|{margin}[^ \n]|\Z)"  # the name does not go on in the next line
             rf"(?:(?!{second})(?:{margin} [^\n]*+| *+(?:#[^\n]*+)?)\n)*+(?!{second})"  # no second name
         )
-        self.again = re.compile(rf"\n{margin}(?:[^ \nA-Za-z#]|(?:apiVersion|kind|metadata)\b)")
+        self.again = re.compile(rf"\n{margin}(?:[^ \nA-Za-z#]|(?:apiVersion|kind|metadata|items)\b)")
 
     def read(self, piece: str, short: str) -> tuple[str, str, str] | None:
         """The apiVersion, the kind and the name; None where they are not plain to see."""

@@ -7,7 +7,7 @@ quoted scalar and would then hide a pod. The slices concatenate to the text; a `
 from krm_function.libyaml import DocumentStartEvent, StreamEndEvent, YAMLError
 from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
-from krm_function.yamltext.events import located, open_events
+from krm_function.yamltext.events import check_separators, located, open_events
 from krm_function.yamltext.header import Header, Reader
 
 LARGE = 50_000  # characters: below, making the patterns of the quick way takes longer than the exact way
@@ -19,8 +19,9 @@ def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
 
     The depth and the aliases of each document and the number of documents are bounded before anything is built. Aliases
     are not resolved here, so one without an anchor passes. Raises YamlError for any text that is not valid YAML
-    throughout.
+    throughout, or that Go's readers would cut elsewhere.
     """
+    check_separators(text)
     chunks = None
     if len(text) > LARGE:
         from krm_function.yamltext.quick_stream import cut
@@ -41,8 +42,7 @@ def split_exactly(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
         starts, headers = ([(0, 1)], [_NOTHING]) if text else ([], [])
     ends = [start for start, _ in starts[1:]] + [len(text)]
     return tuple(
-        Chunk(start, end, line, head.api_version, head.kind, head.name, head.is_map, head.empty)
-        for (start, line), end, head in zip(starts, ends, headers, strict=False)
+        Chunk(start, end, line, *head) for (start, line), end, head in zip(starts, ends, headers, strict=False)
     )
 
 

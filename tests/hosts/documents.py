@@ -15,7 +15,12 @@ def load(data: bytes) -> list[Any]:
     """Every object of a stream, Lists taken apart; empty documents left out."""
     text = decode(data).text
     values = [parse(chunk.of(text)).value for chunk in split_stream(text) if not chunk.empty]
-    return [value for whole in values for _, value in objects(whole)]
+    lists = ("ResourceList", "FunctionResultList")  # no list of resources to a cluster
+    return [
+        value
+        for whole in values
+        for _, value in ([((), whole)] if isinstance(whole, dict) and whole.get("kind") in lists else objects(whole))
+    ]
 
 
 def name_of(value: Any) -> str:

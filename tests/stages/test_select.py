@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.model.kinds import KINDS
-from krm_function.model.objects import LIST_DEPTH
 from krm_function.stages.select import coordinator_namespace, select
 from tests.stages.deployment import a_list, an_object, coordinator, pod_spec
 
@@ -91,18 +90,45 @@ def test_every_member_of_a_list_is_selected_with_its_place() -> None:
     assert all(one.pod_spec == pod_spec() and one.document is document for one in made.workloads)
 
 
-@pytest.mark.parametrize("depth", range(LIST_DEPTH + 2))
-def test_lists_in_lists_are_followed_four_deep_and_no_deeper(depth: int) -> None:
+@pytest.mark.parametrize("depth", [0, 1, 4, 5, 40])
+def test_lists_in_lists_are_followed_as_deep_as_kubectl_does(depth: int) -> None:
     document: Any = an_object()
     for _ in range(depth):
         document = a_list(document)
     made = select(document)
-    assert len(made.workloads) == (depth <= 4)
+    assert len(made.workloads) == 1
     assert made.findings == ()
 
 
-def test_a_workload_that_itself_has_items_is_no_list() -> None:
-    assert [one.root for one in select(an_object() | {"items": [an_object(name="x")]}).workloads] == [()]
+@pytest.mark.parametrize("items", [[], None, {}, [an_object(name="x")]])
+@pytest.mark.parametrize("kind", [*TEMPLATES, "RuntimeClass"])
+def test_a_workload_that_has_items_is_an_error(kind: str, items: Any) -> None:
+    """kubectl would apply the items, the API server the workload."""
+    value = (an_object(kind) if kind in TEMPLATES else {"kind": kind}) | {"items": items}
+    (found,) = select(value).findings
+    assert (found.code, found.path) == ("CC0111", ("items",))
+
+
+@pytest.mark.parametrize("kind", ["ConfigMap", "Service", "PodList", "DeploymentList", "list", "LIST", "", "Kptfile"])
+def test_items_are_looked_into_whatever_the_kind(kind: str) -> None:
+    assert [one.root for one in select({"kind": kind, "items": [an_object()]}).workloads] == [("items", 0)]
+
+
+@pytest.mark.parametrize(
+    ("member", "codes"),
+    [
+        ({}, ["CC0113"]),
+        ({"kind": ""}, ["CC0113"]),
+        ({"kind": 5, "apiVersion": None}, ["CC0113"]),
+        ({"apiVersion": "v1"}, []),
+        ({"kind": "Service"}, []),
+    ],
+)
+@pytest.mark.parametrize("kind", ["Pod", "CronJob", "RuntimeClass"])
+def test_a_member_takes_no_kind_from_its_list(kind: str, member: Any, codes: list[str]) -> None:
+    """kubectl gives a member without kind and apiVersion those of a PodList."""
+    made = select({"kind": f"{kind}List", "items": [member | {"spec": {}}]})
+    assert [found.code for found in made.findings] == codes
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ VERSION = {
     "goyaml": ["--version"],
     "containerd": ["--version"],
     "defaults": ["--version"],
+    "goreaders": ["--version"],
     "regorus": ["--version"],
     "regorus-agent": ["--version"],
 }

@@ -4,7 +4,7 @@ from time import perf_counter
 
 import pytest
 
-from krm_function.yamltext import Limits, YamlError, split_stream
+from krm_function.yamltext import Limits, YamlError, split_items, split_stream
 
 
 def cut(text: str) -> list[str]:
@@ -23,18 +23,83 @@ def cut(text: str) -> list[str]:
         ("# head\n---\na: 1\n---\nb: 2\n", ["# head\n---\na: 1\n", "---\nb: 2\n"]),
         ("---\n---\n# c\n", ["---\n", "---\n# c\n"]),
         ("a: 1\n...\n# foot\n---\nb: 1\n...\n", ["a: 1\n...\n# foot\n", "---\nb: 1\n...\n"]),
-        ("--- # c\r\na: 1\r\n--- {b: 1}\r\n", ["--- # c\r\na: 1\r\n", "--- {b: 1}\r\n"]),
+        ("--- # c\r\na: 1\r\n---\t# d\r\nb: 1\r\n", ["--- # c\r\na: 1\r\n", "---\t# d\r\nb: 1\r\n"]),
         ("a: |\n  x\n  ---\n  y\n---\nb: 1", ["a: |\n  x\n  ---\n  y\n", "---\nb: 1"]),
         (
             "%YAML 1.2\n---\na: 1\n...\n%YAML 1.1\n---\nb: 1\n",
             ["%YAML 1.2\n---\na: 1\n...\n", "%YAML 1.1\n---\nb: 1\n"],
         ),
         ("a: '\U0001f600'\n---\nb: 1\n", ["a: '\U0001f600'\n", "---\nb: 1\n"]),
-        ("--- |\n text\n--- 'x'\n", ["--- |\n text\n", "--- 'x'\n"]),
     ],
 )
 def test_a_stream_is_cut_at_its_documents(text: str, wanted: list[str]) -> None:
     assert cut(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("--- {a: 1}\n", 1),
+        ("a: 1\n--- |\n text\n", 2),
+        ("--- !!map\na: 1\n", 1),
+        ("a: 1\r\n--- 'x'\r\n", 2),
+        ("a: '\n---b\n'\n", 2),
+        ("a: '\n---# no comment\n'\n", 2),
+        ("a: '\n-----BEGIN CERTIFICATE-----'\n", 2),
+        (" ---a: 1\n", 1),
+        ("\n\u2028---\n", 2),
+        ("a: 1\n---\u00a0\n", 2),
+        ('--- # c\u2028a: "\nkind: Pod\n# "\n', 1),
+        ('--- # c\x85a: "\nkind: Pod\n# "\n', 1),
+        ("\ufeffa: 1\n", 1),  # a second one: `decode` has taken one off
+        ("a: 1\n---\n\n \ufeffb: 1\n", 2),
+    ],
+)
+def test_a_place_at_which_tools_would_cut_differently_is_an_error(text: str, line: int) -> None:
+    for read in (split_stream, split_items):
+        with pytest.raises(YamlError, match="do not agree") as caught:
+            read(text)
+        assert (caught.value.code, caught.value.line) == ("separator", line)
+
+
+@pytest.mark.parametrize("text", ["a: |\n  \ufeffb\n", "a: '\n  ---\n '\n", "a: 1\n # ---x\n", "a: '--\n --- b'\n"])
+def test_what_looks_like_such_a_place_is_none(text: str) -> None:
+    assert "".join(cut(text)) == text
+
+
+def test_a_header_that_only_parsing_can_tell_is_uncertain() -> None:
+    plain = (
+        "kind: Pod",
+        '"kind": "P\\x6fd"',
+        "kind: &k Pod",
+        "metadata:",
+        "kind: [a]",
+        "? kind\n: Pod",
+        "spec: *x",
+        "a",
+        "- *x",
+    )
+    odd = (
+        "kind: *k",
+        "<<: {kind: Pod}",
+        "'<<': 1",
+        "!!binary a2luZA==: Pod",
+        "kind: !!binary UG9k",
+        "*k : Pod",
+        "[a]: b",
+        "{a: b}: c",
+    )
+    more = (
+        "metadata: *m",
+        "metadata: {<<: *m}",
+        "metadata: {name: !!str x}",
+        "items: []",
+        "!!map {a: b}",
+        "*a",
+        "!!str kind: Pod",
+    )
+    assert [text for text in plain if not split_stream(text)[0].certain] == []
+    assert [text for text in (*odd, *more) if split_stream(text)[0].certain] == []
 
 
 def test_a_chunk_knows_what_stands_at_its_top() -> None:
@@ -104,7 +169,7 @@ def test_deep_nesting_is_refused_at_once(text: str) -> None:
 
 def test_the_number_of_documents_aliases_and_characters_is_bounded() -> None:
     with pytest.raises(YamlError) as caught:
-        split_stream("--- a\n" * 11, Limits(documents=10))
+        split_stream("---\na\n" * 11, Limits(documents=10))
     assert caught.value.code == "size"
     with pytest.raises(YamlError) as caught:
         split_stream("a: &x 1\nb: [*x, *x, *x]\n", Limits(aliases=2))

@@ -1,0 +1,60 @@
+"""Lines that Go's readers take for the end of a document where libyaml reads on, or the other way round.
+
+Rule of this file: kubectl, Helm and kustomize cut a stream at every line that begins with `---` before any of it is
+parsed; what stands in such a line is dropped or refused, and each piece is read like a file of its own. So such a line
+holds blanks and a comment at most, and no document begins with a byte order mark or a blank that is not one of YAML's.
+Anything else could show them other documents than us. Nothing is imported: whoever looks at a stream first needs this.
+"""
+
+_BREAKS = ("\x85", "\u2028", "\u2029")  # they end a line for YAML and not for Go
+_MARK = "\ufeff"
+
+
+def odd_separator(text: str) -> tuple[int, str] | None:
+    """The first place about which readers would not agree, and what is wrong with it."""
+    ascii_only = text.isascii()
+    begin = _behind_blanks(text, 0)
+    if not ascii_only and _begins_oddly(text, 0, begin):
+        return begin, "a blank or byte order mark that only some skip"
+    if text.startswith("---", begin) and begin and text[begin - 1] != "\n":  # Helm takes the blanks off
+        return begin, "blanks in front of ---"
+    at = 0 if text.startswith("---") else _next(text, 0)
+    while at >= 0:
+        if ascii_only and text.startswith("\n", at + 3):  # nearly all of them
+            at = _next(text, at + 3)
+            continue
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        problem = _problem(text[at + 3 : end])
+        if problem:
+            return at, problem
+        if not ascii_only and _begins_oddly(text, end, _behind_blanks(text, end)):
+            return at, "a blank or byte order mark that only some skip, behind ---"
+        at = _next(text, end)
+    return None
+
+
+def _next(text: str, at: int) -> int:
+    """Where the next line begins that seems to separate documents; -1 for none."""
+    found = text.find("\n---", at)
+    return found + 1 if found >= 0 else -1
+
+
+def _problem(behind: str) -> str:
+    """What is wrong with the rest of a line that begins with `---`."""
+    said = behind.strip(" \t\r")
+    if said and (behind[0] not in " \t\r" or said[0] != "#"):
+        return "text in a line that begins with ---"
+    return "a line end that is not a line feed, behind ---" if any(mark in behind for mark in _BREAKS) else ""
+
+
+def _behind_blanks(text: str, at: int) -> int:
+    """Where the blanks and line ends stop that stand at a place."""
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+def _begins_oddly(text: str, start: int, end: int) -> bool:
+    """Whether the blanks of a document's beginning are more than ASCII, or a byte order mark follows them."""
+    return text.startswith(_MARK, end) or not text[start:end].isascii()

@@ -1,0 +1,216 @@
+// The three readers. Each takes a whole stream, and what it has read before an error counts: kubectl applies it.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/kustomize/kyaml/kio"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+	sigs "sigs.k8s.io/yaml"
+)
+
+// Pod is an object of one of Contrast's eight kinds that asks for a runtime class which may be Contrast's.
+type Pod struct {
+	Reader       string `json:"reader"`
+	APIVersion   string `json:"apiVersion"`
+	Kind         string `json:"kind"`
+	Namespace    string `json:"namespace"`
+	Name         string `json:"name"`
+	RuntimeClass string `json:"runtimeClassName"`
+	Spec         any    `json:"spec,omitempty"`
+}
+
+var templates = map[string][]string{
+	"Pod":                   {"spec"},
+	"ReplicationController": {"spec", "template", "spec"},
+	"Deployment":            {"spec", "template", "spec"},
+	"DaemonSet":             {"spec", "template", "spec"},
+	"StatefulSet":           {"spec", "template", "spec"},
+	"ReplicaSet":            {"spec", "template", "spec"},
+	"Job":                   {"spec", "template", "spec"},
+	"CronJob":               {"spec", "jobTemplate", "spec", "template", "spec"},
+}
+
+// ReadAll answers what every reader finds. The word is looked for first: without it there is no such pod, unless it is
+// written with escapes or in base64, and then there is a backslash or a tag.
+func ReadAll(input []byte) []Pod {
+	if !bytes.Contains(input, []byte("runtimeClassName")) && !bytes.ContainsAny(input, `\!`) {
+		return nil
+	}
+	pods := byKubectl(input)
+	for at, part := range bothSplits(string(input)) {
+		pods = append(pods, byHelm([]byte(part), at)...)
+	}
+	return append(pods, byKustomize(input)...)
+}
+
+// byKubectl reads as kubectl's resource builder does.
+func byKubectl(input []byte) (pods []Pod) {
+	defer func() { _ = recover() }()
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(input), 4096)
+	for {
+		raw := runtime.RawExtension{}
+		if err := decoder.Decode(&raw); err != nil {
+			return pods
+		}
+		pods = append(pods, ofJSON(raw.Raw, "kubectl")...)
+	}
+}
+
+// ofJSON takes one document as JSON, flattening lists as kubectl does.
+func ofJSON(data []byte, reader string) (pods []Pod) {
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 || bytes.Equal(data, []byte("null")) {
+		return nil
+	}
+	object, _, err := unstructured.UnstructuredJSONScheme.Decode(data, nil, nil)
+	if err != nil {
+		return nil
+	}
+	pending := []runtime.Object{object}
+	for len(pending) > 0 {
+		one := pending[0]
+		pending = pending[1:]
+		if meta.IsListType(one) {
+			_ = meta.EachListItem(one, func(member runtime.Object) error {
+				pending = append(pending, member)
+				return nil
+			})
+			continue
+		}
+		if found, ok := one.(*unstructured.Unstructured); ok {
+			pods = appendPod(pods, found.Object, reader)
+		}
+	}
+	return pods
+}
+
+var (
+	helm3 = regexp.MustCompile("(?:^|\\s*\n)---\\s*")
+	helm4 = regexp.MustCompile(`(?m)^---[ \t]*`)
+)
+
+// bothSplits answers the documents as Helm 3 and as Helm 4 cut them, each once.
+// What Helm 3 takes off the end of a document it takes off before it is sent to us, so that stays.
+func bothSplits(stream string) []string {
+	var parts []string
+	for _, part := range helm3.Split(strings.TrimLeftFunc(stream, unicode.IsSpace), -1) {
+		parts = append(parts, strings.TrimLeftFunc(part, unicode.IsSpace))
+	}
+	known := len(parts)
+	for at, part := range helm4.Split(strings.TrimLeftFunc(stream, unicode.IsSpace), -1) {
+		part = strings.TrimLeftFunc(part, unicode.IsSpace)
+		if at < known && strings.TrimRight(part, "\n") == strings.TrimRight(parts[at], "\n") && !strings.Contains(part, ": |") {
+			continue
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// byHelm reads one document with sigs.k8s.io/yaml.
+func byHelm(part []byte, _ int) (pods []Pod) {
+	defer func() { _ = recover() }()
+	data, err := sigs.YAMLToJSON(part)
+	if err != nil {
+		return nil
+	}
+	return ofJSON(data, "helm")
+}
+
+// byKustomize reads with kyaml, and takes lists apart as kustomize and kpt do.
+func byKustomize(input []byte) (pods []Pod) {
+	defer func() { _ = recover() }()
+	if bytes.Contains(input, []byte("*")) && !acyclic(input) {
+		return nil // an alias inside of its own anchor: kustomize dies of it, so nothing is hidden
+	}
+	nodes, err := kio.FromBytes(input)
+	if err != nil {
+		return nil
+	}
+	for _, node := range nodes {
+		value, err := node.Map()
+		if err != nil {
+			continue
+		}
+		pods = appendAll(pods, value)
+	}
+	return pods
+}
+
+// acyclic tells whether a stream can be read without following an alias forever, or nearly so.
+func acyclic(input []byte) bool {
+	nodes, err := (&kio.ByteReader{Reader: bytes.NewReader(input), OmitReaderAnnotations: true}).Read()
+	steps := 100_000
+	for _, node := range nodes {
+		if err == nil && !walk(node.YNode(), map[*kyaml.Node]bool{}, &steps) {
+			return false
+		}
+	}
+	return err == nil
+}
+
+func walk(node *kyaml.Node, open map[*kyaml.Node]bool, steps *int) bool {
+	if *steps--; node == nil || open[node] || *steps < 0 {
+		return node == nil
+	}
+	open[node] = true
+	defer delete(open, node)
+	for _, child := range node.Content {
+		if !walk(child, open, steps) {
+			return false
+		}
+	}
+	return walk(node.Alias, open, steps)
+}
+
+func appendAll(pods []Pod, value map[string]any) []Pod {
+	items, ok := value["items"].([]any)
+	if !ok || !strings.HasSuffix(text(value["kind"]), "List") {
+		return appendPod(pods, value, "kustomize")
+	}
+	for _, item := range items {
+		if member, ok := item.(map[string]any); ok {
+			pods = appendAll(pods, member)
+		}
+	}
+	return pods
+}
+
+func appendPod(pods []Pod, object map[string]any, reader string) []Pod {
+	kind := text(object["kind"])
+	path, ok := templates[kind]
+	if !ok {
+		return pods
+	}
+	spec := object
+	for _, step := range path {
+		if spec, ok = spec[step].(map[string]any); !ok {
+			return pods
+		}
+	}
+	class := text(spec["runtimeClassName"])
+	folded := strings.ToLower(strings.TrimSpace(class))
+	if !strings.HasPrefix(folded, "contrast") && !strings.HasPrefix(folded, "kata-cc") {
+		return pods
+	}
+	metadata, _ := object["metadata"].(map[string]any)
+	pod := Pod{reader, text(object["apiVersion"]), kind, text(metadata["namespace"]), text(metadata["name"]), class, nil}
+	if _, err := json.Marshal(spec); err == nil {
+		pod.Spec = spec
+	}
+	return append(pods, pod)
+}
+
+func text(value any) string {
+	found, _ := value.(string)
+	return found
+}
