@@ -59,7 +59,7 @@ def known(documents: Iterable[ConfigDocument]) -> tuple[Entries, list[Finding]]:
 
 
 class Written(NamedTuple):
-    """kept: entries that nobody asked for. waited: seconds for other runs. findings: with an error, nothing is written."""
+    """kept: entries that nobody asked for. waited: seconds for other runs. With an error, nothing was written."""
 
     kept: int = 0
     waited: float = 0

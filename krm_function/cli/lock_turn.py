@@ -1,8 +1,8 @@
 """Whose turn it is to write into a directory, among several runs of `lock`.
 
-Rule of this file: the directory itself is locked, with flock, for the moments of reading and writing. So there is no lock
-file that could be left behind, and the lock ends with the process, however it ends. The wait has an end. Where a file
-system has no such locks, the run goes on and says so.
+Rule of this file: the directory itself is locked, with flock, for the moments of reading and writing. So there is no
+lock file that could be left behind, and the lock ends with the process, however it ends. The wait has an end. Where a
+file system has no such locks, the run goes on and says so.
 """
 
 import errno
