@@ -4,7 +4,8 @@ Rule of this file: only GET, and only what the spec calls pull. A status is answ
 come, for whoever asked to verify.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 
 from krm_function.lock.auth import Authenticator
 from krm_function.lock.budget import Budget
@@ -34,7 +35,12 @@ class Registry:
 
     def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
         """What is made of a blob; from its first byte again after the connection broke."""
-        return self._transport.retried(lambda: consume(self._blob(image, part, budget)), budget)
+
+        def once() -> T:
+            with closing(self._blob(image, part, budget)) as data:
+                return consume(data)
+
+        return self._transport.retried(once, budget)
 
     def _find(self, image: Image, digest: str, budget: Budget) -> Found:
         reply = self._get(
@@ -48,7 +54,7 @@ class Registry:
             raise too_large("the manifest", MANIFEST_LIMIT)
         return Found(data, reply.header("Content-Type"))
 
-    def _blob(self, image: Image, part: Descriptor, budget: Budget) -> Iterator[bytes]:
+    def _blob(self, image: Image, part: Descriptor, budget: Budget) -> Generator[bytes, None, None]:
         reply = self._get(image, f"blobs/{part.digest}", {}, budget, part.size)
         if reply.status == 404:
             reply.close()

@@ -49,7 +49,7 @@ def resolve_all(
         try:
             return resolve(image, shop, old, Budget(limits.seconds, stop))
         except Problem as problem:
-            return problem
+            return problem.with_traceback(None)  # which would keep connections
 
     pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="lock")
     try:

@@ -7,7 +7,6 @@ import contextlib
 import socket
 import struct
 import threading
-import time
 from collections.abc import Callable, Mapping
 
 from tests.lock.content import Image
@@ -46,6 +45,10 @@ class Talk:
         """Say nothing until the test is over."""
         self.server.stop.wait(60)
 
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
+
     def reset(self) -> None:
         """Break the connection, as a firewall does."""
         self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -59,7 +62,7 @@ class Talk:
 
     def body(self) -> bytes:
         """What a registry has at this path."""
-        return self.server.image.manifest if "/manifests/" in self.path else self.server.blob(self.path)
+        return self.server.blob(self.path) or (self.server.image.manifest if "/manifests/" in self.path else b"")
 
     def good(self, **headers: str) -> None:
         """Answer as a registry does."""
@@ -115,10 +118,4 @@ class Server:
                         return
                     head += got
                 self.heads.append(head)
-                before = len(self.heads)
                 self._mode(Talk(self, connection, head))
-                del before
-
-
-def paused(seconds: float) -> None:
-    time.sleep(seconds)
