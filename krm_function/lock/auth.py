@@ -14,8 +14,11 @@ from urllib.request import parse_http_list, parse_keqv_list
 from krm_function.api.json_text import load
 from krm_function.lock.budget import Budget
 from krm_function.lock.credentials import Credentials, Login
+from krm_function.lock.failures import trouble
 from krm_function.lock.problem import Problem
-from krm_function.lock.transport import Reply, Transport, is_url, trouble, whole_body
+from krm_function.lock.reply import Reply, whole_body
+from krm_function.lock.transport import Transport
+from krm_function.lock.urls import is_url
 
 TOKEN_LIMIT = 1 << 20
 CLIENT = "contrast-krm"

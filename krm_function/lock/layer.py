@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from krm_function.lock.budget import Budget
-from krm_function.lock.layer_links import Links
+from krm_function.lock.layer_links import Links, parts_of
 from krm_function.lock.problem import Problem, malformed
 from krm_function.lock.tar_members import GLOBAL, Member, members
 from krm_function.lock.tar_stream import BLOCK, LARGEST_READ, LAYER, TarStream
@@ -19,7 +19,6 @@ from krm_function.record import NamedTuple
 WHITEOUT = ".wh."  # https://github.com/opencontainers/image-spec/blob/v1.1.0/layer.md#whiteouts
 OPAQUE = ".wh..wh..opq"
 NO_WHITEOUTS = frozenset({".wh.", ".wh..", ".wh..."})  # of a directory itself, or of the one above
-LONGEST_PATH = 4096  # bytes, Linux's own limit
 
 
 class Node(NamedTuple):
@@ -77,7 +76,7 @@ class _Found:
 
     def take(self, member: Member) -> str:
         """Take one entry; the path, if it is a file whose content is wanted."""
-        said = _parts(member.name)
+        said = parts_of(member.name)
         if not said:
             return ""  # the root itself
         parts = self._links.real(said)
@@ -112,7 +111,7 @@ class _Found:
         """A hard link: what its target is now, whatever becomes of that later."""
         if link.endswith(b"/"):
             raise malformed(LAYER, "has a hard link to a directory")
-        there: Sequence[str] = _parts(link)
+        there: Sequence[str] = parts_of(link)
         if not there:
             raise malformed(LAYER, "has a hard link to nothing")
         there = self._links.real(there)
@@ -128,7 +127,7 @@ class _Found:
 
     def _sparse(self, path: str, member: Member) -> None:
         """A sparse file, which has another name and content for tools that do not know of those."""
-        other = self._links.real(_parts(member.other) or [""])
+        other = self._links.real(parts_of(member.other) or [""])
         for one in (path, "/".join(other)):
             if one in self._watched:
                 self._put(one, Node("other"))
@@ -184,16 +183,6 @@ def _above(path: str) -> Iterable[str]:
     """The directories above a path, the root left out."""
     while path := posixpath.dirname(path):
         yield path
-
-
-def _parts(name: bytes) -> list[str]:
-    """A path in parts, cleaned as Go's filepath.Clean does below the root. Raises Problem for one with `..`."""
-    if len(name) > LONGEST_PATH:
-        raise malformed(LAYER, f"has a path of more than {LONGEST_PATH} bytes")
-    parts = [part for part in name.decode("utf-8", "surrogateescape").split("/") if part not in ("", ".")]
-    if ".." in parts:
-        raise malformed(LAYER, "has a path with ..")
-    return parts
 
 
 def _node(member: Member) -> Node:

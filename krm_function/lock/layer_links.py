@@ -14,7 +14,7 @@ from krm_function.lock.tar_stream import LAYER
 
 MOST_HOPS = 40  # of one entry, Linux's own limit
 MOST_WALKED = 10_000_000  # parts of paths that led through links, of all entries together
-LONGEST = 4096  # characters of a target, Linux's own limit
+LONGEST = 4096  # bytes of a path, characters of a target: Linux's own limit
 MOST_TEXT = 64 << 20  # characters of all links of a layer together
 
 
@@ -91,3 +91,13 @@ class Links:
         for part in parts:
             tree = tree.get(part) if isinstance(tree, dict) else None
         return tree
+
+
+def parts_of(name: bytes) -> list[str]:
+    """A path in parts, cleaned as Go's filepath.Clean does below the root. Raises Problem for one with `..`."""
+    if len(name) > LONGEST:
+        raise malformed(LAYER, f"has a path of more than {LONGEST} bytes")
+    parts = [part for part in name.decode("utf-8", "surrogateescape").split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise malformed(LAYER, "has a path with ..")
+    return parts

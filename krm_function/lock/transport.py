@@ -2,83 +2,36 @@
 
 Rule of this file: an Authorization header goes to the origin that it was made for and is dropped at the first redirect
 to any other. A failure that may pass is an AgainError, which `retried` turns into another try; whoever could not be
-reached in the end is not tried again for the other images. Every text about a failure is ours, because those of the
-library quote URLs.
+reached in the end is not tried again for the other images.
 """
 
 import random
-import re
 import ssl
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from http.client import HTTPException
 from threading import Lock
 from typing import TypeVar
-from urllib.parse import urljoin
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
-from urllib3.exceptions import (
-    ConnectTimeoutError,
-    HTTPError,
-    NameResolutionError,
-    NewConnectionError,
-    ReadTimeoutError,
-    SSLError,
-)
-from urllib3.util import Url, make_headers, parse_url
+from urllib3.exceptions import HTTPError, SSLError
+from urllib3.util import make_headers, parse_url
 
 from krm_function import __version__
 from krm_function.lock.budget import Budget
+from krm_function.lock.failures import UNREACHABLE, AgainError, reason, remedy, trouble
 from krm_function.lock.problem import Problem
+from krm_function.lock.reply import Reply
+from krm_function.lock.urls import host_of, origin, redirected
 from krm_function.lock.wire import CURRENT, POOLS, Pace, Wire, WireError, tls
-from krm_function.record import NamedTuple
 
 T = TypeVar("T")
 AGENT = {"User-Agent": f"contrast-krm/{__version__}"}
-CHUNK = 1 << 16
 MOST_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PASSING = frozenset({408, 429, 500, 502, 503, 504})
 TRIES = 5
 UNREACHABLE_TRIES = 2  # of a name that leads nowhere, or to nobody who listens or answers
-LONGEST_URL = 8192  # characters; storage puts long signatures there
-CHECK = "check the registry's name and the network, and run it again"
-
-
-class Reply(NamedTuple):
-    """An answer, its body unread, and the URL that gave it: after redirects, another than was asked."""
-
-    url: str
-    raw: urllib3.BaseHTTPResponse
-    wire: Wire
-
-    @property
-    def status(self) -> int:
-        """The status code."""
-        return self.raw.status
-
-    def header(self, name: str) -> str:
-        """A header, "" when it is absent."""
-        return self.raw.headers.get(name, "")
-
-    def challenges(self) -> list[str]:
-        """The lines of WWW-Authenticate."""
-        return self.raw.headers.getlist("WWW-Authenticate")
-
-    def close(self) -> None:
-        """Give up the body."""
-        self.raw.close()
-
-
-class AgainError(Exception):
-    """It failed, and may work in a while. wait: seconds that the server asked for, 0 if it did not."""
-
-    def __init__(self, problem: Problem, wait: float = 0, unreachable: str = "") -> None:
-        """Remember what to say when it fails to the end. unreachable: the host, if it did not answer at all."""
-        super().__init__(problem.code)
-        self.problem = problem
-        self.wait = wait
-        self.unreachable = unreachable
 
 
 class Transport:
@@ -122,17 +75,19 @@ class Transport:
             if reply.status not in REDIRECTS:
                 return reply
             reply.close()
-            target = _redirected(url, reply.header("Location"))
+            target = redirected(url, reply.header("Location"))
+            if not target:
+                raise trouble(host_of(url), "redirects to what is no URL", "ask whoever runs the registry")
             if origin(target) != origin(url):
                 sent.pop("Authorization", None)
             url = target
-        raise trouble(_host(url), "redirects too often")
+        raise trouble(host_of(url), "redirects too often")
 
     def once(
         self, method: str, url: str, headers: Mapping[str, str], budget: Budget, body: int, data: bytes | None = None
     ) -> Reply:
         """The answer to one request, redirect or not."""
-        place = _host(url)
+        place = host_of(url)
         scheme = origin(url)[0]
         if not place or (scheme != "https" and (scheme != "http" or place not in self._plain)):
             raise Problem("CC1253", registry=place or "a redirect without a host")
@@ -156,7 +111,7 @@ class Transport:
             raise AgainError(trouble(place, str(problem)), unreachable=place) from None
         except (HTTPError, HTTPException, OSError, ValueError) as problem:
             budget.check()
-            said = trouble(place, _reason(problem), _remedy(problem, place))
+            said = trouble(place, reason(problem), remedy(problem, place))
             if isinstance(problem, SSLError | ssl.SSLError):
                 self._unreachable.setdefault(place, said)
                 raise said from None
@@ -190,64 +145,6 @@ class Transport:
         return made
 
 
-def body_of(reply: Reply, budget: Budget) -> Iterator[bytes]:
-    """The body in pieces, as they arrive. Raises AgainError when the connection breaks, Problem when time is up."""
-    try:
-        while True:
-            budget.check()
-            CURRENT.set(reply.wire)
-            try:
-                piece = reply.raw.read1(CHUNK, decode_content=False)
-            except WireError as problem:
-                place = _host(reply.url)
-                raise AgainError(trouble(place, str(problem)), unreachable=place) from None
-            except (HTTPError, HTTPException, OSError, ValueError) as problem:
-                raise AgainError(trouble(_host(reply.url), _reason(problem))) from None
-            if not piece:
-                return
-            yield piece
-    finally:
-        reply.close()
-
-
-def trouble(registry: str, problem: str, remedy: str = CHECK) -> Problem:
-    """A problem of the network or of a server."""
-    return Problem("CC1250", registry=registry, problem=problem, remedy=remedy)
-
-
-def whole_body(reply: Reply, budget: Budget, most: int) -> bytes | None:
-    """The body of a small answer, None when it is longer than `most`."""
-    data = bytearray()
-    for piece in body_of(reply, budget):
-        data += piece
-        if len(data) > most:
-            reply.close()
-            return None
-    return bytes(data)
-
-
-def is_url(text: str) -> bool:
-    """Whether a text is an absolute URL that everybody reads alike: no login, nothing that would need escaping."""
-    parsed = _parsed(text)
-    return bool(_is_plain(text) and parsed.scheme in ("http", "https") and parsed.host and parsed.auth is None)
-
-
-def _is_plain(text: str) -> bool:
-    return len(text) <= LONGEST_URL and bool(re.fullmatch(r"""(?![^"<>\\]*["<>\\])[!-~]+""", text))
-
-
-def _redirected(url: str, location: str) -> str:
-    """Where a redirect leads. Raises Problem for what is no URL; `once` refuses other schemes."""
-    try:
-        target = urljoin(url, location)
-    except ValueError:
-        target = ""
-    web = target[:5].lower() in ("http:", "https")
-    if not location or not _is_plain(target) or (web and not is_url(target)):
-        raise trouble(_host(url), "redirects to what is no URL", "ask whoever runs the registry")
-    return target
-
-
 def _asked_to_wait(reply: Reply) -> float:
     """Seconds of a Retry-After header; 0 without one that can be read."""
     value = reply.header("Retry-After")
@@ -255,57 +152,3 @@ def _asked_to_wait(reply: Reply) -> float:
         return urllib3.Retry().parse_retry_after(value) if value else 0
     except (HTTPError, ValueError, OverflowError):
         return 0
-
-
-def _parsed(url: str) -> Url:
-    try:
-        return parse_url(url)
-    except (HTTPError, ValueError):
-        return Url()
-
-
-def origin(url: str) -> tuple[str, str, int]:
-    """Scheme, host and port of a URL."""
-    parsed = _parsed(url)
-    scheme = parsed.scheme or ""
-    return scheme, parsed.host or "", parsed.port or (443 if scheme == "https" else 80)
-
-
-def _host(url: str) -> str:
-    """`host` or `host:port`, as a reference writes it: no user, no path."""
-    return _parsed(url).netloc or ""
-
-
-UNREACHABLE = (NewConnectionError, NameResolutionError, ConnectTimeoutError, ReadTimeoutError, TimeoutError)
-
-
-def _reason(problem: Exception) -> str:
-    match problem:
-        case NameResolutionError():
-            return "its name cannot be resolved"
-        case NewConnectionError():
-            return "cannot be connected to"
-        case ConnectTimeoutError() | ReadTimeoutError() | TimeoutError():
-            return "does not answer in time"
-        case SSLError() | ssl.SSLError():
-            return f"TLS fails: {_tls(problem)}"
-        case _:
-            return "the connection broke"
-
-
-def _remedy(problem: Exception, host: str) -> str:
-    if isinstance(problem, SSLError | ssl.SSLError):
-        return f"name a CA bundle in SSL_CERT_FILE or, if it speaks plain HTTP only, add --insecure-registry {host}"
-    return CHECK
-
-
-def _tls(problem: Exception) -> str:
-    """The reason that OpenSSL gives, in its own words: they name no URL."""
-    inner: object = problem
-    while isinstance(inner, SSLError) and inner.args:
-        inner = inner.args[0]
-    if isinstance(inner, ssl.SSLCertVerificationError):
-        return inner.verify_message.lower()
-    return (
-        (inner.reason or "no reason given").lower().replace("_", " ") if isinstance(inner, ssl.SSLError) else "no TLS"
-    )

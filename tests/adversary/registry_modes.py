@@ -194,7 +194,7 @@ ROWS: tuple[Row, ...] = (
     Row("a body that never begins", "holds a worker", "CC1250", SLOW, then(OK + b"Content-Length: 500\r\n\r\n", Talk.hang)),
     Row("a body that stops", "holds a worker", "CC1250", SLOW, on("/blobs/", lambda talk: half(talk, Talk.hang))),
     Row("a body that drips", "a byte a second for ever", "CC1250", SLOW, then(OK + b"Content-Length: 500000\r\n\r\n", Talk.drip, "/blobs/")),
-    Row("a slow body that is honest", "a thin line, faster than the least", "", "", on("/blobs/", thin))),
+    Row("a slow body that is honest", "a thin line, faster than the least", "", "", on("/blobs/", thin)),
     Row("a body that is cut", "an unclean end", "CC1250", BROKE, on("/blobs/", lambda talk: cut(talk, back=1))),
     Row("a body longer than it says", "the rest would be the next answer", "", "", lambda talk: cut(talk, b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL")),
     Row("a manifest without end", "memory", "CC1206", "the manifest has more than 4 MiB", then(OK + b"\r\n", lambda talk: talk.flood(b" "))),
