@@ -15,6 +15,7 @@ import socket
 import ssl
 import sys
 import time
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -27,6 +28,7 @@ from krm_function.lock.budget import Budget
 from krm_function.record import NamedTuple
 
 MOST_ADDRESSES = 4
+SLICE = 0.5  # seconds after which a read looks whether the run is over
 HEAD = 1 << 20  # bytes of a head, with all that is said before it
 
 
@@ -62,14 +64,15 @@ class Wire:
 
     def read(self, sock: Any, receive: Any) -> int:
         """Read once, waiting as long as the answer may. Raises WireError, and Problem when time is up."""
-        sock.settimeout(max(min(self._pace.quiet - self._waited, self._budget.left), 0.001))
-        start = time.monotonic()
-        try:
-            count: int = receive()
-        except TimeoutError:
-            self._budget.check()
-            raise self._slow() from None
-        self._waited += time.monotonic() - start
+        count: int | None = None
+        while count is None:
+            sock.settimeout(max(min(self._pace.quiet - self._waited, self._budget.left, SLICE), 0.001))
+            start = time.monotonic()
+            with suppress(TimeoutError):
+                count = receive()
+            self._waited += time.monotonic() - start
+            if count is None and self._waited >= self._pace.quiet:
+                raise self._slow()
         self._arrived += count
         self._room -= count
         if self._room < 0:

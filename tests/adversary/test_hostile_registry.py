@@ -162,6 +162,21 @@ def test_the_time_of_an_image_ends_what_keeps_to_the_pace(tmp_path: Path) -> Non
     assert "took more than 2 s" in found.message
 
 
+def test_a_run_that_is_ended_does_not_wait_for_a_silent_registry(silent: Server, tmp_path: Path) -> None:
+    """As with Ctrl-C: the caller's loop raises, and the workers end with it."""
+    start = time.monotonic()
+
+    def interrupt(_: int) -> None:
+        raise KeyboardInterrupt
+
+    made = parse(silent.name)
+    assert isinstance(made, Image)
+    source = Registry(Transport((silent.address,), 8), Credentials(str(tmp_path / "none")))
+    with pytest.raises(KeyboardInterrupt):
+        resolve_all([made], [source], {}, LIMITS._replace(seconds=600), 8, interrupt)
+    assert time.monotonic() - start < SECONDS, "and not the minute that the registry may be silent for"
+
+
 def test_a_million_entries_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.lock.content import layer, tar
 
