@@ -9,7 +9,7 @@ from threading import Event
 
 from krm_function.lock.problem import Problem
 
-MOST_ENTRIES = 3_000_000  # of all layers that are read; each costs some microseconds
+MOST_ENTRIES = 2_000_000  # of all layers that are read; each costs some microseconds
 REMEDY = "raise --timeout, or look at what slows the registry down"
 
 

@@ -239,7 +239,7 @@ def entries(count: int) -> Iterator[bytes]:
 
 
 def test_entries_beyond_any_image(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bound is of all layers together: 3 million headers, some twenty seconds."""
+    """The bound is of all layers together: 2 million headers, some twenty seconds."""
     monkeypatch.setattr("krm_function.lock.budget.MOST_ENTRIES", 5000)
     budget = Budget(60, Event())
     assert scan(entries(4000), WATCHED, LIMIT, budget).size == 4000 * 512
