@@ -5,6 +5,7 @@ It has one good image. What a mode does not care about is answered as a registry
 
 import contextlib
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Callable, Mapping
@@ -71,16 +72,28 @@ class Talk:
 
 
 Mode = Callable[[Talk], None]
+Greet = Callable[[socket.socket], bool]
+
+
+def go_on(_: socket.socket) -> bool:
+    """Read a request, as a server does."""
+    return True
 
 
 class Server:
-    """The registry. greet: what happens before a request is read; true to go on."""
+    """The registry. greet: what happens before a request is read; true to go on. tls: to speak TLS."""
 
-    def __init__(self, image: Image, mode: Mode, greet: Callable[[socket.socket], bool] = lambda _: True) -> None:
+    def __init__(
+        self,
+        image: Image,
+        mode: Mode,
+        greet: Greet = go_on,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.image = image
         self.stop = threading.Event()
         self.heads: list[bytes] = []
-        self._mode, self._greet = mode, greet
+        self._mode, self._greet, self._tls = mode, greet, tls
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self._threads: list[threading.Thread] = []
@@ -110,12 +123,19 @@ class Server:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if not self._greet(connection):
                 return
-            while not self.stop.is_set():
-                head = b""
-                while b"\r\n\r\n" not in head:
-                    got = connection.recv(65536)
-                    if not got:
-                        return
-                    head += got
-                self.heads.append(head)
-                self._mode(Talk(self, connection, head))
+            if self._tls:
+                with self._tls.wrap_socket(connection, server_side=True) as secured:
+                    self._talk(secured)
+            else:
+                self._talk(connection)
+
+    def _talk(self, connection: socket.socket) -> None:
+        while not self.stop.is_set():
+            head = b""
+            while b"\r\n\r\n" not in head:
+                got = connection.recv(65536)
+                if not got:
+                    return
+                head += got
+            self.heads.append(head)
+            self._mode(Talk(self, connection, head))

@@ -8,10 +8,9 @@ is locked all the same.
 import gzip
 import json
 import socket
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tests.adversary.hostile_registry import Mode, Talk
+from tests.adversary.hostile_registry import Greet, Mode, Talk, go_on
 from tests.lock.content import ACCOUNTS, MANIFEST, Image, config, digest, image, index, layer, part, tar
 
 ELSEWHERE = "https://CANARY-user:CANARY-password@elsewhere.example/x"
@@ -26,7 +25,7 @@ class Row(NamedTuple):
     says: str
     mode: Mode = Talk.good
     image: Image | None = None
-    greet: Callable[[socket.socket], bool] | None = None
+    greet: Greet = go_on
     https: bool = False
 
 

@@ -50,7 +50,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
 def test_a_registry_that(row: Row, tmp_path: Path) -> None:
-    server = Server(row.image or image(), row.mode, *([row.greet] if row.greet else []))
+    server = Server(row.image or image(), row.mode, row.greet)
     start = time.monotonic()
     try:
         run = locked(Transport(() if row.https else (server.address,), 8, PACE), tmp_path, server.name)
