@@ -81,9 +81,11 @@ class Rootfs:
             whiteout = path in layer.whiteouts or any(above in layer.whiteouts for above in _above(path))
             if node and whiteout:
                 raise ambiguous(asked, "one layer both adds and removes it")
+            replaced = any(above in layer.nodes and layer.nodes[above].kind != "directory" for above in _above(path))
+            if node and replaced:
+                raise ambiguous(asked, "there are entries below a directory that is a link or a file")
             if node:
                 return level, node
-            replaced = any(above in layer.nodes and layer.nodes[above].kind != "directory" for above in _above(path))
             if whiteout or replaced or any(above in layer.opaque for above in ("", *_above(path))):
                 return level, None
         if not self.complete:

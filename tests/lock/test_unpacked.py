@@ -84,6 +84,7 @@ ROWS: tuple[tuple[str, list[list[Entry]], str | None], ...] = (
     ("a whiteout of the directory above", [[PASSWD], [Entry("etc/x/.wh..."), PASSWD]], "CC1204"),
     ("an opaque directory in the place of a link", [[Entry("usr/passwd", value="x"), Entry("etc", "2", "usr")], [Entry("etc/.wh..wh..opq")]], "CC1208"),
     ("an entry below what is a file in a lower layer", [[Entry("etc", value="x")], [PASSWD]], "CC1208"),
+    ("a link in the place of the directory, and a directory in a layer above", [[PASSWD, Entry("etc", "2", "/x")], [Entry("etc", "5")]], "CC1208"),
     ("a link to itself", [[Entry("etc/passwd", "2", "passwd")]], "CC1208"),
     ("a directory that is a link to itself", [[Entry("etc", "2", "etc")]], "CC1208"),
     ("entries below a link to itself", [[Entry("x", "2", "x"), Entry("x/a")]], "CC1204"),
