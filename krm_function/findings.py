@@ -510,6 +510,16 @@ KINDS: dict[str, Kind] = {
         "no ContrastRelease, so the images that a render injects are not locked",
         "pass the release with --config",
     ),
+    "CC1212": Kind(
+        "error",
+        "{lock} is not written: for {seconds} s another run has been writing into the same directory",
+        "wait for it or end it, then run this again; what was found is not kept",
+    ),
+    "CC1213": Kind(
+        "warning",
+        "{lock} is written without a lock against other runs: {problem}",
+        "run one contrast-krm lock at a time on this file system",
+    ),
     "CC1250": Kind("error", "image {image}: {registry}: {problem}", "{remedy}"),
     "CC1251": Kind(
         "error",

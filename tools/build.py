@@ -28,7 +28,7 @@ TOOLS: tuple[Tool, ...] = (
     golang.Tool("registry", ("github.com/distribution/distribution/v3/version.version={version}",)),  # tests of `lock`
     golang.Tool("opa", ()),
     golang.Tool("goyaml", ()),  # a peer of the benchmarks
-    golang.Tool("containerd", ()),  # who a process of an image runs as
+    golang.Tool("containerd", ()),  # who a process of an image runs as, and what its layers make
     golang.Tool("defaults", ()),  # what the API server makes of an object
     golang.Tool("goreaders", ()),  # what kubectl, Helm and kustomize read
     rust.Tool("regorus", "regorus", ("src/lines.rs",)),  # as it is published

@@ -15,7 +15,7 @@ from typing import Any
 from krm_function.api import collect
 from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.inputs import read_inputs
-from krm_function.cli.lock_file import LockFile, known, open_lock, write_lock
+from krm_function.cli.lock_file import LockFile, Written, known, open_lock, write_lock
 from krm_function.cli.lock_images import Use, needed
 from krm_function.cli.say import complain
 from krm_function.findings import Finding, finding, has_errors
@@ -51,8 +51,10 @@ def run_lock(options: Namespace) -> int:
     summary = ""
     if not has_errors(findings):
         try:
-            kept = write_lock(task.file, _completed(run.entries, task.partial), prune=options.prune)
-            summary = _summary(len(run.entries), run.fetched, kept)
+            written = write_lock(task.file, _completed(run.entries, task.partial), prune=options.prune)
+            findings += written.findings
+            if not has_errors(findings):
+                summary = _summary(len(run.entries), run.fetched, written)
         except YamlError as problem:
             findings.append(yaml_finding(problem, options.output))
     return complain(findings, options.format, options.report, summary)
@@ -97,9 +99,13 @@ def _completed(found: dict[str, dict[str, Any]], partial: dict[str, dict[str, An
     }
 
 
-def _summary(count: int, fetched: int, kept: int) -> str:
+def _summary(count: int, fetched: int, written: Written) -> str:
     text = f"{count} image{'' if count == 1 else 's'}: {fetched} fetched, {count - fetched} known already"
-    return f"{text}, {kept} that nothing uses any more kept (--prune drops them)\n" if kept else f"{text}\n"
+    if written.kept:
+        text += f", {written.kept} that nothing uses any more kept (--prune drops them)"
+    if written.waited >= 1:
+        text += f", after {written.waited:.0f} s of waiting for another run that writes into the same directory"
+    return f"{text}\n"
 
 
 def _flags(options: Namespace) -> tuple[list[Place], Limits, list[Finding]]:

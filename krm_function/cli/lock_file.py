@@ -1,16 +1,18 @@
 """The file that `lock` writes: as it was found, and as it becomes.
 
 Rule of this file: everything in it but new and dropped entries stays as it is, other documents included; and a file
-that holds anything but a lock is never taken for one.
+that holds anything but a lock is never taken for one. Several runs may write the same file at once: each reads it anew
+and adds to what it finds, one after the other.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from krm_function.api import ConfigDocument, parse_image_lock
 from krm_function.api.image_lock import KIND
 from krm_function.cli.configuration import from_files
+from krm_function.cli.lock_turn import Turn, turn
 from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file, write_file
@@ -56,28 +58,58 @@ def known(documents: Iterable[ConfigDocument]) -> tuple[Entries, list[Finding]]:
     return entries, findings
 
 
-def write_lock(file: LockFile, entries: Mapping[str, Mapping[str, Any]], *, prune: bool) -> int:
-    """Write the lock, and answer how many entries are kept that nobody asked for.
+class Written(NamedTuple):
+    """kept: entries that nobody asked for. waited: seconds for other runs. With an error, nothing was written."""
 
+    kept: int = 0
+    waited: float = 0
+    findings: tuple[Finding, ...] = ()
+
+
+def write_lock(file: LockFile, entries: Mapping[str, Mapping[str, Any]], *, prune: bool) -> Written:
+    """Write the lock: to what the file has by now, the entries that it lacks are added.
+
+    prune: drop those that it had before and that nobody asked for; never one that another run has added since.
     Raises FileProblem, and YamlError for a document that cannot be edited.
     """
+    if not file.path:
+        write_out(new_lock(entries).encode("utf-8"))
+        return Written()
+    before = _names(file)
+    with turn(os.path.dirname(file.path) or ".") as mine:
+        if mine.problem:
+            return Written(waited=mine.waited, findings=(_not_our_turn(file.path, mine),))
+        now, findings = open_lock(file.path)
+        if has_errors(findings):
+            return Written(waited=mine.waited, findings=tuple(findings))
+        if mine.unguarded:
+            findings.append(finding("CC1213", file=file.path, lock=file.path, problem=mine.unguarded))
+        _write(now, entries, [name for name in before if name not in entries] if prune else ())
+    kept = 0 if prune else sum(name not in entries for name in before)
+    return Written(kept, mine.waited, tuple(findings))
+
+
+def _write(file: LockFile, entries: Mapping[str, Mapping[str, Any]], dropped: Collection[str]) -> None:
     if file.lock is None:
-        data = new_lock(entries).encode("utf-8")
-        write_file(file.path, data) if file.path else write_out(data)
-        return 0
-    unused = [name for name in mapping(dig(file.lock.value, IMAGES)) if name not in entries]
+        write_file(file.path, new_lock(entries).encode("utf-8"))
+        return
     before = read_file(file.path)
     stream = decode_stream(before, file.path)
     texts = [
-        updated_lock(resource.text, entries, unused if prune else ())
-        if resource.line == file.lock.line
-        else resource.text
+        updated_lock(resource.text, entries, dropped) if resource.line == file.lock.line else resource.text
         for resource in stream.resources
     ]
     data = encode_stream(stream, texts)
     if data != before:
         write_file(file.path, data)
-    return 0 if prune else len(unused)
+
+
+def _not_our_turn(path: str, mine: Turn) -> Finding:
+    return finding("CC1212", file=path, lock=path, seconds=f"{mine.waited:.0f}")
+
+
+def _names(file: LockFile) -> Iterable[str]:
+    return mapping(dig(file.lock.value, IMAGES)) if file.lock else ()
 
 
 def _is_lock(document: ConfigDocument) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from krm_function.api.kinds import Config
 from krm_function.findings import Finding, Path, finding, has_errors
-from krm_function.model.image import Image, parse
+from krm_function.model.image import Image, parse, shown
 from krm_function.model.kinds import KINDS
 from krm_function.model.located import placed, yaml_finding
 from krm_function.model.resource import Resource
@@ -63,7 +63,7 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
         for path, image in () if has_errors(problems) else _images(final):
             parsed = parse(image)
             if isinstance(parsed, str):
-                problems += (finding("CC0503", workload.ref, path, image=image, problem=parsed),)
+                problems += (finding("CC0503", workload.ref, path, image=shown(image), problem=parsed),)
             else:
                 images.setdefault(parsed, Use(path, final, resources[index], document))
         findings += [placed(problem, resources[index], document, final) for problem in problems]

@@ -177,13 +177,17 @@ def visible(text: str) -> str:
 def dotted(path: Path) -> str:
     """`spec.containers[0].image`: a field path as the specification writes it.
 
-    A key with a dot or a slash is quoted in brackets: `metadata.annotations["a.b/c"]`.
+    A key with a dot or a slash is quoted in brackets: `metadata.annotations["a.b/c"]`. A login before an @ is left out.
     """
     out = ""
     for part in path:
         if isinstance(part, int):
             out += f"[{part}]"
-        elif "." in part or "/" in part or not part:
+            continue
+        if "@" in part:
+            login, at, _ = part.partition("@sha256:")[0].rpartition("@")
+            part = f"…{part[len(login) :]}" if at and ":" in login else part  # noqa: PLW2901
+        if "." in part or "/" in part or not part:
             out += f'["{part}"]'
         else:
             out += f".{part}" if out else part

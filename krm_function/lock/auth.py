@@ -14,8 +14,11 @@ from urllib.request import parse_http_list, parse_keqv_list
 from krm_function.api.json_text import load
 from krm_function.lock.budget import Budget
 from krm_function.lock.credentials import Credentials, Login
+from krm_function.lock.failures import trouble
 from krm_function.lock.problem import Problem
-from krm_function.lock.transport import Reply, Transport, body_of, trouble
+from krm_function.lock.reply import Reply, whole_body
+from krm_function.lock.transport import Transport
+from krm_function.lock.urls import is_url
 
 TOKEN_LIMIT = 1 << 20
 CLIENT = "contrast-krm"
@@ -60,7 +63,7 @@ class Authenticator:
         self, registry: str, repository: str, challenge: Mapping[str, str], login: Login | None, budget: Budget
     ) -> str:
         realm = challenge.get("realm", "")
-        if not re.match(r"https?://[^/]", realm):
+        if not is_url(realm):
             raise trouble(registry, "names no server for tokens")
         asked = challenge.get("scope", "")
         scope = asked if re.fullmatch(r"repository:[^\s:]+:pull", asked) else f"repository:{repository}:pull"
@@ -69,10 +72,11 @@ class Authenticator:
         if login and login.identity:
             form = {"grant_type": "refresh_token", "refresh_token": login.identity, "client_id": CLIENT, **query}
             kind = {"Content-Type": "application/x-www-form-urlencoded"}
-            reply = self._transport.once("POST", realm, kind, budget, urlencode(form).encode())
+            reply = self._transport.once("POST", realm, kind, budget, TOKEN_LIMIT, urlencode(form).encode())
         else:
             url = f"{realm}{'&' if '?' in realm else '?'}{urlencode(query)}"
-            reply = self._transport.once("GET", url, {"Authorization": _basic(login)} if login else {}, budget)
+            known = {"Authorization": _basic(login)} if login else {}
+            reply = self._transport.once("GET", url, known, budget, TOKEN_LIMIT)
         if reply.status in (400, 401, 403):
             reply.close()
             problem = "its token server refuses the login" if login else "it wants a login, and there is none for it"
@@ -84,11 +88,9 @@ class Authenticator:
 
 
 def _read_token(reply: Reply, registry: str, budget: Budget) -> str:
-    data = b""
-    for piece in body_of(reply, budget):
-        data += piece
-        if len(data) > TOKEN_LIMIT:
-            raise trouble(registry, "its token server answers without end")
+    data = whole_body(reply, budget, TOKEN_LIMIT)
+    if data is None:
+        raise trouble(registry, "its token server answers without end")
     try:
         found = load(data.decode("utf-8"))
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""How long the work on one image may take.
+"""How long the work on one image may take, and how many entries its layers may have.
 
 Rule of this file: everything that waits, and every loop over somebody else's bytes, asks here first. `stop` is set when
 the whole run is over, so that no thread outlives it by more than one read.
@@ -9,19 +9,21 @@ from threading import Event
 
 from krm_function.lock.problem import Problem
 
+MOST_ENTRIES = 2_000_000  # of all layers that are read; each costs some microseconds
 REMEDY = "raise --timeout, or look at what slows the registry down"
 
 
 class Budget:
     """A deadline of `seconds` from now."""
 
-    __slots__ = ("_end", "_seconds", "_stop")
+    __slots__ = ("_end", "_entries", "_seconds", "_stop")
 
     def __init__(self, seconds: float, stop: Event) -> None:
         """Start the clock."""
         self._seconds = seconds
         self._end = time.monotonic() + seconds
         self._stop = stop
+        self._entries = 0
 
     @property
     def left(self) -> float:
@@ -34,6 +36,12 @@ class Budget:
     def check(self) -> None:
         """Raise Problem when time is up."""
         _ = self.left
+
+    def spend(self, entries: int) -> None:
+        """Count headers and records of archives; raise Problem when there are too many."""
+        self._entries += entries
+        if self._entries > MOST_ENTRIES:
+            raise Problem("CC1206", what="the image", limit=f"{MOST_ENTRIES} files and header records")
 
     def wait(self, seconds: float) -> None:
         """Sleep, unless there is not that much time; then raise Problem at once."""

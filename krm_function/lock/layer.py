@@ -1,27 +1,32 @@
 """One layer, read once from its first byte to its last: what it says about a few paths.
 
-Rule of this file: nothing is extracted, and what tools read in two ways is refused. Python's tarfile reads the headers,
-through a TarStream that keeps it within bounds.
+Rule of this file: nothing is extracted, and the entries are taken in their order, as containerd unpacks them: a later
+entry replaces an earlier one of the same path, a hard link keeps what its target was, and an entry below a link goes
+where that link leads. What tools read in two ways is refused.
 """
 
 import posixpath
-import tarfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from krm_function.lock.budget import Budget
-from krm_function.lock.problem import malformed
-from krm_function.lock.tar_stream import LARGEST_READ, LAYER, TarStream
+from krm_function.lock.layer_links import Links, parts_of
+from krm_function.lock.problem import Problem, malformed
+from krm_function.lock.tar_members import GLOBAL, Member, members
+from krm_function.lock.tar_stream import BLOCK, LARGEST_READ, LAYER, TarStream
 from krm_function.record import NamedTuple
 
 WHITEOUT = ".wh."  # https://github.com/opencontainers/image-spec/blob/v1.1.0/layer.md#whiteouts
 OPAQUE = ".wh..wh..opq"
-MOST_MEMBERS = 4_000_000
-GLOBAL = frozenset({"path", "linkpath", "size"})  # Go takes these from no global header, tarfile does
+NO_WHITEOUTS = frozenset({".wh.", ".wh..", ".wh..."})  # of a directory itself, or of the one above
 
 
 class Node(NamedTuple):
-    """What a layer has at a path. text: a file's content, None when it is too long. target: where a link points."""
+    """What a layer has at a path. text: a file's content, None when it is too long.
+
+    target: where a symbolic link points; of a hard link, whose target was not watched, the path of that; "" for a hard
+    link to what the layer does not have.
+    """
 
     kind: Literal["file", "directory", "symlink", "hardlink", "other"]
     text: bytes | None = None
@@ -41,62 +46,152 @@ class Layer(NamedTuple):
 def scan(data: Iterable[bytes], watched: frozenset[str], limit: int, budget: Budget) -> Layer:
     """Read an uncompressed layer to its end. watched: paths to remember; limit: of its size. Raises Problem."""
     file = TarStream(data, limit, budget)
-    nodes: dict[str, Node] = {}
-    whiteouts: set[str] = set()
-    opaque: set[str] = set()
-    try:
-        for member, path in _members(file):
-            parent, name = posixpath.split(path)
-            if name == OPAQUE:
-                opaque |= {parent} & (watched | {""})
-            elif name.startswith(WHITEOUT):
-                whiteouts |= {posixpath.join(parent, name.removeprefix(WHITEOUT))} & watched
-            elif path in watched:
-                nodes[path] = _node(member, file)
-    except (tarfile.TarError, ValueError, OverflowError, RecursionError):
-        raise malformed(LAYER, "is a damaged tar archive") from None
-    file.drain()
-    return Layer(nodes, frozenset(whiteouts), frozenset(opaque), file.digest, file.tell())
-
-
-def _members(file: TarStream) -> Iterator[tuple[tarfile.TarInfo, str]]:
-    """All members with their paths, cleaned as Go's filepath.Clean does below the root."""
-    if file.is_empty():
-        return
-    with tarfile.TarFile(fileobj=file, mode="r", errorlevel=2) as archive:  # type: ignore[arg-type]
-        for count in range(MOST_MEMBERS + 1):
-            file.grant()
-            member = archive.next()
-            if member is None:
-                file.check_end()
-                return
-            archive.members = []  # type: ignore[attr-defined]  # else a layer of a million files is a gigabyte of headers
-            if count == MOST_MEMBERS:
-                raise malformed(LAYER, f"has more than {MOST_MEMBERS} files")
-            if not GLOBAL.isdisjoint(archive.pax_headers):
-                raise malformed(LAYER, "has a global header that not all tools read alike")
-            if member.size < 0:
-                raise malformed(LAYER, "has a file of negative size")
-            name = member.name
-            if ".." in name.split("/"):
-                raise malformed(LAYER, "has a path with ..")
-            yield member, posixpath.normpath("/" + name).lstrip("/")
-
-
-def _node(member: tarfile.TarInfo, file: TarStream) -> Node:
-    if member.isreg() and not member.issparse():
-        if member.size > LARGEST_READ:
-            return Node("file")
-        file.seek(member.offset_data)
-        file.grant()
-        text = file.read(member.size)
-        if len(text) < member.size:
+    found = _Found(watched)
+    for member in members(file, budget):
+        kept = found.take(member)
+        if not kept:
+            whole = file.skip(member.size)
+        elif member.size > LARGEST_READ:
+            found.nodes[kept], whole = Node("file"), file.skip(member.size)
+        else:
+            text = file.take(member.size)
+            found.nodes[kept], whole = Node("file", text), len(text) == member.size
+        if not whole:
             raise malformed(LAYER, "ends inside of a file")
-        return Node("file", text)
-    if member.isdir():
-        return Node("directory")
-    if member.issym():
-        return Node("symlink", target=member.linkname)
-    if member.islnk():
-        return Node("hardlink", target=member.linkname)
-    return Node("other")
+        file.skip(-member.size % BLOCK)
+    file.drain()
+    return Layer(found.nodes, frozenset(found.whiteouts), frozenset(found.opaque), file.digest, file.size)
+
+
+class _Found:
+    """What the entries so far have said."""
+
+    def __init__(self, watched: frozenset[str]) -> None:
+        self.nodes: dict[str, Node] = {}
+        self.whiteouts: set[str] = set()
+        self.opaque: set[str] = set()
+        self._watched = watched
+        self._links = Links()
+        self._opaqued: set[str] = set()  # directories with links that were looked at once: containerd does no more
+
+    def take(self, member: Member) -> str:
+        """Take one entry; the path, if it is a file whose content is wanted."""
+        said = parts_of(member.name)
+        if not said:
+            return ""  # the root itself
+        parts = self._links.real(said)
+        if parts is not said:
+            self._not_through(said, parts)
+        name = parts[-1]
+        if name.startswith(WHITEOUT):
+            self._remove(parts, name)
+            return ""
+        self._links.drop(parts, directory=member.kind == b"5")
+        if member.kind == b"2":
+            self._links.put(parts, member.link.decode("utf-8", "surrogateescape"))
+        path = "/".join(parts)
+        if member.sparse:
+            self._sparse(path, member)
+        elif member.kind == b"1":
+            self._hard_link(path, parts, member.link)
+        elif path in self._watched:
+            if member.kind == GLOBAL:  # containerd removes what has its name
+                raise malformed(LAYER, "has a global header that not all tools read alike")
+            self._put(path, _node(member))
+            return path if member.kind == b"0" else ""
+        return ""
+
+    def _put(self, path: str, node: Node) -> None:
+        before = self.nodes.get(path)
+        if before and (before.kind == "directory") != (node.kind == "directory"):
+            raise ambiguous(path, "one layer has it as a directory and as something else")
+        self.nodes[path] = node
+
+    def _hard_link(self, path: str, parts: Sequence[str], link: bytes) -> None:
+        """A hard link: what its target is now, whatever becomes of that later."""
+        if link.endswith(b"/"):
+            raise malformed(LAYER, "has a hard link to a directory")
+        there: Sequence[str] = parts_of(link)
+        if not there:
+            raise malformed(LAYER, "has a hard link to nothing")
+        there = self._links.real(there)
+        leads = self._links.target(there)
+        if leads is not None:
+            self._links.put(parts, leads)
+        if path in self._watched:
+            target = "/".join(there)
+            known = self.nodes.get(target)
+            if known and known.kind == "directory":
+                raise malformed(LAYER, "has a hard link to a directory")
+            self._put(path, known or Node("hardlink", target="" if target in self._watched else target))
+
+    def _sparse(self, path: str, member: Member) -> None:
+        """A sparse file, which has another name and content for tools that do not know of those."""
+        other = self._links.real(parts_of(member.other) or [""])
+        for one in (path, "/".join(other)):
+            if one in self._watched:
+                self._put(one, Node("other"))
+        if other[-1].startswith(WHITEOUT) or self._links.target(other) is not None:
+            raise malformed(LAYER, "has a sparse file that not all tools read alike")
+
+    def _remove(self, parts: Sequence[str], name: str) -> None:
+        """A whiteout."""
+        if name in NO_WHITEOUTS:
+            raise malformed(LAYER, "has a whiteout of nothing")
+        if name != OPAQUE:
+            gone = [*parts[:-1], name.removeprefix(WHITEOUT)]
+            self._links.drop(gone)
+            self.whiteouts |= {"/".join(gone)} & self._watched
+            return
+        parent = "/".join(parts[:-1])
+        if parent not in self._opaqued:
+            if self._links.has_below(parts[:-1]):
+                self._opaqued.add(parent)
+            if self._implied(parts[:-1], parent):
+                raise malformed(LAYER, "has an opaque whiteout behind what it may remove")
+        self.opaque |= {parent} & (self._watched | {""})
+
+    def _implied(self, parts: Sequence[str], parent: str) -> bool:
+        """Whether there is something in a directory below this one that has no entry: tools differ on those."""
+        if self._links.deep(parts):
+            return True
+        if parent and parent not in self._watched:
+            return False
+        below = f"{parent}/" if parent else ""
+        return any(
+            above.startswith(below) and above not in self.nodes
+            for path in self.nodes
+            if path.startswith(below)
+            for above in _above(path)
+        )
+
+    def _not_through(self, said: Sequence[str], parts: Sequence[str]) -> None:
+        """Refuse an entry that goes through a link to or from a watched path: some tools replace the link."""
+        name = said[-1]
+        for above in (said[:-1], parts[:-1]):
+            path = "/".join(above if name == OPAQUE else (*above, name.removeprefix(WHITEOUT)))
+            if not path or path in self._watched:
+                raise ambiguous(path, "there are entries below a directory that is a link")
+
+
+def ambiguous(path: str, problem: str) -> Problem:
+    """The problem of a file with more than one reading, or with none."""
+    return Problem("CC1208", name=f"/{path}", problem=problem)
+
+
+def _above(path: str) -> Iterable[str]:
+    """The directories above a path, the root left out."""
+    while path := posixpath.dirname(path):
+        yield path
+
+
+def _node(member: Member) -> Node:
+    match member.kind:
+        case b"0":
+            return Node("file", b"")
+        case b"5":
+            return Node("directory")
+        case b"2":
+            return Node("symlink", target=member.link.decode("utf-8", "surrogateescape"))
+        case _:
+            return Node("other")

@@ -32,6 +32,9 @@ LAYERS = frozenset(
 PLATFORM = "linux/amd64"
 ATTESTATION = "vnd.docker.reference.type"  # BuildKit's annotation on what stands in an index and is no image
 
+MOST_LAYERS = 512  # overlays take fewer
+NAMED = 8  # platforms that a finding names
+
 # What a policy or a person who reviews one looks at; labels and health checks are in no policy and change often.
 KEPT = ("User", "ExposedPorts", "Env", "Entrypoint", "Cmd", "Volumes", "WorkingDir", "StopSignal", "Tty")
 
@@ -81,7 +84,10 @@ def decode(data: bytes, media_type: str) -> Manifest | Index:
     config = _descriptor(value.get("config"), what)
     if config.media_type not in CONFIGS:
         raise malformed(what, "belongs to no container image")
-    layers = tuple(_descriptor(item, what) for item in _list(value, "layers", what))
+    rows = _list(value, "layers", what)
+    if len(rows) > MOST_LAYERS:
+        raise Problem("CC1206", what=what, limit=f"{MOST_LAYERS} layers")
+    layers = tuple(_descriptor(item, what) for item in rows)
     if any(layer.media_type not in LAYERS for layer in layers):
         raise malformed(what, "has a layer of an unknown media type")
     return Manifest(config, layers)
@@ -97,8 +103,9 @@ def choose(index: Index) -> Descriptor:
             return descriptor
     if len(index.entries) == 1 and not index.entries[0][0]:
         return index.entries[0][1]
-    found = ", ".join(dict.fromkeys(platform or "an unnamed platform" for platform, _ in index.entries)) or "nothing"
-    raise Problem("CC1205", found=found)
+    names = list(dict.fromkeys(platform or "an unnamed platform" for platform, _ in index.entries))
+    named = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+    raise Problem("CC1205", found=named or "nothing")
 
 
 def image_config(data: bytes, layers: int) -> ImageConfig:

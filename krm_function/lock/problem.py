@@ -21,6 +21,16 @@ class Problem(Exception):
         self.code = code
         self.values = values
 
+    @property
+    def of_the_way(self) -> bool:
+        """Whether it is about the way to an image, not about the image."""
+        return self.code >= "CC1250"
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Equal for problems that are the same but for the image."""
+        return (self.code, *(f"{name}={value}" for name, value in sorted(self.values.items())))
+
     def finding(self, image: str) -> Finding:
         """The finding about this image."""
         return finding(self.code, image=image, **self.values)

@@ -4,15 +4,19 @@ Rule of this file: only GET, and only what the spec calls pull. A status is answ
 come, for whoever asked to verify.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 
 from krm_function.lock.auth import Authenticator
 from krm_function.lock.budget import Budget
 from krm_function.lock.credentials import HUB, Credentials
+from krm_function.lock.failures import trouble
 from krm_function.lock.media import INDEXES, MANIFESTS, Descriptor
 from krm_function.lock.problem import MISSING, Problem, malformed
+from krm_function.lock.reply import Reply, body_of, whole_body
 from krm_function.lock.resolve import MANIFEST_LIMIT, Consume, Found, T
-from krm_function.lock.transport import Reply, Transport, body_of, origin, retried, trouble
+from krm_function.lock.transport import Transport
+from krm_function.lock.urls import origin
 from krm_function.lock.verified import too_large
 from krm_function.model.image import Image
 
@@ -30,42 +34,46 @@ class Registry:
 
     def find(self, image: Image, digest: str, budget: Budget) -> Found:
         """The manifest or index."""
-        return retried(lambda: self._find(image, digest, budget), budget)
+        return self._transport.retried(lambda: self._find(image, digest, budget), budget)
 
     def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
         """What is made of a blob; from its first byte again after the connection broke."""
-        return retried(lambda: consume(self._blob(image, part, budget)), budget)
+
+        def once() -> T:
+            with closing(self._blob(image, part, budget)) as data:
+                return consume(data)
+
+        return self._transport.retried(once, budget)
 
     def _find(self, image: Image, digest: str, budget: Budget) -> Found:
-        reply = self._get(image, f"manifests/{digest or image.tag or 'latest'}", {"Accept": ACCEPT}, budget)
+        reply = self._get(
+            image, f"manifests/{digest or image.tag or 'latest'}", {"Accept": ACCEPT}, budget, MANIFEST_LIMIT
+        )
         if reply.status == 404:
             reply.close()
             raise Problem(MISSING, place=_host(image))
-        data = b""
-        for piece in body_of(self._ok(image, reply), budget):
-            data += piece
-            if len(data) > MANIFEST_LIMIT:
-                reply.close()
-                raise too_large("the manifest", MANIFEST_LIMIT)
+        data = whole_body(self._ok(image, reply), budget, MANIFEST_LIMIT)
+        if data is None:
+            raise too_large("the manifest", MANIFEST_LIMIT)
         return Found(data, reply.header("Content-Type"))
 
-    def _blob(self, image: Image, part: Descriptor, budget: Budget) -> Iterator[bytes]:
-        reply = self._get(image, f"blobs/{part.digest}", {}, budget)
+    def _blob(self, image: Image, part: Descriptor, budget: Budget) -> Generator[bytes, None, None]:
+        reply = self._get(image, f"blobs/{part.digest}", {}, budget, part.size)
         if reply.status == 404:
             reply.close()
             raise malformed(f"{part.digest[:19]}…", "is not in the registry, though the manifest names it")
         yield from body_of(self._ok(image, reply), budget)
 
-    def _get(self, image: Image, path: str, headers: dict[str, str], budget: Budget) -> Reply:
+    def _get(self, image: Image, path: str, headers: dict[str, str], budget: Budget, body: int) -> Reply:
         """The answer, after one login if need be; who was redirected to and wants one is told nothing of ours."""
         registry, _, repository = image.name.partition("/")
         host = HUB_HOST if registry == HUB else registry
         url = f"{self._transport.scheme(host)}://{host}/v2/{repository}/{path}"
-        reply = self._transport.get(url, headers | self._auth.headers(registry, repository), budget)
+        reply = self._transport.get(url, headers | self._auth.headers(registry, repository), budget, body)
         if reply.status == 401 and origin(reply.url) == origin(url):
             reply.close()
             login = self._auth.answer(registry, repository, reply, budget)
-            reply = self._transport.get(url, headers | login, budget)
+            reply = self._transport.get(url, headers | login, budget, body)
         return reply
 
     def _ok(self, image: Image, reply: Reply) -> Reply:

@@ -13,10 +13,10 @@ tools differ (an entry and a whiteout for the same path in one layer, an entry b
 import posixpath
 from collections.abc import Iterator
 
-from krm_function.lock.layer import Layer, Node
-from krm_function.lock.problem import Problem
+from krm_function.lock.layer import Layer, Node, ambiguous
 
 MOST_LINKS = 8
+MOST_PARTS = 64  # of a path that a link leads to
 
 
 class MoreLayersError(Exception):
@@ -49,6 +49,8 @@ class Rootfs:
         if not links:
             raise ambiguous(asked, "it leads through too many links")
         parts = path.split("/")
+        if len(parts) > MOST_PARTS:
+            raise ambiguous(asked, "it leads through too many directories")
         for end in range(1, len(parts) + 1):
             here, rest = "/".join(parts[:end]), parts[end:]
             if here not in self.watched:
@@ -56,14 +58,16 @@ class Rootfs:
             level, node = self._node(asked, here, top)
             if node is None or node.kind == "directory":
                 continue
+            if rest:
+                self._nothing_below(asked, here, top, level)
             if node.kind == "symlink":
-                if rest:
-                    self._nothing_below(asked, here, top, level)
                 return self._read(asked, _target(here, node.target, rest), top, links - 1)
             if rest:
                 return None
-            if node.kind == "hardlink":  # to what the path was when this layer was made
-                return self._read(asked, _target("", node.target, []), level, links - 1)
+            if node.kind == "hardlink":
+                if node.target and node.target not in self.watched:
+                    raise UnwatchedError(node.target)
+                raise ambiguous(asked, "it is a hard link to what its layer does not have")
             if node.kind == "file" and node.text is not None:
                 return node.text
             raise ambiguous(asked, "it is too large" if node.kind == "file" else "it is no regular file")
@@ -77,9 +81,11 @@ class Rootfs:
             whiteout = path in layer.whiteouts or any(above in layer.whiteouts for above in _above(path))
             if node and whiteout:
                 raise ambiguous(asked, "one layer both adds and removes it")
+            replaced = any(above in layer.nodes and layer.nodes[above].kind != "directory" for above in _above(path))
+            if node and replaced:
+                raise ambiguous(asked, "there are entries below a directory that is a link or a file")
             if node:
                 return level, node
-            replaced = any(above in layer.nodes and layer.nodes[above].kind != "directory" for above in _above(path))
             if whiteout or replaced or any(above in layer.opaque for above in ("", *_above(path))):
                 return level, None
         if not self.complete:
@@ -87,20 +93,16 @@ class Rootfs:
         return len(self.layers), None
 
     def _nothing_below(self, asked: str, link: str, top: int, level: int) -> None:
-        """Refuse entries below what is a link: some tools write them through it, others in its place."""
+        """Refuse entries below what is a link or a file: some tools write them through it, others in its place."""
         for layer in self.layers[top : level + 1]:
-            if any(path.startswith(f"{link}/") for path in (*layer.nodes, *layer.whiteouts, *layer.opaque)):
-                raise ambiguous(asked, "there are entries below a directory that is a link")
+            said = (*layer.nodes, *layer.whiteouts, *(f"{path}/" for path in layer.opaque))
+            if any(path.startswith(f"{link}/") for path in said):
+                raise ambiguous(asked, "there are entries below a directory that is a link or a file")
 
 
 def prefixes(paths: frozenset[str]) -> frozenset[str]:
     """The paths and all directories above them."""
     return paths | {above for path in paths for above in _above(path)}
-
-
-def ambiguous(path: str, problem: str) -> Problem:
-    """The problem of a file with more than one reading, or with none."""
-    return Problem("CC1208", name=f"/{path}", problem=problem)
 
 
 def _above(path: str) -> Iterator[str]:

@@ -1,10 +1,11 @@
 """All images of a run, several at a time.
 
 Rule of this file: the result does not depend on which image came first. Workers are bounded, every failure is a finding
-of its own image, and when the run is over (also by Ctrl-C) no worker goes on.
+of its own image, but a failure of the way to several images is said once, with the first; and when the run is over
+(also by Ctrl-C) no worker goes on.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from threading import Event
 from typing import Any
@@ -16,6 +17,8 @@ from krm_function.lock.problem import Problem
 from krm_function.lock.resolve import Limits, Locked, Shop, Source, resolve
 from krm_function.model.image import Image
 from krm_function.record import NamedTuple
+
+NAMED = 4  # images that a finding about several names
 
 
 class Run(NamedTuple):
@@ -42,11 +45,11 @@ def resolve_all(
     shop = Shop(sources, limits, Shared())
     old = dict(known)
 
-    def work(image: Image) -> Locked | Finding:
+    def work(image: Image) -> Locked | Problem:
         try:
             return resolve(image, shop, old, Budget(limits.seconds, stop))
         except Problem as problem:
-            return problem.finding(str(image))
+            return problem.with_traceback(None)  # which would keep connections
 
     pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="lock")
     try:
@@ -60,7 +63,32 @@ def resolve_all(
         pool.shutdown(cancel_futures=True)
     results = [future.result() for future in futures]
     locked = [result for result in results if isinstance(result, Locked)]
-    said = tuple((result,) if isinstance(result, Finding) else result.findings for result in results)
+    said = tuple(_findings(images, results))
     fetched = len({one.entry["digest"] for one in locked} - old.keys())
     entries = {one.name: one.entry for one in locked}
     return Run(entries, said, fetched)
+
+
+def _findings(images: Sequence[Image], results: Sequence[Locked | Problem]) -> Iterator[tuple[Finding, ...]]:
+    """The findings of each image; what keeps all images of one registry away stands with the first of them."""
+    together: dict[tuple[str, ...], list[Image]] = {}
+    for image, result in zip(images, results, strict=True):
+        if isinstance(result, Problem) and result.of_the_way:
+            together.setdefault(result.key, []).append(image)
+    for image, result in zip(images, results, strict=True):
+        if isinstance(result, Locked):
+            yield result.findings
+        elif not result.of_the_way:
+            yield (result.finding(str(image)),)
+        else:
+            same = together.pop(result.key, None)
+            yield (result.finding(_named(same)),) if same else ()
+
+
+def _named(images: Sequence[Image]) -> str:
+    """`a`, `a and b`, or `a, b, c and 45 more`."""
+    names = [str(image) for image in images[:NAMED]]
+    more = len(images) - len(names)
+    if more:
+        return f"{', '.join(names)} and {more} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]

@@ -1,11 +1,9 @@
-"""The file that Python's tarfile sees: a stream that is bounded, hashed, and only ever read forwards.
+"""An uncompressed archive as it arrives: bounded, hashed, and only ever read forwards.
 
-Rule of this file: it makes up for what tarfile forgives. tarfile reads extended headers of any size into memory, and
-takes a damaged header for the end of the archive, so that everything behind it would be hidden.
+Rule of this file: every byte counts for the size and for the digest, and each piece that is fetched asks the budget.
 """
 
 import hashlib
-import tarfile
 from collections.abc import Iterable
 
 from krm_function.lock.budget import Budget
@@ -13,11 +11,12 @@ from krm_function.lock.problem import malformed
 from krm_function.lock.verified import too_large
 
 LAYER = "a layer"
-LARGEST_READ = 1 << 20  # bytes: of the extended headers of one member, and of a file that is kept
+BLOCK = 512
+LARGEST_READ = 1 << 20  # bytes: of one extended header, as in Go, and of a file that is kept
 
 
 class TarStream:
-    """An uncompressed archive as it arrives. limit: of its size in bytes. All methods raise Problem."""
+    """An uncompressed archive. limit: of its size in bytes. All methods raise Problem."""
 
     def __init__(self, data: Iterable[bytes], limit: int, budget: Budget) -> None:
         """Begin before the first byte."""
@@ -28,55 +27,44 @@ class TarStream:
         self._limit = limit
         self._budget = budget
         self._seen = hashlib.sha256()
-        self._last = b""
-        self._granted = 0
-        self.grant()
 
     @property
     def digest(self) -> str:
         """Digest of what was fetched: after `drain`, the diffID."""
         return f"sha256:{self._seen.hexdigest()}"
 
-    def tell(self) -> int:
-        """Position in the archive."""
-        return self._fetched - len(self._piece) + self._used
+    @property
+    def size(self) -> int:
+        """Bytes that were fetched: after `drain`, the size of the layer."""
+        return self._fetched
 
-    def is_empty(self) -> bool:
-        """Whether there is nothing at all."""
-        return not self._more()
+    def block(self) -> bytes:
+        """The next block; shorter or empty only at the end."""
+        end = self._used + BLOCK
+        if end > len(self._piece):
+            return self.take(BLOCK)
+        block = self._piece[self._used : end]
+        self._used = end
+        return block
 
-    def grant(self) -> None:
-        """Allow the reads of one member, whose extended headers and sparse maps may claim to go on for ever."""
-        self._granted = LARGEST_READ + 64 * tarfile.BLOCKSIZE
-
-    def read(self, size: int) -> bytes:
+    def take(self, size: int) -> bytes:
         """So many bytes, fewer only at the end."""
-        self._granted -= size
-        if size < 0 or self._granted < 0:
-            raise malformed(LAYER, "has an extended header of absurd size")
         parts, missing = [], size
         while missing and self._more():
             part = self._piece[self._used : self._used + missing]
             parts.append(part)
             self._used += len(part)
             missing -= len(part)
-        self._last = b"".join(parts)
-        return self._last
+        return b"".join(parts)
 
-    def seek(self, position: int) -> None:
-        """Go forward."""
-        missing = position - self.tell()
-        if missing < 0:
-            raise malformed(LAYER, "has a file of negative size")
+    def skip(self, size: int) -> bool:
+        """Pass over so many bytes; whether there were as many."""
+        missing = size
         while missing and self._more():
             step = min(missing, len(self._piece) - self._used)
             self._used += step
             missing -= step
-
-    def check_end(self) -> None:
-        """Refuse an archive whose last header was no end of one: nothing, or blocks of zeros."""
-        if self._last.strip(b"\0") or 0 < len(self._last) < tarfile.BLOCKSIZE:
-            raise malformed(LAYER, "has a damaged header")
+        return not missing
 
     def drain(self) -> None:
         """Read the rest, which must be zeros: one tool would see files there, another would not."""
@@ -89,12 +77,14 @@ class TarStream:
 
     def _more(self) -> bool:
         """Whether there is a byte to read, fetched if need be."""
-        if self._used < len(self._piece):
-            return True
-        self._budget.check()
-        self._piece, self._used = next(self._data, b""), 0
-        self._fetched += len(self._piece)
-        if self._fetched > self._limit:
-            raise too_large("an uncompressed layer", self._limit)
-        self._seen.update(self._piece)
-        return bool(self._piece)
+        while self._used >= len(self._piece):
+            self._budget.check()
+            piece = next(self._data, None)
+            if piece is None:
+                return False
+            self._piece, self._used = piece, 0
+            self._fetched += len(piece)
+            if self._fetched > self._limit:
+                raise too_large("an uncompressed layer", self._limit)
+            self._seen.update(piece)
+        return True

@@ -91,6 +91,15 @@ def _problem(text: str) -> str:
     return "its name is not valid"
 
 
+def shown(text: str) -> str:
+    """A text that should be a reference, fit to be printed: without the login and the query that a URL may have."""
+    name, at, digest = text.rpartition("@sha256:")
+    if not at or not re.fullmatch("[0-9a-fA-F]*", digest):
+        name, at, digest = text, "", ""
+    name = re.sub(r"\A.*@", "…@", name, flags=re.DOTALL)
+    return re.sub(r"[?#].*", "?…", name, flags=re.DOTALL) + at + digest
+
+
 def is_contrast_image(text: str) -> bool:
     """Whether the reference names one of Contrast's own images, which a render replaces by pinned ones.
 

@@ -12,7 +12,7 @@ from krm_function.findings import Finding, Path, finding
 from krm_function.measurement.vcpu import MAX_VCPUS
 from krm_function.model import annotations
 from krm_function.model.gpu import gpu_count, gpu_problems
-from krm_function.model.image import is_contrast_image, parse
+from krm_function.model.image import is_contrast_image, parse, shown
 from krm_function.model.injected import INITIALIZER, SERVICE_MESH
 from krm_function.model.mesh import EGRESS, read_mesh
 from krm_function.model.pods import claim_templates, claims, named, sources
@@ -158,7 +158,7 @@ def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding
             continue
         parsed = parse(image)
         if isinstance(parsed, str):
-            yield finding("CC0503", workload.ref, path, image=image, problem=parsed)
+            yield finding("CC0503", workload.ref, path, image=shown(image), problem=parsed)
         elif not parsed.pinned:
             yield finding("CC0502", workload.ref, path, image=image)
 

@@ -105,7 +105,7 @@ def test_something_behind_the_end() -> None:
     refused(tar({"bin/a": "x"}) + tar({"etc/passwd": "root"}), "behind the end")
 
 
-@pytest.mark.parametrize("cut", [300, 512 + 40, 1024 + 200])
+@pytest.mark.parametrize("cut", [300, 512 + 40, 1536 + 200])
 def test_an_archive_that_ends_early(cut: int) -> None:
     data = tar({"etc/passwd": "x" * 600, "etc/group": "y"})
     refused(data[:cut], "")
@@ -133,18 +133,138 @@ def test_an_extended_header_of_absurd_size(kind: bytes) -> None:
         scan(itertools.chain([data], itertools.repeat(b"\0" * PIECE)), WATCHED, LIMIT, Budget(60, Event()))
 
 
-def test_a_sparse_map_of_absurd_length() -> None:
-    out = io.BytesIO()
-    marks = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "x", "GNU.sparse.realsize": "9"}
-    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        member = tarfile.TarInfo("x")
-        member.size, member.pax_headers = 1 << 30, marks
-        archive.fileobj.write(member.tobuf(tarfile.PAX_FORMAT))
-        head = out.getvalue()
-    numbers = itertools.chain([head, b"100000000000\n"], itertools.repeat(b"1\n" * 500_000))
+def pax(records: bytes, name: str = "x", data: bytes = b"", kind: bytes = tarfile.REGTYPE) -> bytes:
+    """An extended header with exactly these bytes, and its file."""
+    head, member = tarfile.TarInfo("PaxHeader"), tarfile.TarInfo(name)
+    head.type, head.size, member.size, member.type = tarfile.XHDTYPE, len(records), len(data), kind
+    padded = [one + bytes(-len(one) % 512) for one in (records, data)]
+    return head.tobuf() + padded[0] + member.tobuf() + padded[1]
+
+
+def record(key: bytes, value: bytes) -> bytes:
+    rest = b" " + key + b"=" + value + b"\n"
+    length = len(rest) + 1
+    while len(str(length)) + len(rest) != length:
+        length += 1
+    return str(length).encode() + rest
+
+
+def test_a_sparse_file_is_passed_over() -> None:
+    marks = record(b"GNU.sparse.major", b"1") + record(b"GNU.sparse.minor", b"0")
+    marks += record(b"GNU.sparse.realsize", b"9")
+    far = marks + record(b"GNU.sparse.name", b"bin/a")
+    assert scanned(pax(far, data=b"1\n0\n") + tar(ACCOUNTS)).nodes["etc/passwd"].text == PASSWD.encode()
+    near = marks + record(b"GNU.sparse.name", b"etc/passwd")
+    first = tar({"etc/passwd": PASSWD})[:1024]
+    assert scanned(first + pax(near, data=b"1\n0\n")).nodes["etc/passwd"] == Node("other")
+    assert scanned(pax(near, "etc/group")).nodes == {"etc/passwd": Node("other"), "etc/group": Node("other")}
+
+
+@pytest.mark.parametrize(
+    ("records", "says"),
+    [
+        (record(b"path", b"etc/passwd\0x"), "a path with NUL"),
+        (record(b"linkpath", b"a\0"), "a path with NUL"),
+        (record(b"pa\0th", b"a"), "a path with NUL"),
+        (record(b"size", b"-5"), "negative"),
+        (record(b"size", b"+5"), "negative or absurd"),
+        (record(b"size", b"9" * 19), "absurd"),
+        (b"99 path=a\n", "damaged extended header"),
+        (b"9 path=ab\n", "damaged extended header"),
+        (b"011 path=a\n", ""),
+        (b" path=a\n", "damaged extended header"),
+        (b"8 =aaaa\n", "damaged extended header"),
+        (b"7 path\n", "damaged extended header"),
+        (record(b"path", b"../etc/passwd"), ".."),
+        (record(b"path", b"a/" * 3000), "more than 4096 bytes"),
+        (b"1" * 5000 + b" path=a\n", "damaged extended header"),
+    ],
+)
+def test_records_that_are_refused(records: bytes, says: str) -> None:
+    refused(pax(records), says) if says else scanned(pax(records))
+
+
+def test_extended_headers_that_tools_combine_in_different_ways() -> None:
+    one = pax(record(b"path", b"etc/passwd"))
+    refused(one[:1024] + one, "not all tools read alike")
+    long = tarfile.TarInfo("a" * 200).tobuf(tarfile.GNU_FORMAT)
+    refused(long[:1024] + long, "not all tools read alike")
+    refused(long[:1024] + one, "not all tools read alike")
+    refused(one[:1024], "ends behind an extended header")
+
+
+def test_an_archive_without_its_last_padding() -> None:
+    whole = tar({"bin/a": "b", "etc/passwd": "x"})
+    for end in (1536 + 1, 1536 + 100, 2048, 2048 + 512, 2048 + 1024):
+        assert scanned(whole[:end]).nodes["etc/passwd"].text == b"x", end
+    refused(whole[:1536], "inside of a file")
+    refused(whole[: 2048 + 100], "damaged header")
+
+
+@pytest.mark.parametrize(
+    ("field", "size"),
+    [
+        (b"\x80" + bytes(10) + b"\1", 1),
+        (b"00000000001\0", 1),
+        (b"          1 ", 1),
+        (bytes(12), 0),
+        (b"1".rjust(12), 1),
+    ],
+)
+def test_sizes_that_are_read(field: bytes, size: int) -> None:
+    data = bytearray(tarfile.TarInfo("etc/passwd").tobuf(tarfile.USTAR_FORMAT))
+    data[124:136] = field
+    data[148:156] = b" " * 8
+    data[148:155] = b"%06o\0" % sum(data)
+    assert scanned(bytes(data) + b"y" * size).nodes["etc/passwd"].text == b"y" * size
+
+
+@pytest.mark.parametrize(
+    "field", [b"\xff" * 12, b"\x80" + b"\xff" * 11, b"00000000009\0", b"0000 000001\0", b"-0000000001\0"]
+)
+def test_sizes_that_are_not(field: bytes) -> None:
+    with pytest.raises(Problem, match="CC1204"):
+        scanned(header(tarfile.REGTYPE, field))
+
+
+@pytest.mark.parametrize("kind", [b"7", b"S", b"D", b"X", b"Z"])
+def test_a_kind_that_container_runtimes_do_not_unpack(kind: bytes) -> None:
+    refused(header(kind, b"00000000000\0"), "neither a file nor a directory")
+
+
+def entries(count: int) -> Iterator[bytes]:
+    """Headers of empty files, without end padding."""
+    for _ in range(count // 2000):
+        yield b"".join(tarfile.TarInfo(f"a/{number}").tobuf(tarfile.USTAR_FORMAT) for number in range(2000))
+
+
+def test_entries_beyond_any_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound is of all layers together: 2 million headers, some twenty seconds."""
+    monkeypatch.setattr("krm_function.lock.budget.MOST_ENTRIES", 5000)
+    budget = Budget(60, Event())
+    assert scan(entries(4000), WATCHED, LIMIT, budget).size == 4000 * 512
     with pytest.raises(Problem) as caught:
-        scan(numbers, WATCHED, LIMIT, Budget(60, Event()))
-    assert "absurd size" in str(caught.value.values)
+        scan(entries(2000), WATCHED, LIMIT, budget)
+    assert caught.value.code == "CC1206"
+    assert "5000 files" in caught.value.values["limit"]
+
+
+def test_records_count_as_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("krm_function.lock.budget.MOST_ENTRIES", 5000)
+    with pytest.raises(Problem, match="CC1206"):
+        scanned(pax(record(b"a", b"b") * 5000))
+
+
+def test_links_take_a_bounded_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("krm_function.lock.layer_links.MOST_TEXT", 10_000)
+    with pytest.raises(Problem, match="CC1206"):
+        scanned(tar({f"a{number}": Link("b" * 50) for number in range(200)}))
+    refused(tar({"a": Link("b" * 5000)}), "more than 4096")
+
+
+def test_entries_below_links_that_grow() -> None:
+    chain = {f"l{number}": Link(f"{'d/' * 200}../{'../' * 199}l{number + 1}/{'e/' * 500}") for number in range(30)}
+    refused(tar({**chain, "l0/x": ""}), "too far")
 
 
 def test_a_negative_size() -> None:

@@ -107,10 +107,16 @@ def test_a_directory_that_is_a_link() -> None:
     assert passwd({"etc": Link("usr/etc"), "usr/etc/": None, "usr/etc/passwd": "linked"}) == "linked"
 
 
-def test_a_hard_link_is_to_what_was_there() -> None:
-    base = {"lib/passwd": "old"}
-    assert passwd(base, {"etc/": None, "etc/passwd": Link("lib/passwd", hard=True)}) == "old"
-    assert passwd(base, {"etc/": None, "etc/passwd": Link("lib/passwd", hard=True)}, {"lib/passwd": "new"}) == "old"
+def test_a_hard_link_is_to_what_its_own_layer_had() -> None:
+    linked = [("lib/passwd", "old"), ("etc/passwd", Link("lib/passwd", hard=True)), ("lib/passwd", "new")]
+    assert passwd({"lib/passwd": "low"}, linked) == "old"
+    assert passwd(linked, {"lib/passwd": "top"}) == "old"
+    refused("does not have", {"lib/passwd": "old"}, {"etc/": None, "etc/passwd": Link("lib/passwd", hard=True)})
+
+
+def test_a_link_to_where_nobody_looks_for_so_long() -> None:
+    refused("too many directories", {"etc/passwd": Link("/" + "a/" * 64 + "b")})
+    assert passwd({"etc/passwd": Link("/" + "a/" * 63 + "b"), "a/" * 63 + "b": "far"}) == "far"
 
 
 def test_links_without_end() -> None:

@@ -1,13 +1,22 @@
-// Rule of this file: who a process of an image runs as, by containerd's own code, and nothing else.
+// Rule of this file: what containerd's own code makes of an image: who a process runs as, and which files its layers
+// make together. Nothing else.
 //
-// Each line of standard input is {"root": directory, "user": text, "member": text or null}: the unpacked image, the user
-// string for WithUser, and the user whose groups WithAdditionalGIDs looks up. Each gives one line: {"uid", "gid",
-// "groups": after WithUser, "more": after WithAdditionalGIDs, null without a member}, or {"error"}.
+// Each line of standard input is one of two questions, and gives one line, {"error"} if it cannot be answered:
+//
+//	{"root": directory, "user": text, "member": text or null}: the unpacked image, the user string for WithUser, and the
+//	user whose groups WithAdditionalGIDs looks up. {"uid", "gid", "groups": after WithUser, "more": after
+//	WithAdditionalGIDs, null without a member}.
+//
+//	{"layers": [base64 of an uncompressed tar archive, ...], "files": [path, ...]}: layers, lowest first, for Apply, one
+//	after the other into one new directory. {"files": [base64 of what the path leads to inside of it, null without a
+//	regular file there]}.
+//
 // `--version` prints the version of the library that is inside.
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,7 +26,9 @@ import (
 	"runtime/debug"
 
 	"github.com/containerd/containerd/v2/core/containers"
+	"github.com/containerd/containerd/v2/pkg/archive"
 	"github.com/containerd/containerd/v2/pkg/oci"
+	"github.com/containerd/continuity/fs"
 )
 
 const library = "github.com/containerd/containerd/v2"
@@ -26,6 +37,9 @@ type request struct {
 	Root   string  `json:"root"`
 	User   string  `json:"user"`
 	Member *string `json:"member"`
+
+	Layers [][]byte `json:"layers"`
+	Files  []string `json:"files"`
 }
 
 type answer struct {
@@ -60,6 +74,33 @@ func look(asked request) (any, error) {
 	return found, nil
 }
 
+// unpack applies layers as a snapshotter does that keeps whole directories; owners stay ours, so that anybody may run it.
+func unpack(asked request) (any, error) {
+	root, err := os.MkdirTemp("", "layers")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(root)
+	for _, layer := range asked.Layers {
+		if _, err := archive.Apply(context.Background(), root, bytes.NewReader(layer), archive.WithNoSameOwner()); err != nil {
+			return nil, err
+		}
+	}
+	found := make([][]byte, len(asked.Files))
+	for index, name := range asked.Files {
+		path, err := fs.RootPath(root, name)
+		if err != nil {
+			return nil, err
+		}
+		if status, err := os.Lstat(path); err == nil && status.Mode().IsRegular() {
+			if found[index], err = os.ReadFile(path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return map[string]any{"files": found}, nil
+}
+
 func run(in io.Reader, out io.Writer) error {
 	decoder, encoder := json.NewDecoder(bufio.NewReader(in)), json.NewEncoder(out)
 	for {
@@ -70,7 +111,11 @@ func run(in io.Reader, out io.Writer) error {
 			}
 			return err
 		}
-		found, err := look(asked)
+		answered := look
+		if asked.Files != nil {
+			answered = unpack
+		}
+		found, err := answered(asked)
 		if err != nil {
 			found = map[string]string{"error": err.Error()}
 		}

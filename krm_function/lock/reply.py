@@ -1,0 +1,75 @@
+"""An answer, and its body as it arrives.
+
+Rule of this file: nothing is decompressed and nothing is kept beyond what was asked for; who stops reading early closes
+the connection.
+"""
+
+from collections.abc import Iterator
+from http.client import HTTPException
+
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from krm_function.lock.budget import Budget
+from krm_function.lock.failures import AgainError, reason, trouble
+from krm_function.lock.urls import host_of
+from krm_function.lock.wire import CURRENT, Wire, WireError
+from krm_function.record import NamedTuple
+
+CHUNK = 1 << 16
+
+
+class Reply(NamedTuple):
+    """An answer, its body unread, and the URL that gave it: after redirects, another than was asked."""
+
+    url: str
+    raw: urllib3.BaseHTTPResponse
+    wire: Wire
+
+    @property
+    def status(self) -> int:
+        """The status code."""
+        return self.raw.status
+
+    def header(self, name: str) -> str:
+        """A header, "" when it is absent."""
+        return self.raw.headers.get(name, "")
+
+    def challenges(self) -> list[str]:
+        """The lines of WWW-Authenticate."""
+        return self.raw.headers.getlist("WWW-Authenticate")
+
+    def close(self) -> None:
+        """Give up the body."""
+        self.raw.close()
+
+
+def body_of(reply: Reply, budget: Budget) -> Iterator[bytes]:
+    """The body in pieces, as they arrive. Raises AgainError when the connection breaks, Problem when time is up."""
+    try:
+        while True:
+            budget.check()
+            CURRENT.set(reply.wire)
+            try:
+                piece = reply.raw.read1(CHUNK, decode_content=False)
+            except WireError as problem:
+                place = host_of(reply.url)
+                raise AgainError(trouble(place, str(problem)), unreachable=place) from None
+            except (HTTPError, HTTPException, OSError, ValueError) as problem:
+                raise AgainError(trouble(host_of(reply.url), reason(problem))) from None
+            if not piece:
+                return
+            yield piece
+    finally:
+        reply.close()
+
+
+def whole_body(reply: Reply, budget: Budget, most: int) -> bytes | None:
+    """The body of a small answer, None when it is longer than `most`."""
+    data = bytearray()
+    for piece in body_of(reply, budget):
+        data += piece
+        if len(data) > most:
+            reply.close()
+            return None
+    return bytes(data)
