@@ -51,6 +51,8 @@ def _is_record(record: Any) -> bool:
     if not isinstance(record, list) or not record or not isinstance(record[0], str) or record[0] not in _SHAPES:
         return False
     types, least = _SHAPES[record[0]]
+    if len(record) > 1 and isinstance(record[1], str) and record[1] and not record[1].startswith("/"):
+        return False  # behind the address of its object it would go on as another one
     return least <= len(record) <= len(types) and all(
         isinstance(part, kind) and not (kind is int and isinstance(part, bool))
         for part, kind in zip(record, types, strict=False)
