@@ -73,11 +73,11 @@ def _wrong(
     wrong: list[tuple[Path, Path]] = []
     for root in roots:
         was, is_ = dig(before, root), dig(now, root)
+        if root in after and same(_without_record(is_), _without_record(after[root])):
+            continue
         path = unexplained(is_, was, images)
-        if made is not None and root in after:
-            if same(_without_record(is_), _without_record(after[root])):
-                continue
-            path = path or _left(is_, after[root], made.edits.get((index, root), ()), images, made)
+        if path is None and made is not None and root in after:
+            path = _left(is_, after[root], made.edits.get((index, root), ()), images, made)
         if path is not None:
             wrong.append((root, path))
     return wrong
