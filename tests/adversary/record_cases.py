@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import INITDATA
 from krm_function.policy import Initdata, annotation, encode
-from tests.stages.deployment import HANDLERS, a_list, an_object, coordinator, good, pod_spec, values
-from tests.stages.example import COORDINATOR, IMAGES, INITIALIZER, SECURE_PV, SKIP, WEB
+from tests.stages.deployment import a_list, an_object, coordinator, good, pod_spec, values
+from tests.stages.example import COORDINATOR, HANDLERS, IMAGES, INITIALIZER, SECURE_PV, SKIP, WEB
 
 Json = dict[str, Any]
 Record = list[Any]

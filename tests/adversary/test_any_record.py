@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, dig
 from krm_function.yamltext.pointer import escape
-from tests.stages.deployment import HANDLERS, LOCK, an_object, config, coordinator, good, pod_spec, run, values
-from tests.stages.example import IMAGES, INGRESS, SKIP, WEB
+from tests.stages.deployment import LOCK, an_object, config, coordinator, good, pod_spec, run, values
+from tests.stages.example import HANDLERS, IMAGES, INGRESS, SKIP, WEB
 
 Json = dict[str, Any]
 

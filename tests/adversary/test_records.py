@@ -14,7 +14,8 @@ from krm_function.yamltext import dump
 from tests.adversary.record_cases import CASES, CLASS, OPEN, OWN, SEALED, Case, plain, rendered
 from tests.hosts.hosts import make_kustomize, quickstart, run_kustomize
 from tests.hosts.running import EXAMPLES, Machine, called
-from tests.stages.deployment import HANDLERS, a_list, an_object, codes, config, coordinator, good, run, stream, values
+from tests.stages.deployment import a_list, an_object, codes, config, coordinator, good, run, stream, values
+from tests.stages.example import HANDLERS
 
 # `uninject` knows no release, and nobody deploys what it prints: it takes these records at their word
 UNINJECTED = ("another_image", *(f"containers_of_ours {number}:" for number in (0, 1, 3, 6, 7)))
