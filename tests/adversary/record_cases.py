@@ -5,12 +5,13 @@ at that annotation, and nothing may be written; "sealed" means that the record i
 comes out without it.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any, NamedTuple
 
 from krm_function.model.kinds import KINDS
-from krm_function.model.workload import INITDATA
+from krm_function.model.workload import INITDATA, ORIGINAL
 from krm_function.policy import Initdata, annotation, encode
 from tests.stages.deployment import a_list, an_object, coordinator, good, pod_spec, values
 from tests.stages.example import COORDINATOR, HANDLERS, IMAGES, INITIALIZER, SECURE_PV, SKIP, WEB
@@ -40,6 +41,26 @@ RUNTIME_CLASS: Json = {
     "overhead": {"podFixed": {"memory": "682Mi"}},
     "scheduling": {"nodeSelector": {"tee": "snp"}, "tolerations": [{"key": "tee", "operator": "Exists"}]},
 }
+
+
+HUGE = "a number of thousands of digits"  # what `marked` writes for it
+
+
+def nested(depth: int) -> Any:
+    """A list in a list, and so on."""
+    value: Any = []
+    for _ in range(depth - 1):
+        value = [value]
+    return value
+
+
+def marked(case: "Case") -> Any:
+    """The object of a case with its records."""
+    value = deepcopy(case.subject)
+    metadata = value.setdefault("metadata", {})
+    records = json.dumps(case.records).replace(json.dumps(HUGE), "9" * 5000)
+    metadata["annotations"] = {**metadata.get("annotations", {}), ORIGINAL: records}
+    return value
 
 
 class Case(NamedTuple):
@@ -245,7 +266,15 @@ def _formatting() -> Iterator[Case]:
     yield Case("a place that is not there", subject, [["-", "/spec/nothing"], ["=", "/x/y", 1], OWN], "sealed")
     yield Case("an item by a name that two have", subject, [["-", f"{POD}/containers/@nobody"], OWN], "sealed")
     yield Case("an address that does not begin at the object", subject, [["-", "spec"], OWN], "CC0108")
-    yield Case("a huge index", subject, [["-", f"{POD}/containers/#{'9' * 40}"], OWN], "sealed")
+    yield Case("a huge index", subject, [["-", f"{POD}/containers/#{'9' * 5000}"], OWN], "sealed")
+    yield Case("a huge number", subject, [["=", name, HUGE], OWN], "CC0108")
+    yield Case("lists in lists in lists", subject, [["=", name, nested(900)], OWN], "CC0108")
+    yield Case("the same, above what a document may have", subject, [["=", name, nested(99)], OWN], "CC0108")
+    yield Case("memory for comments", subject, [["+", "/spec/x", 1, "  x: 1\n", "", 10**9], ["-", "/spec/x"], OWN])
+    yield Case("half a surrogate pair", subject, [["=", name, "\ud800"], OWN], "CC0110")
+    yield Case("a line end of its own", subject, [["=", name, "web\n---\nkind: Pod"], OWN])
+    many = [["-", f"{POD}/containers/@{number}"] for number in range(20_000)]
+    yield Case("twenty thousand records", subject, [*many, OWN], "sealed")
 
 
 def _initdata() -> Iterator[Case]:

@@ -11,7 +11,7 @@ from krm_function.api.kinds import ManifestOptions, PolicyOptions
 from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.pipeline import Rendered
 from krm_function.yamltext import dump
-from tests.adversary.record_cases import CASES, CLASS, OPEN, OWN, SEALED, Case, plain, rendered
+from tests.adversary.record_cases import CASES, CLASS, OPEN, OWN, SEALED, Case, marked, plain, rendered
 from tests.hosts.hosts import make_kustomize, quickstart, run_kustomize
 from tests.hosts.running import EXAMPLES, Machine, called
 from tests.stages.deployment import a_list, an_object, codes, config, coordinator, good, run, stream, values
@@ -24,14 +24,6 @@ HANDLER = HANDLERS["metal-qemu-snp"].encode()
 CONFIG = ("--config", str(EXAMPLES / "quickstart" / "config"))
 HARMLESS = {name: case for name, case in CASES.items() if case.code == "sealed"}
 HOSTILE = {name: case for name, case in CASES.items() if case.code != "sealed"}
-
-
-def marked(case: Case) -> Any:
-    """The object of a case with its records."""
-    value = deepcopy(case.subject)
-    metadata = value.setdefault("metadata", {})
-    metadata["annotations"] = {**metadata.get("annotations", {}), ORIGINAL: json.dumps(case.records)}
-    return value
 
 
 def untouched(made: Rendered, *documents: Any) -> bool:
