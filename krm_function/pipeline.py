@@ -199,7 +199,7 @@ def _unproven(
     """Errors of records of the input that took back what no render does. written: None if nothing was."""
     if not source.claims:
         return ()
-    from krm_function.model.taken_back import any_image, images_of
+    from krm_function.model.taken_back import any_image, images_again, images_of
     from krm_function.stages.prove import Made as MadeOf
     from krm_function.stages.prove import prove
 
@@ -207,7 +207,8 @@ def _unproven(
     made = None
     if written is not None and config is not None:
         by_object = {(one.resource, one.root): one.edits for one in edits}
-        made = MadeOf(written.texts, by_object, seals, config.generate.scheduling)
+        later = images_again(config.release.images, images)
+        made = MadeOf(written.texts, by_object, later, seals, config.generate.scheduling)
     return prove(resources, source.documents, source.claims, images, made)
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Path
+from krm_function.krm.kube_object import ID, INDEX, PATH
 from krm_function.model.additions import is_handler
 from krm_function.model.edits import ABSENT
 from krm_function.model.image import Image
@@ -42,6 +43,7 @@ from krm_function.yamltext import same
 
 OWN_CONTAINERS = frozenset((INITIALIZER, SERVICE_MESH, PVC_HOLDER))
 REPLACED_CONTAINERS = frozenset((INITIALIZER, SERVICE_MESH))  # one that the pod brings makes room for ours
+PLACES = ("internal.config.kubernetes.io/", *PATH, *INDEX, *ID)  # where a host's object stands, for the host alone
 RECORD: Path = ("metadata", "annotations", ORIGINAL)
 STATE = "/state"  # where the initializer mounts the volume that shares an encrypted one
 
@@ -124,12 +126,14 @@ def _maps(rules: dict[str, Rule]) -> Rule:
 
 
 def _annotations(own: tuple[str, ...]) -> Rule:
-    """Annotations; own: the beginnings of keys that a render writes."""
+    """Annotations; own: the beginnings of keys that a render writes. Null becomes null again with a host's places."""
 
     def rule(now: Any, before: Any) -> Path | None:
         if not _is(dict, now, before):
             return ()
         left, right = mapping(now), mapping(before)
+        if not right:
+            left = {key: value for key, value in left.items() if not str(key).startswith(PLACES)}
         for key in left | right:
             if not (key in left and key in right and same(left[key], right[key])) and not str(key).startswith(own):
                 return (str(key),)
@@ -278,3 +282,10 @@ def images_of(replaced: Mapping[str, str]) -> Images:
         return names[0] in names[1:] and (pinned[0] or not pinned[2])
 
     return rule
+
+
+def images_again(replaced: Mapping[str, str], images: Images) -> Images:
+    """The same from the image now to the one after a render: the replacement of what it may have been before."""
+    return lambda now, after: any(
+        wanted == after and (now == name or images(now, name)) for name, wanted in replaced.items()
+    )

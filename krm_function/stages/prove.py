@@ -31,12 +31,13 @@ Claims = Mapping[int, tuple[Path, ...]]  # by position of the resource: the obje
 class Made(NamedTuple):
     """What a render made of the restored documents.
 
-    texts: of every resource. edits: by resource and object. seals: whether it wrote initdata. scheduling: what it adds
-    to the RuntimeClass of a platform.
+    texts: of every resource. edits: by resource and object. images: what may have become of one since. seals: whether
+    it wrote initdata. scheduling: what it adds to the RuntimeClass of a platform.
     """
 
     texts: Sequence[str | None]
     edits: Mapping[tuple[int, Path], tuple[Edit, ...]]
+    images: Images
     seals: bool
     scheduling: Mapping[str, Scheduling]
 
@@ -77,7 +78,7 @@ def _wrong(
             continue
         path = unexplained(is_, was, images)
         if path is None and made is not None and root in after:
-            path = _left(is_, after[root], made.edits.get((index, root), ()), images, made)
+            path = _left(is_, after[root], made.edits.get((index, root), ()), made)
         if path is not None:
             wrong.append((root, path))
     return wrong
@@ -102,7 +103,7 @@ def _without_record(value: Any) -> Any:
     return apply(value, [Change(RECORD, "remove")]) if dig(value, RECORD) is not None else value
 
 
-def _left(now: Any, after: Any, edits: Sequence[Edit], images: Images, made: Made) -> Path | None:
+def _left(now: Any, after: Any, edits: Sequence[Edit], made: Made) -> Path | None:
     """What stands in a rendered object only because a record put it there, or is gone because one removed it."""
     kind = reference(now).kind
     if kind == KIND:
@@ -113,7 +114,7 @@ def _left(now: Any, after: Any, edits: Sequence[Edit], images: Images, made: Mad
         if (value := dig(after, place)) is not None and not same(dig(now, place), value):
             return place
     specs = [mapping(dig(value, (*template, "spec"))) for value in (now, after)]
-    path = _put_back(specs[0], specs[1], edits, images)
+    path = _put_back(specs[0], specs[1], edits, made.images)
     return None if path is None else (*template, "spec", *path)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_function.api.kinds import ManifestOptions, Scheduling
+from krm_function.api.kinds import ManifestOptions, PolicyOptions, Scheduling
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import reference
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL
@@ -217,6 +217,19 @@ def test_the_real_kustomize_over_rendered_output(krm_machine: Machine, tmp_path:
     assert ORIGINAL.encode() not in krm_machine.krm("uninject", stdin=outer).ok()
 
 
+@pytest.mark.parametrize("key", ["annotations", "labels"])
+def test_null_in_the_source_is_null_again(key: str) -> None:
+    """`annotations:` without any, as charts write it; a host puts its own there once a render has made a map of it."""
+    subject = an_object()
+    subject["metadata"][key] = None
+    rendered = values(good(coordinator(), subject))[1]
+    rendered["metadata"]["annotations"]["config.kubernetes.io/index"] = "1"
+    good(coordinator(), rendered, to=config(platform="metal-qemu-tdx"))
+    rendered["metadata"]["annotations"]["team"] = "shop"
+    made = run(coordinator(), rendered, to=config(platform="metal-qemu-tdx"))
+    assert codes(made) == (["CC0115"] if key == "annotations" else [])
+
+
 # --- scheduling of RuntimeClass objects
 
 
@@ -275,6 +288,22 @@ def test_an_image_goes_back_to_what_the_release_replaces_if_it_is_a_replacement(
     web["spec"]["template"]["spec"]["containers"][0]["image"] = image
     made = run(one, web)
     assert codes(made) == ([] if accepted else ["CC0115"])
+
+
+@pytest.mark.parametrize("name", ["pvc-holder", "contrast-service-mesh"])
+def test_a_container_of_the_input_with_a_name_of_ours_follows_the_release(name: str) -> None:
+    own = {"name": name, "image": "ghcr.io/edgelesssys/contrast/coordinator:latest"}
+    subject = an_object(spec=pod_spec(initContainers=[own]))
+    images = {key: NEW if "coordinator" in key else value for key, value in IMAGES.items()}
+    platforms = {key: one._replace(handler=f"{one.handler}f") for key, one in RELEASE.platforms.items()}
+    release = RELEASE._replace(version="v1.26.0", platforms=platforms, images=images)
+    options: dict[str, Any] = {"policy": PolicyOptions(engine="none"), "manifest": ManifestOptions(emit="none")}
+    to = config(release, **options)
+    first = good(coordinator(), subject, to=config(**options))
+    made = run(*values(first), to=to)
+    assert "CC0115" not in codes(made)
+    evil = run(*(json.loads(json.dumps(one).replace(own["image"], "example.com/evil")) for one in values(first)), to=to)
+    assert "CC0115" in codes(evil)
 
 
 def test_a_release_that_replaces_an_image_no_longer_says_so() -> None:
