@@ -115,6 +115,16 @@ KINDS: dict[str, Kind] = {
         "a member of a {list} has no kind, and kubectl takes it for a {kind}",
         "write its apiVersion and kind",
     ),
+    "CC0115": Kind(
+        "error",
+        "annotation contrast-krm.dev/original would take back {field}, which no render has changed so",
+        "remove the annotation if the object is meant as it stands, else render its source again",
+    ),
+    "CC0116": Kind(
+        "error",
+        "annotation contrast-krm.dev/emitted marks what a render has added, and this is no such object: {problem}",
+        "remove the annotation, or the object",
+    ),
     # --- CC02: selection and annotations
     "CC0202": Kind("error", "{what} {key} has no effect on {place}", "move it to {where}"),
     "CC0203": Kind("error", "unknown {what} {key}", "{remedy}"),
@@ -266,6 +276,11 @@ KINDS: dict[str, Kind] = {
     ),
     "CC0618": Kind("error", "the policy's data do not fit the rules of profile {profile}: {problem}", "{remedy}"),
     "CC0619": Kind("info", "stronger than the policy before: {what}: {why}"),
+    "CC0621": Kind(
+        "error",
+        "the pod's annotation {key} holds {name}, which spec.policy.initdata does not",
+        "remove the annotation; name each file that the pod needs under spec.policy.initdata",
+    ),
     "CC0630": Kind(
         "warning",
         "the files of volume {volume} ({source}) are the host's, which can read and change them",

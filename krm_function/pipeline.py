@@ -37,7 +37,7 @@ from krm_function.stages.resolve import Resolved, resolve
 from krm_function.stages.schedule import RuntimeClasses, runtime_class_objects, runtime_classes, schedule
 from krm_function.stages.select import coordinator_namespace, select
 from krm_function.stages.verify import after, before
-from krm_function.stages.write import ObjectEdits, collisions, write
+from krm_function.stages.write import ObjectEdits, Written, collisions, write
 
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
@@ -142,7 +142,7 @@ def render(
     values = ((index, document.value) for index, document in source.documents.items())
     classes = runtime_class_objects(values, config.release) if config else []
     if has_errors(source.findings) or not (workloads or classes):  # what cannot be read may be what others refer to
-        return Rendered(unchanged, findings=findings, plan=skipped)
+        return Rendered(unchanged, findings=findings + _unproven(resources, source, config), plan=skipped)
     if config is None:
         return Rendered(unchanged, findings=findings + config_findings, plan=skipped)
     config, problems = _with_base(config, resources, source)
@@ -172,7 +172,7 @@ def render(
     if has_errors(findings):
         if subjects and not any(has_errors(chosen.findings) for _, chosen in selections):
             findings += _foreseen(config, sealed, resources, source, classified)
-        return Rendered(unchanged, findings=findings, plan=plan)
+        return Rendered(unchanged, findings=findings + _unproven(resources, source, config), plan=plan)
 
     made = make_manifest(config, sealed, reference_values) if workloads else Made()
     emitted = (*classified.added, *emit(config.generate.manifest, made.data, sealed))
@@ -180,9 +180,36 @@ def render(
     edits += [ObjectEdits(*filled) for filled in classified.edits]
     written = write(resources, source.documents, source.emitted, edits, emitted)
     findings += made.findings + written.findings
+    seals = config.generate.policy.engine != "none" or engine is not None
+    findings += _unproven(resources, source, config, written, edits, seals=seals)
     if has_errors(findings):
         return Rendered(unchanged, findings=findings, plan=plan)
     return Rendered(written.texts, written.added, findings, plan, made.data)
+
+
+def _unproven(
+    resources: Sequence[Resource],
+    source: Read,
+    config: Config | None,
+    written: Written | None = None,
+    edits: Sequence[ObjectEdits] = (),
+    *,
+    seals: bool = False,
+) -> tuple[Finding, ...]:
+    """Errors of records of the input that took back what no render does. written: None if nothing was."""
+    if not source.claims:
+        return ()
+    from krm_function.model.taken_back import any_image, images_again, images_of
+    from krm_function.stages.prove import Made as MadeOf
+    from krm_function.stages.prove import prove
+
+    images = images_of(config.release.images) if config else any_image
+    made = None
+    if written is not None and config is not None:
+        by_object = {(one.resource, one.root): one.edits for one in edits}
+        later = images_again(config.release.images, images)
+        made = MadeOf(written.texts, by_object, later, seals, config.generate.scheduling)
+    return prove(resources, source.documents, source.claims, images, made)
 
 
 def _foreseen(

@@ -340,12 +340,17 @@ def test_the_guest_policy_of_the_operator_reaches_the_id_block() -> None:
     assert named(made, "coordinator").annotations[key] == "131072"
 
 
-def test_initdata_of_the_user_is_kept_beside_the_policy() -> None:
+def test_initdata_of_the_user_that_the_configuration_has_too_is_kept_beside_the_policy() -> None:
     own = annotation(encode_initdata(Initdata("0.1.0", "sha256", {"aa.toml": "a"})))
+    to = config(policy=PolicyOptions(initdata={"aa.toml": "a"}))
     plain = good(coordinator(), an_object())
-    made = good(coordinator(), an_object(annotations={INITDATA: own}))
+    before = stream(coordinator(), an_object(annotations={INITDATA: own}))
+    made = good(coordinator(), an_object(annotations={INITDATA: own}), to=to)
     assert digests(made)["web"] != digests(plain)["web"]
-    assert digests(again(made)) == digests(made)
+    assert digests(made) == digests(good(coordinator(), an_object(), to=to))
+    assert digests(again(made, to)) == digests(made)
+    taken_back = read(stream(*(str(text).removeprefix("---\n") for text in made.texts)))
+    assert [one.text for one in taken_back.documents.values()] == [one.text for one in before]
 
 
 def test_config_maps_of_any_position_are_found_and_their_text_stays() -> None:
@@ -431,7 +436,6 @@ metadata:
     name: p # n
 spec: {{runtimeClassName: contrast-cc, containers: [{{name: web, image: '{WEB}'}}]}}
 """
-OWN = annotation(encode_initdata(Initdata("0.1.0", "sha256", {"aa.toml": "x"})))
 VARIATIONS: dict[str, tuple[Any, ...]] = {
     "plain": (coordinator(), an_object()),
     "a list": (a_list(coordinator(), an_object(), SERVICE),),
@@ -442,7 +446,7 @@ VARIATIONS: dict[str, tuple[Any, ...]] = {
         coordinator(),
         TEXT,
     ),
-    "own annotations": (coordinator(), an_object("Pod", "p", annotations={"a": "b", INITDATA: OWN})),
+    "own annotations": (coordinator(), an_object("Pod", "p", annotations={"a": "b"})),
 }
 
 

@@ -19,10 +19,10 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, find, read_file, same_file, write_file
 from krm_function.hosts.resource_list import DecodedList, encode_list
 from krm_function.hosts.stream import Stream, decode_stream, encode_stream
-from krm_function.model.workload import EMITTED
 from krm_function.pipeline import Rendered, render
 from krm_function.policy.genpolicy import Engine
 from krm_function.report.krm import krm_results
+from krm_function.stages.read import read
 from krm_function.yamltext import YamlError, parse
 
 NEW_OBJECTS = "contrast-manifest.yaml"
@@ -144,9 +144,11 @@ def _in_place(inputs: Inputs, rendered: Rendered, paths: Sequence[str]) -> dict[
 def _ours(path: str) -> bool:
     """Whether every document of a file was added by a render."""
     try:
-        return all(EMITTED in resource.text for resource in decode_stream(read_file(path)).resources)
+        resources = decode_stream(read_file(path)).resources
     except YamlError:
         return False
+    known = read(resources, ())
+    return len(known.emitted) == len(resources) and not known.findings
 
 
 def _encode(source: Source, rendered: Rendered, added: Sequence[Any]) -> bytes:

@@ -13,9 +13,11 @@ from krm_function.model.kinds import KINDS
 from krm_function.model.located import placed, yaml_finding
 from krm_function.model.resource import Resource
 from krm_function.model.shapes import shape_findings
+from krm_function.model.taken_back import images_of
 from krm_function.model.workload import Workload, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.stages.inject import inject
+from krm_function.stages.prove import prove
 from krm_function.stages.read import Read, read
 from krm_function.stages.select import coordinator_namespace, select
 from krm_function.stages.verify import before
@@ -50,6 +52,8 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
     """Find the images."""
     source = _as_they_stand(resources) if config is None else read(resources)
     findings = list(source.findings)
+    if config is not None:
+        findings += prove(resources, source.documents, source.claims, images_of(config.release.images))
     found: list[tuple[int, Workload]] = []
     for index, document in source.documents.items():
         selection = select(document.value)

@@ -1,6 +1,7 @@
 """`contrast-krm uninject`: rendered output back to its input.
 
-Rule of this file: everything needed is in the output itself (`contrast-krm.dev/original`), so no configuration is read.
+Rule of this file: everything needed is in the output itself (`contrast-krm.dev/original`), so no configuration is read;
+a record that takes back more than a render does is an error.
 """
 
 from argparse import Namespace
@@ -15,6 +16,8 @@ from krm_function.hosts.emitted import taken_back
 from krm_function.hosts.resource_list import DecodedList, encode_list
 from krm_function.hosts.stream import encode_stream
 from krm_function.model.objects import emitted_objects
+from krm_function.model.taken_back import any_image
+from krm_function.stages.prove import prove
 from krm_function.stages.read import read
 from krm_function.yamltext import Change, Document, splice
 
@@ -24,6 +27,7 @@ def run_uninject(options: Namespace) -> int:
     inputs = read_inputs(options.paths)
     restored = read(inputs.resources, ())
     findings = inputs.findings + restored.findings
+    findings += prove(inputs.resources, restored.documents, restored.claims, any_image)
     if has_errors(findings):
         return complain(findings, options.format, options.report)
     texts: list[str | None] = [resource.text for resource in inputs.resources]

@@ -17,6 +17,9 @@ from krm_function.yamltext import apply
 PREFIX = "contrast.edgeless.systems/"
 POD_ROLE = PREFIX + "pod-role"
 INITDATA = "io.katacontainers.config.hypervisor.cc_init_data"
+ID_BLOCKS = tuple(  # beginnings of keys; the name of a product follows
+    f"io.katacontainers.config.hypervisor.snp_{name}" for name in ("id_block", "id_auth", "guest_policy")
+)
 ORIGINAL = "contrast-krm.dev/original"  # inverse changes of a render, on the object's own metadata
 EMITTED = "contrast-krm.dev/emitted"  # marks objects that a render adds and uninject takes away
 

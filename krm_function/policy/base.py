@@ -1,22 +1,23 @@
 """The initdata to which a policy is added: what stands in the pod's annotation, and the files of the configuration.
 
-Rule of this file: a file has one text. Where annotation and configuration disagree, neither is guessed to be meant.
+Rule of this file: what a guest is sealed with, its operator names. The annotation may say the same, for tools that read
+it there; a file of it that the configuration does not have, or has with another text, is an error.
 """
 
 from collections.abc import Mapping
 
 from krm_function.findings import Finding, finding
 from krm_function.model.workload import INITDATA, Workload
-from krm_function.policy.initdata import POLICY, VERSION, Initdata, decode_toml, from_annotation
+from krm_function.policy.initdata import VERSION, Initdata, decode_toml, from_annotation
 
 
 def base_initdata(workload: Workload, files: Mapping[str, str]) -> tuple[Initdata | None, list[Finding]]:
-    """The initdata of a pod but for its policy; None and why not (CC0610, CC0613).
+    """The initdata of a pod but for its policy; None and why not (CC0610, CC0613, CC0621).
 
-    files: file name -> text, from `spec.policy.initdata`. What the annotation holds as policy is replaced in any case.
+    files: file name -> text, from `spec.policy.initdata`.
 
         annotation   configuration   enters
-        text         none            the annotation's
+        text         none            nothing: CC0621, policies included
         none         text            the configuration's
         text         the same        it
         text         another         nothing: CC0613
@@ -31,12 +32,15 @@ def base_initdata(workload: Workload, files: Mapping[str, str]) -> tuple[Initdat
                 raise ValueError(f"its algorithm is {base.algorithm}, Contrast needs sha256")  # noqa: TRY301
         except ValueError as wrong:
             return None, [unreadable(workload, wrong)]
-    own = {name: text for name, text in base.data.items() if name != POLICY}
-    twice = sorted(name for name in own.keys() & files.keys() if own[name] != files[name])
-    if twice:
-        path = (*workload.metadata_path, "annotations", INITDATA)
-        return None, [finding("CC0613", workload.ref, path, name=name) for name in twice]
-    return base._replace(data={**own, **files}), []
+    path = (*workload.metadata_path, "annotations", INITDATA)
+    wrong_files = [
+        finding("CC0613", workload.ref, path, name=name)
+        if name in files
+        else finding("CC0621", workload.ref, path, key=INITDATA, name=name)
+        for name, text in sorted(base.data.items())
+        if files.get(name) != text
+    ]
+    return (None, wrong_files) if wrong_files else (base._replace(data=dict(files)), [])
 
 
 def unreadable(workload: Workload, problem: ValueError) -> Finding:

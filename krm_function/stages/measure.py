@@ -12,12 +12,11 @@ from krm_function.findings import finding
 from krm_function.measurement import SIGNATURES, ap_eip_of, as_u64, extend, guest_policy, id_auth, id_block, seed_of
 from krm_function.model.edits import ABSENT, Edit, Outcome
 from krm_function.model.platforms import Platform
-from krm_function.model.workload import Workload, mapping
+from krm_function.model.workload import ID_BLOCKS, Workload, mapping
 from krm_function.record import NamedTuple
 
 KATA = "io.katacontainers.config.hypervisor."
 ID_BLOCK_KEYS = ("snp_id_block", "snp_id_auth", "snp_guest_policy")
-OURS = tuple(KATA + name for name in ID_BLOCK_KEYS)
 PRODUCTS = ("Genoa", "Milan")  # the order in which Contrast writes them (contrast.md 5.10)
 
 
@@ -60,7 +59,7 @@ def measure(workload: Workload, made: IdBlocks) -> Outcome:
     edits = list(workload.annotate(made.annotations, "CC0607"))
     written = {key for key, _, _ in made.annotations}
     for key, before in workload.annotations.items():
-        if key.startswith(OURS) and key not in written:
+        if key.startswith(ID_BLOCKS) and key not in written:
             path = (*workload.metadata_path, "annotations", key)
             edits.append(Edit("remove", path, before, ABSENT, "CC0607", "belongs to another platform or product"))
     return Outcome(tuple(edits))

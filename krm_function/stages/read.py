@@ -2,16 +2,18 @@
 
 Rule of this file: render = restore + render, so a second render starts where the first one did. What a render did to an
 object is in the object's own annotation `contrast-krm.dev/original` as inverse changes; objects that a render added
-carry `contrast-krm.dev/emitted`.
+carry `contrast-krm.dev/emitted`. Both may be anybody's: an emitted mark counts only on the form of such an object, and
+what records took back is claimed, for `prove` to judge.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
-from krm_function.findings import Finding, Path
+from krm_function.findings import Finding, Path, finding
 from krm_function.model.kinds import KINDS, LOOKED_INTO
-from krm_function.model.located import yaml_finding
-from krm_function.model.objects import objects, reference
+from krm_function.model.located import placed, yaml_finding
+from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL, dig, mapping
 from krm_function.record import NamedTuple
@@ -19,14 +21,22 @@ from krm_function.yamltext import Document, YamlError, parse, read_undo, read_va
 
 POD_KINDS = LOOKED_INTO.union(KINDS)
 RUNTIME_CLASS = "runtimeClassName"
+EDITED_KINDS = frozenset(("RuntimeClass", *KINDS))  # objects that a render writes a record on
+
+
+NO_CLAIMS: Mapping[int, tuple[Path, ...]] = MappingProxyType({})
 
 
 class Read(NamedTuple):
-    """By position of their resource: documents, restored, and those that an earlier render added (emitted)."""
+    """By position of their resource: documents, restored, and those that an earlier render added (emitted).
+
+    claims: the objects of a document whose records were taken back; nobody has judged them yet.
+    """
 
     documents: dict[int, Document]
     emitted: dict[int, Document]
     findings: tuple[Finding, ...] = ()
+    claims: Mapping[int, tuple[Path, ...]] = NO_CLAIMS
 
 
 def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known: Read | None = None) -> Read:
@@ -39,6 +49,7 @@ def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known:
     documents: dict[int, Document] = {}
     emitted: dict[int, Document] = dict(known.emitted) if known else {}
     findings: list[Finding] = []
+    claims: dict[int, tuple[Path, ...]] = {}
     for index, resource in enumerate(resources):
         if index in emitted:
             continue
@@ -52,12 +63,15 @@ def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known:
         except YamlError as problem:
             findings.append(yaml_finding(problem, resource.file))
             continue
+        findings += _not_emitted(resource, document)
         if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:
             emitted[index] = document
         else:
-            documents[index], problems = _restored(resource, document)
+            documents[index], problems, roots = _restored(resource, document)
             findings += problems
-    return Read(documents, emitted, tuple(findings))
+            if roots:
+                claims[index] = roots
+    return Read(documents, emitted, tuple(findings), claims)
 
 
 def marked(resource: Resource) -> bool:
@@ -93,16 +107,45 @@ def _outline(value: dict[str, Any], kind: str) -> dict[str, Any]:
     return {"apiVersion": value.get("apiVersion"), "kind": kind, "metadata": metadata, **outline}
 
 
-def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[Finding, ...]]:
-    """The document before any render: every object of it undone, the last one first."""
-    for root, value in reversed(list(objects(document.value))):
-        path: Path = (*root, "metadata", "annotations", ORIGINAL)
+def _not_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
+    """What is marked as added by a render and is nothing that a render adds."""
+    found = dict(emitted_objects(document.value))
+    if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:
+        found[()] = document.value  # a `kind: List` as a whole, which no render adds
+    if not found:
+        return ()
+    from krm_function.model.additions import no_addition
+
+    return tuple(
+        placed(finding("CC0116", reference(value), _annotation(root, EMITTED), problem=problem), resource, document)
+        for root, value in found.items()
+        if (problem := no_addition(value))
+    )
+
+
+def _annotation(root: Path, key: str) -> Path:
+    return (*root, "metadata", "annotations", key)
+
+
+def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[Finding, ...], tuple[Path, ...]]:
+    """The document before any render, and which objects of it were undone, the last one first."""
+    before, undone = document, []
+    for root, value in reversed(list({(): document.value, **dict(objects(document.value))}.items())):
+        path = _annotation(root, ORIGINAL)
         if dig(document.value, path) is None:
             continue
         try:
             undo = read_undo(document, path)
-            if undo is not None:
-                document = parse(restore(document, undo, root), line=document.line)
         except YamlError as problem:
-            return document, (yaml_finding(problem, resource.file, reference(value), path),)
-    return document, ()
+            return document, (yaml_finding(problem, resource.file, reference(value), path),), ()
+        if undo is None:
+            continue
+        if reference(value).kind not in EDITED_KINDS:
+            wrong = finding("CC0115", reference(value), path, field="a kind that no render edits")
+            return before, (placed(wrong, resource, before),), ()
+        try:
+            document = parse(restore(document, undo, root), line=document.line)
+        except YamlError as problem:
+            return document, (yaml_finding(problem, resource.file, reference(value), path),), ()
+        undone.append(root)
+    return document, (), tuple(undone)

@@ -7,6 +7,7 @@ the image of the container called web, `#0` the first item of a list.
 
 from krm_function.yamltext.shadow import Entry, Live, Part, value_of
 
+_LONGEST = 12  # characters of an index: no list has more items
 _ESCAPES = (("~", "~0"), ("/", "~1"), ("@", "~2"), ("#", "~3"))
 
 
@@ -53,7 +54,7 @@ def entry_of(live: Live, segment: str) -> Entry | None:
             found = next((entry for entry in live.entries if entry.key is None), None)
         return found
     if segment.startswith("#"):
-        index = int(segment[1:]) if segment[1:].isdecimal() else len(live.entries)
+        index = int(segment[1:]) if segment[1:].isdecimal() and len(segment) <= _LONGEST else len(live.entries)
         return live.entries[index] if index < len(live.entries) else None
     name = unescape(segment[1:])
     named = [entry for entry in live.entries if segment.startswith("@") and _name(entry.child) == name]

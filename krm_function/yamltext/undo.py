@@ -10,18 +10,19 @@ behind its colon or dash (kept when the value does not give them, and alone when
 of comments away from it. See `pointer` for addresses.
 """
 
-from json import JSONDecodeError, loads
+from json import loads
 from typing import Any
 
 from krm_function.yamltext.changes import Path
 from krm_function.yamltext.document import Document, locate
-from krm_function.yamltext.errors import YamlError
+from krm_function.yamltext.errors import LIMITS, YamlError
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.pointer import entry_of, unescape
 from krm_function.yamltext.records import Undo, read_raw, within
 from krm_function.yamltext.shadow import Entry, Fresh, Live, Part, value_of
 from krm_function.yamltext.splice import rewrite
 
+_FARTHEST = 1000  # lines of comments: more are not worth the memory that a record could ask for
 _SHAPES: dict[str, tuple[tuple[type, ...], int]] = {
     "-": ((str, str, int), 2),
     "~": ((str, str, str), 3),
@@ -40,17 +41,27 @@ def read_undo(document: Document, path: Path) -> Undo | None:
         return None
     try:
         undo = loads(value) if isinstance(value, str) else None
-    except (JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # no JSON, or a number of thousands of digits
         undo = None
-    if not isinstance(undo, list) or not all(map(_is_record, undo)):
+    if not isinstance(undo, list) or not _is_shallow(undo, LIMITS.depth) or not all(map(_is_record, undo)):
         raise YamlError("these are no undo records", *locate(document, path), "shape")
     return undo
+
+
+def _is_shallow(value: Any, room: int) -> bool:
+    """Whether at most `room` collections stand inside each other, as in a document."""
+    if not isinstance(value, dict | list):
+        return True
+    inside = value.values() if isinstance(value, dict) else value
+    return room > 0 and all(_is_shallow(one, room - 1) for one in inside)
 
 
 def _is_record(record: Any) -> bool:
     if not isinstance(record, list) or not record or not isinstance(record[0], str) or record[0] not in _SHAPES:
         return False
     types, least = _SHAPES[record[0]]
+    if len(record) > 1 and isinstance(record[1], str) and record[1] and not record[1].startswith("/"):
+        return False  # behind the address of its object it would go on as another one
     return least <= len(record) <= len(types) and all(
         isinstance(part, kind) and not (kind is int and isinstance(part, bool))
         for part, kind in zip(record, types, strict=False)
@@ -155,7 +166,7 @@ def _put_back(root: _Root, chain: Chain, record: list[Any], follower: Entry | No
     entry = Entry(key, -1, Fresh(record[2]))
     if exact and len(record) > 3 and record[3]:
         entry.raw = record[3]
-        entry.gap = record[5] if len(record) > 5 else 0
+        entry.gap = min(record[5], _FARTHEST) if len(record) > 5 else 0
     live.entries.insert(live.entries.index(follower) if follower in live.entries else len(live.entries), entry)
 
 

@@ -14,13 +14,18 @@ from tests.hosts.documents import load
 from tests.hosts.running import called
 
 
-def new(kind: str, name: str) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "annotations": {EMITTED: "true"}}}
+def new(version: str, kind: str, name: str, **fields: Any) -> dict[str, Any]:
+    metadata = {"name": name, "annotations": {EMITTED: "true"}}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, **fields}
 
 
-MAP = new("ConfigMap", "contrast-manifest")
-CLASS = new("RuntimeClass", "contrast-cc")
-OTHER = new("RuntimeClass", "contrast-cc-two")
+def new_class(name: str) -> dict[str, Any]:
+    return new("node.k8s.io/v1", "RuntimeClass", name, handler=name)
+
+
+MAP = new("v1", "ConfigMap", "contrast-manifest", data={"manifest.json": '{"Policies": {}, "ReferenceValues": {}}'})
+CLASS = new_class("contrast-cc-metal-qemu-snp-one")
+OTHER = new_class("contrast-cc-metal-qemu-snp-two")
 
 DOCUMENTS = st.sampled_from(
     [
@@ -123,7 +128,9 @@ def test_a_runtime_class_goes_first_if_the_stream_begins_with_a_separator() -> N
     data = b"---\n# Source: shop/templates/web.yaml\nkind: Pod\n"
     whole = encode_stream(decode_stream(data), texts(decode_stream(data)), [CLASS, MAP, OTHER], "shop/templates")
     assert [value["kind"] for value in load(whole)] == ["RuntimeClass", "RuntimeClass", "Pod", "ConfigMap"]
-    assert whole.startswith(b"---\n# Source: shop/templates/contrast-cc.yaml\napiVersion: v1\nkind: RuntimeClass\n")
+    assert whole.startswith(
+        b"---\n# Source: shop/templates/contrast-cc-metal-qemu-snp-one.yaml\napiVersion: node.k8s.io/v1\n"
+    )
     assert data in whole
 
 

@@ -1,12 +1,13 @@
 """Workloads for the tests of the policy room."""
 
 import copy
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.kinds import EMPTY, ImageFacts
 from krm_function.findings import Finding, Ref
 from krm_function.model.workload import Workload
 from krm_function.policy import DEFAULT, Profile, References, Sealed, default_settings, load_rules, seal
@@ -233,18 +234,26 @@ def images(subject: Workload, **config: Any) -> dict[str, ImageFacts]:
 
 
 def sealing(
-    subject: Workload, references: References | None = None, profile: Profile = DEFAULT, **config: Any
+    subject: Workload,
+    references: References | None = None,
+    profile: Profile = DEFAULT,
+    files: Mapping[str, str] = EMPTY,
+    **config: Any,
 ) -> tuple[Sealed | None, tuple[Finding, ...]]:
     """Seal with our own settings and rules."""
     known = references or References([CONFIG_MAP, SECRET])
-    return seal(subject, images(subject, **config), known, default_settings(profile), load_rules(profile))
+    return seal(subject, images(subject, **config), known, default_settings(profile), load_rules(profile), files)
 
 
 def sealed(
-    subject: Workload, references: References | None = None, profile: Profile = DEFAULT, **config: Any
+    subject: Workload,
+    references: References | None = None,
+    profile: Profile = DEFAULT,
+    files: Mapping[str, str] = EMPTY,
+    **config: Any,
 ) -> Sealed:
     """Seal what must be sealable."""
-    made, findings = sealing(subject, references, profile, **config)
+    made, findings = sealing(subject, references, profile, files, **config)
     assert made is not None, findings
     return made
 

@@ -25,19 +25,40 @@ def noted(data: dict[str, str], algorithm: str = "sha256") -> dict[str, dict[str
     [
         (None, NONE, NONE),
         (None, AA, AA),
-        (AA, NONE, AA),
-        (AA, CDH, {**AA, **CDH}),
         (AA, AA, AA),
-        ({"policy.rego": "of before"}, NONE, NONE),
+        (AA, {**AA, **CDH}, {**AA, **CDH}),
+        ({}, CDH, CDH),
     ],
 )
-def test_files_of_both_sides_are_joined(
+def test_the_files_are_those_of_the_configuration(
     given: dict[str, str] | None, files: dict[str, str], made: dict[str, str]
 ) -> None:
     subject = pods.workload({"containers": []}, template_metadata=noted(given) if given else None)
     base, findings = base_initdata(subject, files)
     assert findings == []
     assert base == Initdata("0.1.0", "sha256", made)
+
+
+@pytest.mark.parametrize(
+    "given, files, names",
+    [
+        (AA, NONE, ["aa.toml"]),
+        (AA, CDH, ["aa.toml"]),
+        ({**AA, **CDH}, CDH, ["aa.toml"]),
+        ({**AA, **CDH}, NONE, ["aa.toml", "cdh.toml"]),
+        ({"policy.rego": "of before"}, NONE, ["policy.rego"]),
+        ({"policy.rego": "of before"}, AA, ["policy.rego"]),
+        ({"": ""}, NONE, [""]),
+    ],
+)
+def test_a_file_that_only_the_annotation_has_is_an_error(
+    given: dict[str, str], files: dict[str, str], names: list[str]
+) -> None:
+    base, findings = base_initdata(pods.workload({"containers": []}, template_metadata=noted(given)), files)
+    assert base is None
+    assert [found.code for found in findings] == ["CC0621"] * len(names)
+    assert all(f" {name}," in found.message for found, name in zip(findings, names, strict=True))
+    assert {found.path[-1] for found in findings} == {INITDATA}
 
 
 def test_two_texts_of_one_file_are_an_error_each() -> None:

@@ -72,9 +72,10 @@ def _with_initdata(value: str) -> Workload:
     return pods.workload(spec, template_metadata={"annotations": {INITDATA: value}})
 
 
-def test_initdata_of_the_user_is_kept() -> None:
-    given = Initdata("0.1.0", "sha256", {"cdh.toml": "x = 1\n", "policy.rego": "old", "aa.toml": "it's"})
-    made = pods.sealed(_with_initdata(annotation(encode(given))))
+def test_initdata_of_the_user_that_the_configuration_names_is_kept() -> None:
+    files = {"cdh.toml": "x = 1\n", "aa.toml": "it's"}
+    given = Initdata("0.1.0", "sha256", files)
+    made = pods.sealed(_with_initdata(annotation(encode(given))), files=files)
 
     assert decode_toml(made.toml).data == {"aa.toml": "it's", "cdh.toml": "x = 1\n", "policy.rego": made.rego}
     assert made.data == pods.sealed(_with_initdata(annotation(encode(given._replace(data={}))))).data

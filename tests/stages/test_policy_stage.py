@@ -16,8 +16,8 @@ from tests.stages.deployment import LOCK
 from tests.stages.example import pod_template, workload
 
 
-def sealing(subject: Workload) -> Any:
-    return seal_policy(subject, LOCK, References(), default_settings(), load_rules())
+def sealing(subject: Workload, **files: str) -> Any:
+    return seal_policy(subject, LOCK, References(), default_settings(), load_rules(), files)
 
 
 def document(subject: Workload) -> tuple[bytes, Initdata]:
@@ -39,11 +39,13 @@ def test_the_digest_is_the_sha256_of_the_toml_in_the_annotation(kind: str) -> No
     assert made.edits[0].path[: len(subject.metadata_path)] == subject.metadata_path
 
 
-def test_sealing_twice_makes_no_second_edit() -> None:
+def test_a_policy_that_stands_there_is_nothing_to_build_on() -> None:
     subject = workload(template=pod_template({"a": "b"}))
     first = sealing(subject)
     second = sealing(subject.after(first.edits))
-    assert (second.edits, second.digest) == ((), first.digest)
+    assert (second.edits, second.digest) == ((), "")
+    assert [found.code for found in second.findings] == ["CC0621"]
+    assert "policy.rego" in second.findings[0].message
 
 
 def test_a_pod_that_cannot_be_sealed_gets_neither_annotation_nor_digest() -> None:
@@ -52,10 +54,10 @@ def test_a_pod_that_cannot_be_sealed_gets_neither_annotation_nor_digest() -> Non
     assert [found.severity for found in made.findings] == ["error"]
 
 
-def test_files_that_the_user_put_into_the_initdata_stay() -> None:
-    own = encode(Initdata("0.1.0", "sha256", {"aa.toml": "x = 1\n", "policy.rego": "package agent_policy\n"}))
+def test_files_that_are_in_the_annotation_and_in_the_configuration_enter_the_initdata() -> None:
+    own = encode(Initdata("0.1.0", "sha256", {"aa.toml": "x = 1\n"}))
     subject = workload(template=pod_template({INITDATA: annotation(own)}))
-    made = sealing(subject)
+    made = sealing(subject, **{"aa.toml": "x = 1\n"})
     toml, initdata = document(subject.after(made.edits))
     assert initdata.data["aa.toml"] == "x = 1\n"
     assert set(initdata.data) == {"aa.toml", "policy.rego"}

@@ -1,5 +1,6 @@
 """Writing: splicing the edits, keeping the way back, and placing what a render adds."""
 
+from json import dumps
 from typing import Any
 
 import pytest
@@ -22,10 +23,15 @@ NAME = ("spec", "template", "spec", "runtimeClassName")
 def a_map(name: str = "m", namespace: str = "shop", data: str = "new", **annotations: str) -> dict[str, Any]:
     metadata: dict[str, Any] = {"name": name} | ({"namespace": namespace} if namespace else {})
     metadata["annotations"] = {EMITTED: "true", **annotations}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"k": data}}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"manifest.json": manifest(data)}}
 
 
-def a_class(name: str = "c", **fields: Any) -> dict[str, Any]:
+def manifest(data: str) -> str:
+    """The text of a manifest, one for each `data`."""
+    return dumps({"Policies": {data: {}}, "ReferenceValues": {}})
+
+
+def a_class(name: str = "contrast-cc-metal-qemu-snp-c", **fields: Any) -> dict[str, Any]:
     head = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}}
     return {**head, "handler": name, **fields}
 
@@ -138,7 +144,7 @@ def test_an_addition_takes_the_place_of_its_predecessor(old: str, new: str) -> N
     made = written(resources, (), a_map(data=new))
     assert (made.added, made.findings) == ((), ())
     value = parse(made.texts[1] or "").value
-    assert value["data"] == {"k": new}
+    assert value["data"] == {"manifest.json": manifest(new)}
     assert value["metadata"]["annotations"] == {EMITTED: "true", "config.kubernetes.io/index": "4"}
     assert comment in str(made.texts[1])
     if old == new:
@@ -146,8 +152,8 @@ def test_an_addition_takes_the_place_of_its_predecessor(old: str, new: str) -> N
 
 
 def test_every_field_that_a_render_decides_is_updated_and_no_other() -> None:
-    old = a_class(overhead={"podFixed": {"memory": "1Mi"}}, scheduling={"nodeSelector": {"a": "b"}}, host="keeps")
-    old["metadata"]["annotations"] = {EMITTED: "true"}
+    old = a_class(overhead={"podFixed": {"memory": "1Mi"}}, scheduling={"nodeSelector": {"a": "b"}})
+    old["metadata"]["annotations"] = {EMITTED: "true", "host": "keeps"}
     new = a_class(overhead={"podFixed": {"memory": "2Mi"}}, scheduling={"tolerations": [{"key": "c"}]})
     (text,) = written(stream(old), (), new | {"handler": "other"}).texts
     value = parse(text or "").value

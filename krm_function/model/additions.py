@@ -1,0 +1,75 @@
+"""Objects that a render adds, known by their shape: RuntimeClasses, and ConfigMaps that hold a manifest.
+
+Rule of this file: `contrast-krm.dev/emitted` is written by anybody who can write an annotation, and what carries it is
+updated or dropped. So it counts only where nothing of anybody's could be lost: on an object of a form that a render
+adds and nothing else has, whichever release or configuration it was made for.
+"""
+
+from typing import Any
+
+from krm_function.manifest import ManifestError, decode
+from krm_function.manifest.fields import MANIFEST
+from krm_function.model.objects import reference
+from krm_function.model.platforms import Platform, is_placeholder, parse_runtime_class
+from krm_function.model.runtime_class import API_VERSION, KIND
+from krm_function.model.workload import ORIGINAL, dig, mapping
+
+MANIFEST_KEY = "manifest.json"
+NEEDED = ("Policies", "ReferenceValues")  # no manifest is without
+# a host gives a name, namespace, labels and annotations of its own, an API server the rest
+METADATA = frozenset(
+    (
+        *("name", "namespace", "labels", "annotations"),
+        *("creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"),
+    )
+)
+FIELDS = {
+    ("v1", "ConfigMap"): frozenset(("apiVersion", "kind", "metadata", "data")),
+    (API_VERSION, KIND): frozenset(("apiVersion", "kind", "metadata", "handler", "overhead", "scheduling")),
+}
+
+
+def no_addition(value: Any) -> str:
+    """Why an object is none that a render adds: lower case, no full stop, no value of it; "" if it is one."""
+    root = mapping(value)
+    ref = reference(root)
+    known = FIELDS.get((ref.api_version, ref.kind))
+    if known is None:
+        return "only RuntimeClasses and ConfigMaps are added"
+    metadata = mapping(root.get("metadata"))
+    if not known.issuperset(root) or not METADATA.issuperset(metadata):
+        return "it has more fields than an object that is added"
+    if ORIGINAL in mapping(metadata.get("annotations")):
+        return f"nothing that is added has an annotation {ORIGINAL}"
+    return _no_runtime_class(root, ref.name) if ref.kind == KIND else _no_manifest(root)
+
+
+def _no_runtime_class(root: dict[str, Any], name: str) -> str:
+    """Why a RuntimeClass is not Contrast's. Its name may have got a prefix or suffix since."""
+    handler = root.get("handler")
+    if not isinstance(handler, str) or not is_handler(handler) or handler not in name:
+        return "its handler and its name are not those of a Contrast RuntimeClass"
+    overhead, scheduling = root.get("overhead", {}), root.get("scheduling", {})
+    if not isinstance(overhead, dict) or not {"podFixed"}.issuperset(overhead):
+        return "its overhead is none of a Contrast RuntimeClass"
+    if not isinstance(scheduling, dict) or not {"nodeSelector", "tolerations"}.issuperset(scheduling):
+        return "its scheduling is none of a Contrast RuntimeClass"
+    return ""
+
+
+def is_handler(name: str) -> bool:
+    """Whether a name is that of a handler, which only a release gives: a platform and a hash."""
+    return isinstance(parse_runtime_class(name), Platform) and not is_placeholder(name)
+
+
+def _no_manifest(root: dict[str, Any]) -> str:
+    """Why a ConfigMap does not hold a manifest and nothing else."""
+    text = dig(root, ("data", MANIFEST_KEY))
+    if not isinstance(text, str) or len(mapping(root.get("data"))) != 1:
+        return f"it holds something else than {MANIFEST_KEY}"
+    try:
+        manifest = decode(text.encode())
+    except (ManifestError, UnicodeEncodeError):
+        return f"its {MANIFEST_KEY} cannot be read"
+    named = all(isinstance(manifest.get(key), dict) for key in NEEDED)
+    return "" if named and set(MANIFEST.names()).issuperset(manifest) else f"its {MANIFEST_KEY} is no manifest"

@@ -1,0 +1,291 @@
+"""What taking back a render can change in an object, told by the object before and after.
+
+Rule of this file: it compares values, so that it does not matter by which address a record came to change one. What it
+does not know as a place that a render writes is unexplained.
+
+    place                                     may go                           may come, or be another
+    the object's contrast-krm.dev/original    yes, and must                    no
+    RuntimeClass: scheduling                  node selectors, tolerations      nothing
+    pod template: annotations                 initdata, SNP ID blocks          initdata, SNP ID blocks
+    runtimeClassName                          no                               its own placeholder, or a bare one
+    volumes                                   those of Contrast                no
+    init containers of Contrast's names       yes                              initializer, service mesh
+    volumeMounts of contrast-secrets          the one that a render adds       any
+    image                                     no                               as `Images` says
+    anything else                             no                               no
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from krm_function.findings import Path
+from krm_function.krm.kube_object import ID, INDEX, PATH
+from krm_function.model.additions import is_handler
+from krm_function.model.edits import ABSENT
+from krm_function.model.image import Image
+from krm_function.model.image import parse as parse_image
+from krm_function.model.injected import (
+    IMAGE_STORE,
+    INITIALIZER,
+    PVC_HOLDER,
+    SECRETS,
+    SECRETS_PATH,
+    SERVICE_MESH,
+    secrets_mount,
+)
+from krm_function.model.kinds import KINDS
+from krm_function.model.objects import reference
+from krm_function.model.platforms import Bare, Platform, is_contrast_name, parse_runtime_class
+from krm_function.model.pods import sources
+from krm_function.model.runtime_class import API_VERSION, KIND
+from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, dig, mapping, maps
+from krm_function.yamltext import same
+
+OWN_CONTAINERS = frozenset((INITIALIZER, SERVICE_MESH, PVC_HOLDER))
+REPLACED_CONTAINERS = frozenset((INITIALIZER, SERVICE_MESH))  # one that the pod brings makes room for ours
+PLACES = ("internal.config.kubernetes.io/", *PATH, *INDEX, *ID)  # where a host's object stands, for the host alone
+RECORD: Path = ("metadata", "annotations", ORIGINAL)
+STATE = "/state"  # where the initializer mounts the volume that shares an encrypted one
+
+Images = Callable[[str, str], bool]  # the image now, the image before: whether a render may have replaced it
+Rule = Callable[[Any, Any], Path | None]  # now, before -> the unexplained place below, None if there is none
+
+
+def unexplained(now: Any, before: Any, images: Images) -> Path | None:
+    """The first place, from the object, at which no render makes `now` of `before`; None if all is explained."""
+    ref = reference(now)
+    if dig(before, RECORD) is not None:
+        return RECORD  # a render that took its record back never leaves one
+    if ref.kind == KIND:
+        if ref.api_version != API_VERSION or not is_handler(str(mapping(now).get("handler"))):
+            return ("handler",)
+        return _maps({"metadata": _maps({"annotations": _annotations((ORIGINAL,))}), "scheduling": _scheduling})(
+            now, before
+        )
+    if ref.kind not in KINDS or ref.api_version != KINDS[ref.kind][0]:
+        return ("kind",)
+    template = KINDS[ref.kind][1]
+    spec = mapping(dig(now, (*template, "spec")))
+    if not is_contrast_name(str(spec.get("runtimeClassName"))):
+        return (*template, "spec", "runtimeClassName")
+    pod: dict[str, Rule] = {
+        "runtimeClassName": _runtime_class,
+        "volumes": _volumes(spec),
+        "initContainers": lambda left, right: _init_containers(left, right, images),
+        "containers": lambda left, right: _containers(left, right, images),
+    }
+    own = (INITDATA, *ID_BLOCKS) if template else (INITDATA, *ID_BLOCKS, ORIGINAL)
+    rules: dict[str, Rule] = {"metadata": _maps({"annotations": _annotations(own)}), "spec": _maps(pod)}
+    for part in reversed(template):
+        rules = {part: _maps(rules)}
+    if template:
+        rules["metadata"] = _maps({"annotations": _annotations((ORIGINAL,))})
+    return _maps(rules)(now, before)
+
+
+def like(now: Any, before: Any, images: Images) -> bool:
+    """Whether a container is the same but for what a render changes in it."""
+    return _container(images)(now, before) is None
+
+
+def entries(pod_spec: Any, field: str, *, own: bool) -> list[Any]:
+    """The containers of a field that have one of Contrast's names, or all others; of `containers` none is own."""
+    found = mapping(pod_spec).get(field)
+    if not isinstance(found, list):
+        return []
+    return [one for one in found if (field == "initContainers" and _name(one) in OWN_CONTAINERS) == own]
+
+
+def secrets_mounts(container: Any) -> list[Any]:
+    """A container's mounts of the secrets volume."""
+    return [mount for mount in maps(mapping(container).get("volumeMounts")) if mount.get("name") == SECRETS]
+
+
+def _name(entry: Any) -> str:
+    name = mapping(entry).get("name")
+    return name if isinstance(name, str) else ""
+
+
+def _maps(rules: dict[str, Rule]) -> Rule:
+    """Two maps: every key is the same in both, or has a rule that explains it. An absent or null map has no keys."""
+
+    def rule(now: Any, before: Any) -> Path | None:
+        if not _is(dict, now, before):
+            return ()
+        left, right = mapping(now), mapping(before)
+        for key in left | right:
+            sides = left.get(key, ABSENT), right.get(key, ABSENT)
+            if sides[0] is not ABSENT and sides[1] is not ABSENT and same(*sides):
+                continue
+            below = rules[key](*sides) if key in rules else ()
+            if below is not None:
+                return (str(key), *below)
+        return None
+
+    return rule
+
+
+def _annotations(own: tuple[str, ...]) -> Rule:
+    """Annotations; own: the beginnings of keys that a render writes. Null becomes null again with a host's places."""
+
+    def rule(now: Any, before: Any) -> Path | None:
+        if not _is(dict, now, before):
+            return ()
+        left, right = mapping(now), mapping(before)
+        if not right:
+            left = {key: value for key, value in left.items() if not str(key).startswith(PLACES)}
+        for key in left | right:
+            if not (key in left and key in right and same(left[key], right[key])) and not str(key).startswith(own):
+                return (str(key),)
+        return None
+
+    return rule
+
+
+def _is(kind: type, *values: Any) -> bool:
+    """Whether values are of a type, absent or null."""
+    return all(one is ABSENT or one is None or isinstance(one, kind) for one in values)
+
+
+def _scheduling(now: Any, before: Any) -> Path | None:
+    """The scheduling of a RuntimeClass: what is there before is there now."""
+    rules: dict[str, Rule] = {"nodeSelector": _fewer_keys, "tolerations": _fewer_entries}
+    return _maps(rules)(now, before)
+
+
+def _fewer_keys(now: Any, before: Any) -> Path | None:
+    if not _is(dict, now, before):
+        return ()
+    left, right = mapping(now), mapping(before)
+    wrong = [key for key, value in right.items() if key not in left or not same(left[key], value)]
+    return (str(wrong[0]),) if wrong else None
+
+
+def _fewer_entries(now: Any, before: Any) -> Path | None:
+    return _without(now, before, lambda _: True)
+
+
+def _without(now: Any, before: Any, removable: Callable[[Any], bool]) -> Path | None:
+    """Two lists: the second is the first without some entries that may go."""
+    if not _is(list, now, before):
+        return ()
+    left, right = (one if isinstance(one, list) else [] for one in (now, before))
+    stays = 0
+    for index, entry in enumerate(left):
+        if stays < len(right) and same(entry, right[stays]):
+            stays += 1
+        elif not removable(entry):
+            return (index,)
+    return None if stays == len(right) else ()
+
+
+def _runtime_class(now: Any, before: Any) -> Path | None:
+    if not isinstance(now, str) or not isinstance(before, str) or not is_handler(now):
+        return ()
+    match parse_runtime_class(before):
+        case Bare():
+            return None
+        case Platform() as platform:
+            return None if parse_runtime_class(now) == platform else ()
+        case _:
+            return ()
+
+
+def _volumes(spec: dict[str, Any]) -> Rule:
+    """Volumes of a pod; spec: as it stands now, whose initializer says which volume shares an encrypted one."""
+    own = {SECRETS: "emptyDir", IMAGE_STORE: "ephemeral"}
+    for container in maps(spec.get("initContainers")):
+        if container.get("name") == INITIALIZER:
+            mounts = maps(container.get("volumeMounts"))
+            own |= {_name(mount): "emptyDir" for mount in mounts if mount.get("mountPath") == STATE}
+
+    def removable(volume: Any) -> bool:
+        return _name(volume) in own and sources(mapping(volume)) == (own[_name(volume)],)
+
+    return lambda now, before: _without(now, before, removable)
+
+
+def _init_containers(now: Any, before: Any, images: Images) -> Path | None:
+    """Init containers: those of Contrast's names apart, the others one by one."""
+    if not _is(list, now, before):
+        return ()
+    sides = [{"initContainers": one} for one in (now, before)]
+    present = entries(sides[0], "initContainers", own=True)
+    for entry in entries(sides[1], "initContainers", own=True):
+        if _name(entry) not in REPLACED_CONTAINERS and not any(like(one, entry, images) for one in present):
+            return (f"({_name(entry)})",)
+    left, right = (entries(side, "initContainers", own=False) for side in sides)
+    return _pairs(left, right, images)
+
+
+def _containers(now: Any, before: Any, images: Images) -> Path | None:
+    if not isinstance(now, list) or not isinstance(before, list):
+        return ()
+    return _pairs(now, before, images)
+
+
+def _pairs(now: Sequence[Any], before: Sequence[Any], images: Images) -> Path | None:
+    if len(now) != len(before):
+        return ()
+    for index, (left, right) in enumerate(zip(now, before, strict=True)):
+        below = None if same(left, right) else _container(images)(left, right)
+        if below is not None:
+            return (_name(left) or index, *below)
+    return None
+
+
+def _container(images: Images) -> Rule:
+    def image(now: Any, before: Any) -> Path | None:
+        return None if isinstance(now, str) and isinstance(before, str) and images(now, before) else ()
+
+    return _maps({"image": image, "volumeMounts": _mounts})
+
+
+def _mounts(now: Any, before: Any) -> Path | None:
+    """Mounts: of the secrets volume, any may be back, and the one that a render adds may go; the others stay."""
+    if not _is(list, now, before):
+        return ()
+    left, right = (one if isinstance(one, list) else [] for one in (now, before))
+    others = [[mount for mount in side if _name(mount) != SECRETS] for side in (left, right)]
+    if not same(*others):
+        return ()
+    for index, mount in enumerate(left):
+        gone = _name(mount) == SECRETS and not any(same(mount, one) for one in right)
+        if gone and (mount.get("mountPath") != SECRETS_PATH or not secrets_mount().keys() >= mount.keys()):
+            return (index,)
+    return None
+
+
+def any_image(_now: str, _before: str) -> bool:
+    """Images where no release is known, and nothing of what comes out is deployed."""
+    return True
+
+
+def images_of(replaced: Mapping[str, str]) -> Images:
+    """Images of a release.
+
+    now                                     before: a reference that the release replaces
+    is the replacement of one               of this one
+    is any other, of an older release       of the same repository as itself or as its replacement; both with a digest
+    """
+    known = frozenset(replaced.values())
+
+    def rule(now: str, before: str) -> bool:
+        wanted = replaced.get(before)
+        if wanted is None or now in known:
+            return wanted == now
+        parsed = [parse_image(one) for one in (now, before, wanted)]
+        if not all(isinstance(one, Image) for one in parsed):
+            return False
+        names = [one.name for one in parsed if isinstance(one, Image)]
+        pinned = [one.pinned for one in parsed if isinstance(one, Image)]
+        return names[0] in names[1:] and (pinned[0] or not pinned[2])
+
+    return rule
+
+
+def images_again(replaced: Mapping[str, str], images: Images) -> Images:
+    """The same from the image now to the one after a render: the replacement of what it may have been before."""
+    return lambda now, after: any(
+        wanted == after and (now == name or images(now, name)) for name, wanted in replaced.items()
+    )

@@ -1,0 +1,151 @@
+"""Prove: what a record of the input took back is what a render does, or nothing is written.
+
+Rule of this file: a record is a claim of whoever wrote the annotation. It is accepted if the render gives the object
+back as it stood in the input, so that the record changes nothing; else everything between the object and what the
+record made of it must be explained by `model.taken_back`, and nothing that the record put back may leave the render.
+An error names the place that changed, never a value.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from krm_function.api.kinds import Scheduling
+from krm_function.findings import Finding, Path, dotted, finding
+from krm_function.model.edits import Edit
+from krm_function.model.injected import secrets_mount
+from krm_function.model.kinds import KINDS
+from krm_function.model.located import placed
+from krm_function.model.objects import emitted_objects, objects, reference
+from krm_function.model.platforms import Platform, parse_runtime_class
+from krm_function.model.resource import Resource
+from krm_function.model.runtime_class import KIND
+from krm_function.model.taken_back import RECORD, Images, entries, like, secrets_mounts, unexplained
+from krm_function.model.workload import INITDATA, dig, mapping, maps
+from krm_function.record import NamedTuple
+from krm_function.yamltext import Change, Document, apply, parse, same
+from krm_function.yamltext.values import read_value
+
+Claims = Mapping[int, tuple[Path, ...]]  # by position of the resource: the objects in it whose record was taken back
+
+
+class Made(NamedTuple):
+    """What a render made of the restored documents.
+
+    texts: of every resource. edits: by resource and object. images: what may have become of one since. seals: whether
+    it wrote initdata. scheduling: what it adds to the RuntimeClass of a platform.
+    """
+
+    texts: Sequence[str | None]
+    edits: Mapping[tuple[int, Path], tuple[Edit, ...]]
+    images: Images
+    seals: bool
+    scheduling: Mapping[str, Scheduling]
+
+
+def prove(
+    resources: Sequence[Resource],
+    documents: Mapping[int, Document],
+    claims: Claims,
+    images: Images,
+    made: Made | None = None,
+) -> tuple[Finding, ...]:
+    """An error for every record that is not proven. documents: restored. made: None if nothing was rendered."""
+    findings: list[Finding] = []
+    for index, roots in claims.items():
+        resource = resources[index]
+        if made is not None and made.texts[index] == resource.text:
+            continue
+        now = parse(resource.text, line=resource.line)
+        for root, path in _wrong(now.value, documents[index].value, index, roots, images, made):
+            ref = reference(dig(now.value, root))
+            wrong = finding("CC0115", ref, (*root, *RECORD), field=dotted(path) or "the object")
+            findings.append(placed(wrong, resource, now))
+    return tuple(findings)
+
+
+def _wrong(
+    now: Any, before: Any, index: int, roots: tuple[Path, ...], images: Images, made: Made | None
+) -> list[tuple[Path, Path]]:
+    """The objects of one document whose record is not proven, each with the first place that is not explained."""
+    if _places(now) != _places(before) or not same(_masked(now, roots), _masked(before, roots)):
+        return [(roots[0], ())]  # a record reaches out of its object
+    text = made.texts[index] if made is not None else None
+    after = dict(zip(_kept(now), _kept(read_value(text)).values(), strict=True)) if text else {}
+    wrong: list[tuple[Path, Path]] = []
+    for root in roots:
+        was, is_ = dig(before, root), dig(now, root)
+        if root in after and same(_without_record(is_), _without_record(after[root])):
+            continue
+        path = unexplained(is_, was, images)
+        if path is None and made is not None and root in after:
+            path = _left(is_, after[root], made.edits.get((index, root), ()), made)
+        if path is not None:
+            wrong.append((root, path))
+    return wrong
+
+
+def _places(document: Any) -> list[Path]:
+    return [root for root, _ in objects(document)]
+
+
+def _masked(document: Any, roots: tuple[Path, ...]) -> Any:
+    """A document without the objects that may have changed."""
+    return apply(document, [Change(root, "set", None) for root in roots])
+
+
+def _kept(document: Any) -> dict[Path, Any]:
+    """The objects of a document that no render added, in order."""
+    added = {root for root, _ in emitted_objects(document)}
+    return {root: value for root, value in objects(document) if root not in added}
+
+
+def _without_record(value: Any) -> Any:
+    return apply(value, [Change(RECORD, "remove")]) if dig(value, RECORD) is not None else value
+
+
+def _left(now: Any, after: Any, edits: Sequence[Edit], made: Made) -> Path | None:
+    """What stands in a rendered object only because a record put it there, or is gone because one removed it."""
+    kind = reference(now).kind
+    if kind == KIND:
+        return _scheduling_lost(now, after, made.scheduling)
+    template = KINDS[kind][1]
+    if not made.seals:
+        place = (*template, "metadata", "annotations", INITDATA)
+        if (value := dig(after, place)) is not None and not same(dig(now, place), value):
+            return place
+    specs = [mapping(dig(value, (*template, "spec"))) for value in (now, after)]
+    path = _put_back(specs[0], specs[1], edits, made.images)
+    return None if path is None else (*template, "spec", *path)
+
+
+def _put_back(now: dict[str, Any], after: dict[str, Any], edits: Sequence[Edit], images: Images) -> Path | None:
+    """A container of ours, or a mount of the secrets, that was not there and that this render did not write."""
+    written = [one for edit in edits for one in (edit.after if isinstance(edit.after, list) else [edit.after])]
+    present = entries(now, "initContainers", own=True)
+    for container in entries(after, "initContainers", own=True):
+        stood = any(like(one, container, images) for one in present)
+        if not stood and not any(same(container, one) for one in written):
+            return "initContainers", str(container["name"])
+    mounted = any(edit.code == "CC0804" for edit in edits)
+    for field in ("initContainers", "containers"):
+        sides = [entries(spec, field, own=False) for spec in (now, after)]
+        for left, right in zip(*sides, strict=False):
+            for mount in secrets_mounts(right):
+                known = any(same(mount, one) for one in secrets_mounts(left))
+                if not known and not (mounted and same(mount, secrets_mount())):
+                    return field, str(mapping(right).get("name")), "volumeMounts"
+    return None
+
+
+def _scheduling_lost(now: Any, after: Any, configured: Mapping[str, Scheduling]) -> Path | None:
+    """Scheduling of a RuntimeClass that is gone, though the configuration is not what added it."""
+    platform = parse_runtime_class(str(mapping(now).get("handler")))
+    wanted = configured.get(platform.name, Scheduling()) if isinstance(platform, Platform) else Scheduling()
+    for key, value in mapping(dig(now, ("scheduling", "nodeSelector"))).items():
+        if dig(after, ("scheduling", "nodeSelector", key)) != value and wanted.node_selector.get(key) != value:
+            return "scheduling", "nodeSelector", key
+    kept = [*maps(dig(after, ("scheduling", "tolerations"))), *map(dict, wanted.tolerations)]
+    for index, toleration in enumerate(maps(dig(now, ("scheduling", "tolerations")))):
+        if not any(same(toleration, one) for one in kept):
+            return "scheduling", "tolerations", index
+    return None
