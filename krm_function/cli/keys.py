@@ -33,7 +33,7 @@ def run_keys_new(options: Namespace) -> int:
     found = _wrong(private, public, options.add_to, field)
     if found:
         return complain(found, options.format, options.report)
-    sweep((private, public))
+    sweep((private, public, options.add_to))
     for path in filter(None, (private, public)):
         if path != STANDARD_OUTPUT and os.path.lexists(path):  # told before seconds go by; writing makes sure
             raise FileProblem(path, "exists; a key is never overwritten, name another file", writing=True)
