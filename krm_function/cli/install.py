@@ -14,6 +14,7 @@ import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 
 from krm_function import __version__
 from krm_function.api.kinds import API_VERSION
@@ -80,7 +81,6 @@ def _install(directory: str, python: str) -> tuple[bool, list[Finding]]:
 
 def _copied(directory: str, files: Sequence[Member]) -> str:
     """Make the library, unless it is there; its name."""
-    import compileall
     import py_compile
     import shutil
 
@@ -90,13 +90,14 @@ def _copied(directory: str, files: Sequence[Member]) -> str:
         return name
     _made(os.path.dirname(place))
     with temporary_directory(place) as temporary:
+        mode = py_compile.PycInvalidationMode.UNCHECKED_HASH  # nobody edits it, and times may get lost on the way
         for file in files:
             path = os.path.join(temporary, file.name)
             _made(os.path.dirname(path))
             shutil.copyfile(file.source, path)
-            os.chmod(path, READABLE)
-        mode = py_compile.PycInvalidationMode.UNCHECKED_HASH  # nobody edits it, and times may get lost on the way
-        compileall.compile_dir(temporary, quiet=2, invalidation_mode=mode, stripdir=temporary)
+            if path.endswith(".py"):
+                with suppress(py_compile.PyCompileError):  # it is for another Python
+                    py_compile.compile(path, dfile=file.name, doraise=True, invalidation_mode=mode)
         for path, _, names in os.walk(temporary):
             os.chmod(path, EXECUTABLE)
             for one in names:

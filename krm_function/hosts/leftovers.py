@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from stat import S_ISDIR, S_ISREG
 
+from krm_function.hosts.held_back import held_back
+
 MARK = ".contrast-krm-"
 END = ".tmp"
 TOKEN = 12  # hexadecimal digits
@@ -53,9 +55,10 @@ def temporary_directory(path: str) -> Iterator[str]:
                 descriptor = -1
         yield temporary
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-        if descriptor >= 0:
-            os.close(descriptor)
+        with held_back():
+            shutil.rmtree(temporary, ignore_errors=True)
+            if descriptor >= 0:
+                os.close(descriptor)
 
 
 def sweep(paths: Iterable[str]) -> None:
