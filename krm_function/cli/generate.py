@@ -20,6 +20,7 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, find, read_file, same_file
 from krm_function.hosts.leftovers import sweep
 from krm_function.hosts.resource_list import DecodedList, encode_list
+from krm_function.hosts.staging import must_be_regular
 from krm_function.hosts.stream import Stream, decode_stream, encode_stream
 from krm_function.hosts.writing import NewFile, staged, write_files
 from krm_function.model.workload import EMITTED
@@ -58,6 +59,8 @@ def run_generate(options: Namespace, engine: Engine | None, wrong: tuple[Finding
         problem = "standard input cannot be rewritten"
         found = [finding("CC0909", option="--in-place", problem=problem, remedy="name files or directories")]
         return complain(found, options.format, options.report)
+    if options.manifest:
+        must_be_regular(options.manifest)
     inputs = read_inputs(options.paths)
     rendered = rendered_inputs(options, inputs, engine, wrong)
     found = list(rendered.findings)

@@ -67,6 +67,14 @@ def stage(file: NewFile, *, alone: bool) -> Staged:
         raise
 
 
+def must_be_regular(path: str) -> None:
+    """Refuse, before anything is read from it, what would not be replaced later: a pipe would be waited for."""
+    try:
+        _old(NewFile(path, b""))
+    except OSError as problem:
+        raise unwritable(NewFile(path, b""), problem) from problem
+
+
 def _old(file: NewFile) -> os.stat_result | None:
     """What stands in the place. Raises FileProblem for anything but a regular file, or anything if it must be new."""
     try:
