@@ -53,6 +53,7 @@ def run_function(
         return USAGE
     data = read_in()
     if blank(data):
+        write_out(data)
         return complain([finding("CC0109", remedy=NOTHING_SENT)], form, report)
     try:
         source = decode(data)
