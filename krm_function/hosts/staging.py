@@ -14,6 +14,7 @@ import errno
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from fcntl import LOCK_NB, LOCK_SH, flock
 from stat import S_ISREG
 
 from krm_function.hosts.files import FileProblem
@@ -128,8 +129,7 @@ def _with_old(one: Staged) -> Staged:
     except OSError:
         return one
     try:
-        if not claim(descriptor, one.file.path):
-            raise FileNotFoundError
+        flock(descriptor, LOCK_SH | LOCK_NB)  # the file is not ours: somebody may hold it for long
         os.link(one.file.path, kept, follow_symlinks=False)
     except OSError:
         os.close(descriptor)

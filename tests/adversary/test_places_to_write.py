@@ -428,6 +428,39 @@ def test_a_command_whose_reader_is_slow_ends_at_once(verb: str, number: signal.S
     assert listing(shop) == before
 
 
+def test_a_file_that_somebody_has_locked_is_not_waited_for(shop: Path) -> None:
+    """It is read and replaced by name, so the lock of an editor or a backup is no reason to wait."""
+    with (shop / FINISHED).open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert shell(f"timeout 30 {EXECUTABLE} {' '.join(GENERATE)} --in-place", shop).code == 0
+    assert "contrast-krm.dev/original" in (shop / FINISHED).read_text()
+    assert not temporaries(shop)
+
+
+def test_a_generator_and_its_files_go_with_the_command_that_is_ended(shop: Path) -> None:
+    """They are copies of ConfigMaps and Secrets; and nobody else would end the generator."""
+    (shop / "scratch").mkdir()
+    (shop / "slow").write_text(f"#!/bin/sh\necho $$ >{shop}/pid.part\nmv {shop}/pid.part {shop}/pid\nexec sleep 300\n")
+    (shop / "slow").chmod(0o755)
+    process = subprocess.Popen(
+        [EXECUTABLE, *GENERATE, "--genpolicy", "./slow"],
+        cwd=shop,
+        env=environment(TMPDIR=str(shop / "scratch")),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    for _ in range(600):
+        if (shop / "pid").exists():
+            break
+        time.sleep(0.05)
+    assert os.listdir(shop / "scratch")
+    process.terminate()
+    assert process.wait(20) == -signal.SIGTERM
+    assert not os.listdir(shop / "scratch")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((shop / "pid").read_text()), 0)
+
+
 def test_an_ignored_hangup_stays_ignored(shop: Path) -> None:
     line = f"trap '' HUP; krm {' '.join(GENERATE)} -o out.yaml & sleep 0.05; kill -HUP $!; wait $!"
     assert shell(line, shop).code == 0
