@@ -92,11 +92,7 @@ KINDS: dict[str, Kind] = {
     "CC0106": Kind("error", "{problem}", "keep one of the two; Kubernetes tools disagree about which one wins"),
     "CC0107": Kind("error", "{problem}", "write the value without a tag"),
     "CC0108": Kind("error", "{problem}", "see docs/reference/hosts.md for the accepted inputs"),
-    "CC0109": Kind(
-        "error",
-        "the input is empty",
-        "Helm 3 sends nothing to a post-renderer under --output-dir; drop that flag, or pipe `helm template` into us",
-    ),
+    "CC0109": Kind("error", "the input is empty", "{remedy}"),
     "CC0110": Kind(
         "error", "the edited text does not parse back to the intended object: {problem}", "report this as a bug"
     ),

@@ -31,10 +31,11 @@ VERBS = (
 def help_of(verb: str) -> str:
     """The text that `contrast-krm VERB --help` prints, 80 columns wide."""
     os.environ["COLUMNS"] = "80"
-    said = io.StringIO()
+    said = io.TextIOWrapper(io.BytesIO(), "utf-8")
     with contextlib.redirect_stdout(said), contextlib.suppress(Exit):
         parse([*verb.split(), "--help"])
-    return said.getvalue().rstrip()
+    said.seek(0)
+    return said.read().rstrip()
 
 
 def command_line() -> str:

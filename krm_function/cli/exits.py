@@ -1,6 +1,7 @@
 """Exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70 a bug of ours.
 
-Rule of this file: names only; `say.exit_code` chooses one by the findings.
+Rule of this file: names only; `say.exit_code` chooses one by the findings. SIGINT gives 130; of SIGTERM and SIGHUP we
+die, which shells show as 143 and 129.
 """
 
 OK = 0
@@ -17,3 +18,12 @@ class Exit(Exception):
         """Remember the code."""
         super().__init__(code)
         self.code = code
+
+
+class Terminated(BaseException):
+    """A signal asks us to end; like KeyboardInterrupt it passes whatever catches errors."""
+
+    def __init__(self, number: int) -> None:
+        """Remember the signal."""
+        super().__init__(number)
+        self.number = number

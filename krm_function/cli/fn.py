@@ -16,6 +16,7 @@ from krm_function.cli.exits import USAGE
 from krm_function.cli.say import complain
 from krm_function.cli.streams import read_in, write_out, write_pieces
 from krm_function.findings import Finding, finding
+from krm_function.hosts.files import blank
 from krm_function.hosts.resource_list import (
     NotAResourceListError,
     cut_list,
@@ -36,6 +37,7 @@ ON_A_TERMINAL = """contrast-krm reads a ResourceList on standard input. Try:
   kustomize build --enable-alpha-plugins --enable-exec DIR
   contrast-krm generate DIR --config release.yaml
 """
+NOTHING_SENT = "a host sends a ResourceList; to pipe documents in, use contrast-krm generate"
 
 
 def run_function(
@@ -50,6 +52,9 @@ def run_function(
         sys.stderr.write(ON_A_TERMINAL)
         return USAGE
     data = read_in()
+    if blank(data):
+        write_out(data)
+        return complain([finding("CC0109", remedy=NOTHING_SENT)], form, report)
     try:
         source = decode(data)
     except YamlError as problem:

@@ -4,6 +4,7 @@ Rule of this file: nothing is written before everything is known, and the manife
 files). Our own configuration never leaves in a stream that is meant for a cluster.
 """
 
+import itertools
 import os
 from argparse import Namespace
 from collections.abc import Sequence
@@ -16,9 +17,12 @@ from krm_function.cli.inputs import Inputs, Source, read_inputs
 from krm_function.cli.say import complain
 from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.hosts.files import FileProblem, find, read_file, same_file, write_file
+from krm_function.hosts.files import FileProblem, find, read_file, same_file
+from krm_function.hosts.leftovers import sweep
 from krm_function.hosts.resource_list import DecodedList, encode_list
+from krm_function.hosts.staging import must_be_regular
 from krm_function.hosts.stream import Stream, decode_stream, encode_stream
+from krm_function.hosts.writing import NewFile, staged, write_files
 from krm_function.pipeline import Rendered, render
 from krm_function.policy.genpolicy import Engine
 from krm_function.report.krm import krm_results
@@ -55,6 +59,8 @@ def run_generate(options: Namespace, engine: Engine | None, wrong: tuple[Finding
         problem = "standard input cannot be rewritten"
         found = [finding("CC0909", option="--in-place", problem=problem, remedy="name files or directories")]
         return complain(found, options.format, options.report)
+    if options.manifest:
+        must_be_regular(options.manifest)
     inputs = read_inputs(options.paths)
     rendered = rendered_inputs(options, inputs, engine, wrong)
     found = list(rendered.findings)
@@ -71,16 +77,29 @@ def run_generate(options: Namespace, engine: Engine | None, wrong: tuple[Finding
     in_place = _in_place(inputs, rendered, options.paths) if options.in_place and not has_errors(found) else {}
     if has_errors(found):
         return complain(found, options.format, options.report)
+    manifest = [NewFile(options.manifest, rendered.manifest)] if options.manifest else []
     if options.in_place:
-        for file, data in in_place.items():
-            write_file(file, data)
+        sweep(one.file for one in inputs.sources)
+        write_files([*itertools.starmap(NewFile, in_place.items()), *manifest])
     elif options.output:
-        write_file(options.output, _one_stream(inputs, rendered))
+        write_files([NewFile(options.output, _one_stream(inputs, rendered)), *manifest])
     else:
-        write_out(_one_stream(inputs, rendered))
-    if options.manifest:
-        write_file(options.manifest, rendered.manifest)
+        _print(_one_stream(inputs, rendered), manifest)
     return complain(found, options.format, options.report)
+
+
+def _print(data: bytes, manifest: list[NewFile]) -> None:
+    """Write standard output, and the manifest only if somebody has read it."""
+    if not manifest:
+        write_out(data)
+        return
+    with staged(manifest) as put:
+        try:
+            write_out(data)
+        except BrokenPipeError as problem:
+            said = f"nobody reads it, so {manifest[0].path} was not written either"
+            raise FileProblem("standard output", said, writing=True) from problem
+        put()
 
 
 def _one_stream(inputs: Inputs, rendered: Rendered) -> bytes:
@@ -134,6 +153,8 @@ def _in_place(inputs: Inputs, rendered: Rendered, paths: Sequence[str]) -> dict[
             written[source.file] = data
         if here:
             added = ()
+    if beside in written:
+        written[beside] = written.pop(beside)  # with the manifest, which vouches for the others
     if added:
         if os.path.lexists(beside) and not _ours(beside):
             raise FileProblem(beside, "exists and holds more than an earlier render wrote", writing=True)

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from krm_function.api import CONFIG_KINDS, is_config
 from krm_function.api.document import ConfigKind
-from krm_function.api.modeline import SUFFIX
+from krm_function.api.modeline import SUFFIX, schema_file
 from krm_function.cli.init_steps import State, has_coordinator, steps
 from krm_function.cli.say import complain
 from krm_function.cli.schema_copies import missing_schemas, write_all
 from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import SUFFIXES, FileProblem, read_file
+from krm_function.hosts.leftovers import sweep
 from krm_function.model.located import yaml_finding
 from krm_function.model.nearest import nearest
 from krm_function.model.platforms import PLATFORMS, find_platform
@@ -69,6 +70,7 @@ def run_init(options: Namespace) -> int:
     if options.dry_run:
         write_out("".join(_diff(plan.files)).encode())
     else:
+        sweep(os.path.join(directory, name) for name in (*os.listdir(directory), *map(schema_file, CONFIG_KINDS)))
         write_all(plan.files)
     said = [f"{'would be ' if options.dry_run else ''}{line}" for line in plan.said] or ["nothing to do"]
     text = "".join(f"{escape(line)}\n" for line in [*said, *steps(plan.state)])

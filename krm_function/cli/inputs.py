@@ -1,13 +1,14 @@
 """Files or standard input of the verbs that work on documents.
 
-Rule of this file: a ResourceList is understood wherever a stream is, because people pipe what they have.
+Rule of this file: a ResourceList is understood wherever a stream is, because people pipe what they have; and nothing at
+all is never a success, because `kustomize build (which fails) | contrast-krm check` must not be green.
 """
 
 from collections.abc import Sequence
 
 from krm_function.cli.streams import read_in
 from krm_function.findings import Finding, finding
-from krm_function.hosts.files import find, read_file
+from krm_function.hosts.files import EmptyProblem, blank, find, read_file
 from krm_function.hosts.resource_list import DecodedList, NotAResourceListError, cut_list
 from krm_function.hosts.stream import Stream, cut_stream
 from krm_function.krm import is_resource_list
@@ -36,11 +37,18 @@ class Inputs(NamedTuple):
 
 
 def read_inputs(paths: Sequence[str]) -> Inputs:
-    """Read files and directories, or standard input for none or `-`. Raises FileProblem."""
+    """Read files and directories, or standard input for none or `-`. Raises FileProblem.
+
+    Raises EmptyProblem for an empty standard input, and where all files are empty; one among others may be.
+    """
     named = [path for path in paths if path != "-"]
     raw = [(path, read_file(path)) for path in find(named)] if named else []
     if not named or "-" in paths:
         raw.append(("", read_in()))
+        if blank(raw[-1][1]):
+            raise EmptyProblem("")
+    elif all(blank(data) for _, data in raw):
+        raise EmptyProblem(raw[0][0])
     sources: list[Source] = []
     resources: list[Resource] = []
     findings: list[Finding] = []

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 
 from krm_function import __version__
 from krm_function.api.kinds import API_VERSION
@@ -22,6 +23,7 @@ from krm_function.cli.launcher import MARK, launcher
 from krm_function.cli.say import complain
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, create_file, read_file
+from krm_function.hosts.leftovers import sweep, sweep_directory, temporary_directory
 from krm_function.report.order import escape
 
 PROGRAM = "contrast-krm"
@@ -65,6 +67,8 @@ def _install(directory: str, python: str) -> tuple[bool, list[Finding]]:
     if "/" in python and not os.path.isabs(python):
         problem, remedy = "must be an absolute path, or a name without a slash", "name the Python where the copy runs"
         return False, [finding("CC0909", option="--python", problem=problem, remedy=remedy)]
+    sweep([target])
+    sweep_directory(os.path.join(directory, "lib"))
     library = _copied(directory, members())
     text = launcher(python, library).encode()
     changed = not os.path.exists(target) or read_file(target) != text
@@ -77,7 +81,6 @@ def _install(directory: str, python: str) -> tuple[bool, list[Finding]]:
 
 def _copied(directory: str, files: Sequence[Member]) -> str:
     """Make the library, unless it is there; its name."""
-    import compileall
     import py_compile
     import shutil
 
@@ -85,22 +88,21 @@ def _copied(directory: str, files: Sequence[Member]) -> str:
     place = os.path.join(directory, "lib", name)
     if os.path.isdir(place):
         return name
-    temporary = os.path.join(directory, "lib", f".{name}.{os.getpid()}")
-    try:
+    _made(os.path.dirname(place))
+    with temporary_directory(place) as temporary:
+        mode = py_compile.PycInvalidationMode.UNCHECKED_HASH  # nobody edits it, and times may get lost on the way
         for file in files:
             path = os.path.join(temporary, file.name)
             _made(os.path.dirname(path))
             shutil.copyfile(file.source, path)
-            os.chmod(path, READABLE)
-        mode = py_compile.PycInvalidationMode.UNCHECKED_HASH  # nobody edits it, and times may get lost on the way
-        compileall.compile_dir(temporary, quiet=2, invalidation_mode=mode, stripdir=temporary)
+            if path.endswith(".py"):
+                with suppress(py_compile.PyCompileError):  # it is for another Python
+                    py_compile.compile(path, dfile=file.name, doraise=True, invalidation_mode=mode)
         for path, _, names in os.walk(temporary):
             os.chmod(path, EXECUTABLE)
             for one in names:
                 os.chmod(os.path.join(path, one), READABLE)
         os.rename(temporary, place)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
     return name
 
 
@@ -125,15 +127,13 @@ def _made(path: str) -> None:
 
 def _exchanged(target: str, text: bytes, python: str) -> list[Finding]:
     """Put the executable in its place after it has run."""
-    trial = os.path.join(os.path.dirname(target), f".{PROGRAM}.{os.getpid()}")
-    create_file(trial, text, EXECUTABLE)
-    try:
+    with temporary_directory(target) as place:
+        trial = os.path.join(place, PROGRAM)
+        os.symlink(os.path.join(os.pardir, "lib"), os.path.join(place, "lib"))
+        create_file(trial, text, EXECUTABLE)
         findings = _tried(trial, python)
         if not has_errors(findings):
             os.rename(trial, target)
-    finally:
-        if os.path.lexists(trial):
-            os.unlink(trial)
     return findings
 
 

@@ -6,12 +6,13 @@ that with `-o -`; it is in no message, and an existing key is never touched.
 
 import os
 from argparse import Namespace
-from collections.abc import Callable
 
 from krm_function.cli.say import complain
 from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding
-from krm_function.hosts.files import FileProblem, create_file, read_file, write_file
+from krm_function.hosts.files import FileProblem, read_file
+from krm_function.hosts.leftovers import sweep
+from krm_function.hosts.writing import NewFile, staged, write_files
 from krm_function.manifest.new_keys import KeyPair, new_seedshare_owner, new_workload_owner
 from krm_function.model.located import yaml_finding
 from krm_function.report.order import escape
@@ -32,19 +33,18 @@ def run_keys_new(options: Namespace) -> int:
     found = _wrong(private, public, options.add_to, field)
     if found:
         return complain(found, options.format, options.report)
+    sweep((private, public, options.add_to))
     for path in filter(None, (private, public)):
-        if path != STANDARD_OUTPUT and os.path.lexists(path):  # told before seconds go by; `create_file` makes sure
+        if path != STANDARD_OUTPUT and os.path.lexists(path):  # told before seconds go by; writing makes sure
             raise FileProblem(path, "exists; a key is never overwritten, name another file", writing=True)
     pair = new_seedshare_owner() if owner == "seedshare" else new_workload_owner()
     if options.add_to:
         data = with_owner_key(read_file(options.add_to), field, pair.public)
-        _write(pair, private, lambda: write_file(options.add_to, data))
+        _write(pair, private, NewFile(options.add_to, data))
     elif public:
-        shown = _shown(pair.public, as_yaml=options.yaml)
-        _write(pair, private, lambda: create_file(public, shown, PUBLIC))
+        _write(pair, private, NewFile(public, _shown(pair.public, as_yaml=options.yaml), PUBLIC, new=True))
     else:
-        shown = _shown(pair.public, as_yaml=options.yaml)
-        _write(pair, private, lambda: write_out(shown))
+        _print(pair, private, _shown(pair.public, as_yaml=options.yaml))
     told = [] if private == STANDARD_OUTPUT else [f"private key: {private}; keep it secret, and out of Git"]
     told += [f"public key: {public}"] if public else []
     told += [f"public key: added to spec.manifest.{field} in {options.add_to}"] if options.add_to else []
@@ -69,18 +69,41 @@ def _wrong(private: str, public: str, add_to: str, field: str) -> list[Finding]:
     return []
 
 
-def _write(pair: KeyPair, private: str, publish: Callable[[], None]) -> None:
+def _write(pair: KeyPair, private: str, public: NewFile) -> None:
     """Both halves or none; the private one first, so that no public key is about whose other half is lost."""
-    if private == STANDARD_OUTPUT:
-        publish()
-        write_out(pair.private)
+    if private != STANDARD_OUTPUT:
+        write_files([NewFile(private, pair.private, PRIVATE, new=True), public])
         return
-    create_file(private, pair.private, PRIVATE)
+    with staged([public]) as put:
+        _out(pair.private, public.path)
+        put()
+
+
+def _print(pair: KeyPair, private: str, shown: bytes) -> None:
+    """The private half into its file, then the public one to standard output; no file if that fails."""
     try:
-        publish()
-    except OSError:
-        os.unlink(private)
+        write_files([NewFile(private, pair.private, PRIVATE, new=True)])
+        _out(shown, private)
+    except BaseException:  # a signal too: nobody has seen the public half
+        if _holds(private, pair.private):
+            os.unlink(private)
         raise
+
+
+def _out(data: bytes, path: str) -> None:
+    """To standard output; a reader that has gone is an error here, for it has taken the key with it."""
+    try:
+        write_out(data)
+    except BrokenPipeError as problem:
+        said = f"nobody reads it, so {path} was not written either"
+        raise FileProblem("standard output", said, writing=True) from problem
+
+
+def _holds(path: str, data: bytes) -> bool:
+    try:
+        return os.path.isfile(path) and read_file(path) == data
+    except FileProblem:
+        return False
 
 
 def _shown(pem: str, *, as_yaml: bool) -> bytes:

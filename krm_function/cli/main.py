@@ -16,7 +16,7 @@ import io
 import os
 import sys
 
-from krm_function.cli.exits import BUG, ENVIRONMENT, Exit
+from krm_function.cli.exits import BUG, ENVIRONMENT, Exit, Terminated
 
 LEGACY_ENVIRONMENT = ("KUSTOMIZE_PLUGIN_CONFIG_STRING", "KUSTOMIZE_PLUGIN_CONFIG_ROOT")
 
@@ -34,6 +34,10 @@ def main() -> int:
         return ENVIRONMENT  # the reader has gone; nothing left to say
     except KeyboardInterrupt:
         return 130
+    except Terminated as ended:
+        from krm_function.cli.signals import die
+
+        die(ended.number)
     except Exception as bug:  # noqa: BLE001 (no traceback may reach a user; this is the one place that sees all)
         return _bug(bug)
     finally:
@@ -63,20 +67,25 @@ def _dispatch(arguments: list[str]) -> int:
 
         return run_legacy(arguments[0], arguments[1:])
     from krm_function.cli.arguments import parse
+    from krm_function.cli.signals import terminable
 
     options = parse(arguments)
-    try:
-        code: int = options.run(options)
-    except OSError as problem:
-        return _file_problem(problem, getattr(options, "format", "text"), getattr(options, "report", ""))
+    with terminable():
+        try:
+            code: int = options.run(options)
+        except OSError as problem:
+            form, report = getattr(options, "format", "text"), getattr(options, "report", "")
+            return _file_problem(problem, form, report, options.parser.prog)
     return code
 
 
-def _file_problem(problem: OSError, form: str, report: str) -> int:
-    """Say which file is in the way; any other error of the system is not expected."""
-    from krm_function.cli.say import complain, file_finding
-    from krm_function.hosts.files import FileProblem
+def _file_problem(problem: OSError, form: str, report: str, verb: str = "contrast-krm") -> int:
+    """Say which file is in the way; any other error of the system is not expected. verb: as it is called."""
+    from krm_function.cli.say import complain, empty_finding, file_finding
+    from krm_function.hosts.files import EmptyProblem, FileProblem
 
+    if isinstance(problem, EmptyProblem):
+        return complain([empty_finding(problem, verb)], form, report)
     if not isinstance(problem, FileProblem):
         raise problem
     return complain([file_finding(problem)], form, "" if problem.path == report else report)

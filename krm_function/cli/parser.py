@@ -6,12 +6,15 @@ Rule of this file: it knows how a verb looks, and no verb.
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from krm_function.cli.exits import USAGE, Exit
 from krm_function.cli.say import FORMATS
-from krm_function.cli.streams import flush
+from krm_function.cli.streams import flush, write_out
 from krm_function.report.order import escape
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -30,6 +33,13 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """One line, one hint, exit 2."""
         self._refuse(message.removeprefix("argument "), f"see {self.prog} --help")
+
+    def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
+        """To standard output through the one way there; argparse would say nothing of a full device."""
+        if file is None:
+            write_out(self.format_help().encode())
+        else:
+            super().print_help(file)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Leave through the one exit."""

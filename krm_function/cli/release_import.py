@@ -18,6 +18,7 @@ from krm_function.cli.schema_copies import missing_schemas, write_all
 from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, read_file
+from krm_function.hosts.leftovers import sweep
 from krm_function.hosts.stream import decode_stream
 from krm_function.model.located import yaml_finding
 from krm_function.record import NamedTuple
@@ -72,6 +73,7 @@ def _finish(combined: Combined, before: Before, options: Namespace, findings: li
     if not options.output:
         write_out(data)
     elif data == before.data:
+        sweep([options.output])
         said += f"{escape(options.output)} says so already\n"
     else:
         copies = missing_schemas(os.path.dirname(options.output), [KIND]) if new else {}

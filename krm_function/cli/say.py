@@ -8,12 +8,13 @@ every host and verb agrees.
     exits with     2                      3                                        1               0
 """
 
+import os
 import sys
 from collections.abc import Iterable
 
 from krm_function.cli.exits import ENVIRONMENT, FINDINGS, OK, USAGE
 from krm_function.findings import Finding, finding
-from krm_function.hosts.files import FileProblem, write_file
+from krm_function.hosts.files import EmptyProblem, FileProblem, write_file
 
 FORMATS = ("text", "json", "github", "sarif")
 
@@ -45,17 +46,36 @@ def complain(
     text = render(found, form) if form == "json" else render(heard, form, infos=True)
     if form == "text":
         text += summary
-    sys.stderr.write(text)
+    heard_of = _said(text)
     if report:
         complete = render(found, form, infos=True) + (summary if form == "text" else "")
         write_file(report, complete.encode("utf-8"))
-    return exit_code(found)
+    return exit_code(found) if heard_of else ENVIRONMENT
+
+
+def _said(text: str) -> bool:
+    """Print on standard error; False if that cannot be written, which there is nowhere to tell."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # or the interpreter tries again at its end
+        return False
+    return True
 
 
 def file_finding(problem: FileProblem) -> Finding:
     """The finding of a file that cannot be read or written."""
     said = problem.problem[:1].lower() + problem.problem[1:]  # in the words of the system, in our tone
     return finding("CC1002" if problem.writing else "CC1001", file=problem.path, problem=said)
+
+
+def empty_finding(problem: EmptyProblem, verb: str) -> Finding:
+    """The finding of an input with nothing in it. verb: the command as it is called, such as `contrast-krm check`."""
+    if problem.path:
+        return finding("CC0109", file=problem.path, remedy=f"look at what writes this file, or give {verb} another one")
+    remedy = f"look at what the command in front of the pipe says, or name files: {verb} FILE"
+    return finding("CC0109", remedy=remedy)
 
 
 def exit_code(findings: Iterable[Finding]) -> int:

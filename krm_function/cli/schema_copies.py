@@ -4,12 +4,15 @@ Rule of this file: a copy is what `contrast-krm schema KIND` prints; one that is
 edits them.
 """
 
+import itertools
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from krm_function.api.modeline import DIRECTORY, schema_file
 from krm_function.api.schema import schema_text
-from krm_function.hosts.files import FileProblem, write_file
+from krm_function.hosts.files import FileProblem
+from krm_function.hosts.writing import NewFile, write_files
 
 
 def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:
@@ -23,15 +26,28 @@ def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:
 
 
 def write_all(files: Mapping[str, bytes]) -> None:
-    """Write files in this order; of directories only that of the copies is made. Raises FileProblem."""
-    for path, data in files.items():
-        directory = os.path.dirname(path)
-        if os.path.basename(directory) == DIRECTORY and not os.path.isdir(directory):
-            try:
-                os.mkdir(directory)
-            except OSError as problem:
-                raise FileProblem(directory, problem.strerror or "not writable", writing=True) from problem
-        write_file(path, data)
+    """Write all files, put into their places in this order; of directories only that of the copies is made.
+
+    Raises FileProblem, with nothing left behind.
+    """
+    directories = {os.path.dirname(path) for path in files}
+    made = [name for name in directories if os.path.basename(name) == DIRECTORY and not os.path.isdir(name)]
+    try:
+        for directory in made:
+            _make(directory)
+        write_files(itertools.starmap(NewFile, files.items()))
+    except BaseException:
+        for directory in made:
+            with suppress(OSError):  # it has files in it, or was not made
+                os.rmdir(directory)
+        raise
+
+
+def _make(directory: str) -> None:
+    try:
+        os.mkdir(directory)
+    except OSError as problem:
+        raise FileProblem(directory, problem.strerror or "not writable", writing=True) from problem
 
 
 def _holds(path: str, text: bytes) -> bool:

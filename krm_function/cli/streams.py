@@ -29,7 +29,12 @@ def read_in() -> bytes:
             [finding("CC0909", option=option, problem="it is a terminal", remedy="name files, or pipe the input in")]
         )
         raise Exit(USAGE)
-    return sys.stdin.buffer.read()
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as problem:  # it is a directory
+        from krm_function.hosts.files import FileProblem
+
+        raise FileProblem("standard input", problem.strerror or "not readable") from problem
 
 
 def write_out(data: bytes) -> None:

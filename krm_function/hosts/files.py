@@ -1,12 +1,11 @@
-"""Files and directories: which are read, and how they are written.
+"""Files and directories: which are read, and how one is written; several at once are the matter of writing.py.
 
 Rule of this file: a file is replaced as a whole, by a rename in its own directory, or not at all. Nothing is written
-through a symbolic link, and a path is never taken from the input.
+through a symbolic link, and a path is never taken from the input. Who only reads does not load what writes.
 """
 
 import os
 from collections.abc import Iterable, Sequence
-from stat import S_ISREG
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -20,6 +19,20 @@ class FileProblem(OSError):
         self.path = path
         self.problem = problem
         self.writing = writing
+
+
+class EmptyProblem(FileProblem):
+    """An input with nothing in it; `path` is "" for standard input."""
+
+    def __init__(self, path: str) -> None:
+        """Remember which."""
+        super().__init__(path, "the input is empty")
+
+
+def blank(data: bytes) -> bool:
+    """Whether there is nothing in it but white space: most often its writer has failed."""
+    rest = data[3:] if data.startswith(b"\xef\xbb\xbf") else data
+    return not rest or rest.isspace()
 
 
 def find(paths: Sequence[str]) -> list[str]:
@@ -56,73 +69,20 @@ def read_file(path: str) -> bytes:
 
 
 def write_file(path: str, data: bytes, mode: int = 0o644) -> None:
-    """Replace `path` by `data`: a new file beside it, synced, then renamed over it. Raises FileProblem.
+    """Replace `path` by `data`, as a whole or not at all. Raises FileProblem.
 
     An existing file keeps its permission bits. A symbolic link or anything but a regular file is refused.
     """
-    directory = os.path.dirname(path) or "."
-    temporary = os.path.join(directory, f".{os.path.basename(path)}.{os.getpid()}.tmp")
-    kept = None
-    try:
-        try:
-            status = os.lstat(path)
-        except FileNotFoundError:
-            pass
-        else:
-            if not S_ISREG(status.st_mode):
-                raise FileProblem(path, "not a regular file", writing=True)
-            kept = status.st_mode & 0o777
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            if kept is not None:
-                os.chmod(temporary, kept)
-            os.rename(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-        _sync(directory)
-    except FileProblem:
-        raise
-    except OSError as problem:
-        raise FileProblem(path, problem.strerror or "not writable", writing=True) from problem
+    from krm_function.hosts.writing import NewFile, write_files
+
+    write_files([NewFile(path, data, mode)])
 
 
 def create_file(path: str, data: bytes, mode: int) -> None:
-    """Write a file that must not exist yet, synced, with exactly these permission bits. Raises FileProblem.
+    """Write a file that must not exist yet, with exactly these permission bits. Raises FileProblem."""
+    from krm_function.hosts.writing import NewFile, write_files
 
-    The bits hold from the first byte and whatever the umask is; a file that could not be completed is removed.
-    """
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode & 0o600)
-        try:
-            with open(descriptor, "wb") as file:
-                os.fchmod(file.fileno(), mode)
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        except BaseException:
-            os.unlink(path)
-            raise
-        _sync(os.path.dirname(path) or ".")
-    except OSError as problem:
-        raise FileProblem(path, problem.strerror or "not writable", writing=True) from problem
-
-
-def _sync(directory: str) -> None:
-    """Make a rename durable where the file system can; the new file is complete and in its place either way."""
-    descriptor = -1
-    try:
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        os.fsync(descriptor)
-    except OSError:
-        return
-    finally:
-        if descriptor >= 0:
-            os.close(descriptor)
+    write_files([NewFile(path, data, mode, new=True)])
 
 
 def same_file(path: str, others: Iterable[str]) -> bool:

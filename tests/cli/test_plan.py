@@ -139,7 +139,8 @@ def test_memory_of_injected_containers_is_room_that_a_node_must_have(
     ("text", "code", "says", "exit_code"),
     [
         ("kind: Pod\napiVersion: v1\n", "CC0909", "there is no Node in it", 2),
-        ("", "CC0909", "there is no Node in it", 2),
+        ("# none\n", "CC0909", "there is no Node in it", 2),
+        ("", "CC0109", "the input is empty", 1),
         (listed(node(), node()), "CC0314", "there is twice", 1),
         (listed(node(allocatable={"cpu": "many"})), "CC0314", "not a Kubernetes quantity", 1),
         (listed({"metadata": {}}), "CC0314", "must be a string", 1),
@@ -169,7 +170,7 @@ def test_mistakes_of_the_command_line(shop: Shop) -> None:
     assert "CC1001" in missing.stderr
     both = plan(shop, "--nodes", "nodes.yaml", "--cluster")
     assert (both.code, both.stdout) == (2, b"")
-    stdin = shop("plan", "--config", CONFIG, "--nodes", "-", data=b"")
+    stdin = shop("plan", "--config", CONFIG, "--nodes", "-", data=b"a: b\n")
     assert stdin.code == 2
     assert "standard input holds the resources" in stdin.stderr
 

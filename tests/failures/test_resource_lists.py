@@ -37,7 +37,7 @@ def test_what_is_no_resource_list_is_echoed_with_one_error(sent: str, says: str,
     assert run.code == 1
     assert run.stdout == sent.encode()
     (error,) = run.errors
-    assert error["code"] == "CC0108"
+    assert error["code"] == ("CC0109" if not sent.strip() else "CC0108")
     assert says in error["message"]
     assert error["hint"]
 

@@ -66,7 +66,7 @@ def test_a_directory_or_a_pipe_is_not_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "pipe").is_fifo()
 
 
-@pytest.mark.parametrize("call", ["fsync", "chmod", "rename"])
+@pytest.mark.parametrize("call", ["fsync", "fchmod", "rename"])
 def test_a_failure_leaves_the_old_file_and_no_temporary_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
@@ -95,9 +95,12 @@ def test_an_interrupt_leaves_no_temporary_file(tmp_path: Path, monkeypatch: pyte
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_link_planted_under_the_temporary_name_is_not_followed(tmp_path: Path) -> None:
+def test_a_link_planted_under_the_temporary_name_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "victim").write_bytes(b"old")
-    planted = tmp_path / f".a.yaml.{os.getpid()}.tmp"
+    monkeypatch.setattr(os, "urandom", bytes)
+    planted = tmp_path / ".a.yaml.contrast-krm-000000000000.tmp"
     planted.symlink_to(tmp_path / "victim")
     with pytest.raises(FileProblem):
         write_file(str(tmp_path / "a.yaml"), b"new")

@@ -1,0 +1,155 @@
+"""One file, complete under a temporary name beside its place, not yet in it.
+
+Rule of this file: nobody may read the temporary file who may not read the finished one, from its first byte on.
+
+    the target        bits of the temporary file    bits, owner and group in the end
+    exists            the target's, at once         the target's; without a right to its group, others' bits for both
+    is new            0600                          the mode that is asked for, less the umask; our own
+    must be new       0600                          exactly the mode that is asked for; our own
+
+Nothing else of an old file is kept: no ACL, no extended attribute, no second name.
+"""
+
+import errno
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from fcntl import LOCK_NB, LOCK_SH, flock
+from stat import S_ISREG
+
+from krm_function.hosts.files import FileProblem
+from krm_function.hosts.leftovers import claim, temporary_name
+from krm_function.record import NamedTuple
+
+
+class NewFile(NamedTuple):
+    """What a file is to hold. new: it must not exist yet, and the umask does not touch its mode."""
+
+    path: str
+    data: bytes
+    mode: int = 0o644
+    new: bool = False
+
+
+class Staged(NamedTuple):
+    """A file that is complete under a temporary name. kept: another name of the old one, "" if there is none."""
+
+    file: NewFile
+    temporary: str
+    descriptor: int
+    replaces: bool
+    kept: str = ""
+    kept_descriptor: int = -1
+
+
+def stage(file: NewFile, *, alone: bool) -> Staged:
+    """Write one file under its temporary name. alone: nothing else is written with it. Raises FileProblem."""
+    try:
+        old = _old(file)
+        temporary, descriptor = _open(file.path)
+    except OSError as problem:
+        raise unwritable(file, problem) from problem
+    one = Staged(file, temporary, descriptor, old is not None)
+    try:
+        if old is not None:
+            _as_before(descriptor, old)
+        rest = memoryview(file.data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+        if old is None:
+            os.fchmod(descriptor, file.mode if file.new else file.mode & ~_umask())
+        os.fsync(descriptor)
+        return one if alone or old is None else _with_old(one)
+    except OSError as problem:
+        drop(one)
+        raise unwritable(file, problem) from problem
+    except BaseException:
+        drop(one)
+        raise
+
+
+def must_be_regular(path: str) -> None:
+    """Refuse, before anything is read from it, what would not be replaced later: a pipe would be waited for."""
+    try:
+        _old(NewFile(path, b""))
+    except OSError as problem:
+        raise unwritable(NewFile(path, b""), problem) from problem
+
+
+def _old(file: NewFile) -> os.stat_result | None:
+    """What stands in the place. Raises FileProblem for anything but a regular file, or anything if it must be new."""
+    try:
+        status = os.lstat(file.path)
+    except FileNotFoundError:
+        return None
+    if file.new:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+    if not S_ISREG(status.st_mode):
+        raise FileProblem(file.path, "not a regular file", writing=True)
+    return status
+
+
+def _open(path: str) -> tuple[str, int]:
+    """A new temporary file of ours, for its owner alone."""
+    while True:
+        temporary = temporary_name(path)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        if claim(descriptor, temporary):
+            return temporary, descriptor
+        os.close(descriptor)
+
+
+def _as_before(descriptor: int, old: os.stat_result) -> None:
+    """Owner, group and bits of the old file as far as the system allows."""
+    mode = old.st_mode & 0o777
+    mine = os.fstat(descriptor)
+    if old.st_uid != mine.st_uid:
+        with suppress(OSError):
+            os.fchown(descriptor, old.st_uid, -1)
+    if old.st_gid != mine.st_gid:
+        try:
+            os.fchown(descriptor, -1, old.st_gid)
+        except OSError:
+            mode = mode & 0o707 | (mode & 0o007) << 3  # what one group might do is nothing for another one
+    os.fchmod(descriptor, mode)
+
+
+def _umask() -> int:
+    """The umask; it can only be read by setting it."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return umask
+
+
+def _with_old(one: Staged) -> Staged:
+    """The same with a second name of the old file, to take a rename back; without, where the system has none."""
+    kept = temporary_name(one.file.path)
+    try:
+        descriptor = os.open(one.file.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return one
+    try:
+        flock(descriptor, LOCK_SH | LOCK_NB)  # the file is not ours: somebody may hold it for long
+        os.link(one.file.path, kept, follow_symlinks=False)
+    except OSError:
+        os.close(descriptor)
+        return one
+    return one._replace(kept=kept, kept_descriptor=descriptor)
+
+
+def drop(one: Staged) -> None:
+    """Remove the names that are not needed any more, then the locks."""
+    for name in filter(None, (one.temporary, one.kept)):
+        with suppress(OSError):  # it was renamed
+            os.unlink(name)
+    for descriptor in (one.descriptor, one.kept_descriptor):
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def unwritable(file: NewFile, problem: OSError, remaining: Sequence[str] = ()) -> FileProblem:
+    """What to raise for a file. remaining: paths that have their new bytes all the same."""
+    said = problem.problem if isinstance(problem, FileProblem) else problem.strerror or "not writable"
+    if remaining:
+        said += f"; written already: {', '.join(remaining)}"
+    return FileProblem(file.path, said, writing=True)
