@@ -18,6 +18,7 @@ from krm_function.hosts.files import read_file
 from krm_function.hosts.resource_list import DecodedList, encode_failure
 from krm_function.report.krm import krm_results
 from krm_function.verdict import ManifestFile, Verdict, verdict
+from krm_function.verdict.verdict import NOT_COMPARED
 
 
 def run_check(options: Namespace) -> int:
@@ -29,11 +30,10 @@ def run_check(options: Namespace) -> int:
     findings += checked.findings
     if options.no_weaker and not has_errors(findings):
         findings += gate_findings(options.no_weaker, output_of(inputs))
-    summary = f"checked {checked.workloads} Contrast workload{'' if checked.workloads == 1 else 's'}\n"
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
             write_out(encode_failure(source.decoded, krm_results(findings)))
-    return complain(findings, options.format, options.report, summary, asked=GAINED)
+    return complain(findings, options.format, options.report, checked.summary, asked=(GAINED, NOT_COMPARED))
 
 
 def _config(paths: list[str], inputs: Inputs) -> tuple[Config | None, tuple[Finding, ...]]:

@@ -12,6 +12,7 @@ class Resource(NamedTuple):
     text: exactly the characters of the document, with its separator line and comments.
     line: line of the text's first character in `file`, from 1. file: "" for standard input.
     api_version, kind, name: as the document says them, "" where it does not.
+    certain: whether these can be told without parsing; False: the header is not plain, or there are `items` on top.
     """
 
     text: str
@@ -20,3 +21,4 @@ class Resource(NamedTuple):
     api_version: str = ""
     kind: str = ""
     name: str = ""
+    certain: bool = True
