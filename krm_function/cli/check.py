@@ -18,7 +18,6 @@ from krm_function.hosts.files import read_file
 from krm_function.hosts.resource_list import DecodedList, encode_failure
 from krm_function.report.krm import krm_results
 from krm_function.verdict import ManifestFile, Verdict, verdict
-from krm_function.verdict.verdict import NOT_COMPARED
 
 
 def run_check(options: Namespace) -> int:
@@ -33,7 +32,8 @@ def run_check(options: Namespace) -> int:
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
             write_out(encode_failure(source.decoded, krm_results(findings)))
-    return complain(findings, options.format, options.report, checked.summary, asked=(GAINED, NOT_COMPARED))
+    said = checked.told_in(findings, options.format)
+    return complain(said, options.format, options.report, checked.summary, asked=GAINED)
 
 
 def _config(paths: list[str], inputs: Inputs) -> tuple[Config | None, tuple[Finding, ...]]:

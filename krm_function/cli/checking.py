@@ -42,9 +42,11 @@ def checked(resources: Sequence[Resource], documents: Sequence[ConfigDocument], 
 
 
 def say_checked(made: "Verdict", before: tuple[Finding, ...] = (), form: str = "text", report: str = "") -> int:
-    """Say a verdict behind what was said before, and that there was no workload if so; answers with the exit code."""
-    from krm_function.verdict.verdict import NOT_COMPARED
+    """Say a verdict behind what was said before; answers with the exit code.
 
-    findings = (*before, *made.findings)
-    summary = "" if made.workloads or has_errors(findings) else made.summary
-    return complain(findings, form, report, summary, asked=(NOT_COMPARED,))
+    A function is silent about workloads that are as they should be; that there was none, or that something was not
+    looked at, is said.
+    """
+    findings = made.told_in((*before, *made.findings), form)
+    looked = made.workloads and len(findings) == len(before) + len(made.findings)
+    return complain(findings, form, report, "" if looked or has_errors(findings) else made.summary)

@@ -9,7 +9,7 @@ every host and verb agrees.
 """
 
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from krm_function.cli.exits import ENVIRONMENT, FINDINGS, OK, USAGE
 from krm_function.findings import Finding, finding
@@ -34,14 +34,14 @@ def render(findings: Iterable[Finding], form: str, *, infos: bool = False) -> st
 
 
 def complain(
-    findings: Iterable[Finding], form: str = "text", report: str = "", summary: str = "", *, asked: Collection[str] = ()
+    findings: Iterable[Finding], form: str = "text", report: str = "", summary: str = "", *, asked: str = ""
 ) -> int:
     """Say the findings and answer with the exit code they ask for. summary: one closing line for people.
 
-    asked: codes of infos that the call asked for; they are said in every form, other infos only to machines.
+    asked: the code of an info that the call asked for; it is said in every form, other infos only to machines.
     """
     found = list(findings)
-    heard = [one for one in found if one.severity != "info" or one.code in asked]
+    heard = [one for one in found if one.severity != "info" or one.code == asked]
     text = render(found, form) if form == "json" else render(heard, form, infos=True)
     if form == "text":
         text += summary

@@ -5,7 +5,7 @@ A render keeps what it does not own, so most of what they write stands on both s
 
 - undo records hold bytes of the text that was edited; compared is what each does: its operation, address and value;
 - initdata are compared as what is packed, because another zlib packs to other bytes;
-- null is absent; a quantity is its value (the API server writes 1024Mi as 1Gi);
+- a quantity is its value (the API server writes 1024Mi as 1Gi);
 - in what a render puts in anew: defaults of the API server, and only those values (DEFAULTS).
 """
 
@@ -32,15 +32,13 @@ DEFAULTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "initContainers": CONTAINER,
     "ports": {"protocol": ("TCP",)},
     "startupProbe": {"timeoutSeconds": (1,), "successThreshold": (1,)},
-    "volumeClaimTemplate": {"metadata": ({}, {"creationTimestamp": None})},
+    "volumeClaimTemplate": {"metadata": ({},)},
 }
 QUANTITIES = frozenset(("limits", "requests", "podFixed"))
 
 
 def excused(path: Path, first: Any, second: Any) -> bool:
     """Whether two values mean the same. first: as it stands; second: as a render writes it; ABSENT where nothing is."""
-    if first in (None, ABSENT) and second in (None, ABSENT):
-        return True
     around = next((part for part in reversed(path[:-1]) if isinstance(part, str)), "")
     if second is ABSENT:
         return first in DEFAULTS.get(around, {}).get(str(path[-1]), ()) if path else False

@@ -37,8 +37,13 @@ class Verdict(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """One line for people."""
-        return f"checked {self.workloads} Contrast workload{'' if self.workloads == 1 else 's'}\n"
+        """Lines for people: how many workloads, and what was not looked at."""
+        left_out = [f"{found.message}\n" for found in self.findings if found.code == NOT_COMPARED]
+        return f"checked {self.workloads} Contrast workload{'' if self.workloads == 1 else 's'}\n{''.join(left_out)}"
+
+    def told_in(self, findings: Sequence[Finding], form: str) -> list[Finding]:
+        """The findings to say beside the summary: as text, it has what was not looked at."""
+        return [found for found in findings if form != "text" or found.code != NOT_COMPARED]
 
 
 def verdict(resources: Sequence[Resource], file: ManifestFile | None = None, config: Config | None = None) -> Verdict:

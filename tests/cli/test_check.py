@@ -11,7 +11,7 @@ from tests.failures.running import Run
 from tests.failures.world import CANARY, OTHER_IMAGE, WEB_IMAGE, World, canaries, encoded
 
 NOT_COMPARED = (
-    "info CC1117: not compared with another render: RuntimeClass objects, reference values and owner keys, injected"
+    "not compared with another render: RuntimeClass objects, reference values and owner keys, injected"
     " containers, initdata beside the policy, and what a pod no longer says; that takes the configuration of the render"
     " (docs/limits.md has the list)\n"
 )
@@ -46,7 +46,7 @@ def checked(shop: Shop, made: Objects, *arguments: str) -> Run:
 
 def test_what_a_render_makes_passes(shop: Shop, rendered: bytes) -> None:
     run = shop("check", data=rendered)
-    assert (run.code, run.stdout, run.stderr) == (0, b"", f"{NOT_COMPARED}checked 2 Contrast workloads\n")
+    assert (run.code, run.stdout, run.stderr) == (0, b"", f"checked 2 Contrast workloads\n{NOT_COMPARED}")
     assert checked(shop, objects(rendered)).code == 0
 
 

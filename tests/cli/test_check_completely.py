@@ -311,7 +311,7 @@ def test_a_function_config_asks_for_a_check(config: Any, shop: Shop, rendered: b
     made = objects(rendered)
     sent = resource_list(made, config)
     run = shop(data=sent)
-    assert (run.code, run.stderr) == (0, NOT_COMPARED)
+    assert (run.code, run.stderr) == (0, f"checked 2 Contrast workloads\n{NOT_COMPARED}")
     assert run.stdout.startswith(sent)
     moved_env(made)
     sent = resource_list(made, config)
