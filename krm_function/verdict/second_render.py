@@ -52,7 +52,8 @@ def compare_renders(
     if config.generate.policy.engine == "native":
         findings += [found for pod in pods for found in _not_taken_back(pod)]
     if rendered.manifest:
-        sealed_otherwise = any(found.code == "CC1103" for found in changed)
+        digests = {one.digest for one in rendered.plan if one.workload is not None}
+        sealed_otherwise = bool(changed) and digests != {pod.checked.digest for pod in pods}
         findings += differ_from(manifests, rendered.manifest, sealed_otherwise=sealed_otherwise)
     if not locked and pods:
         findings.append(finding("CC1117", what=WITHOUT_LOCK))

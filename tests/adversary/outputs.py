@@ -194,4 +194,3 @@ def deployments(directory: Path) -> dict[str, Deployment]:
     config = _configured("gpu", directory / "gpu", _filled_in)
     made["gpu"] = Deployment(config, _rendered("gpu", config))
     return made
-
