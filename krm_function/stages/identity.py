@@ -1,12 +1,12 @@
 """Identity: one input holds each object once.
 
 Rule of this file: group, kind, namespace and name are what a cluster tells objects apart by, not the version. Of two
-with one identity it keeps the one that is applied last, whatever was sealed. Only objects whose group, kind and name
-stand more than once are parsed for the rest, so that an input without such pairs costs a look at each header.
+with one identity it keeps the one that is applied last, whatever was sealed. Only what stands there more than once
+by kind and name is parsed for the rest, so that an input without such pairs costs a look at each header.
 
 Truth table, first row that holds:
 
-    two objects have                                                            answer
+    two objects have                                                          answer
     another namespace ("" is `default`; a RuntimeClass has none)              two objects
     no name, as with generateName alone                                       two objects
     the name that kpt gives its package contexts, both local to the package   two objects
@@ -14,68 +14,69 @@ Truth table, first row that holds:
     anything else                                                             one object twice: CC0118 at each place
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.asked import HOOK, classes_in, is_hook
+from krm_function.model.kinds import LOOKED_INTO
+from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import dig
 from krm_function.record import NamedTuple
-from krm_function.yamltext import Document, YamlError, locate, parse
+from krm_function.yamltext import Document, YamlError, locate, parse, read_value
 
 CLUSTER_WIDE = frozenset(("RuntimeClass",))  # more of these kinds cannot be known: there are custom resources
 PACKAGE_CONTEXT = "kptfile.kpt.dev"  # the ConfigMap that kpt puts into every package and subpackage
 LOCAL = "config.kubernetes.io/local-config"
 
-Named = tuple[str, str, str]  # group, kind, name
+Named = tuple[str, str]  # kind and name: with group and namespace, all of an identity
+Identity = tuple[str, str, str, str]  # group, kind, namespace, name
 
 
 class Standing(NamedTuple):
-    """An object and where it stands."""
+    """An object and where it stands: position of its resource, path to it."""
 
+    position: int
+    root: Path
     ref: Ref
     value: Any
-    file: str
-    line: int
-    column: int
-
-    @property
-    def place(self) -> str:
-        """`file:line`, for a sentence."""
-        return f"{self.file or '<stdin>'}:{self.line}"
 
 
 def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document]) -> tuple[Finding, ...]:
-    """CC0118 for every object of which there is another. documents: those that were parsed before, by position."""
+    """CC0118 for every object of which there is another. documents: what was parsed before, by position."""
     alike: dict[Named, list[int]] = {}
     for index, resource in enumerate(resources):
-        for name in _names(resource, documents.get(index)):
-            alike.setdefault(name, []).append(index)
-    suspects = {name: indexes for name, indexes in alike.items() if len(indexes) > 1}
-    if not suspects:
-        return ()
-    standing: dict[tuple[Named, str], list[Standing]] = {}
-    for index in sorted({index for indexes in suspects.values() for index in indexes}):
-        for one in _standing(resources[index]):
-            if (named := _named(one.ref, one.value)) in suspects:
-                standing.setdefault((named, _namespace(one.ref)), []).append(one)
-    return tuple(found for group in standing.values() if len(group) > 1 and not _two(group) for found in _said(group))
+        if (resource.certain and resource.kind not in LOOKED_INTO) or index not in documents:
+            if resource.name:
+                alike.setdefault((resource.kind, resource.name), []).append(index)
+            continue
+        for _, value in objects(documents[index].value):
+            alike.setdefault((reference(value).kind, _name(value)), []).append(index)
+    suspects = {named for named, indexes in alike.items() if len(indexes) > 1 and all(named)}
+    standing: dict[Identity, list[Standing]] = {}
+    findings: list[Finding] = []
+    for index in sorted({index for named in suspects for index in alike[named]}):
+        try:
+            value = read_value(resources[index].text)
+        except YamlError as problem:  # nobody can tell what it is
+            findings.append(yaml_finding(problem, resources[index].file))
+            continue
+        for one in (Standing(index, root, reference(each), each) for root, each in objects(value)):
+            if (one.ref.kind, name := _name(one.value)) in suspects:
+                identity = (_group(one.ref.api_version), one.ref.kind, _namespace(one.ref), name)
+                standing.setdefault(identity, []).append(one)
+    for group in standing.values():
+        if len(group) > 1 and not _two(group):
+            findings += _said(group, resources)
+    return tuple(findings)
 
 
-def _names(resource: Resource, document: Document | None) -> Iterable[Named]:
-    """Group, kind and name of every object of a resource, as far as they are known without parsing it."""
-    if document is not None:
-        found = [_named(reference(value), value) for _, value in objects(document.value)]
-    else:
-        found = [(_group(resource.api_version), resource.kind, resource.name)]
-    return [named for named in found if named[1] and named[2]]
-
-
-def _named(ref: Ref, value: Any) -> Named:
+def _name(value: Any) -> str:
+    """The name of an object; a generateName is none."""
     name = dig(value, ("metadata", "name"))
-    return _group(ref.api_version), ref.kind, name if isinstance(name, str) else ""
+    return name if isinstance(name, str) else ""
 
 
 def _group(api_version: str) -> str:
@@ -87,23 +88,6 @@ def _namespace(ref: Ref) -> str:
     return "" if ref.kind in CLUSTER_WIDE else ref.namespace or "default"
 
 
-def _standing(resource: Resource) -> list[Standing]:
-    """The objects of one resource as its text has them."""
-    try:
-        document = parse(resource.text, line=resource.line)
-    except YamlError:
-        return []  # whoever looks into it says so
-    found = []
-    for root, value in objects(document.value):
-        found.append(Standing(reference(value), value, resource.file, *locate(document, root or _first(value))))
-    return found
-
-
-def _first(value: Any) -> Path:
-    """The first key of an object, where a person looks for it."""
-    return (str(next(iter(value), "")),) if isinstance(value, dict) else ()
-
-
 def _two(group: list[Standing]) -> bool:
     """Whether these are different objects after all."""
     if group[0].ref.name == PACKAGE_CONTEXT and group[0].ref.kind == "ConfigMap":
@@ -112,11 +96,18 @@ def _two(group: list[Standing]) -> bool:
     return sorted(hooks) == [False, True] and not any(list(classes_in(one.value)) for one in group)
 
 
-def _said(group: list[Standing]) -> list[Finding]:
+def _said(group: list[Standing], resources: Sequence[Resource]) -> list[Finding]:
     """One finding at each place; each names another place, the first one where it can."""
-    said = []
+    places = []
     for one in group:
-        other = group[1] if one is group[0] else group[0]
-        found = finding("CC0118", one.ref, kind=one.ref.kind, name=one.ref, other=other.place)
-        said.append(found._replace(line=one.line, column=one.column, file=one.file))
+        resource = resources[one.position]
+        first = next(iter(one.value), "") if isinstance(one.value, dict) else ""  # of a document: behind its comments
+        line, column = locate(parse(resource.text, line=resource.line), one.root or (str(first),))
+        places.append((resource.file, line, column))
+    said = []
+    for index, one in enumerate(group):
+        file, line, _ = places[0 if index else 1]
+        found = finding("CC0118", one.ref, kind=one.ref.kind, name=one.ref, other=f"{file or '<stdin>'}:{line}")
+        file, line, column = places[index]
+        said.append(found._replace(file=file, line=line, column=column))
     return said

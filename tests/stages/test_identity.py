@@ -99,3 +99,9 @@ def test_one_object_twice_is_found(name: str) -> None:
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_different_objects_are_left_alone(name: str) -> None:
     assert found(*DIFFERENT[name]) == []
+
+
+def test_what_cannot_be_read_may_be_the_same_object() -> None:
+    text = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {a: 1, a: 2}\n"
+    resources = decode_stream(f"{text}---\n{text.replace(', a: 2', '')}".encode()).resources
+    assert [one.code for one in duplicates(resources, {})] == ["CC0106"]
