@@ -65,10 +65,13 @@ def differ(manifests: Manifests) -> list[Finding]:
 
 
 def differ_from(manifests: Manifests, again: bytes, *, sealed_otherwise: bool) -> list[Finding]:
-    """Where the manifest of another render differs. sealed_otherwise: pods do, and their digests in consequence."""
+    """Where the manifest of another render (b"": it makes none) differs.
+
+    sealed_otherwise: pods differ, and in consequence their digests in the manifest, of which nothing is said then.
+    """
     if not manifests.texts or manifests.texts[0] == again:
         return []
-    paths = list(differing(manifests.decoded, decode(again), never))
+    paths = list(differing(manifests.decoded, decode(again) if again else {}, never))
     fields = [_short(path) for path in paths if not (sealed_otherwise and path[0] == "Policies")]
     if paths and not fields:
         return []

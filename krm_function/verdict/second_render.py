@@ -33,7 +33,6 @@ WITHOUT_CONFIG = (
     " a pod no longer says; that takes the configuration of the render (docs/limits.md has the list)"
 )
 WITHOUT_LOCK = "the policies, as the configuration has no ImageLock"
-WITHOUT_MANIFEST = "the manifest, as a render with this configuration makes none"
 NOT_SEALED = "does not seal this pod"
 NOT_KNOWN = "does not know this RuntimeClass"
 
@@ -51,14 +50,11 @@ def compare_renders(
     findings += changed + _unknown(resources, output, pods, rendered, config)
     if config.generate.policy.engine == "native":
         findings += [found for pod in pods for found in _not_taken_back(pod)]
-    if rendered.manifest:
-        digests = {one.digest for one in rendered.plan if one.workload is not None}
-        sealed_otherwise = bool(changed) and digests != {pod.checked.digest for pod in pods}
-        findings += differ_from(manifests, rendered.manifest, sealed_otherwise=sealed_otherwise)
+    digests = {one.digest for one in rendered.plan if one.workload is not None}
+    sealed_otherwise = bool(changed) and digests != {pod.checked.digest for pod in pods}
+    findings += differ_from(manifests, rendered.manifest, sealed_otherwise=sealed_otherwise)
     if not locked and pods:
         findings.append(finding("CC1117", what=WITHOUT_LOCK))
-    if manifests.texts and not rendered.manifest:
-        findings.append(finding("CC1117", what=WITHOUT_MANIFEST))
     return findings
 
 

@@ -195,6 +195,18 @@ def test_another_release_of_an_image_seals_another_policy(shop: Shop, rendered: 
     assert error["message"].endswith("web: command or args")
 
 
+def test_the_order_of_init_containers_is_found_by_another_render(shop: Shop) -> None:
+    world = World()
+    image = world.container["image"]
+    world.pod["initContainers"] = [{"name": name, "image": image} for name in ("first", "second")]
+    made = rendered_from(shop, world)
+    assert again(shop, made).code == 0
+    web(made)["spec"]["initContainers"][1:3] = web(made)["spec"]["initContainers"][2:0:-1]
+    assert [error["message"].rpartition(": ")[2] for error in again(shop, made).errors] == [
+        "the order of its containers"
+    ]
+
+
 def without_a_lock() -> World:
     world = World()
     world.spec["runtimeClasses"] = "emit"
