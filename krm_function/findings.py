@@ -121,6 +121,11 @@ KINDS: dict[str, Kind] = {
         "annotation contrast-krm.dev/emitted marks what a render has added, and this is no such object: {problem}",
         "remove the annotation, or the object",
     ),
+    "CC0118": Kind(
+        "error",
+        "{kind} {name} stands in the input twice, also at {other}",
+        "remove one of the two, or give it another name; of two objects with one identity a cluster has only the last",
+    ),
     # --- CC02: selection and annotations
     "CC0202": Kind("error", "{what} {key} has no effect on {place}", "move it to {where}"),
     "CC0203": Kind("error", "unknown {what} {key}", "{remedy}"),
@@ -474,6 +479,27 @@ KINDS: dict[str, Kind] = {
         "error",
         "a render with this configuration makes another manifest: {fields}",
         "render again, or check with the configuration of the render",
+    ),
+    "CC1114": Kind(
+        "error",
+        "a render with this configuration makes this object otherwise: {fields}",
+        "nothing may change rendered output; render again, or check with the configuration of the render",
+    ),
+    "CC1115": Kind(
+        "error",
+        "a render with this configuration {problem}",
+        "nothing may change rendered output; render again, or check with the configuration of the render",
+    ),
+    "CC1116": Kind(
+        "error",
+        "RuntimeClass {name} has the handler {handler}; a class of Contrast's has its own name as handler",
+        "take the RuntimeClass of the release; with another handler its pods run in no confidential VM, or unsealed",
+    ),
+    "CC1117": Kind("info", "not compared with another render: {what}"),
+    "CC1118": Kind(
+        "error",
+        "there is no document to check",
+        "see why the command before made none; in a shell, `set -o pipefail` lets its failure through",
     ),
     # --- CC12: images, as `lock` finds them; from CC1250 on it is about the way to them
     "CC1201": Kind("warning", "image {image} is not pinned; now it is {digest}", "write {pinned}"),

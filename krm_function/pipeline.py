@@ -20,6 +20,7 @@ from krm_function.model.runtime_class import RuntimeClass
 from krm_function.model.vcpus import vcpus
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.record import NamedTuple
+from krm_function.stages.identity import duplicates
 from krm_function.stages.inject import inject_into
 from krm_function.stages.manifest import (
     Made,
@@ -41,6 +42,7 @@ from krm_function.stages.write import ObjectEdits, Written, collisions, write
 
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
+    from krm_function.sealing import Sealer
 
 Blocks = Callable[[Platform, int], IdBlocks]
 NO_LABELS: Mapping[str, str] = {}
@@ -118,12 +120,14 @@ def render(
     config: Config | None,
     config_findings: tuple[Finding, ...] = (),
     engine: "Engine | None" = None,
+    sealer: "Sealer | None" = None,
 ) -> Rendered:
     """Render the resources of one deployment.
 
     config: None when it could not be made; config_findings then says why. That is an error only if there is anything to
     render: a stream of which nothing is Contrast's passes through as it is. engine: genpolicy in place of our own
-    generator; the one thing here that is not pure, and given only if the operator asked for it.
+    generator; the one thing here that is not pure, and given only if the operator asked for it. sealer: what puts
+    policies into pods in place of both, for `check` without an ImageLock.
     """
     unchanged = tuple(resource.text for resource in resources)
     known = tuple(found for found in config_findings if found.code != NO_RELEASE)
@@ -145,6 +149,7 @@ def render(
         return Rendered(unchanged, findings=findings + _unproven(resources, source, config), plan=skipped)
     if config is None:
         return Rendered(unchanged, findings=findings + config_findings, plan=skipped)
+    findings += duplicates(resources, {**source.documents, **source.emitted})
     config, problems = _with_base(config, resources, source)
     if has_errors(problems):
         return Rendered(unchanged, findings=findings + config_findings + problems, plan=skipped)
@@ -160,7 +165,7 @@ def render(
     counts = {p.name: [s.vcpus for s in subjects if s.resolved.platform == p] for p in used}
     reference_values = gather_reference_values(config, used, counts)
     findings += reference_values.findings
-    subjects, problems = _sealed(subjects, config, resources, source, reference_values, engine)
+    subjects, problems = _sealed(subjects, config, resources, source, reference_values, engine, sealer)
     findings += problems
     findings += tuple(
         placed(found, resources[subject.resource], source.documents[subject.resource], subject.workload)
@@ -221,7 +226,8 @@ def _foreseen(
 ) -> tuple[Finding, ...]:
     """Errors of the manifest and of what would be added, told with those of workloads and not only after them."""
     coming = (*classified.added, *emit(config.generate.manifest, b"{}", sealed))
-    return (*foresee(config, sealed), *collisions(resources, source.documents, source.emitted, coming))
+    once = list({one.workload.ref: one for one in sealed}.values())  # of one that stands there twice, CC0118 says so
+    return (*foresee(config, once), *collisions(resources, source.documents, source.emitted, coming))
 
 
 def _with_base(config: Config, resources: Sequence[Resource], known: Read) -> tuple[Config, tuple[Finding, ...]]:
@@ -267,19 +273,23 @@ def _sealed(
     known: Read,
     reference_values: ReferenceValues,
     engine: "Engine | None",
+    sealer: "Sealer | None" = None,
 ) -> tuple[list[Subject], tuple[Finding, ...]]:
     """Give every workload without errors its ID block and its policy."""
     options = config.generate.policy
     blocks = _blocks(reference_values)
-    if options.engine == "none" and engine is None:
+    if options.engine == "none" and engine is None and sealer is None:
         return [_measured(subject, blocks, existing=True) for subject in subjects], _in_vain(config)
-    from krm_function.sealing import choose_sealer  # and with it all that makes policies
-
-    source = read(resources, ("ConfigMap", "Secret"), known)
-    values = [value for document in source.documents.values() for _, value in objects(document.value)]
-    sealer, problems = choose_sealer(config, values, engine)
+    said: tuple[Finding, ...] = ()
     if sealer is None:
-        return subjects, problems
+        from krm_function.sealing import choose_sealer  # and with it all that makes policies
+
+        source = read(resources, ("ConfigMap", "Secret"), known)
+        values = [value for document in source.documents.values() for _, value in objects(document.value)]
+        sealer, said = choose_sealer(config, values, engine)
+        if sealer is None:
+            return subjects, said
+        said += source.findings
     done: list[Subject] = []
     for subject in subjects:
         measured = _measured(subject, blocks)
@@ -287,7 +297,7 @@ def _sealed(
             sealing = sealer(measured.workload)
             measured = measured.plus(sealing.edits, sealing.findings)._replace(digest=sealing.digest)
         done.append(measured)
-    return done, (*problems, *source.findings)
+    return done, said
 
 
 def _in_vain(config: Config) -> tuple[Finding, ...]:

@@ -75,7 +75,7 @@ def test_a_stream_without_contrast_workloads_passes_through(*, known: bool) -> N
 
 
 def test_the_text_of_what_is_not_contrasts_is_the_very_same() -> None:
-    odd = "# keep\napiVersion: v1\nkind:   Service\nmetadata: {name: web, x: 0o17}  \n\n\n"
+    odd = "# keep\napiVersion: v1\nkind:   Service\nmetadata: {name: odd, x: 0o17}  \n\n\n"
     resources = stream(coordinator(), odd, an_object(), SERVICE)
     made = render(resources, config())
     assert not made.failed
@@ -237,9 +237,13 @@ def test_the_name_of_the_manifest_may_not_be_taken() -> None:
 
 
 def test_two_pods_that_are_the_same_cannot_share_a_manifest() -> None:
+    assert codes(run(coordinator(), an_object("DaemonSet", "same"), an_object("ReplicaSet", "same"))) == ["CC0705"]
+
+
+def test_one_object_twice_is_told_at_both_places_and_not_by_its_digest() -> None:
     job = an_object("Job", "same")
-    twice = [job, {**job, "metadata": {"name": "same", "namespace": "shop", "labels": {"x": "y"}}}]
-    assert codes(run(coordinator(), *twice)) == ["CC0705"]
+    made = run(coordinator(), job, {**job, "metadata": {"name": "same", "namespace": "shop", "labels": {"x": "y"}}})
+    assert codes(made) == ["CC0118", "CC0118"]
 
 
 # --- what is written
@@ -614,7 +618,7 @@ BY_NAME = config(manifest=ManifestOptions(base={"configMap": "last"}))
 
 @pytest.mark.parametrize("wrap", [lambda one: one, lambda one: a_list(SERVICE, one)])
 def test_a_base_may_be_a_config_map_of_the_input(wrap: Any) -> None:
-    made = good(wrap(a_base()), SERVICE, an_object(), to=BY_NAME)
+    made = good(wrap(a_base()), an_object(), to=BY_NAME)
     assert sorted(one["SANs"][0] for one in manifest(made)["Policies"].values()) == ["coordinator", "gone", "web"]
 
 

@@ -29,11 +29,11 @@ def run_check(options: Namespace) -> int:
     findings += checked.findings
     if options.no_weaker and not has_errors(findings):
         findings += gate_findings(options.no_weaker, output_of(inputs))
-    summary = f"checked {checked.workloads} Contrast workload{'' if checked.workloads == 1 else 's'}\n"
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
             write_out(encode_failure(source.decoded, krm_results(findings)))
-    return complain(findings, options.format, options.report, summary, asked=GAINED)
+    said = checked.told_in(findings, options.format)
+    return complain(said, options.format, options.report, checked.summary, asked=GAINED)
 
 
 def _config(paths: list[str], inputs: Inputs) -> tuple[Config | None, tuple[Finding, ...]]:

@@ -4,11 +4,16 @@ Rule of this file: the host decides what becomes of the answer; nothing is ever 
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from krm_function.api import ConfigDocument, collect, options_in
+from krm_function.cli.say import complain
 from krm_function.findings import Finding, has_errors
 from krm_function.model.resource import Resource
 from krm_function.pipeline import NO_RELEASE
+
+if TYPE_CHECKING:
+    from krm_function.verdict import Verdict
 
 
 def asks_for_check(options: ConfigDocument) -> bool:
@@ -16,15 +21,13 @@ def asks_for_check(options: ConfigDocument) -> bool:
     return options_in(options).get("mode") == "check"
 
 
-def checked(
-    resources: Sequence[Resource], documents: Sequence[ConfigDocument], options: ConfigDocument
-) -> tuple[Finding, ...]:
-    """The verdict, and what is wrong with the configuration. documents: all that there is of it, options included.
+def checked(resources: Sequence[Resource], documents: Sequence[ConfigDocument], options: ConfigDocument) -> "Verdict":
+    """The verdict, with what is wrong with the configuration. documents: all that there is of it, options included.
 
     It is rendered again where the render's options are known: they are among the items, as in kpt, or stand beside
     `mode: check` in the function's own configuration.
     """
-    from krm_function.verdict import verdict
+    from krm_function.verdict import Verdict, verdict
 
     alone = options_in(options).keys() == {"mode"}
     config, unmet = collect(documents, "render" if alone else "check")
@@ -32,4 +35,18 @@ def checked(
     if alone and not any(spec and spec.get("mode") != "check" for spec in given):
         config = None
     problems = tuple(found for found in unmet if found.code != NO_RELEASE)
-    return problems if has_errors(problems) else (*problems, *verdict(resources, None, config).findings)
+    if has_errors(problems):
+        return Verdict(problems)
+    made = verdict(resources, None, config)
+    return made._replace(findings=(*problems, *made.findings))
+
+
+def say_checked(made: "Verdict", before: tuple[Finding, ...] = (), form: str = "text", report: str = "") -> int:
+    """Say a verdict behind what was said before; answers with the exit code.
+
+    A function is silent about workloads that are as they should be; that there was none, or that something was not
+    looked at, is said.
+    """
+    findings = made.told_in((*before, *made.findings), form)
+    looked = made.workloads and len(findings) == len(before) + len(made.findings)
+    return complain(findings, form, report, "" if looked or has_errors(findings) else made.summary)

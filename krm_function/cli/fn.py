@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from krm_function.api import CONFIG_KINDS, ConfigDocument, collect, is_config
-from krm_function.cli.checking import asks_for_check, checked
+from krm_function.cli.checking import asks_for_check, checked, say_checked
 from krm_function.cli.configuration import from_files, from_resources
 from krm_function.cli.exits import USAGE
 from krm_function.cli.say import complain
@@ -77,9 +77,9 @@ def run_function(
     options, more = _function_config(decoded.function_config)
     documents, findings = documents + options, findings + more
     if options and asks_for_check(options[0]):
-        findings += checked(decoded.resources, documents, options[0])
-        write_out(encode_failure(decoded, krm_results(findings)))
-        return complain(findings, form, report)
+        made = checked(decoded.resources, documents, options[0])
+        write_out(encode_failure(decoded, krm_results((*findings, *made.findings))))
+        return say_checked(made, findings, form, report)
     config, problems = collect(documents)
     rendered = render(decoded.resources, config, findings + problems + wrong, engine)
     if rendered.failed:

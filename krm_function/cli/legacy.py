@@ -7,7 +7,7 @@ further arguments (`argsOneLiner`, `argsFromFile`) are `--config FILE`.
 from collections.abc import Sequence
 
 from krm_function.api import collect
-from krm_function.cli.checking import asks_for_check, checked
+from krm_function.cli.checking import asks_for_check, checked, say_checked
 from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.say import complain
 from krm_function.cli.streams import read_in, write_out
@@ -29,10 +29,10 @@ def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
         return complain([yaml_finding(problem, "")])
     documents, findings = from_files_and_resources(config_files, stream.resources)
     if documents and documents[0].file == config_file and asks_for_check(documents[0]):
-        findings += checked(stream.resources, documents, documents[0])
-        if not has_errors(findings):
+        made = checked(stream.resources, documents, documents[0])
+        if not has_errors((*findings, *made.findings)):
             write_out(encode_stream(stream, [resource.text for resource in stream.resources]))
-        return complain(findings)
+        return say_checked(made, findings)
     config, unmet = collect(documents)
     rendered = render(stream.resources, config, findings + unmet)
     if not rendered.failed:

@@ -107,6 +107,8 @@ def compare(sealed: Json, again: Json) -> list[str]:
         if images(theirs[name]["storages"]) != images(ours[name]["storages"]):
             fields.append("image")
         moved += [f"{name or SANDBOX}: {field}" for field in fields]
+    if not moved and list(ours) != list(theirs):
+        return ["the order of its containers"]
     return _of_the_pod(moved, len(ours)) or ["what the rules, the settings or the release say of it"]
 
 

@@ -4,10 +4,11 @@ Rule of this file: it looks at rendered output alone, because kustomize can skip
 What it asks is what `contrast set` and `contrast verify` will ask later (contrast.md 9).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.asked import HOOK, classes_in, is_hook
 from krm_function.model.platforms import Platform, is_contrast_name, is_placeholder, parse_runtime_class
 from krm_function.model.workload import INITDATA, Workload, dig, mapping
 from krm_function.policy import References, decode_toml, describe, digest, from_annotation, profile_of, unreadable
@@ -15,7 +16,6 @@ from krm_function.policy.drift import drift
 from krm_function.policy.expected import profile_of_data
 from krm_function.record import NamedTuple
 
-HOOK = "helm.sh/hook"
 LONGEST_HOOK = 64  # characters of that annotation in a sentence
 
 
@@ -71,13 +71,8 @@ def unwatched(value: Any, root: Path, ref: Ref) -> tuple[Finding, ...]:
     hook = dig(value, (*root, "metadata", "annotations", HOOK))
     return tuple(
         _hooked(ref, path, name, hook) if is_hook(hook) and is_placeholder(name) else _unknown(ref, path, name)
-        for path, name in _classes(dig(value, root), root)
+        for path, name in classes_in(dig(value, root), root)
     )
-
-
-def is_hook(value: Any) -> bool:
-    """Whether an annotation makes a Helm hook of an object."""
-    return isinstance(value, str) and bool(value)
 
 
 def _hooked(ref: Ref, path: Path, name: str, hook: str) -> Finding:
@@ -86,18 +81,6 @@ def _hooked(ref: Ref, path: Path, name: str, hook: str) -> Finding:
 
 def _unknown(ref: Ref, path: Path, name: str) -> Finding:
     return finding("CC1109", ref, path, kind=f"{ref.api_version} {ref.kind}".strip(), name=name)
-
-
-def _classes(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    """Every runtimeClassName of Contrast's, however deep."""
-    if isinstance(value, list):
-        for index, part in enumerate(value):
-            yield from _classes(part, (*path, index))
-    for key, part in mapping(value).items():
-        if key != "runtimeClassName":
-            yield from _classes(part, (*path, key))
-        elif isinstance(part, str) and is_contrast_name(part):
-            yield (*path, key), part
 
 
 def check_manifest(sealed: Mapping[Ref, Sealed], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
@@ -126,6 +109,15 @@ def check_manifest(sealed: Mapping[Ref, Sealed], manifest: Mapping[str, Any]) ->
 def _names(policy: Any) -> list[str]:
     found = mapping(policy).get("SANs")
     return [str(name) for name in found] if isinstance(found, list) else []
+
+
+def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:
+    """Whether a RuntimeClass has a name of Contrast's and another handler, or the other way round."""
+    handler = dig(value, ("handler",))
+    ours = [text for text in (ref.name, handler) if isinstance(text, str) and is_contrast_name(text)]
+    if not ours or ref.name == handler:
+        return ()
+    return (finding("CC1116", ref, (*root, "handler"), name=ref.name, handler=handler or "nothing"),)
 
 
 def check_classes(workloads: Sequence[Workload], classes: Sequence[str]) -> tuple[Finding, ...]:

@@ -263,7 +263,7 @@ def resealed_rules(rendered: bytes) -> bytes:
 
 
 def test_what_is_told_beside_the_gate_is_no_noise_of_other_kinds(shop: Shop, output: str) -> None:
-    assert shop("check", output, "--no-weaker", output).stderr == "checked 2 Contrast workloads\n"
+    assert shop("check", output, "--no-weaker", output).stderr.startswith("checked 2 Contrast workloads\nnot compared")
 
 
 def variations(rendered: bytes) -> dict[str, tuple[bytes, bytes, str]]:

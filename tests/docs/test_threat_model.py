@@ -13,7 +13,8 @@ def test_every_threat_names_tests_that_exist() -> None:
     assert len(ROWS) > 10
     for row in ROWS:
         threat, answer, tests = row.strip("| ").split(" | ")
-        assert threat and answer
+        assert threat
+        assert answer
         linked = LINK.findall(tests)
         assert linked, row
         assert all((PAGE.parent / link).resolve().is_file() for link in linked), row

@@ -127,7 +127,7 @@ def a_pod_between_two_quotes_that_are_text(world: World) -> None:
     head = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: quotes}\ndata:\n  text: |\n    "\n'
     world["before"] = head
     world["hidden"] = HIDDEN
-    world["after"] = head
+    world["after"] = head.replace("quotes", "more-quotes")
 
 
 @cases("CC0101", "line", "document", hosts=("post-render", "generate", "in-place", "output"))

@@ -172,7 +172,7 @@ def test_helm_4_renders_under_output_dir(krm_machine: Machine, tmp_path: Path) -
     chart = make_chart(krm_machine, tmp_path, SMALL)
     run_helm4(krm_machine, chart, "--output-dir", "out").ok()
     written = b"---\n".join(snapshot(chart / "out").values())
-    assert krm_machine.krm("check", stdin=written).err == "checked 3 Contrast workloads\n"
+    assert krm_machine.krm("check", stdin=written).err.startswith("checked 3 Contrast workloads\n")
 
 
 def test_check_finds_what_kustomize_skipped_without_a_word(krm_machine: Machine, tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_helm_4_hands_us_hooks_and_we_render_them(krm_machine: Machine, tmp_path
     ran = hooked(krm_machine, tmp_path, "helm4")
     assert b"runtimeClassName: contrast-cc-metal-qemu-snp\n" not in ran.ok()
     assert b"helm.sh/hook: pre-install" in ran.out
-    assert krm_machine.krm("check", stdin=ran.out).err == "checked 4 Contrast workloads\n"
+    assert krm_machine.krm("check", stdin=ran.out).err.startswith("checked 4 Contrast workloads\n")
 
 
 HOOK = """apiVersion: batch/v1

@@ -74,7 +74,7 @@ def test_helm_3_sends_crds_in_front_and_they_stay_there(krm_machine: Machine, tm
     (chart / "chart" / "crds" / "carts.yaml").write_text(f"# raw\n{crd}")
     ours = run_helm3(krm_machine, chart, "--include-crds").ok()
     assert crd.encode() in ours
-    assert krm_machine.krm("check", stdin=ours).err == "checked 6 Contrast workloads\n"
+    assert krm_machine.krm("check", stdin=ours).err.startswith("checked 6 Contrast workloads\n")
 
 
 @pytest.mark.parametrize("host", RUN)

@@ -1,0 +1,113 @@
+"""Identity: one input holds each object once.
+
+Rule of this file: group, kind, namespace and name are what a cluster tells objects apart by, not the version. Of two
+with one identity it keeps the one that is applied last, whatever was sealed. Only what stands there more than once
+by kind and name is parsed for the rest, so that an input without such pairs costs a look at each header.
+
+Truth table, first row that holds:
+
+    two objects have                                                          answer
+    another namespace ("" is `default`; a RuntimeClass has none)              two objects
+    no name, as with generateName alone                                       two objects
+    the name that kpt gives its package contexts, both local to the package   two objects
+    no class of Contrast's, and of just these two one is a Helm hook          two objects, as Helm makes them apart
+    anything else                                                             one object twice: CC0118 at each place
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.asked import HOOK, classes_in, is_hook
+from krm_function.model.kinds import LOOKED_INTO
+from krm_function.model.located import yaml_finding
+from krm_function.model.objects import objects, reference
+from krm_function.model.resource import Resource
+from krm_function.model.workload import dig
+from krm_function.record import NamedTuple
+from krm_function.yamltext import Document, YamlError, locate, parse, read_value
+
+CLUSTER_WIDE = frozenset(("RuntimeClass",))  # more of these kinds cannot be known: there are custom resources
+PACKAGE_CONTEXT = "kptfile.kpt.dev"  # the ConfigMap that kpt puts into every package and subpackage
+LOCAL = "config.kubernetes.io/local-config"
+
+Named = tuple[str, str]  # kind and name: with group and namespace, all of an identity
+Identity = tuple[str, str, str, str]  # group, kind, namespace, name
+
+
+class Standing(NamedTuple):
+    """An object and where it stands: position of its resource, path to it."""
+
+    position: int
+    root: Path
+    ref: Ref
+    value: Any
+
+
+def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document]) -> tuple[Finding, ...]:
+    """CC0118 for every object of which there is another. documents: what was parsed before, by position."""
+    alike: dict[Named, list[int]] = {}
+    for index, resource in enumerate(resources):
+        if (resource.certain and resource.kind not in LOOKED_INTO) or index not in documents:
+            if resource.name:
+                alike.setdefault((resource.kind, resource.name), []).append(index)
+            continue
+        for _, value in objects(documents[index].value):
+            alike.setdefault((reference(value).kind, _name(value)), []).append(index)
+    suspects = {named for named, indexes in alike.items() if len(indexes) > 1 and all(named)}
+    standing: dict[Identity, list[Standing]] = {}
+    findings: list[Finding] = []
+    for index in sorted({index for named in suspects for index in alike[named]}):
+        try:
+            value = read_value(resources[index].text)
+        except YamlError as problem:  # nobody can tell what it is
+            findings.append(yaml_finding(problem, resources[index].file))
+            continue
+        for one in (Standing(index, root, reference(each), each) for root, each in objects(value)):
+            if (one.ref.kind, name := _name(one.value)) in suspects:
+                identity = (_group(one.ref.api_version), one.ref.kind, _namespace(one.ref), name)
+                standing.setdefault(identity, []).append(one)
+    for group in standing.values():
+        if len(group) > 1 and not _two(group):
+            findings += _said(group, resources)
+    return tuple(findings)
+
+
+def _name(value: Any) -> str:
+    """The name of an object; a generateName is none."""
+    name = dig(value, ("metadata", "name"))
+    return name if isinstance(name, str) else ""
+
+
+def _group(api_version: str) -> str:
+    group, slash, _ = api_version.rpartition("/")
+    return group if slash else ""
+
+
+def _namespace(ref: Ref) -> str:
+    return "" if ref.kind in CLUSTER_WIDE else ref.namespace or "default"
+
+
+def _two(group: list[Standing]) -> bool:
+    """Whether these are different objects after all."""
+    if group[0].ref.name == PACKAGE_CONTEXT and group[0].ref.kind == "ConfigMap":
+        return all(dig(one.value, ("metadata", "annotations", LOCAL)) == "true" for one in group)
+    hooks = [is_hook(dig(one.value, ("metadata", "annotations", HOOK))) for one in group]
+    return sorted(hooks) == [False, True] and not any(list(classes_in(one.value)) for one in group)
+
+
+def _said(group: list[Standing], resources: Sequence[Resource]) -> list[Finding]:
+    """One finding at each place; each names another place, the first one where it can."""
+    places = []
+    for one in group:
+        resource = resources[one.position]
+        first = next(iter(one.value), "") if isinstance(one.value, dict) else ""  # of a document: behind its comments
+        line, column = locate(parse(resource.text, line=resource.line), one.root or (str(first),))
+        places.append((resource.file, line, column))
+    said = []
+    for index, one in enumerate(group):
+        file, line, _ = places[0 if index else 1]
+        found = finding("CC0118", one.ref, kind=one.ref.kind, name=one.ref, other=f"{file or '<stdin>'}:{line}")
+        file, line, column = places[index]
+        said.append(found._replace(file=file, line=line, column=column))
+    return said

@@ -1,0 +1,50 @@
+"""Where two values differ, as paths.
+
+Rule of this file: it answers with places only, never with what stands there, so that no value can get into a sentence.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from krm_function.findings import Path, dotted
+from krm_function.yamltext import same
+
+Excuse = Callable[[Path, Any, Any], bool]  # path, first, second (ABSENT for none) -> whether the two mean the same
+
+SHOWN = 4  # places in one sentence
+
+
+class Absent:
+    """What stands where nothing does."""
+
+
+ABSENT = Absent()
+
+
+def never(_path: Path, _first: Any, _second: Any) -> bool:
+    """No excuse."""
+    return False
+
+
+def differing(first: Any, second: Any, excused: Excuse, path: Path = ()) -> Iterator[Path]:
+    """The places where two values differ, the deepest that tell; a list with other entries or another order is one."""
+    if same(first, second) or excused(path, first, second):
+        return
+    if isinstance(first, dict) and isinstance(second, dict):
+        for key in {**first, **second}:
+            yield from differing(first.get(key, ABSENT), second.get(key, ABSENT), excused, (*path, key))
+    elif isinstance(first, list) and isinstance(second, list) and _names(first) == _names(second):
+        for index, entry in enumerate(first):
+            yield from differing(entry, second[index], excused, (*path, index))
+    else:
+        yield path
+
+
+def _names(entries: list[Any]) -> list[Any]:
+    return [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
+
+
+def shown(paths: list[Path]) -> str:
+    """Some places as text."""
+    more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
+    return ", ".join(dotted(path) or "all of it" for path in paths[:SHOWN]) + more

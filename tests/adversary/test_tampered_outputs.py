@@ -1,0 +1,42 @@
+"""Rendered output that somebody changed: what `check` says of it without and with the configuration of its render."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.adversary.outputs import Deployment, deployments
+from tests.adversary.tampers import ANY, TAMPERS, Tamper
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Deployment]:
+    return deployments(tmp_path_factory.mktemp("tampered"))
+
+
+@pytest.mark.parametrize("name", ["shop", "file", "local", "gpu"])
+@pytest.mark.parametrize("configured", [False, True])
+def test_what_nobody_changed_passes(made: dict[str, Deployment], tmp_path: Path, name: str, configured: bool) -> None:
+    codes, said = made[name].check(made[name].output(), tmp_path, configured=configured)
+    assert codes == [], said
+
+
+@pytest.mark.parametrize("tamper", TAMPERS, ids=lambda tamper: tamper.name)
+def test_what_somebody_changed_is_seen(made: dict[str, Deployment], tmp_path: Path, tamper: Tamper) -> None:
+    deployment = made[tamper.where]
+    output = deployment.output()
+    before = output.stream(), output.file
+    tamper.change(output)
+    assert (output.stream(), output.file) != before
+    for configured, expected in ((False, tamper.alone), (True, tamper.configured)):
+        codes, said = deployment.check(output, tmp_path, configured=configured)
+        assert codes if expected == ANY else set(codes) == set(expected.split()), said
+
+
+def test_what_passes_even_beside_the_configuration_is_marked_with_its_reason() -> None:
+    passing = {tamper.name for tamper in TAMPERS if not tamper.configured}
+    assert passing == {tamper.name for tamper in TAMPERS if tamper.accepted}
+
+
+def test_there_is_a_reason_for_each() -> None:
+    assert len({tamper.name for tamper in TAMPERS}) == len(TAMPERS) >= 60
+    assert all(tamper.why for tamper in TAMPERS)
