@@ -220,7 +220,7 @@ def _containers_of_ours() -> Iterator[Case]:
 
 
 def _names_of_ours() -> Iterator[Case]:
-    volume = [["-", f"{POD}/volumes/#0"], OWN]
+    volume: list[Record] = [["-", f"{POD}/volumes/#0"], OWN]
     theirs = [{"name": "image-store", "persistentVolumeClaim": {"claimName": "data"}}]
     yield Case("a volume of the pod that only has a name of ours goes", plain(volumes=theirs), volume)
     other = plain(runtimeClassName="runc", volumes=[{"name": "contrast-secrets", "emptyDir": {}}])
@@ -324,7 +324,8 @@ def _runtime_classes() -> Iterator[Case]:
         class_of_its_own(handler="runc", metadata={"name": "runc"}),
         [["-", "/scheduling"], OWN],
     )
-    owner = ["+", "/scheduling/nodeSelector/owner", "evil"]
+    yield Case("scheduling becomes no map", class_of_its_own(), [["=", "/scheduling", 5], OWN])
+    owner: Record = ["+", "/scheduling/nodeSelector/owner", "evil"]
     yield Case("a node selector comes", class_of_its_own(), [owner, OWN])
 
 
