@@ -53,7 +53,9 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
     source = _as_they_stand(resources) if config is None else read(resources)
     findings = list(source.findings)
     if config is not None:
-        findings += prove(resources, source.documents, source.claims, images_of(config.release.images))
+        unproven = prove(resources, source.documents, source.claims, images_of(config.release.images))
+        if unproven:
+            return Needed({}, (*findings, *unproven))
     found: list[tuple[int, Workload]] = []
     for index, document in source.documents.items():
         selection = select(document.value)

@@ -219,6 +219,16 @@ def _containers_of_ours() -> Iterator[Case]:
     )
 
 
+def _names_of_ours() -> Iterator[Case]:
+    volume: list[Record] = [["-", f"{POD}/volumes/#0"], OWN]
+    theirs = [{"name": "image-store", "persistentVolumeClaim": {"claimName": "data"}}]
+    yield Case("a volume of the pod that only has a name of ours goes", plain(volumes=theirs), volume)
+    other = plain(runtimeClassName="runc", volumes=[{"name": "contrast-secrets", "emptyDir": {}}])
+    yield Case("a pod that no render edits loses a volume", other, volume)
+    old = {**rendered(), "apiVersion": "extensions/v1beta1"}
+    yield Case("a pod of a version that no render reads loses its policy", old, [SEALED, OWN])
+
+
 def _another_object() -> Iterator[Case]:
     daemon = an_object("DaemonSet", "evil", "kube-system", pod_spec(runtimeClassName=None, hostPID=True))
     yield Case("a Deployment becomes a privileged DaemonSet", plain(), [["=", "", daemon]])
@@ -314,12 +324,15 @@ def _runtime_classes() -> Iterator[Case]:
         class_of_its_own(handler="runc", metadata={"name": "runc"}),
         [["-", "/scheduling"], OWN],
     )
+    yield Case("scheduling becomes no map", class_of_its_own(), [["=", "/scheduling", 5], OWN])
+    owner: Record = ["+", "/scheduling/nodeSelector/owner", "evil"]
+    yield Case("a node selector comes", class_of_its_own(), [owner, OWN])
 
 
 CASES: Mapping[str, Case] = {
     f"{about.__name__.strip('_')} {number}: {case.why}": case
     for about in (
-        *(_taken_out_of_the_vm, _another_process, _another_image, _containers_of_ours, _another_object),
+        *(_taken_out_of_the_vm, _another_process, _another_image, _containers_of_ours, _names_of_ours, _another_object),
         *(_records_about_records, _formatting, _initdata, _runtime_classes),
     )
     for number, case in enumerate(about())

@@ -11,6 +11,7 @@ import yaml
 from krm_function.api.kinds import ManifestOptions, PolicyOptions, Scheduling
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import reference
+from krm_function.model.taken_back import images_of
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL
 from krm_function.yamltext import dump
 from tests.hosts.documents import by_name, without_original
@@ -304,6 +305,17 @@ def test_a_container_of_the_input_with_a_name_of_ours_follows_the_release(name: 
     assert "CC0115" not in codes(made)
     evil = run(*(json.loads(json.dumps(one).replace(own["image"], "example.com/evil")) for one in values(first)), to=to)
     assert "CC0115" in codes(evil)
+
+
+def test_a_replacement_of_today_goes_back_to_what_it_replaces_and_to_no_other() -> None:
+    images = {
+        "example.com/a:1": "example.com/a@sha256:" + "1" * 64,
+        "example.com/a:2": "example.com/a@sha256:" + "2" * 64,
+    }
+    rule = images_of(images)
+    assert rule(images["example.com/a:1"], "example.com/a:1")
+    assert not rule(images["example.com/a:1"], "example.com/a:2")
+    assert rule("example.com/a@sha256:" + "3" * 64, "example.com/a:2")
 
 
 def test_a_release_that_replaces_an_image_no_longer_says_so() -> None:

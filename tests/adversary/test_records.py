@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from krm_function.api.kinds import ManifestOptions, PolicyOptions
+from krm_function.cli.lock_images import needed
 from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.pipeline import Rendered
 from krm_function.yamltext import dump
@@ -85,6 +86,13 @@ def test_a_record_of_a_list_reaches_no_other_member(first: str, at: int) -> None
     made = run(a_list(coordinator(), *members[1:]))
     assert made.failed == (at == 10)
     assert all(value["spec"].get("replicas", 1) == 1 for value in values(made) if "spec" in value)
+
+
+def test_lock_asks_no_registry_for_an_image_of_a_record() -> None:
+    images = CASES["another_image 0: the image becomes one of theirs"]
+    found = needed(stream(coordinator(), marked(images)), config())
+    assert found.images == {}
+    assert [one.code for one in found.findings] == ["CC0115"]
 
 
 # --- every verb and host
