@@ -40,3 +40,19 @@ def test_what_passes_even_beside_the_configuration_is_marked_with_its_reason() -
 def test_there_is_a_reason_for_each() -> None:
     assert len({tamper.name for tamper in TAMPERS}) == len(TAMPERS) >= 60
     assert all(tamper.why for tamper in TAMPERS)
+
+
+def test_a_difference_names_its_field_and_its_place_and_no_value(made: dict[str, Deployment], tmp_path: Path) -> None:
+    tampers = {tamper.name: tamper for tamper in TAMPERS}
+    for name, field in (
+        ("a file more", r"cc_init_data\"].data[\"aa.toml\"]"),
+        ("the mesh no sidecar", "spec.template.spec.initContainers[1].restartPolicy"),
+        ("TCB 0", "ReferenceValues.snp[0].MinimumTCB.SNPVersion"),
+        ("another name in the certificate", "…].SANs".replace("…]", "\\u2026")),
+    ):
+        output = made["shop"].output()
+        tampers[name].change(output)
+        _, said = made["shop"].check(output, tmp_path, configured=True)
+        assert field in said, said
+        assert "x = 1" not in said
+        assert "bank.example.com" not in said
