@@ -1,7 +1,7 @@
 """Ways to change rendered output: what, why somebody would, and the codes that `check` gives, alone and configured.
 
-"" passes, ANY is some error: which one, the render decides when it reads a record. What passes even with the
-configuration is marked `accepted`, and its reason says why that is right, or why nobody can see it.
+"" passes. What passes even with the configuration is marked `accepted`, and its reason says why that is right, or why
+nobody can see it.
 """
 
 import copy
@@ -16,7 +16,6 @@ from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL
 from krm_function.policy.initdata import Initdata, encode
 from tests.adversary.outputs import GPU, HANDLER, TDX, Output
 
-ANY = "any"
 OTHER_KEY = (
     ec.derive_private_key(4711, ec.SECP384R1())
     .public_key()
@@ -257,7 +256,7 @@ CLASSES = [
         "pods come to the nodes of whoever wrote it",
         lambda o: _set(o[CLASS]["scheduling"]["nodeSelector"], "example.com/tee", "mine"),
         "",
-        "CC1114",
+        "CC0115",
         "gpu",
     ),
 ]
@@ -292,9 +291,9 @@ PODS = [
         "nothing in the output asks for it any more",
         _unsealed,
         "",
-        "CC1113 CC1114 CC1115",
+        "CC0115",
     ),
-    Tamper("another runtime and out of the manifest", "the same", lambda o: _unsealed(o, "gvisor")),
+    Tamper("another runtime and out of the manifest", "the same", lambda o: _unsealed(o, "gvisor"), "", "CC0115"),
     Tamper(
         "init containers reversed",
         "the user's run before attestation",
@@ -584,9 +583,9 @@ RECORDS = [
         "uninject gives sealed output back as if it were input",
         lambda o: o.records(lambda _: [], OTHER),
         "",
-        ANY,
+        "CC0115 CC0621",
     ),
-    Tamper("records removed", "the same", lambda o: o[WEB]["metadata"]["annotations"].pop(ORIGINAL), "", ANY),
+    Tamper("records removed", "the same", lambda o: o[WEB]["metadata"]["annotations"].pop(ORIGINAL), "", "CC0621"),
     Tamper(
         "records that are none",
         "a render stops",
@@ -606,35 +605,35 @@ RECORDS = [
         "the next render leaves it alone",
         lambda o: o.records(lambda found: [["-", one[1]] if one[0] == "=" else one for one in found], OTHER),
         "",
-        ANY,
+        "CC0115",
     ),
     Tamper(
         "a record gives a command",
         "the next render seals it",
         lambda o: o.records(lambda found: [*found, ["+", "/spec/template/spec/containers/@web/command", ["sh"]]]),
         "",
-        ANY,
+        "CC0115",
     ),
     Tamper(
         "a record renames the object",
         "the next render makes another one",
         lambda o: o.records(lambda found: [*found, ["=", "/metadata/name", "else"]], OTHER),
         "",
-        ANY,
+        "CC0115",
     ),
     Tamper(
         "a mark of a render on a workload",
         "the next render drops it",
         lambda o: _set(o[OTHER]["metadata"]["annotations"], EMITTED, "true"),
         "",
-        ANY,
+        "CC0116",
     ),
     Tamper(
         "a mark of a render on a Service",
         "the next render drops it",
         lambda o: _set(o["Service/web"]["metadata"], "annotations", {EMITTED: "true"}),
         "",
-        ANY,
+        "CC0116",
     ),
     Tamper(
         "records in another order",
@@ -758,6 +757,8 @@ MANIFEST = [
         "a key more beside the manifest",
         "the ConfigMap says more than the render",
         lambda o: _set(o["contrast-manifest"]["data"], "x", "y"),
+        "",
+        "CC0116",
     ),
     Tamper(
         "the manifest under another name",
