@@ -113,7 +113,7 @@ KINDS: dict[str, Kind] = {
     ),
     "CC0115": Kind(
         "error",
-        "annotation contrast-krm.dev/original would take back {field}, which no render has changed so",
+        "annotation contrast-krm.dev/original is no record of a render: it would change {field}",
         "remove the annotation if the object is meant as it stands, else render its source again",
     ),
     "CC0116": Kind(

@@ -53,9 +53,13 @@ Rule = Callable[[Any, Any], Path | None]  # now, before -> the unexplained place
 
 def unexplained(now: Any, before: Any, images: Images) -> Path | None:
     """The first place, from the object, at which no render makes `now` of `before`; None if all is explained."""
+    path = _changed(now, before, images)
+    return RECORD if path is None and dig(before, RECORD) is not None else path  # a record of a render removes itself
+
+
+def _changed(now: Any, before: Any, images: Images) -> Path | None:
+    """The same, but for the record."""
     ref = reference(now)
-    if dig(before, RECORD) is not None:
-        return RECORD  # a render that took its record back never leaves one
     if ref.kind == KIND:
         if ref.api_version != API_VERSION or not is_handler(str(mapping(now).get("handler"))):
             return ("handler",)
