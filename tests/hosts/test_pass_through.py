@@ -28,7 +28,6 @@ ODD = {
     "a byte order mark and line ends of Windows": f"\ufeff---\n{POD}".replace("\n", "\r\n"),
     "comments only": "# nothing here\n\n# nor here\n",
     "a comment without an end": "# nothing here",
-    "blank lines only": "\n\n\n",
     "empty documents": f"---\n---\n# empty\n---\n{POD}---\n---\n",
     "separators only": "---\n---\n",
     "comments around documents": f"# before\n---\n# above\n{POD}# below\n--- # beside\n{MAP}# last\n",
@@ -84,6 +83,12 @@ def test_an_odd_stream_leaves_as_it_came(name: str, call: Call, config: bool, tm
     data = ODD[name].encode()
     ran = call(config, data, tmp_path)
     assert (ran.code, ran.out, ran.err) == (0, data, "")
+
+
+@pytest.mark.parametrize("config", [True, False], ids=["configured", "not configured"])
+@pytest.mark.parametrize("call", [legacy, post_render])
+def test_blank_lines_of_a_host_leave_as_they_came(call: Call, config: bool, tmp_path: Path) -> None:
+    assert call(config, b"\n\n\n", tmp_path) == (0, b"\n\n\n", "")
 
 
 @pytest.mark.parametrize("config", [True, False], ids=["configured", "not configured"])

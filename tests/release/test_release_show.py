@@ -117,7 +117,7 @@ def test_what_is_missing_is_a_warning(field: str, said: str, call: Zygote) -> No
         (f"{RELEASE}---\n{RELEASE}", 2, "CC0904"),
         (RELEASE.replace("v1.25.0", "one"), 2, "CC0901"),
         ("a: [\n", 1, "CC0101"),
-        ("", 2, "CC0903"),
+        ("", 1, "CC0109"),
     ],
 )
 def test_anything_but_one_release_is_an_error(data: str, code: int, said: str, call: Zygote) -> None:
