@@ -77,7 +77,7 @@ def write_lock(file: LockFile, entries: Mapping[str, Mapping[str, Any]], *, prun
         return Written()
     before = _names(file)
     with turn(os.path.dirname(file.path) or ".") as mine:
-        if mine.problem:
+        if mine.timed_out:
             return Written(waited=mine.waited, findings=(_not_our_turn(file.path, mine),))
         now, findings = open_lock(file.path)
         if has_errors(findings):

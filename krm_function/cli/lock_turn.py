@@ -20,10 +20,10 @@ TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
 
 
 class Turn(NamedTuple):
-    """waited: seconds. problem: whether the wait was in vain. unguarded: why there is no lock, "" when there is one."""
+    """waited: seconds. timed_out: the lock is still another run's. unguarded: why there is no lock, "" for none."""
 
     waited: float = 0
-    problem: bool = False
+    timed_out: bool = False
     unguarded: str = ""
 
 
@@ -56,5 +56,5 @@ def _wait(descriptor: int) -> Turn:
             return Turn(time.monotonic() - start)
         waited = time.monotonic() - start
         if waited > LONGEST_WAIT:
-            return Turn(waited, problem=True)
+            return Turn(waited, timed_out=True)
         time.sleep(PAUSE)

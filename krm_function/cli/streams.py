@@ -42,8 +42,19 @@ def write_out(data: bytes) -> None:
     write_pieces((data,))
 
 
+def write_out_first(data: bytes, path: str) -> None:
+    """The same where the file at `path` is to follow; a reader that has gone is an error then, too."""
+    try:
+        write_out(data)
+    except BrokenPipeError as problem:
+        from krm_function.hosts.files import FileProblem
+
+        said = f"nobody reads it, so {path} was not written either"
+        raise FileProblem("standard output", said, writing=True) from problem
+
+
 def write_pieces(pieces: Iterable[bytes]) -> None:
-    """The same of what is encoded while it is written; nothing but the writing may go wrong by now."""
+    """All of standard output, encoded while it is written; nothing but the writing may go wrong by now."""
     if not sys.stdout:  # the caller has closed it
         from krm_function.hosts.files import FileProblem
 

@@ -162,7 +162,7 @@ class _Found:
             above.startswith(below) and above not in self.nodes
             for path in self.nodes
             if path.startswith(below)
-            for above in _above(path)
+            for above in parents(path)
         )
 
     def _not_through(self, said: Sequence[str], parts: Sequence[str]) -> None:
@@ -179,7 +179,7 @@ def ambiguous(path: str, problem: str) -> Problem:
     return Problem("CC1208", name=f"/{path}", problem=problem)
 
 
-def _above(path: str) -> Iterable[str]:
+def parents(path: str) -> Iterable[str]:
     """The directories above a path, the root left out."""
     while path := posixpath.dirname(path):
         yield path

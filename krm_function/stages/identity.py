@@ -23,13 +23,12 @@ from krm_function.model.kinds import LOOKED_INTO
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import dig
+from krm_function.model.workload import LOCAL_CONFIG, dig
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, YamlError, locate, parse, read_value
 
 CLUSTER_WIDE = frozenset(("RuntimeClass",))  # more of these kinds cannot be known: there are custom resources
 PACKAGE_CONTEXT = "kptfile.kpt.dev"  # the ConfigMap that kpt puts into every package and subpackage
-LOCAL = "config.kubernetes.io/local-config"
 
 Named = tuple[str, str]  # kind and name: with group and namespace, all of an identity
 Identity = tuple[str, str, str, str]  # group, kind, namespace, name
@@ -91,7 +90,7 @@ def _namespace(ref: Ref) -> str:
 def _two(group: list[Standing]) -> bool:
     """Whether these are different objects after all."""
     if group[0].ref.name == PACKAGE_CONTEXT and group[0].ref.kind == "ConfigMap":
-        return all(dig(one.value, ("metadata", "annotations", LOCAL)) == "true" for one in group)
+        return all(dig(one.value, ("metadata", "annotations", LOCAL_CONFIG)) == "true" for one in group)
     hooks = [is_hook(dig(one.value, ("metadata", "annotations", HOOK))) for one in group]
     return sorted(hooks) == [False, True] and not any(list(classes_in(one.value)) for one in group)
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from krm_function.findings import Finding, Path, finding
-from krm_function.model.kinds import KINDS, LOOKED_INTO
+from krm_function.model.kinds import EDITED, KINDS, LOOKED_INTO
 from krm_function.model.located import placed, yaml_finding
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
@@ -21,9 +21,6 @@ from krm_function.yamltext import Document, YamlError, parse, read_undo, read_va
 
 POD_KINDS = LOOKED_INTO.union(KINDS)
 RUNTIME_CLASS = "runtimeClassName"
-EDITED_KINDS = frozenset(("RuntimeClass", *KINDS))  # objects that a render writes a record on
-
-
 NO_CLAIMS: Mapping[int, tuple[Path, ...]] = MappingProxyType({})
 
 
@@ -140,7 +137,7 @@ def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[F
             return document, (yaml_finding(problem, resource.file, reference(value), path),), ()
         if undo is None:
             continue
-        if reference(value).kind not in EDITED_KINDS:
+        if reference(value).kind not in EDITED:
             wrong = finding("CC0115", reference(value), path, field="a kind that no render edits")
             return before, (placed(wrong, resource, before),), ()
         try:

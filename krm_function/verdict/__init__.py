@@ -5,6 +5,6 @@ render would make of them instead is asked of the pipeline.
 """
 
 from krm_function.verdict.manifests import ManifestFile
-from krm_function.verdict.verdict import Verdict, verdict
+from krm_function.verdict.verdict import Verdict, beside_summary, verdict
 
-__all__ = ["ManifestFile", "Verdict", "verdict"]
+__all__ = ["ManifestFile", "Verdict", "beside_summary", "verdict"]

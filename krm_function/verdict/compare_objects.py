@@ -14,24 +14,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, finding
+from krm_function.manifest.fields import FILE
 from krm_function.model.kinds import KINDS
 from krm_function.model.located import placed, yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import INITDATA, Workload, dig
+from krm_function.model.workload import INITDATA, LOCAL_CONFIG, Workload, dig
 from krm_function.pipeline import Rendered
 from krm_function.policy import decode_toml, describe, from_annotation
 from krm_function.policy.drift import compare
 from krm_function.policy.initdata import POLICY
 from krm_function.stages.check import stale
-from krm_function.stages.manifest import KEY, LOCAL, manifest_of
+from krm_function.stages.manifest import manifest_of
 from krm_function.verdict.differing import differing, shown
 from krm_function.verdict.same_object import comparable, excused
 from krm_function.yamltext import Document, YamlError, parse
 
 DROPS = "does not make this object, and drops it"
 ADDS = "makes this object as well, and it is not here"
-MANIFEST: Path = ("data", KEY)
+MANIFEST: Path = ("data", FILE)
 
 Standing = tuple[Path, Any]
 
@@ -52,7 +53,7 @@ def compare_objects(
         after = None if text is None else parse(text)
         findings += [placed(found, resource, document) for found in _compared(document, after)]
     for value in rendered.added:
-        if dig(value, ("metadata", "annotations", LOCAL)) != "true":
+        if dig(value, ("metadata", "annotations", LOCAL_CONFIG)) != "true":
             findings.append(finding("CC1115", reference(value), problem=ADDS))
     return findings
 

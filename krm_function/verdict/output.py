@@ -69,8 +69,8 @@ def _is_document(resource: Resource) -> bool:
         return True
 
 
-def marks(resources: Sequence[Resource], output: Output) -> list[Finding]:
-    """What is wrong with marks and classes of each object by itself: undo records that are none, a foreign handler."""
+def object_findings(resources: Sequence[Resource], output: Output) -> list[Finding]:
+    """What is wrong with an object by itself: an undo record that cannot be read, the handler of a RuntimeClass."""
     findings: list[Finding] = []
     for index, root, value in output.objects():
         resource, document, ref = resources[index], output.documents[index], reference(value)

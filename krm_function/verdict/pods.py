@@ -14,11 +14,11 @@ from krm_function.model.platforms import Platform
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class import RuntimeClass
 from krm_function.model.vcpus import vcpus
-from krm_function.model.workload import Workload, mapping, maps
+from krm_function.model.workload import ID_BLOCKS, Workload, mapping, maps
 from krm_function.policy import References
 from krm_function.record import NamedTuple
 from krm_function.stages.check import Checked, check_workload, stale, unwatched
-from krm_function.stages.measure import ID_BLOCK_KEYS, KATA, id_blocks, measure
+from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.schedule import schedule
 from krm_function.stages.select import select
 from krm_function.stages.verify import rendered as admissible
@@ -80,6 +80,6 @@ def _measured_field(workload: Workload, platform: Platform) -> str:
     """Which field makes an ID block wrong, as far as it shows."""
     if platform.tee != "snp":
         return f"runtimeClassName (it has the ID block of another platform than {platform.name})"
-    if not any(key.startswith(KATA + ID_BLOCK_KEYS[0]) for key in workload.annotations):
+    if not any(key.startswith(ID_BLOCKS[0]) for key in workload.annotations):
         return "the ID block is missing"
     return "the vCPU count (cpu limits) or the ID block"

@@ -106,7 +106,7 @@ def _not_taken_back(pod: Pod) -> list[Finding]:
     size = len(pod.workload.root)
     at = pointer((*pod.workload.metadata_path[size:], "annotations", INITDATA))
     text = dig(pod.document.value, path)
-    records = loads(text) if isinstance(text, str) else []  # `marks` has found that these are records
+    records = loads(text) if isinstance(text, str) else []  # `object_findings` has read them before
     if any(at == record[1] or at.startswith(f"{record[1]}/") for record in records):
         return []
     return [pod.placed(finding("CC1114", pod.workload.ref, path, fields=f"{ORIGINAL} does not take the policy back"))]
