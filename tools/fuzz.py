@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from helm_plugin.codec import decode_helm
 from krm_function.findings import has_errors
-from krm_function.hosts.bystanders import only_bystanders
+from krm_function.hosts.pass_through import passes_through
 from krm_function.hosts.resource_list import NotAResourceListError, cut_list
 from krm_function.hosts.stream import cut_stream
 from krm_function.krm import is_resource_list
@@ -67,7 +67,7 @@ def judge(data: bytes, told: Iterable[dict[str, Any]]) -> str:
     ]
     if not pods:
         return "none"  # not even of the API version that Contrast knows
-    if only_bystanders(data):
+    if passes_through(data):
         return "hidden from the early answer"
     answers = [_answer(_as_input(data), pods)]
     if b"*" in data or b"ResourceList" in data:  # else it is the same reading

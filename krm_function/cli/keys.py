@@ -84,7 +84,7 @@ def _print(pair: KeyPair, private: str, shown: bytes) -> None:
     try:
         write_files([NewFile(private, pair.private, PRIVATE, new=True)])
         write_out_first(shown, private)
-    except BaseException:  # a signal too: nobody has seen the public half
+    except BaseException:  # signals included: the public half was not printed
         if _holds(private, pair.private):
             os.unlink(private)
         raise

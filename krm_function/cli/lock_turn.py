@@ -1,7 +1,7 @@
-"""Whose turn it is to write into a directory, among several runs of `lock`.
+"""Lets several runs of `lock` write into a directory one after the other.
 
 Rule of this file: the directory itself is locked, with flock, for the moments of reading and writing. So there is no
-lock file that could be left behind, and the lock ends with the process, however it ends. The wait has an end. Where a
+lock file that could be left behind, and the lock ends with the process, however it ends. The wait is bounded. Where a
 file system has no such locks, the run goes on and says so.
 """
 

@@ -1,6 +1,6 @@
 """SIGTERM and SIGHUP end a verb as SIGINT does: what it has begun is cleaned up, then the process dies by the signal.
 
-Rule of this file: only the first signal waits for that; the second one ends the process at once.
+Rule of this file: only the first signal leaves time to clean up; a second one ends the process at once.
 """
 
 import os

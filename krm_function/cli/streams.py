@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = False  # importing typing takes longer than all that a stream of bystanders needs
+TYPE_CHECKING = False  # importing typing takes longer than all that a stream without Contrast needs
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -76,10 +76,10 @@ def flush() -> None:
 
 
 def _unwritable(problem: OSError) -> OSError:
-    """What to raise after standard output failed; a reader that has gone is nobody's problem."""
+    """What to raise after standard output failed; a closed pipe stays BrokenPipeError, which is no finding."""
     from krm_function.hosts.files import FileProblem
 
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter tries again at its end, and complains
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter tries again at its end, and prints an error
     if isinstance(problem, BrokenPipeError):
         return problem
     return FileProblem("standard output", problem.strerror or "not writable", writing=True)

@@ -18,10 +18,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.asked import HOOK, classes_in, is_hook
+from krm_function.model.hook import hook_of
 from krm_function.model.kinds import LOOKED_INTO
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects, reference
+from krm_function.model.platforms import contrast_names_in
 from krm_function.model.resource import Resource
 from krm_function.model.workload import LOCAL_CONFIG, dig
 from krm_function.record import NamedTuple
@@ -91,8 +92,8 @@ def _two(group: list[Standing]) -> bool:
     """Whether these are different objects after all."""
     if group[0].ref.name == PACKAGE_CONTEXT and group[0].ref.kind == "ConfigMap":
         return all(dig(one.value, ("metadata", "annotations", LOCAL_CONFIG)) == "true" for one in group)
-    hooks = [is_hook(dig(one.value, ("metadata", "annotations", HOOK))) for one in group]
-    return sorted(hooks) == [False, True] and not any(list(classes_in(one.value)) for one in group)
+    hooks = [bool(hook_of(one.value)) for one in group]
+    return sorted(hooks) == [False, True] and not any(list(contrast_names_in(one.value)) for one in group)
 
 
 def _said(group: list[Standing], resources: Sequence[Resource]) -> list[Finding]:
