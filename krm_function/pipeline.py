@@ -1,6 +1,6 @@
-"""The line, readable aloud: read -> select -> resolve -> inject -> schedule -> policy -> manifest -> write.
+"""The pipeline: read -> select -> identity -> resolve -> inject -> schedule -> policy -> manifest -> write -> prove.
 
-Rule of this file: it only calls stages in order and hands each what the one before it said. A finding of severity
+Rule of this file: it only calls stages in order and hands each what the one before it answered. A finding of severity
 error anywhere means that nothing is written: the caller keeps the input.
 """
 
@@ -201,10 +201,10 @@ def _unproven(
     *,
     seals: bool = False,
 ) -> tuple[Finding, ...]:
-    """Errors of records of the input that took back what no render does. written: None if nothing was."""
+    """CC0115 for each undo record of the input that is not proven. written: None if nothing was written."""
     if not source.claims:
         return ()
-    from krm_function.model.taken_back import any_image, images_again, images_of
+    from krm_function.model.inverse import any_image, images_again, images_of
     from krm_function.stages.prove import Made as MadeOf
     from krm_function.stages.prove import prove
 
@@ -226,7 +226,7 @@ def _foreseen(
 ) -> tuple[Finding, ...]:
     """Errors of the manifest and of what would be added, told with those of workloads and not only after them."""
     coming = (*classified.added, *emit(config.generate.manifest, b"{}", sealed))
-    once = list({one.workload.ref: one for one in sealed}.values())  # of one that stands there twice, CC0118 says so
+    once = list({one.workload.ref: one for one in sealed}.values())  # a duplicate is CC0118 already
     return (*foresee(config, once), *collisions(resources, source.documents, source.emitted, coming))
 
 
@@ -279,7 +279,7 @@ def _sealed(
     options = config.generate.policy
     blocks = _blocks(reference_values)
     if options.engine == "none" and engine is None and sealer is None:
-        return [_measured(subject, blocks, existing=True) for subject in subjects], _in_vain(config)
+        return [_measured(subject, blocks, existing=True) for subject in subjects], _initdata_without_policy(config)
     said: tuple[Finding, ...] = ()
     if sealer is None:
         from krm_function.sealing import choose_sealer  # and with it all that makes policies
@@ -300,8 +300,8 @@ def _sealed(
     return done, said
 
 
-def _in_vain(config: Config) -> tuple[Finding, ...]:
-    """Initdata without a policy to hold it."""
+def _initdata_without_policy(config: Config) -> tuple[Finding, ...]:
+    """An error for files of the initdata when no policy is made."""
     if not config.generate.policy.initdata:
         return ()
     from krm_function.sealing import option_wrong

@@ -1,8 +1,8 @@
-"""One layer, read once from its first byte to its last: what it says about a few paths.
+"""Reads one layer, once from its first byte to its last, for what it says about a few paths.
 
 Rule of this file: nothing is extracted, and the entries are taken in their order, as containerd unpacks them: a later
 entry replaces an earlier one of the same path, a hard link keeps what its target was, and an entry below a link goes
-where that link leads. What tools read in two ways is refused.
+where that link leads. What tools read in different ways is refused.
 """
 
 import posixpath
@@ -64,7 +64,7 @@ def scan(data: Iterable[bytes], watched: frozenset[str], limit: int, budget: Bud
 
 
 class _Found:
-    """What the entries so far have said."""
+    """What the entries so far add up to."""
 
     def __init__(self, watched: frozenset[str]) -> None:
         self.nodes: dict[str, Node] = {}

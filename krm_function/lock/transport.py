@@ -1,8 +1,8 @@
-"""HTTP as we allow it: TLS, except for hosts that were named; few redirects, no waiting without end, no lost secrets.
+"""HTTP requests: TLS but for named hosts, few redirects, bounded waits, credentials for their origin only.
 
 Rule of this file: an Authorization header goes to the origin that it was made for and is dropped at the first redirect
-to any other. A failure that may pass is an AgainError, which `retried` turns into another try; whoever could not be
-reached in the end is not tried again for the other images.
+to any other. A failure that may pass is an AgainError, which `retried` turns into another try; a host that could
+not be reached in the end is not tried again for other images.
 """
 
 import random

@@ -1,8 +1,8 @@
 """Objects that a render adds, known by their shape: RuntimeClasses, and ConfigMaps that hold a manifest.
 
-Rule of this file: `contrast-krm.dev/emitted` is written by anybody who can write an annotation, and what carries it is
-updated or dropped. So it counts only where nothing of anybody's could be lost: on an object of a form that a render
-adds and nothing else has, whichever release or configuration it was made for.
+Rule of this file: anybody who can write an annotation can write `contrast-krm.dev/emitted`, and a render updates or
+drops the object that has it. So it counts only on an object of a form that a render adds, for any release or
+configuration, and that has no content beside.
 """
 
 from typing import Any

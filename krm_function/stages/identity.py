@@ -1,8 +1,8 @@
 """Identity: one input holds each object once.
 
-Rule of this file: group, kind, namespace and name are what a cluster tells objects apart by, not the version. Of two
-with one identity it keeps the one that is applied last, whatever was sealed. Only what stands there more than once
-by kind and name is parsed for the rest, so that an input without such pairs costs a look at each header.
+Rule of this file: a cluster identifies an object by group, kind, namespace and name, not by the version. Of two objects
+with one identity it keeps the one that is applied last, whichever was sealed. Only objects that share kind and name are
+parsed, so that an input without such pairs costs a look at each header.
 
 Truth table, first row that holds:
 

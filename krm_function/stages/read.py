@@ -2,8 +2,8 @@
 
 Rule of this file: render = restore + render, so a second render starts where the first one did. What a render did to an
 object is in the object's own annotation `contrast-krm.dev/original` as inverse changes; objects that a render added
-carry `contrast-krm.dev/emitted`. Both may be anybody's: an emitted mark counts only on the form of such an object, and
-what records took back is claimed, for `prove` to judge.
+carry `contrast-krm.dev/emitted`. Anybody can write both: `emitted` counts only on an object of the form that a
+render adds, and what a record restores is a claim, which `prove` judges.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

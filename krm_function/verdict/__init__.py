@@ -1,7 +1,7 @@
 """The verdict on rendered output: against itself, its manifest, and, with a configuration, another render.
 
-Rule of this room: nothing is restored or edited here, as the verdict is about the bytes that will be applied; what a
-render would make of them instead is asked of the pipeline.
+Rule of this package: it restores and edits nothing, as the verdict is about the bytes that will be applied; the
+pipeline answers what a render would make of them.
 """
 
 from krm_function.verdict.manifests import ManifestFile

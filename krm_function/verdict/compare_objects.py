@@ -1,7 +1,7 @@
-"""Every object of rendered output beside what another render makes of it.
+"""Compares every object of rendered output with what another render makes of it.
 
-Rule of this file: nothing is left out. An object whose text that render hands on as it is, is the same; any other is
-compared as plain data, and what has no counterpart on either side is said.
+Rule of this file: nothing is left out. An object whose text that render does not change is the same; any other is
+compared as plain data, and an object without a counterpart on the other side is an error.
 
     the input has    the render has    answer
     an object        the same          nothing
@@ -40,7 +40,7 @@ Standing = tuple[Path, Any]
 def compare_objects(
     resources: Sequence[Resource], documents: Mapping[int, Document], rendered: Rendered
 ) -> list[Finding]:
-    """What another render makes otherwise. documents: what was parsed before, by position."""
+    """The differences to another render. documents: what was parsed before, by position."""
     findings: list[Finding] = []
     for index, (resource, text) in enumerate(zip(resources, rendered.texts, strict=True)):
         if text == resource.text:
@@ -95,7 +95,7 @@ def _differing(root: Path, before: Any, now: Any, whole: Any) -> Iterator[Findin
     inside = {path for path in paths if path[: len(initdata)] == initdata}
     fields = [path for path in paths if path not in inside]
     if manifest_of(before) is not None:
-        fields = [path for path in fields if path != MANIFEST]  # CC1113 tells its fields
+        fields = [path for path in fields if path != MANIFEST]  # CC1113 names its fields
     if others := inside - {policy, (*initdata, "")}:
         fields += sorted(others, key=str)
     elif inside and policy not in inside:

@@ -1,7 +1,7 @@
-"""Rendered output, read: every document that may have to do with Contrast.
+"""Parses the documents of rendered output that may have to do with Contrast.
 
-Rule of this file: a document is left unread only if nothing in it can be Contrast's. All names of Contrast's hold one
-of two words; YAML can write a word otherwise only by an escape or behind a tag, so a text with such is read, too.
+Rule of this file: a document is left unparsed only if nothing in it can be Contrast's. All names of Contrast's contain
+one of two words; YAML can hide a word only by an escape or a tag, so a text that has one of those is parsed, too.
 """
 
 import re
@@ -42,7 +42,7 @@ def read_output(resources: Sequence[Resource]) -> Output:
     documents: dict[int, Document] = {}
     findings: list[Finding] = []
     for index, resource in enumerate(resources):
-        if resource.kind not in LOOKED_AT and resource.certain and not _asks(resource.text):
+        if resource.kind not in LOOKED_AT and resource.certain and not _may_name_contrast(resource.text):
             continue
         try:
             documents[index] = parse(resource.text, line=resource.line)
@@ -53,7 +53,7 @@ def read_output(resources: Sequence[Resource]) -> Output:
     return Output(documents, tuple(findings))
 
 
-def _asks(text: str) -> bool:
+def _may_name_contrast(text: str) -> bool:
     """Whether a text may hold a name of Contrast's."""
     folded = text.lower()
     return CONTRAST in folded or LEGACY in folded or ESCAPES.search(text) is not None

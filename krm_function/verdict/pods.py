@@ -1,6 +1,6 @@
-"""The pods of rendered output: sealed, still what was sealed, and admissible.
+"""Checks each pod of rendered output: it is sealed, is still what was sealed, and the cluster admits it.
 
-Rule of this file: each pod is asked by itself and beside the manifest, without any configuration.
+Rule of this file: a pod is checked by itself and against the manifest, without any configuration.
 """
 
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ class Pod(NamedTuple):
 def pods_of(
     index: int, resource: Resource, document: Document, references: References
 ) -> tuple[list[Pod], list[Finding]]:
-    """The Contrast workloads of a document, and what it says of objects that are none but ask for Contrast."""
+    """The Contrast workloads of a document, and the findings of objects of other kinds that ask for Contrast."""
     chosen = select(document.value)
     findings = list(chosen.findings)
     known = {skipped.ref for skipped in chosen.skipped if skipped.ref.api_version != KINDS[skipped.ref.kind][0]}
@@ -63,7 +63,7 @@ def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[st
     """Whether the cluster admits one pod, and whether its VM is the one that was measured."""
     workload, platform = pod.workload, pod.checked.platform
     if platform is None:
-        return []  # a placeholder is left; nothing else is worth a word
+        return []  # a placeholder is left, which is an error already
     findings = [*admissible(workload), *schedule(workload, runtime_class).findings]
     if manifest is None or not pod.checked.digest or not pod.vcpus:
         return findings

@@ -1,6 +1,6 @@
-"""The verdict on rendered output, readable aloud: read -> identity -> objects -> pods -> manifest -> render again.
+"""Checks rendered output in this order: read -> identity -> objects -> pods -> manifest -> render again.
 
-Rule of this file: it only calls stages and its neighbours, and hands each what the one before it said. What it asks is
+Rule of this file: it only calls stages and its neighbours, in order. What it asks is
 what `contrast set` and `contrast verify` will ask (contrast.md 9). Without configuration it reads back what the
 policies say; with one it renders again and compares.
 """
@@ -24,7 +24,7 @@ from krm_function.stages.select import select
 from krm_function.verdict.manifests import ManifestFile, Manifests, differ, find_manifests, problems
 from krm_function.verdict.output import Output, object_findings, read_output
 from krm_function.verdict.pods import Pod, check_pod, pods_of
-from krm_function.verdict.second_render import compare_renders, nothing_again
+from krm_function.verdict.second_render import compare_renders, not_rendered_again
 
 NOT_COMPARED = "CC1117"  # the info that says what was not looked at
 
@@ -83,7 +83,7 @@ def _again(
     resources: Sequence[Resource], output: Output, pods: Sequence[Pod], manifests: Manifests, config: Config | None
 ) -> list[Finding]:
     if config is None:
-        return nothing_again(pods, output)
+        return not_rendered_again(pods, output)
     return compare_renders(resources, output, pods, manifests, config)
 
 
