@@ -89,7 +89,7 @@ def run_generate(options: Namespace, engine: Engine | None, wrong: tuple[Finding
 
 
 def _print(data: bytes, manifest: list[NewFile]) -> None:
-    """Write standard output, and the manifest only if somebody has read it."""
+    """Write standard output, then the manifest; no manifest if writing fails or the pipe is closed."""
     if not manifest:
         write_out(data)
         return

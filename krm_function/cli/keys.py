@@ -35,7 +35,7 @@ def run_keys_new(options: Namespace) -> int:
         return complain(found, options.format, options.report)
     sweep((private, public, options.add_to))
     for path in filter(None, (private, public)):
-        if path != STANDARD_OUTPUT and os.path.lexists(path):  # told before seconds go by; writing makes sure
+        if path != STANDARD_OUTPUT and os.path.lexists(path):  # before seconds go by; writing checks again
             raise FileProblem(path, "exists; a key is never overwritten, name another file", writing=True)
     pair = new_seedshare_owner() if owner == "seedshare" else new_workload_owner()
     if options.add_to:

@@ -29,7 +29,7 @@ def terminable() -> Iterator[None]:
 
 
 def die(number: int) -> NoReturn:
-    """End as the signal does by itself, so that whoever started us sees what it was."""
+    """End by the signal's default action, so that the parent process sees which signal it was."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
     raise AssertionError("the default of these signals is to end")

@@ -1,7 +1,7 @@
 """`contrast-krm uninject`: rendered output back to its input.
 
 Rule of this file: everything needed is in the output itself (`contrast-krm.dev/original`), so no configuration is read;
-a record that takes back more than a render does is an error.
+a record that would change more than a render does is an error.
 """
 
 from argparse import Namespace

@@ -41,7 +41,7 @@ class Member(NamedTuple):
 
 
 def members(file: TarStream, budget: Budget) -> Iterator[Member]:
-    """All members. Whoever gets one reads its bytes before asking for the next: all of them and the padding."""
+    """All members. The caller reads the bytes of one and its padding before it asks for the next."""
     extended: dict[bytes, bytes] = {}
     while block := file.block():
         if block == ZEROS:

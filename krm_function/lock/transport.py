@@ -31,7 +31,7 @@ MOST_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PASSING = frozenset({408, 429, 500, 502, 503, 504})
 TRIES = 5
-UNREACHABLE_TRIES = 2  # of a name that leads nowhere, or to nobody who listens or answers
+UNREACHABLE_TRIES = 2  # of a name without an address, or a host that does not answer
 
 
 class Transport:

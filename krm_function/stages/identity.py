@@ -60,7 +60,7 @@ def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document])
     for index in sorted({index for named in suspects for index in alike[named]}):
         try:
             value = read_value(resources[index].text)
-        except YamlError as problem:  # nobody can tell what it is
+        except YamlError as problem:  # its identity is unknown
             findings.append(yaml_finding(problem, resources[index].file))
             continue
         for one in (Standing(index, root, reference(each), each) for root, each in objects(value)):

@@ -27,7 +27,7 @@ NO_CLAIMS: Mapping[int, tuple[Path, ...]] = MappingProxyType({})
 class Read(NamedTuple):
     """By position of their resource: documents, restored, and those that an earlier render added (emitted).
 
-    claims: the objects of a document whose records were taken back; nobody has judged them yet.
+    claims: the objects of a document whose undo records were applied and are not proven yet.
     """
 
     documents: dict[int, Document]
@@ -37,7 +37,7 @@ class Read(NamedTuple):
 
 
 def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known: Read | None = None) -> Read:
-    """Parse the resources of some kinds, of which the kind is uncertain, and every one that carries a mark of ours.
+    """Parse the resources of some kinds, those of uncertain kind, and those that may have an annotation of a render.
 
     known: what was read before; it is taken over as it is, without its findings.
     """
@@ -72,7 +72,7 @@ def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known:
 
 
 def marked(resource: Resource) -> bool:
-    """Whether a mark of an earlier render may be on it; the marks are written plainly."""
+    """Whether it may have an annotation of an earlier render, which a render writes without escapes."""
     return EMITTED in resource.text or ORIGINAL in resource.text
 
 
@@ -95,7 +95,7 @@ def _by_value(resource: Resource) -> Document | None:
 
 
 def _outline(value: dict[str, Any], kind: str) -> dict[str, Any]:
-    """What an object is, and that it has no runtime class; there may be thousands, and nobody asks for more."""
+    """What an object is, and that it has no runtime class; there may be thousands, and no stage needs more."""
     outline: dict[str, Any] = {}
     for part in reversed((*KINDS[kind][1], "spec")):
         outline = {part: outline}
@@ -105,7 +105,7 @@ def _outline(value: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _not_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
-    """What is marked as added by a render and is nothing that a render adds."""
+    """CC0116 for each object that claims to be added by a render, and has another form."""
     found = dict(emitted_objects(document.value))
     if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:
         found[()] = document.value  # a `kind: List` as a whole, which no render adds

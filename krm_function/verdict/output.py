@@ -21,7 +21,7 @@ from krm_function.yamltext import Document, YamlError, parse, read_undo, read_va
 LOOKED_AT = frozenset((*KINDS, "List", "RuntimeClass", "ConfigMap", "Secret"))
 CONTRAST = "contrast"  # every name by which a pod can ask for Contrast has this in it, but for LEGACY
 LEGACY = "kata-cc-isolation"
-ESCAPES = re.compile("!|\\\\[xuU\r\n\x85\u2028\u2029]")  # a tag, a letter by its number, a word over two lines
+ESCAPES = re.compile("!|\\\\[xuU\r\n\x85\u2028\u2029]")  # a tag, a numeric escape, a word over two lines
 
 
 class Output(NamedTuple):

@@ -33,7 +33,7 @@ class Pod(NamedTuple):
     document: Document
     workload: Workload
     checked: Checked
-    vcpus: int  # 0: they cannot be told
+    vcpus: int  # 0: unknown
 
     def placed(self, found: Finding) -> Finding:
         """A finding about this pod with its line."""
