@@ -1,6 +1,6 @@
 """contrast-krm: `contrast generate` as a declarative pipeline plugin.
 
-Rooms and their contracts: docs/architecture.md.
+Packages and their contracts: docs/architecture.md.
 """
 
 __version__ = "0.1.0"

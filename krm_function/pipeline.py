@@ -1,11 +1,10 @@
-"""The line, readable aloud: read -> select -> resolve -> inject -> schedule -> policy -> manifest -> write.
+"""The pipeline: read -> select -> identity -> resolve -> inject -> schedule -> policy -> manifest -> write -> prove.
 
-Rule of this file: it only calls stages in order and hands each what the one before it said. A finding of severity
+Rule of this file: it only calls stages in order and hands each what the one before it answered. A finding of severity
 error anywhere means that nothing is written: the caller keeps the input.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from krm_function.api.json_text import names_config_map
@@ -14,14 +13,12 @@ from krm_function.findings import Finding, Ref, has_errors
 from krm_function.model.edits import Edit
 from krm_function.model.located import placed
 from krm_function.model.objects import objects
-from krm_function.model.platforms import PLATFORMS, Platform
+from krm_function.model.platforms import PLATFORMS
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class import RuntimeClass
-from krm_function.model.vcpus import vcpus
-from krm_function.model.workload import INITDATA, Workload
+from krm_function.model.workload import Workload
 from krm_function.record import NamedTuple
 from krm_function.stages.identity import duplicates
-from krm_function.stages.inject import inject_into
 from krm_function.stages.manifest import (
     Made,
     ReferenceValues,
@@ -32,19 +29,16 @@ from krm_function.stages.manifest import (
     make_manifest,
     with_base,
 )
-from krm_function.stages.measure import IdBlocks, id_blocks, measure
 from krm_function.stages.read import Read, read
-from krm_function.stages.resolve import Resolved, resolve
-from krm_function.stages.schedule import RuntimeClasses, runtime_class_objects, runtime_classes, schedule
+from krm_function.stages.schedule import RuntimeClasses, runtime_class_objects, runtime_classes
 from krm_function.stages.select import coordinator_namespace, select
-from krm_function.stages.verify import after, before
 from krm_function.stages.write import ObjectEdits, Written, collisions, write
+from krm_function.subject import Subject, id_blocks_by_size, measured, prepared, scheduled
 
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
     from krm_function.sealing import Sealer
 
-Blocks = Callable[[Platform, int], IdBlocks]
 NO_LABELS: Mapping[str, str] = {}
 UNREAD = ("CC01", "CC10", "CC0908", "CC0910")  # something was not read; the release may be in it
 NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contrast workloads may have
@@ -83,35 +77,6 @@ class Rendered(NamedTuple):
     @property
     def failed(self) -> bool:
         """Whether the caller must keep its input."""
-        return has_errors(self.findings)
-
-
-class Subject(NamedTuple):
-    """A workload on its way down the line: as it stands now, and what was said and done so far."""
-
-    resource: int
-    workload: Workload
-    placeholder: str
-    resolved: Resolved
-    vcpus: int
-    edits: tuple[Edit, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    scheduled: RuntimeClass | None = None
-    digest: str = ""
-
-    def plus(
-        self, edits: tuple[Edit, ...], findings: tuple[Finding, ...] = (), workload: Workload | None = None
-    ) -> "Subject":
-        """The subject after one more stage. workload: as it is after the edits, if the stage knows."""
-        return self._replace(
-            workload=workload or self.workload.after(edits),
-            edits=self.edits + edits,
-            findings=self.findings + findings,
-        )
-
-    @property
-    def failed(self) -> bool:
-        """Whether a stage found an error: later stages would only repeat it."""
         return has_errors(self.findings)
 
 
@@ -155,11 +120,11 @@ def render(
         return Rendered(unchanged, findings=findings + config_findings + problems, plan=skipped)
 
     namespace = coordinator_namespace([workload for _, workload in workloads])
-    subjects = [_prepared(index, workload, config, namespace) for index, workload in workloads]
+    subjects = [prepared(index, workload, config, namespace) for index, workload in workloads]
     used = {platform for subject in subjects for platform in subject.resolved.reference_platforms}
     used |= {PLATFORMS[config.generate.platform]} if config.generate.platform and workloads else set()
     classified = runtime_classes(config.generate, config.release, used, classes)
-    subjects = [_scheduled(subject, classified) for subject in subjects]
+    subjects = [scheduled(subject, classified) for subject in subjects]
     findings += config_findings + classified.findings
 
     counts = {p.name: [s.vcpus for s in subjects if s.resolved.platform == p] for p in used}
@@ -201,10 +166,10 @@ def _unproven(
     *,
     seals: bool = False,
 ) -> tuple[Finding, ...]:
-    """Errors of records of the input that took back what no render does. written: None if nothing was."""
+    """CC0115 for each undo record of the input that is not proven. written: None if nothing was written."""
     if not source.claims:
         return ()
-    from krm_function.model.taken_back import any_image, images_again, images_of
+    from krm_function.model.inverse import any_image, images_again, images_of
     from krm_function.stages.prove import Made as MadeOf
     from krm_function.stages.prove import prove
 
@@ -226,7 +191,7 @@ def _foreseen(
 ) -> tuple[Finding, ...]:
     """Errors of the manifest and of what would be added, told with those of workloads and not only after them."""
     coming = (*classified.added, *emit(config.generate.manifest, b"{}", sealed))
-    once = list({one.workload.ref: one for one in sealed}.values())  # of one that stands there twice, CC0118 says so
+    once = list({one.workload.ref: one for one in sealed}.values())  # a duplicate is CC0118 already
     return (*foresee(config, once), *collisions(resources, source.documents, source.emitted, coming))
 
 
@@ -241,31 +206,6 @@ def _with_base(config: Config, resources: Sequence[Resource], known: Read) -> tu
     return with_base(config, [value for document in documents for _, value in objects(document.value)])
 
 
-def _prepared(resource: int, workload: Workload, config: Config, namespace: str) -> Subject:
-    """Verify, resolve and inject one workload."""
-    resolved = resolve(workload, config.release, config.generate.platform)
-    count = vcpus(workload)
-    findings = before(workload, config.release.images) + resolved.findings
-    subject = Subject(
-        resource, workload, workload.runtime_class, resolved, count if isinstance(count, int) else 0, findings=findings
-    )
-    if subject.failed:
-        return subject
-    subject = subject.plus(resolved.edits)
-    outcome, workload = inject_into(subject.workload, config.generate, config.release, namespace)
-    subject = subject.plus(*outcome, workload)
-    return subject if subject.failed else subject.plus((), after(subject.workload, config.release.version))
-
-
-def _scheduled(subject: Subject, classified: RuntimeClasses) -> Subject:
-    """Check one pod against the RuntimeClass it will get."""
-    runtime_class = classified.classes.get(subject.workload.runtime_class)
-    if subject.resolved.platform is None:
-        return subject
-    checked = schedule(subject.workload, runtime_class)
-    return subject.plus(checked.edits, checked.findings)._replace(scheduled=runtime_class)
-
-
 def _sealed(
     subjects: list[Subject],
     config: Config,
@@ -277,9 +217,9 @@ def _sealed(
 ) -> tuple[list[Subject], tuple[Finding, ...]]:
     """Give every workload without errors its ID block and its policy."""
     options = config.generate.policy
-    blocks = _blocks(reference_values)
+    blocks = id_blocks_by_size(reference_values)
     if options.engine == "none" and engine is None and sealer is None:
-        return [_measured(subject, blocks, existing=True) for subject in subjects], _in_vain(config)
+        return [measured(subject, blocks, existing=True) for subject in subjects], _initdata_without_policy(config)
     said: tuple[Finding, ...] = ()
     if sealer is None:
         from krm_function.sealing import choose_sealer  # and with it all that makes policies
@@ -291,45 +231,22 @@ def _sealed(
             return subjects, said
         said += source.findings
     done: list[Subject] = []
-    for subject in subjects:
-        measured = _measured(subject, blocks)
-        if not measured.failed:
-            sealing = sealer(measured.workload)
-            measured = measured.plus(sealing.edits, sealing.findings)._replace(digest=sealing.digest)
-        done.append(measured)
+    for subject in (measured(one, blocks) for one in subjects):
+        if subject.failed:
+            done.append(subject)
+            continue
+        sealing = sealer(subject.workload)
+        done.append(subject.plus(sealing.edits, sealing.findings)._replace(digest=sealing.digest))
     return done, said
 
 
-def _in_vain(config: Config) -> tuple[Finding, ...]:
-    """Initdata without a policy to hold it."""
+def _initdata_without_policy(config: Config) -> tuple[Finding, ...]:
+    """An error for files of the initdata when no policy is made."""
     if not config.generate.policy.initdata:
         return ()
     from krm_function.sealing import option_wrong
 
     return (option_wrong(config, "initdata", "has no effect with policy.engine: none", "remove one of the two"),)
-
-
-def _blocks(reference_values: ReferenceValues) -> Blocks | None:
-    """The ID blocks of a platform and a vCPU count, made once a render; None if the reference values are wrong."""
-    if has_errors(reference_values.findings):
-        return None
-    snp = reference_values.merged.get("snp", ())
-    return cache(lambda platform, count: id_blocks(platform, count, snp))
-
-
-def _measured(subject: Subject, blocks: Blocks | None, *, existing: bool = False) -> Subject:
-    """Give one workload its ID block; existing: take the digest of initdata that stands there already."""
-    platform = subject.resolved.platform
-    if subject.failed or platform is None:
-        return subject
-    if blocks is not None:
-        subject = subject.plus(*measure(subject.workload, blocks(platform, subject.vcpus)))
-    if existing and not subject.failed and INITDATA in subject.workload.annotations:
-        from krm_function.stages.policy import existing_digest
-
-        found = existing_digest(subject.workload)
-        return subject.plus((), found.findings)._replace(digest=found.digest)
-    return subject
 
 
 def _planned(subject: Subject) -> Planned:

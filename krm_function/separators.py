@@ -1,9 +1,10 @@
-"""Lines that Go's readers take for the end of a document where libyaml reads on, or the other way round.
+"""Finds lines that end a document for Go's readers and not for libyaml, or the other way round.
 
 Rule of this file: kubectl, Helm and kustomize cut a stream at every line that begins with `---` before any of it is
 parsed; what stands in such a line is dropped or refused, and each piece is read like a file of its own. So such a line
 holds blanks and a comment at most, and no document begins with a byte order mark or a blank that is not one of YAML's.
-Anything else could show them other documents than us. Nothing is imported: whoever looks at a stream first needs this.
+Anything else could show them other documents than us. Nothing is imported, because `post-render` needs this before
+anything else.
 """
 
 _BREAKS = ("\x85", "\u2028", "\u2029")  # they end a line for YAML and not for Go

@@ -1,8 +1,8 @@
-"""Our reading of a stream against Go's: what kubectl, Helm or kustomize reads as a Contrast pod, we select or refuse.
+"""Compares how we and Go read a stream: what kubectl, Helm or kustomize reads as a Contrast pod, we select or refuse.
 
 Rule of this file: `goreaders` makes the inputs and reads them; here each is read as the commands read it, and every pod
 that Go finds must be among the selected ones, as often as one reader finds it and with the same pod spec. Anything else
-is a find: its input is written to a file, after what can be left out of it. `make fuzz` is the long form.
+is a find: its input is reduced and written to a file. `make fuzz` is the long form.
 """
 
 import base64
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from helm_plugin.codec import decode_helm
 from krm_function.findings import has_errors
-from krm_function.hosts.bystanders import only_bystanders
+from krm_function.hosts.pass_through import passes_through
 from krm_function.hosts.resource_list import NotAResourceListError, cut_list
 from krm_function.hosts.stream import cut_stream
 from krm_function.krm import is_resource_list
@@ -35,7 +35,7 @@ SEED, RUNS, SECONDS = 1, 10_000_000, 3600
 
 
 class Pod(NamedTuple):
-    """A pod as far as both sides tell: what it is, and what it asks for."""
+    """A pod as both sides name it: its identity and its runtime class."""
 
     kind: str
     namespace: str
@@ -51,7 +51,7 @@ class Seen(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What a run came to. pods: inputs with a Contrast pod in the eyes of Go."""
+    """The result of a run. pods: inputs in which Go finds a Contrast pod."""
 
     executions: int
     pods: int
@@ -60,14 +60,14 @@ class Tally(NamedTuple):
     finds: tuple[str, ...]
 
 
-def judge(data: bytes, told: Iterable[dict[str, Any]]) -> str:
-    """How we answer an input of which Go's readers tell these pods: `refused`, `seen`, `none` or what is wrong."""
+def judge(data: bytes, found: Iterable[dict[str, Any]]) -> str:
+    """How we answer an input in which Go's readers find these pods: `refused`, `seen`, `none` or what is wrong."""
     pods = [
-        one for one in told if KINDS[one["kind"]][0] == one["apiVersion"] and is_contrast_name(one["runtimeClassName"])
+        one for one in found if KINDS[one["kind"]][0] == one["apiVersion"] and is_contrast_name(one["runtimeClassName"])
     ]
     if not pods:
         return "none"  # not even of the API version that Contrast knows
-    if only_bystanders(data):
+    if passes_through(data):
         return "hidden from the early answer"
     answers = [_answer(_as_input(data), pods)]
     if b"*" in data or b"ResourceList" in data:  # else it is the same reading
@@ -75,11 +75,11 @@ def judge(data: bytes, told: Iterable[dict[str, Any]]) -> str:
     return next((answer for answer in answers if answer not in ("refused", "seen")), answers[0])
 
 
-def _answer(seen: Seen, told: list[dict[str, Any]]) -> str:
+def _answer(seen: Seen, found: list[dict[str, Any]]) -> str:
     if seen.refused:
         return "refused"
-    for reader in {one["reader"] for one in told}:
-        pods = [one for one in told if one["reader"] == reader]
+    for reader in {one["reader"] for one in found}:
+        pods = [one for one in found if one["reader"] == reader]
         by_name = reader == "kubectl"  # to kyaml, a key in base64 is no name; Helm's two splitters may both see a pod
         wanted = Counter(_known(_pod(one), by_name=by_name) for one in pods)
         ours = Counter({_known(pod, by_name=by_name): 0 for pod in seen.pods})
@@ -97,8 +97,8 @@ def _known(pod: Pod, *, by_name: bool) -> Pod:
     return pod if by_name else Pod(pod.kind, "", "", pod.runtime_class.strip())
 
 
-def _pod(told: dict[str, Any]) -> Pod:
-    return Pod(told["kind"], told["namespace"], told["name"], told["runtimeClassName"])
+def _pod(found: dict[str, Any]) -> Pod:
+    return Pod(found["kind"], found["namespace"], found["name"], found["runtimeClassName"])
 
 
 def _as_input(data: bytes) -> Seen:
@@ -140,8 +140,8 @@ def _selected(resources: Sequence[Resource]) -> Seen:
 
 def go_reads(data: bytes) -> list[dict[str, Any]]:
     """The pods that Go's readers find in one input."""
-    told = subprocess.run([tool("goreaders"), "read"], input=data, capture_output=True, timeout=60, check=True).stdout
-    pods: list[dict[str, Any]] = json.loads(told)["pods"] or []
+    answer = subprocess.run([tool("goreaders"), "read"], input=data, capture_output=True, timeout=60, check=True).stdout
+    pods: list[dict[str, Any]] = json.loads(answer)["pods"] or []
     return pods
 
 
@@ -163,7 +163,7 @@ def run(seed: int = SEED, runs: int = RUNS, seconds: int = SECONDS, most: int = 
     counts: Counter[str] = Counter()
     finds: dict[str, bytes] = {}
     executions = -1
-    for line in _told(["fuzz", CORPUS, str(seed), str(runs), str(seconds)]):
+    for line in _lines_of(["fuzz", CORPUS, str(seed), str(runs), str(seconds)]):
         if "executions" in line:
             executions = line["executions"]
             break
@@ -183,7 +183,7 @@ def run(seed: int = SEED, runs: int = RUNS, seconds: int = SECONDS, most: int = 
     return Tally(executions, pods, counts["refused"], counts["seen"], tuple(_kept(finds)))
 
 
-def _told(arguments: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _lines_of(arguments: Sequence[str]) -> Iterator[dict[str, Any]]:
     with subprocess.Popen([tool("goreaders"), *arguments], stdout=subprocess.PIPE) as program:
         try:
             for line in program.stdout or ():

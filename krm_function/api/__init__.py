@@ -1,6 +1,6 @@
 """The kinds of contrast-krm.dev/v1alpha1: records, parsing, JSON Schemas.
 
-Rule of this room: documents in, records and findings out. It reads no files; a configuration is either understood in
+Rule of this package: documents in, records and findings out. It reads no files; a configuration is either understood in
 full or refused.
 """
 

@@ -1,6 +1,7 @@
 """Reference values as a release or an operator gives them: the manifest's own fields, each of them optional.
 
-Rule of this file: the fields are those of the manifest room's tables; nothing about them is written here a second time.
+Rule of this file: the fields are those of the manifest package's tables; nothing about them is written here a second
+time.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from krm_function.model.platforms import Platform
 
 
 def spec_of(shape: shapes.Shape) -> Spec:
-    """The spec that accepts what the manifest room accepts of a partial value of this shape."""
+    """The spec that accepts what the manifest package accepts of a partial value of this shape."""
     match shape:
         case shapes.Text():
             return Choice(shape.choices) if shape.choices else Text()
@@ -71,7 +72,7 @@ def operated(tee: str) -> Record:
 
 
 def _problems(problems: tuple[Problem, ...], drop: int = 0) -> Checked:
-    """The manifest room's problems with paths of ours; the first `drop` steps are about where the entry was put."""
+    """The manifest package's problems with paths of ours; the first `drop` steps are about where the entry was put."""
     return tuple((_path(found.field)[drop:], found.problem) for found in problems)
 
 

@@ -1,4 +1,4 @@
-"""The command line: the only room that touches files, standard streams and the exit code."""
+"""The command line: the only package that touches files, standard streams and the exit code."""
 
 from krm_function.cli.main import main
 

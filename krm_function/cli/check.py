@@ -17,7 +17,7 @@ from krm_function.findings import Finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.resource_list import DecodedList, encode_failure
 from krm_function.report.krm import krm_results
-from krm_function.verdict import ManifestFile, Verdict, verdict
+from krm_function.verdict import ManifestFile, Verdict, beside_summary, verdict
 
 
 def run_check(options: Namespace) -> int:
@@ -32,7 +32,7 @@ def run_check(options: Namespace) -> int:
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
             write_out(encode_failure(source.decoded, krm_results(findings)))
-    said = checked.told_in(findings, options.format)
+    said = beside_summary(findings, options.format)
     return complain(said, options.format, options.report, checked.summary, asked=GAINED)
 
 

@@ -42,11 +42,14 @@ def checked(resources: Sequence[Resource], documents: Sequence[ConfigDocument], 
 
 
 def say_checked(made: "Verdict", before: tuple[Finding, ...] = (), form: str = "text", report: str = "") -> int:
-    """Say a verdict behind what was said before; answers with the exit code.
+    """Print a verdict after the findings `before`; answers with the exit code.
 
-    A function is silent about workloads that are as they should be; that there was none, or that something was not
-    looked at, is said.
+    A function prints no summary of workloads that are as they should be; it does where there was none, or where
+    something was not looked at.
     """
-    findings = made.told_in((*before, *made.findings), form)
-    looked = made.workloads and len(findings) == len(before) + len(made.findings)
-    return complain(findings, form, report, "" if looked or has_errors(findings) else made.summary)
+    from krm_function.verdict import beside_summary
+
+    every = (*before, *made.findings)
+    findings = beside_summary(every, form)
+    complete = made.workloads and len(findings) == len(every)
+    return complain(findings, form, report, "" if complete or has_errors(findings) else made.summary)

@@ -1,7 +1,7 @@
 """Exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70 a bug of ours.
 
-Rule of this file: names only; `say.exit_code` chooses one by the findings. SIGINT gives 130; of SIGTERM and SIGHUP we
-die, which shells show as 143 and 129.
+Rule of this file: names only; `say.exit_code` chooses one by the findings. SIGINT gives 130; SIGTERM and SIGHUP end the
+process as signals do, which shells show as 143 and 129.
 """
 
 OK = 0

@@ -15,7 +15,7 @@ from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.flags import apply_flags
 from krm_function.cli.inputs import Inputs, Source, read_inputs
 from krm_function.cli.say import complain
-from krm_function.cli.streams import write_out
+from krm_function.cli.streams import write_out, write_out_first
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, find, read_file, same_file
 from krm_function.hosts.leftovers import sweep
@@ -89,16 +89,12 @@ def run_generate(options: Namespace, engine: Engine | None, wrong: tuple[Finding
 
 
 def _print(data: bytes, manifest: list[NewFile]) -> None:
-    """Write standard output, and the manifest only if somebody has read it."""
+    """Write standard output, then the manifest; no manifest if writing fails or the pipe is closed."""
     if not manifest:
         write_out(data)
         return
     with staged(manifest) as put:
-        try:
-            write_out(data)
-        except BrokenPipeError as problem:
-            said = f"nobody reads it, so {manifest[0].path} was not written either"
-            raise FileProblem("standard output", said, writing=True) from problem
+        write_out_first(data, manifest[0].path)
         put()
 
 

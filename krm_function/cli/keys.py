@@ -8,7 +8,7 @@ import os
 from argparse import Namespace
 
 from krm_function.cli.say import complain
-from krm_function.cli.streams import write_out
+from krm_function.cli.streams import write_out_first
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, read_file
 from krm_function.hosts.leftovers import sweep
@@ -35,7 +35,7 @@ def run_keys_new(options: Namespace) -> int:
         return complain(found, options.format, options.report)
     sweep((private, public, options.add_to))
     for path in filter(None, (private, public)):
-        if path != STANDARD_OUTPUT and os.path.lexists(path):  # told before seconds go by; writing makes sure
+        if path != STANDARD_OUTPUT and os.path.lexists(path):  # before seconds go by; writing checks again
             raise FileProblem(path, "exists; a key is never overwritten, name another file", writing=True)
     pair = new_seedshare_owner() if owner == "seedshare" else new_workload_owner()
     if options.add_to:
@@ -75,7 +75,7 @@ def _write(pair: KeyPair, private: str, public: NewFile) -> None:
         write_files([NewFile(private, pair.private, PRIVATE, new=True), public])
         return
     with staged([public]) as put:
-        _out(pair.private, public.path)
+        write_out_first(pair.private, public.path)
         put()
 
 
@@ -83,20 +83,11 @@ def _print(pair: KeyPair, private: str, shown: bytes) -> None:
     """The private half into its file, then the public one to standard output; no file if that fails."""
     try:
         write_files([NewFile(private, pair.private, PRIVATE, new=True)])
-        _out(shown, private)
-    except BaseException:  # a signal too: nobody has seen the public half
+        write_out_first(shown, private)
+    except BaseException:  # signals included: the public half was not printed
         if _holds(private, pair.private):
             os.unlink(private)
         raise
-
-
-def _out(data: bytes, path: str) -> None:
-    """To standard output; a reader that has gone is an error here, for it has taken the key with it."""
-    try:
-        write_out(data)
-    except BrokenPipeError as problem:
-        said = f"nobody reads it, so {path} was not written either"
-        raise FileProblem("standard output", said, writing=True) from problem
 
 
 def _holds(path: str, data: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""The file that `lock` writes: as it was found, and as it becomes.
+"""Reads and updates the file that `lock` writes.
 
 Rule of this file: everything in it but new and dropped entries stays as it is, other documents included; and a file
 that holds anything but a lock is never taken for one. Several runs may write the same file at once: each reads it anew
@@ -59,7 +59,7 @@ def known(documents: Iterable[ConfigDocument]) -> tuple[Entries, list[Finding]]:
 
 
 class Written(NamedTuple):
-    """kept: entries that nobody asked for. waited: seconds for other runs. With an error, nothing was written."""
+    """kept: entries that no resource needs. waited: seconds for other runs. With an error, nothing was written."""
 
     kept: int = 0
     waited: float = 0
@@ -69,7 +69,7 @@ class Written(NamedTuple):
 def write_lock(file: LockFile, entries: Mapping[str, Mapping[str, Any]], *, prune: bool) -> Written:
     """Write the lock: to what the file has by now, the entries that it lacks are added.
 
-    prune: drop those that it had before and that nobody asked for; never one that another run has added since.
+    prune: drop those that it had before and that no resource needs; never one that another run has added since.
     Raises FileProblem, and YamlError for a document that cannot be edited.
     """
     if not file.path:
@@ -77,7 +77,7 @@ def write_lock(file: LockFile, entries: Mapping[str, Mapping[str, Any]], *, prun
         return Written()
     before = _names(file)
     with turn(os.path.dirname(file.path) or ".") as mine:
-        if mine.problem:
+        if mine.timed_out:
             return Written(waited=mine.waited, findings=(_not_our_turn(file.path, mine),))
         now, findings = open_lock(file.path)
         if has_errors(findings):

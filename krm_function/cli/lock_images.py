@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from krm_function.api.kinds import Config
 from krm_function.findings import Finding, Path, finding, has_errors
 from krm_function.model.image import Image, parse, shown
+from krm_function.model.inverse import images_of
 from krm_function.model.kinds import KINDS
 from krm_function.model.located import placed, yaml_finding
 from krm_function.model.resource import Resource
 from krm_function.model.shapes import shape_findings
-from krm_function.model.taken_back import images_of
 from krm_function.model.workload import Workload, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.stages.inject import inject

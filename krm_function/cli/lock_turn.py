@@ -1,7 +1,7 @@
-"""Whose turn it is to write into a directory, among several runs of `lock`.
+"""Lets several runs of `lock` write into a directory one after the other.
 
 Rule of this file: the directory itself is locked, with flock, for the moments of reading and writing. So there is no
-lock file that could be left behind, and the lock ends with the process, however it ends. The wait has an end. Where a
+lock file that could be left behind, and the lock ends with the process, however it ends. The wait is bounded. Where a
 file system has no such locks, the run goes on and says so.
 """
 
@@ -20,10 +20,10 @@ TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
 
 
 class Turn(NamedTuple):
-    """waited: seconds. problem: whether the wait was in vain. unguarded: why there is no lock, "" when there is one."""
+    """waited: seconds. timed_out: the lock is still another run's. unguarded: why there is no lock, "" for none."""
 
     waited: float = 0
-    problem: bool = False
+    timed_out: bool = False
     unguarded: str = ""
 
 
@@ -56,5 +56,5 @@ def _wait(descriptor: int) -> Turn:
             return Turn(time.monotonic() - start)
         waited = time.monotonic() - start
         if waited > LONGEST_WAIT:
-            return Turn(waited, problem=True)
+            return Turn(waited, timed_out=True)
         time.sleep(PAUSE)

@@ -27,7 +27,7 @@ def main() -> int:
 
     gc.disable()  # a render is short and allocates trees: collecting them would cost more than the work (libs.md 0)
     if not sys.stderr:
-        sys.stderr = io.StringIO()  # the caller has closed it and wants to hear nothing
+        sys.stderr = io.StringIO()  # the caller has closed it
     try:
         return _answer(sys.argv[1:])
     except BrokenPipeError:

@@ -1,6 +1,6 @@
 """SIGTERM and SIGHUP end a verb as SIGINT does: what it has begun is cleaned up, then the process dies by the signal.
 
-Rule of this file: only the first signal waits for that; the second one ends the process at once.
+Rule of this file: only the first signal leaves time to clean up; a second one ends the process at once.
 """
 
 import os
@@ -29,7 +29,7 @@ def terminable() -> Iterator[None]:
 
 
 def die(number: int) -> NoReturn:
-    """End as the signal does by itself, so that whoever started us sees what it was."""
+    """End by the signal's default action, so that the parent process sees which signal it was."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
     raise AssertionError("the default of these signals is to end")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = False  # importing typing takes longer than all that a stream of bystanders needs
+TYPE_CHECKING = False  # importing typing takes longer than all that a stream without Contrast needs
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -42,8 +42,19 @@ def write_out(data: bytes) -> None:
     write_pieces((data,))
 
 
+def write_out_first(data: bytes, path: str) -> None:
+    """The same where the file at `path` is to follow; a reader that has gone is an error then, too."""
+    try:
+        write_out(data)
+    except BrokenPipeError as problem:
+        from krm_function.hosts.files import FileProblem
+
+        said = f"nobody reads it, so {path} was not written either"
+        raise FileProblem("standard output", said, writing=True) from problem
+
+
 def write_pieces(pieces: Iterable[bytes]) -> None:
-    """The same of what is encoded while it is written; nothing but the writing may go wrong by now."""
+    """All of standard output, encoded while it is written; nothing but the writing may go wrong by now."""
     if not sys.stdout:  # the caller has closed it
         from krm_function.hosts.files import FileProblem
 
@@ -65,10 +76,10 @@ def flush() -> None:
 
 
 def _unwritable(problem: OSError) -> OSError:
-    """What to raise after standard output failed; a reader that has gone is nobody's problem."""
+    """What to raise after standard output failed; a closed pipe stays BrokenPipeError, which is no finding."""
     from krm_function.hosts.files import FileProblem
 
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter tries again at its end, and complains
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter tries again at its end, and prints an error
     if isinstance(problem, BrokenPipeError):
         return problem
     return FileProblem("standard output", problem.strerror or "not writable", writing=True)

@@ -4,13 +4,13 @@ Rule of this file: such a stream leaves before anything is imported that only a 
 """
 
 from krm_function.cli.streams import read_in, write_out
-from krm_function.hosts.bystanders import only_bystanders
+from krm_function.hosts.pass_through import passes_through
 
 
 def run_unconfigured() -> int:
     """Standard input to standard output as a Helm post-renderer without options."""
     data = read_in()
-    if only_bystanders(data):
+    if passes_through(data):
         write_out(data)
         return 0
     from krm_function.cli.post_render import rendered

@@ -1,7 +1,7 @@
 """`contrast-krm uninject`: rendered output back to its input.
 
 Rule of this file: everything needed is in the output itself (`contrast-krm.dev/original`), so no configuration is read;
-a record that takes back more than a render does is an error.
+a record that would change more than a render does is an error.
 """
 
 from argparse import Namespace
@@ -12,11 +12,11 @@ from krm_function.cli.inputs import Source, read_inputs
 from krm_function.cli.say import complain
 from krm_function.cli.streams import write_out
 from krm_function.findings import has_errors
-from krm_function.hosts.emitted import taken_back
+from krm_function.hosts.emitted import without_added_line_end
 from krm_function.hosts.resource_list import DecodedList, encode_list
 from krm_function.hosts.stream import encode_stream
+from krm_function.model.inverse import any_image
 from krm_function.model.objects import emitted_objects
-from krm_function.model.taken_back import any_image
 from krm_function.stages.prove import prove
 from krm_function.stages.read import read
 from krm_function.yamltext import Change, Document, splice
@@ -50,4 +50,4 @@ def _without_additions(document: Document) -> str:
 def _encode(source: Source, texts: Sequence[str | None], emitted: Mapping[int, Any]) -> bytes:
     decoded, mine = source.decoded, texts[source.start : source.end]
     data = encode_list(decoded, mine, (), ()) if isinstance(decoded, DecodedList) else encode_stream(decoded, mine)
-    return taken_back(data, mine, {index - source.start: value for index, value in emitted.items()})
+    return without_added_line_end(data, mine, {index - source.start: value for index, value in emitted.items()})

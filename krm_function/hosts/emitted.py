@@ -24,7 +24,7 @@ def after_newline(value: Any) -> Any:
     return value if unmarked else annotated(value, EMITTED, AFTER_NEWLINE)
 
 
-def taken_back(data: bytes, texts: Sequence[str | None], values: Mapping[int, Any]) -> bytes:
+def without_added_line_end(data: bytes, texts: Sequence[str | None], values: Mapping[int, Any]) -> bytes:
     """The bytes of a stream or list without such a line end, once what was emitted is gone from them.
 
     texts: those that stayed, None for what is gone; values: what is gone, by position.

@@ -1,7 +1,7 @@
-"""Files and directories: which are read, and how one is written; several at once are the matter of writing.py.
+"""Finds, reads and writes files; writing.py has what writes several at once.
 
 Rule of this file: a file is replaced as a whole, by a rename in its own directory, or not at all. Nothing is written
-through a symbolic link, and a path is never taken from the input. Who only reads does not load what writes.
+through a symbolic link, and a path is never taken from the input. A command that only reads does not load writing.py.
 """
 
 import os
@@ -30,7 +30,7 @@ class EmptyProblem(FileProblem):
 
 
 def blank(data: bytes) -> bool:
-    """Whether there is nothing in it but white space: most often its writer has failed."""
+    """Whether an input is nothing but white space, most often because the command before has failed."""
     rest = data[3:] if data.startswith(b"\xef\xbb\xbf") else data
     return not rest or rest.isspace()
 

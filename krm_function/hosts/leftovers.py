@@ -1,8 +1,9 @@
 """Temporary names beside a target, and what a killed run has left under such names.
 
-Rule of this file: whoever makes a temporary file or directory holds a lock on it until it is in its place, and the
-system takes the lock away with the process. So what has one of our names and can be locked is nobody's, and is removed;
-nothing else is. Process ids would not do: in containers they come again, and mean nothing on a shared volume.
+Rule of this file: a process holds a lock on each temporary file or directory until it is in its place, and the system
+releases that lock when the process ends. So a file with one of our names that can be locked belongs to no running
+process, and is removed; nothing else is. Process ids would not do: containers reuse them, and a shared volume has
+several sets of them.
 """
 
 import os
@@ -11,7 +12,7 @@ from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from stat import S_ISDIR, S_ISREG
 
-from krm_function.hosts.held_back import held_back
+from krm_function.hosts.deferred_signals import deferred_signals
 
 MARK = ".contrast-krm-"
 END = ".tmp"
@@ -26,9 +27,9 @@ def temporary_name(path: str) -> str:
 
 
 def claim(descriptor: int, path: str) -> bool:
-    """Lock what was just made at a path; False if a run that cleans up has taken it away in between.
+    """Lock what was just made at a path; False if another run has removed it as a leftover.
 
-    On a file system without locks nothing can be locked by anybody, so nothing is ever removed there.
+    On a file system without locks no file can be locked, so none is removed there.
     """
     with suppress(OSError):
         flock(descriptor, LOCK_SH)
@@ -55,14 +56,14 @@ def temporary_directory(path: str) -> Iterator[str]:
                 descriptor = -1
         yield temporary
     finally:
-        with held_back():
+        with deferred_signals():
             shutil.rmtree(temporary, ignore_errors=True)
             if descriptor >= 0:
                 os.close(descriptor)
 
 
 def sweep(paths: Iterable[str]) -> None:
-    """Remove what killed runs have left beside these targets. Never raises: a leftover is in nobody's way."""
+    """Remove what killed runs have left beside these targets. Never raises: a leftover file does no harm."""
     stems: dict[str, set[str]] = {}
     for path in paths:
         directory, name = os.path.split(path)
@@ -74,7 +75,7 @@ def sweep(paths: Iterable[str]) -> None:
 
 
 def sweep_directory(directory: str) -> None:
-    """The same for every target in a directory that is all ours."""
+    """Remove what killed runs have left for any target in a directory that holds only our files."""
     for name, _ in _left_in(directory):
         _remove(os.path.join(directory, name))
 

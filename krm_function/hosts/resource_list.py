@@ -42,7 +42,7 @@ def cut_list(text: Source) -> DecodedList:
 
 
 def _resource(item: KubeObject) -> Resource:
-    """An item; who it is if that can be told without parsing it."""
+    """An item, with its identity as far as that is known without parsing it."""
     known = (item.api_version, item.kind, item.name) if item.certain else item.header
     return Resource(item.text, item.line, "", *known, item.certain)
 

@@ -1,9 +1,9 @@
-"""One file, complete under a temporary name beside its place, not yet in it.
+"""Writes one file under a temporary name beside its place, ready to be renamed.
 
-Rule of this file: nobody may read the temporary file who may not read the finished one, from its first byte on.
+Rule of this file: from its first byte, only those can read the temporary file who may read the finished one.
 
     the target        bits of the temporary file    bits, owner and group in the end
-    exists            the target's, at once         the target's; without a right to its group, others' bits for both
+    exists            the target's, at once         the target's; if its group cannot be set, it gets others' bits
     is new            0600                          the mode that is asked for, less the umask; our own
     must be new       0600                          exactly the mode that is asked for; our own
 
@@ -69,7 +69,7 @@ def stage(file: NewFile, *, alone: bool) -> Staged:
 
 
 def must_be_regular(path: str) -> None:
-    """Refuse, before anything is read from it, what would not be replaced later: a pipe would be waited for."""
+    """Raise FileProblem early for a target that cannot be replaced, such as a pipe, whose reading would block."""
     try:
         _old(NewFile(path, b""))
     except OSError as problem:
@@ -110,7 +110,7 @@ def _as_before(descriptor: int, old: os.stat_result) -> None:
         try:
             os.fchown(descriptor, -1, old.st_gid)
         except OSError:
-            mode = mode & 0o707 | (mode & 0o007) << 3  # what one group might do is nothing for another one
+            mode = mode & 0o707 | (mode & 0o007) << 3  # the rights of the old group are not for another one
     os.fchmod(descriptor, mode)
 
 
@@ -122,14 +122,14 @@ def _umask() -> int:
 
 
 def _with_old(one: Staged) -> Staged:
-    """The same with a second name of the old file, to take a rename back; without, where the system has none."""
+    """Add a second name of the old file, by which a rename can be undone; none where the system has no links."""
     kept = temporary_name(one.file.path)
     try:
         descriptor = os.open(one.file.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return one
     try:
-        flock(descriptor, LOCK_SH | LOCK_NB)  # the file is not ours: somebody may hold it for long
+        flock(descriptor, LOCK_SH | LOCK_NB)  # without waiting: another program may hold a lock on it
         os.link(one.file.path, kept, follow_symlinks=False)
     except OSError:
         os.close(descriptor)

@@ -1,8 +1,9 @@
 """Several files written as one: all of them complete beside their targets first, then each renamed into its place.
 
-Rule of this file: a target has its old bytes or all of its new ones, whatever happens. What goes wrong before the first
-rename changes nothing; a rename that fails takes back those before it, or names them. A process that is killed between
-two renames leaves whole files, in the order in which they were given: what vouches for the others comes last.
+Rule of this file: a target has its old bytes or all of its new ones. A failure before the first rename changes nothing;
+if a rename fails, those before it are undone, or named in the error. A process that is killed between two renames
+leaves whole files, renamed in the order in which they were given; a manifest, which has the digests of the others,
+comes last.
 """
 
 import errno
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 
-from krm_function.hosts.held_back import held_back
+from krm_function.hosts.deferred_signals import deferred_signals
 from krm_function.hosts.leftovers import sweep
 from krm_function.hosts.staging import NewFile, Staged, drop, stage, unwritable
 
@@ -29,14 +30,14 @@ def write_files(files: Iterable[NewFile]) -> None:
 
 @contextmanager
 def staged(files: Iterable[NewFile]) -> Iterator[Callable[[], None]]:
-    """Write all files under temporary names; what is yielded puts them into their places. Raises FileProblem.
+    """Write all files under temporary names; the function that is yielded renames them. Raises FileProblem.
 
-    In the block there is time for what must not happen without these files, or they not without it.
+    The block does what must succeed together with these files, such as writing standard output.
     """
     wanted = list(files)
     ready: list[Staged] = []
     try:
-        with held_back() as stop:
+        with deferred_signals() as stop:
             _make_room(len(wanted))
             sweep(file.path for file in wanted)
             for file in wanted:
@@ -45,13 +46,13 @@ def staged(files: Iterable[NewFile]) -> Iterator[Callable[[], None]]:
             stop()
         yield partial(_put, ready)
     finally:
-        with held_back():
+        with deferred_signals():
             for one in ready:
                 drop(one)
 
 
 def _make_room(count: int) -> None:
-    """Every temporary file stays open, because its lock says that somebody lives who needs it."""
+    """Raise the limit of open files: each temporary file stays open to keep its lock."""
     if count <= SPARE:
         return
     import resource
@@ -64,13 +65,13 @@ def _make_room(count: int) -> None:
 
 
 def _put(ready: Sequence[Staged]) -> None:
-    """Rename all, or take back those that were. Raises FileProblem."""
-    with held_back():
+    """Rename all, or none: undo the renames before one that fails. Raises FileProblem."""
+    with deferred_signals():
         for index, one in enumerate(ready):
             try:
                 _place(one)
             except OSError as problem:
-                raise unwritable(one.file, problem, _take_back(ready[:index])) from problem
+                raise unwritable(one.file, problem, _undo_renames(ready[:index])) from problem
         for directory in dict.fromkeys(os.path.dirname(one.file.path) for one in ready):
             _sync(directory or ".")
 
@@ -87,8 +88,8 @@ def _place(one: Staged) -> None:
         os.rename(one.temporary, one.file.path)
 
 
-def _take_back(done: Sequence[Staged]) -> list[str]:
-    """Undo renames, the last one first; the paths of which it failed."""
+def _undo_renames(done: Sequence[Staged]) -> list[str]:
+    """Undo renames, the last one first; answers the paths where that failed."""
     remaining = []
     for one in reversed(done):
         try:
@@ -104,7 +105,7 @@ def _take_back(done: Sequence[Staged]) -> list[str]:
 
 
 def _sync(directory: str) -> None:
-    """Make renames durable where the file system can; the new files are complete and in their places either way."""
+    """Make renames durable where the file system can; without that, the new files are in place all the same."""
     descriptor = -1
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)

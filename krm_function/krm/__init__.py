@@ -16,7 +16,7 @@
         sys.exit(as_main(set_namespace))
 
 What the function does not touch leaves as the same bytes: comments, order, quotes. On failure the input leaves as it
-came, with the results. This room knows nothing of Contrast.
+came, with the results. This package knows nothing of Contrast.
 """
 
 from krm_function.krm.errors import FunctionError, NotAResourceListError

@@ -1,6 +1,6 @@
-"""What goes wrong on the way to a registry: whether it may pass, and how it is said.
+"""Turns failures of the network into problems: which may pass, and their texts.
 
-Rule of this file: every text is ours, because those of the library quote URLs, and with them credentials.
+Rule of this file: every text is ours, because the texts of the library quote URLs, and with them credentials.
 """
 
 import ssl
@@ -20,7 +20,7 @@ UNREACHABLE = (NewConnectionError, NameResolutionError, ConnectTimeoutError, Rea
 
 
 class AgainError(Exception):
-    """It failed, and may work in a while. wait: seconds that the server asked for, 0 if it did not."""
+    """A failure that may pass. wait: seconds that the server asked for, 0 if it did not."""
 
     def __init__(self, problem: Problem, wait: float = 0, unreachable: str = "") -> None:
         """Remember what to say when it fails to the end. unreachable: the host, if it did not answer at all."""

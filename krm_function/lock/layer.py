@@ -1,8 +1,8 @@
-"""One layer, read once from its first byte to its last: what it says about a few paths.
+"""Reads one layer, once from its first byte to its last, for what it says about a few paths.
 
 Rule of this file: nothing is extracted, and the entries are taken in their order, as containerd unpacks them: a later
 entry replaces an earlier one of the same path, a hard link keeps what its target was, and an entry below a link goes
-where that link leads. What tools read in two ways is refused.
+where that link leads. What tools read in different ways is refused.
 """
 
 import posixpath
@@ -64,7 +64,7 @@ def scan(data: Iterable[bytes], watched: frozenset[str], limit: int, budget: Bud
 
 
 class _Found:
-    """What the entries so far have said."""
+    """What the entries so far add up to."""
 
     def __init__(self, watched: frozenset[str]) -> None:
         self.nodes: dict[str, Node] = {}
@@ -162,7 +162,7 @@ class _Found:
             above.startswith(below) and above not in self.nodes
             for path in self.nodes
             if path.startswith(below)
-            for above in _above(path)
+            for above in parents(path)
         )
 
     def _not_through(self, said: Sequence[str], parts: Sequence[str]) -> None:
@@ -179,7 +179,7 @@ def ambiguous(path: str, problem: str) -> Problem:
     return Problem("CC1208", name=f"/{path}", problem=problem)
 
 
-def _above(path: str) -> Iterable[str]:
+def parents(path: str) -> Iterable[str]:
     """The directories above a path, the root left out."""
     while path := posixpath.dirname(path):
         yield path

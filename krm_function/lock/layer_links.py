@@ -1,6 +1,6 @@
-"""The symbolic links that a layer has made so far, to know where an entry below one really goes.
+"""Follows the symbolic links that a layer has made so far, to find where an entry below one lands.
 
-Rule of this file: as containerd unpacks: the directories of a path are followed through links, one after the other and
+Rule of this file: as containerd unpacks, the directories of a path are followed through links, one after the other and
 inside of the layer; the last part is not. Layers are looked at one by one, as overlays unpack them: a link of a lower
 layer leads nowhere here.
 """

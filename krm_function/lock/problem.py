@@ -22,13 +22,13 @@ class Problem(Exception):
         self.values = values
 
     @property
-    def of_the_way(self) -> bool:
-        """Whether it is about the way to an image, not about the image."""
+    def about_registry(self) -> bool:
+        """Whether it is about a registry or the network, and so about every image there."""
         return self.code >= "CC1250"
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Equal for problems that are the same but for the image."""
+        """Two problems that differ in the image alone have the same key."""
         return (self.code, *(f"{name}={value}" for name, value in sorted(self.values.items())))
 
     def finding(self, image: str) -> Finding:

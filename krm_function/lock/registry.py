@@ -1,4 +1,4 @@
-"""A Source that asks registries: https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md
+"""A Source that reads from registries: https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md
 
 Rule of this file: only GET, and only what the spec calls pull. A status is answered here; bytes are passed on as they
 come, for whoever asked to verify.
@@ -65,7 +65,7 @@ class Registry:
         yield from body_of(self._ok(image, reply), budget)
 
     def _get(self, image: Image, path: str, headers: dict[str, str], budget: Budget, body: int) -> Reply:
-        """The answer, after one login if need be; who was redirected to and wants one is told nothing of ours."""
+        """The answer, after one login if need be; another host, after a redirect, never gets credentials."""
         registry, _, repository = image.name.partition("/")
         host = HUB_HOST if registry == HUB else registry
         url = f"{self._transport.scheme(host)}://{host}/v2/{repository}/{path}"

@@ -1,7 +1,7 @@
-"""An answer, and its body as it arrives.
+"""An answer of a server, whose body is read as it arrives.
 
-Rule of this file: nothing is decompressed and nothing is kept beyond what was asked for; who stops reading early closes
-the connection.
+Rule of this file: nothing is decompressed and nothing is kept beyond what was asked for; a caller that stops reading
+early closes the connection.
 """
 
 from collections.abc import Iterator

@@ -11,9 +11,8 @@ tools differ (an entry and a whiteout for the same path in one layer, an entry b
 """
 
 import posixpath
-from collections.abc import Iterator
 
-from krm_function.lock.layer import Layer, Node, ambiguous
+from krm_function.lock.layer import Layer, Node, ambiguous, parents
 
 MOST_LINKS = 8
 MOST_PARTS = 64  # of a path that a link leads to
@@ -78,15 +77,15 @@ class Rootfs:
         for level in range(top, len(self.layers)):
             layer = self.layers[level]
             node = layer.nodes.get(path)
-            whiteout = path in layer.whiteouts or any(above in layer.whiteouts for above in _above(path))
+            whiteout = path in layer.whiteouts or any(above in layer.whiteouts for above in parents(path))
             if node and whiteout:
                 raise ambiguous(asked, "one layer both adds and removes it")
-            replaced = any(above in layer.nodes and layer.nodes[above].kind != "directory" for above in _above(path))
+            replaced = any(above in layer.nodes and layer.nodes[above].kind != "directory" for above in parents(path))
             if node and replaced:
                 raise ambiguous(asked, "there are entries below a directory that is a link or a file")
             if node:
                 return level, node
-            if whiteout or replaced or any(above in layer.opaque for above in ("", *_above(path))):
+            if whiteout or replaced or any(above in layer.opaque for above in ("", *parents(path))):
                 return level, None
         if not self.complete:
             raise MoreLayersError
@@ -102,13 +101,7 @@ class Rootfs:
 
 def prefixes(paths: frozenset[str]) -> frozenset[str]:
     """The paths and all directories above them."""
-    return paths | {above for path in paths for above in _above(path)}
-
-
-def _above(path: str) -> Iterator[str]:
-    """The directories above a path, the root left out."""
-    while path := posixpath.dirname(path):
-        yield path
+    return paths | {above for path in paths for above in parents(path)}
 
 
 def _target(link: str, target: str, rest: list[str]) -> str:

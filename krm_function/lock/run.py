@@ -1,8 +1,8 @@
 """All images of a run, several at a time.
 
 Rule of this file: the result does not depend on which image came first. Workers are bounded, every failure is a finding
-of its own image, but a failure of the way to several images is said once, with the first; and when the run is over
-(also by Ctrl-C) no worker goes on.
+of its own image, but what is wrong with a registry is reported once, with the first of its images; and when the run is
+over (also by Ctrl-C) no worker goes on.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -70,15 +70,15 @@ def resolve_all(
 
 
 def _findings(images: Sequence[Image], results: Sequence[Locked | Problem]) -> Iterator[tuple[Finding, ...]]:
-    """The findings of each image; what keeps all images of one registry away stands with the first of them."""
+    """The findings of each image; one problem of a registry is one finding, with the first of its images."""
     together: dict[tuple[str, ...], list[Image]] = {}
     for image, result in zip(images, results, strict=True):
-        if isinstance(result, Problem) and result.of_the_way:
+        if isinstance(result, Problem) and result.about_registry:
             together.setdefault(result.key, []).append(image)
     for image, result in zip(images, results, strict=True):
         if isinstance(result, Locked):
             yield result.findings
-        elif not result.of_the_way:
+        elif not result.about_registry:
             yield (result.finding(str(image)),)
         else:
             same = together.pop(result.key, None)

@@ -1,9 +1,9 @@
-"""One header block of a tar archive, and the records of an extended one.
+"""Reads a header block of a tar archive, and the records of an extended header.
 
-Rule of this file: what Go's archive/tar reads, which is what container runtimes unpack with, or a refusal. Where other
-tools see something else in the same bytes (a prefix that only some formats have, blanks in a number, a name with NUL),
-it is a refusal too. Formats: POSIX.1-2017 pax, "Extended Description"; https://www.gnu.org/software/tar/manual, "Tar
-Internals".
+Rule of this file: it reads what Go's archive/tar reads, with which container runtimes unpack, and refuses the rest.
+Where other tools see something else in the same bytes (a prefix that only some formats have, blanks in a number, a name
+with NUL), it refuses, too. Formats: POSIX.1-2017 pax, "Extended Description"; https://www.gnu.org/software/tar/manual,
+"Tar Internals".
 
     magic and version       format        the path is
     "ustar" NUL             POSIX, star   prefix / name

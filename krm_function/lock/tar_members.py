@@ -1,6 +1,6 @@
-"""The members of a tar archive, one after the other, with their extended headers applied.
+"""Yields the members of a tar archive, with their extended headers applied.
 
-Rule of this file: as Go's archive/tar, of which containerd is made: an archive may end without blocks of zeros and
+Rule of this file: as Go's archive/tar, which containerd uses: an archive may end without blocks of zeros and
 without the padding of its last file; a global header changes nothing. Extended headers that tools combine in different
 ways are refused, and so is every kind of member that containerd does not unpack.
 """
@@ -41,7 +41,7 @@ class Member(NamedTuple):
 
 
 def members(file: TarStream, budget: Budget) -> Iterator[Member]:
-    """All members. Whoever gets one reads its bytes before asking for the next: all of them and the padding."""
+    """All members. The caller reads the bytes of one and its padding before it asks for the next."""
     extended: dict[bytes, bytes] = {}
     while block := file.block():
         if block == ZEROS:

@@ -1,4 +1,4 @@
-"""An uncompressed archive as it arrives: bounded, hashed, and only ever read forwards.
+"""Reads an uncompressed archive as it arrives: bounded, hashed, and only forwards.
 
 Rule of this file: every byte counts for the size and for the digest, and each piece that is fetched asks the budget.
 """

@@ -1,8 +1,8 @@
-"""HTTP as we allow it: TLS, except for hosts that were named; few redirects, no waiting without end, no lost secrets.
+"""HTTP requests: TLS but for named hosts, few redirects, bounded waits, credentials for their origin only.
 
 Rule of this file: an Authorization header goes to the origin that it was made for and is dropped at the first redirect
-to any other. A failure that may pass is an AgainError, which `retried` turns into another try; whoever could not be
-reached in the end is not tried again for the other images.
+to any other. A failure that may pass is an AgainError, which `retried` turns into another try; a host that could
+not be reached in the end is not tried again for other images.
 """
 
 import random
@@ -31,7 +31,7 @@ MOST_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PASSING = frozenset({408, 429, 500, 502, 503, 504})
 TRIES = 5
-UNREACHABLE_TRIES = 2  # of a name that leads nowhere, or to nobody who listens or answers
+UNREACHABLE_TRIES = 2  # of a name without an address, or a host that does not answer
 
 
 class Transport:

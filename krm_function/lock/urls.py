@@ -1,7 +1,7 @@
-"""URLs that servers give us: of a redirect, of a token server.
+"""Parses and bounds the URLs that servers send: of a redirect, of a token server.
 
-Rule of this file: one parser, that of the library which opens the connection, decides what the host is. What another
-one could read differently, or what carries a login, is no URL.
+Rule of this file: one parser, that of the library which opens the connection, decides what the host is. A text that
+another parser could read differently, or that has a login, is refused as a URL.
 """
 
 import re
@@ -15,7 +15,7 @@ LONGEST_HOST = 255
 
 
 def is_url(text: str) -> bool:
-    """Whether a text is an absolute URL that everybody reads alike: no login, nothing that would need escaping."""
+    """Whether a text is an absolute URL that all parsers read alike: no login, nothing that would need escaping."""
     parsed = _parsed(text)
     host = parsed.netloc or ""
     return _is_plain(text) and parsed.scheme in ("http", "https") and 0 < len(host) <= LONGEST_HOST and not parsed.auth

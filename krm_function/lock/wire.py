@@ -1,7 +1,7 @@
-"""Connections on which every wait ends, and what one answer may cost.
+"""Connections with bounds for one answer: its time, its pace and its length.
 
-Rule of this file: a time-out of the library is one for each read, which a server that sends a byte a second never
-meets. So each read of a socket asks the answer that it belongs to, whatever stands in it: a header, `100 Continue`, a
+Rule of this file: a time-out of the library is one for each read, so a server that sends a byte a second never exceeds
+it. So each read of a socket counts for the answer that it belongs to, whatever it reads: a header, `100 Continue`, a
 chunk's extension, a trailer, TLS records. Time counts while we wait, not while we work.
 
     an answer ends when            after
@@ -46,7 +46,7 @@ class WireError(Exception):
 
 
 class Wire:
-    """What one answer has cost. body: bytes that its body may have."""
+    """Counts the time and the bytes of one answer. body: bytes that its body may have."""
 
     __slots__ = ("_arrived", "_budget", "_pace", "_room", "_waited")
 
@@ -89,7 +89,7 @@ class Wire:
         return WireError(f"sends less than {self._pace.least} bytes in {self._pace.quiet:g} s")
 
 
-CURRENT: ContextVar[Wire] = ContextVar("wire")  # of the request that this thread is at
+CURRENT: ContextVar[Wire] = ContextVar("wire")  # of the request that this thread is making
 
 
 class _Plain(socket.socket):

@@ -1,6 +1,6 @@
 """The manifest: its fields, validation, canonical bytes, owner keys, and the merge with a previous one.
 
-Rule of this room: values in, values or bytes out; it reads no files and knows nothing of Kubernetes objects.
+Rule of this package: values in, values or bytes out; it reads no files and knows nothing of Kubernetes objects.
 """
 
 from krm_function.manifest.canonical import canonical

@@ -6,6 +6,7 @@ order), 7.2 (lengths, ranges), 7.3 (defaults), 8.1 (platforms). The order is wha
 
 from krm_function.manifest.shapes import Field, Flag, Hex, Items, Number, PublicKey, Record, Table, Text
 
+FILE = "manifest.json"  # in a directory, and as the key of a ConfigMap
 COORDINATOR = "coordinator"
 ROLES = ("", COORDINATOR)
 

@@ -1,6 +1,6 @@
 """What a confidential VM measures as: vCPU count, SNP launch digest and ID block, TDX RTMR0.
 
-Rule of this room: arithmetic over bytes and numbers. It reads no YAML and no files, and imports no other room.
+Rule of this package: arithmetic over bytes and numbers. It reads no YAML and no files, and imports no other package.
 """
 
 from krm_function.measurement.guest_policy import GuestPolicy, as_u64, guest_policy

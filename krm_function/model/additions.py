@@ -1,20 +1,19 @@
 """Objects that a render adds, known by their shape: RuntimeClasses, and ConfigMaps that hold a manifest.
 
-Rule of this file: `contrast-krm.dev/emitted` is written by anybody who can write an annotation, and what carries it is
-updated or dropped. So it counts only where nothing of anybody's could be lost: on an object of a form that a render
-adds and nothing else has, whichever release or configuration it was made for.
+Rule of this file: anybody who can write an annotation can write `contrast-krm.dev/emitted`, and a render updates or
+drops the object that has it. So it counts only on an object of a form that a render adds, for any release or
+configuration, and that has no content beside.
 """
 
 from typing import Any
 
 from krm_function.manifest import ManifestError, decode
-from krm_function.manifest.fields import MANIFEST
+from krm_function.manifest.fields import FILE, MANIFEST
 from krm_function.model.objects import reference
 from krm_function.model.platforms import Platform, is_placeholder, parse_runtime_class
 from krm_function.model.runtime_class import API_VERSION, KIND
 from krm_function.model.workload import ORIGINAL, dig, mapping
 
-MANIFEST_KEY = "manifest.json"
 NEEDED = ("Policies", "ReferenceValues")  # no manifest is without
 # a host gives a name, namespace, labels and annotations of its own, an API server the rest
 METADATA = frozenset(
@@ -64,12 +63,12 @@ def is_handler(name: str) -> bool:
 
 def _no_manifest(root: dict[str, Any]) -> str:
     """Why a ConfigMap does not hold a manifest and nothing else."""
-    text = dig(root, ("data", MANIFEST_KEY))
+    text = dig(root, ("data", FILE))
     if not isinstance(text, str) or len(mapping(root.get("data"))) != 1:
-        return f"it holds something else than {MANIFEST_KEY}"
+        return f"it holds something else than {FILE}"
     try:
         manifest = decode(text.encode())
     except (ManifestError, UnicodeEncodeError):
-        return f"its {MANIFEST_KEY} cannot be read"
+        return f"its {FILE} cannot be read"
     named = all(isinstance(manifest.get(key), dict) for key in NEEDED)
-    return "" if named and set(MANIFEST.names()).issuperset(manifest) else f"its {MANIFEST_KEY} is no manifest"
+    return "" if named and set(MANIFEST.names()).issuperset(manifest) else f"its {FILE} is no manifest"

@@ -16,4 +16,5 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "CronJob": ("batch/v1", ("spec", "jobTemplate", "spec", "template")),
 }
 
+EDITED = frozenset((*KINDS, "RuntimeClass"))  # a render writes to these
 LOOKED_INTO = frozenset(("List", "RuntimeClass"))  # kinds that are Contrast's by what they hold

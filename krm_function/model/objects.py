@@ -26,8 +26,8 @@ def reference(value: Any) -> Ref:
 def objects(document: Any, root: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Every object of a document with its path: the members of a list, recursively, and what is no list by itself.
 
-    Whatever has a list of `items` is a list to kubectl, a ConfigMap too. To others it still is a ConfigMap, so both the
-    members and the object are answered, unless its kind ends with `List`.
+    kubectl takes any object with a list of `items` for a list, even a ConfigMap; other tools still read the ConfigMap.
+    So both the members and the object are yielded, unless its kind ends with `List`.
     """
     value = dig(document, root)
     members = mapping(value).get("items")

@@ -4,10 +4,11 @@ Rule of this file: a name is understood exactly or not at all; nothing defaults.
 of the placeholders: contrast.md 5.7 and 8.1, narrowed where the original's prefix test would accept a typo.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
+from krm_function.findings import Path
 from krm_function.model.nearest import nearest
 from krm_function.record import NamedTuple
 
@@ -148,3 +149,16 @@ def suggest(name: str) -> str:
     """The closest placeholder, or ""."""
     known = (BARE, *(placeholder(platform) for platform in PLATFORMS.values()))
     return nearest(name.strip().replace("_", "-").replace(".", "-"), known)
+
+
+def contrast_names_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Every runtimeClassName of Contrast's in an object of any kind, with its path. path: where the value stands."""
+    if isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from contrast_names_in(part, (*path, index))
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            if key != "runtimeClassName":
+                yield from contrast_names_in(part, (*path, key))
+            elif isinstance(part, str) and is_contrast_name(part):
+                yield (*path, key), part

@@ -21,6 +21,7 @@ ID_BLOCKS = tuple(  # beginnings of keys; the name of a product follows
     f"io.katacontainers.config.hypervisor.snp_{name}" for name in ("id_block", "id_auth", "guest_policy")
 )
 ORIGINAL = "contrast-krm.dev/original"  # inverse changes of a render, on the object's own metadata
+LOCAL_CONFIG = "config.kubernetes.io/local-config"  # what hosts keep out of the cluster
 EMITTED = "contrast-krm.dev/emitted"  # marks objects that a render adds and uninject takes away
 
 

@@ -1,6 +1,6 @@
 """Execution policies: a workload and the facts of its images in, sealed initdata out.
 
-Rule of this room: no network, no clock, no randomness. What the generator does not understand is a located finding,
+Rule of this package: no network, no clock, no randomness. What the generator does not understand is a located finding,
 never a policy that allows more.
 
     settings -> subject -> process, identity, capabilities, mounts, devices -> containers -> document -> initdata

@@ -1,7 +1,8 @@
 """The initdata to which a policy is added: what stands in the pod's annotation, and the files of the configuration.
 
-Rule of this file: what a guest is sealed with, its operator names. The annotation may say the same, for tools that read
-it there; a file of it that the configuration does not have, or has with another text, is an error.
+Rule of this file: the configuration names every file that a guest is sealed with. The annotation may hold the same
+files, for tools that read them there; a file of it that the configuration does not have, or has with another text, is
+an error.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""From a workload to its sealed policy: the one entry point of this room.
+"""From a workload to its sealed policy: the one entry point of this package.
 
 Rule of this file: a workload is sealed whole or not at all. Any finding of severity error means no Sealed.
 """

@@ -1,6 +1,6 @@
 """A ContrastRelease out of a Contrast release's own files.
 
-Rule of this room: bytes and texts in, facts, findings and a text out; it opens no file. A fact is never guessed, and
+Rule of this package: bytes and texts in, facts, findings and a text out; it opens no file. A fact is never guessed, and
 never taken from two releases.
 """
 

@@ -8,8 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.asked import HOOK, classes_in, is_hook
-from krm_function.model.platforms import Platform, is_contrast_name, is_placeholder, parse_runtime_class
+from krm_function.model.hook import hook_of
+from krm_function.model.platforms import (
+    Platform,
+    contrast_names_in,
+    is_contrast_name,
+    is_placeholder,
+    parse_runtime_class,
+)
 from krm_function.model.workload import INITDATA, Workload, dig, mapping
 from krm_function.policy import References, decode_toml, describe, digest, from_annotation, profile_of, unreadable
 from krm_function.policy.drift import drift
@@ -38,9 +44,9 @@ def check_workload(workload: Workload, references: References) -> Checked:
     """Whether one pod is sealed and still is what its policy describes."""
     ref, name = workload.ref, workload.runtime_class
     if is_placeholder(name):
-        hook = dig(workload.object, ("metadata", "annotations", HOOK))
+        hook = hook_of(workload.object)
         path = (*workload.spec_path, "runtimeClassName")
-        return Checked((_hooked(ref, path, name, hook) if is_hook(hook) else finding("CC1101", ref, path, name=name),))
+        return Checked((_hooked(ref, path, name, hook) if hook else finding("CC1101", ref, path, name=name),))
     parsed = parse_runtime_class(name)
     platform = parsed if isinstance(parsed, Platform) else None
     path = (*workload.metadata_path, "annotations", INITDATA)
@@ -68,10 +74,10 @@ def stale(workload: Workload, field: str) -> Finding:
 
 def unwatched(value: Any, root: Path, ref: Ref) -> tuple[Finding, ...]:
     """The tripwire in an object that no render looks at: a pod of Contrast's in a kind that Contrast does not know."""
-    hook = dig(value, (*root, "metadata", "annotations", HOOK))
+    hook = hook_of(dig(value, root))
     return tuple(
-        _hooked(ref, path, name, hook) if is_hook(hook) and is_placeholder(name) else _unknown(ref, path, name)
-        for path, name in classes_in(dig(value, root), root)
+        _hooked(ref, path, name, hook) if hook and is_placeholder(name) else _unknown(ref, path, name)
+        for path, name in contrast_names_in(dig(value, root), root)
     )
 
 

@@ -1,8 +1,8 @@
 """Identity: one input holds each object once.
 
-Rule of this file: group, kind, namespace and name are what a cluster tells objects apart by, not the version. Of two
-with one identity it keeps the one that is applied last, whatever was sealed. Only what stands there more than once
-by kind and name is parsed for the rest, so that an input without such pairs costs a look at each header.
+Rule of this file: a cluster identifies an object by group, kind, namespace and name, not by the version. Of two objects
+with one identity it keeps the one that is applied last, whichever was sealed. Only objects that share kind and name are
+parsed, so that an input without such pairs costs a look at each header.
 
 Truth table, first row that holds:
 
@@ -18,18 +18,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.asked import HOOK, classes_in, is_hook
+from krm_function.model.hook import hook_of
 from krm_function.model.kinds import LOOKED_INTO
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects, reference
+from krm_function.model.platforms import contrast_names_in
 from krm_function.model.resource import Resource
-from krm_function.model.workload import dig
+from krm_function.model.workload import LOCAL_CONFIG, dig
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, YamlError, locate, parse, read_value
 
 CLUSTER_WIDE = frozenset(("RuntimeClass",))  # more of these kinds cannot be known: there are custom resources
 PACKAGE_CONTEXT = "kptfile.kpt.dev"  # the ConfigMap that kpt puts into every package and subpackage
-LOCAL = "config.kubernetes.io/local-config"
 
 Named = tuple[str, str]  # kind and name: with group and namespace, all of an identity
 Identity = tuple[str, str, str, str]  # group, kind, namespace, name
@@ -60,7 +60,7 @@ def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document])
     for index in sorted({index for named in suspects for index in alike[named]}):
         try:
             value = read_value(resources[index].text)
-        except YamlError as problem:  # nobody can tell what it is
+        except YamlError as problem:  # its identity is unknown
             findings.append(yaml_finding(problem, resources[index].file))
             continue
         for one in (Standing(index, root, reference(each), each) for root, each in objects(value)):
@@ -91,9 +91,9 @@ def _namespace(ref: Ref) -> str:
 def _two(group: list[Standing]) -> bool:
     """Whether these are different objects after all."""
     if group[0].ref.name == PACKAGE_CONTEXT and group[0].ref.kind == "ConfigMap":
-        return all(dig(one.value, ("metadata", "annotations", LOCAL)) == "true" for one in group)
-    hooks = [is_hook(dig(one.value, ("metadata", "annotations", HOOK))) for one in group]
-    return sorted(hooks) == [False, True] and not any(list(classes_in(one.value)) for one in group)
+        return all(dig(one.value, ("metadata", "annotations", LOCAL_CONFIG)) == "true" for one in group)
+    hooks = [bool(hook_of(one.value)) for one in group]
+    return sorted(hooks) == [False, True] and not any(list(contrast_names_in(one.value)) for one in group)
 
 
 def _said(group: list[Standing], resources: Sequence[Resource]) -> list[Finding]:

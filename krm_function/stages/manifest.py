@@ -26,13 +26,12 @@ from krm_function.manifest import (
     validate,
     workload_owner,
 )
+from krm_function.manifest.fields import FILE
 from krm_function.model.nearest import nearest
 from krm_function.model.platforms import PLATFORMS, Platform
-from krm_function.model.workload import EMITTED, INITDATA, POD_ROLE, PREFIX, Workload, dig, mapping, maps
+from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, POD_ROLE, PREFIX, Workload, dig, mapping, maps
 from krm_function.record import NamedTuple
 
-KEY = "manifest.json"
-LOCAL = "config.kubernetes.io/local-config"
 RTMR0_PLATFORM = "metal-qemu-tdx"  # the only one whose RTMR0 depends on the vCPUs (contrast.md 5.11)
 
 
@@ -144,21 +143,21 @@ def emit(options: ManifestOptions, data: bytes, sealed: Sequence[SealedWorkload]
         return ()
     annotations = {EMITTED: "true"}
     if options.emit == "LocalConfig":
-        annotations[LOCAL] = "true"
+        annotations[LOCAL_CONFIG] = "true"
     metadata: dict[str, Any] = {"name": options.name}
     namespaces = [one.workload.ref.namespace for one in sealed if one.workload.is_coordinator]
     if namespaces and namespaces[-1]:
         metadata["namespace"] = namespaces[-1]
     metadata["labels"] = {"app.kubernetes.io/managed-by": "contrast-krm"}
     metadata["annotations"] = annotations
-    return ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {KEY: data.decode("utf-8")}},)
+    return ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {FILE: data.decode("utf-8")}},)
 
 
 def manifest_of(value: Any) -> str | None:
     """The manifest text of a ConfigMap that a render emitted, None for any other object."""
     if dig(value, ("metadata", "annotations", EMITTED)) is None or dig(value, ("kind",)) != "ConfigMap":
         return None
-    text = dig(value, ("data", KEY))
+    text = dig(value, ("data", FILE))
     return text if isinstance(text, str) else None
 
 

@@ -15,8 +15,6 @@ from krm_function.model.platforms import Platform
 from krm_function.model.workload import ID_BLOCKS, Workload, mapping
 from krm_function.record import NamedTuple
 
-KATA = "io.katacontainers.config.hypervisor."
-ID_BLOCK_KEYS = ("snp_id_block", "snp_id_auth", "snp_guest_policy")
 PRODUCTS = ("Genoa", "Milan")  # the order in which Contrast writes them (contrast.md 5.10)
 
 
@@ -80,7 +78,7 @@ def _annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str
     policy = as_u64(guest_policy(mapping(entry.get("GuestPolicy"))))
     block, auth = _block_and_auth(entry["TrustedMeasurement"], entry["APEIP"], product, vcpus, policy)
     values = (block, auth, str(policy))
-    return {f"{KATA}{key}_{product}": value for key, value in zip(ID_BLOCK_KEYS, values, strict=True)}
+    return {f"{key}_{product}": value for key, value in zip(ID_BLOCKS, values, strict=True)}
 
 
 @cache

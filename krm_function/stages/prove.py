@@ -2,7 +2,7 @@
 
 Rule of this file: a record is a claim of whoever wrote the annotation. It is accepted if the render gives the object
 back as it stood in the input, so that the record changes nothing; else everything between the object and what the
-record made of it must be explained by `model.taken_back`, and nothing that the record put back may leave the render.
+record made of it must be explained by `model.inverse`, and nothing that the record put back may leave the render.
 An error names the place that changed, never a value.
 """
 
@@ -13,13 +13,13 @@ from krm_function.api.kinds import Scheduling
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.model.edits import Edit
 from krm_function.model.injected import secrets_mount
+from krm_function.model.inverse import RECORD, Images, entries, like, secrets_mounts, unexplained
 from krm_function.model.kinds import KINDS
 from krm_function.model.located import placed
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.platforms import Platform, parse_runtime_class
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class import KIND
-from krm_function.model.taken_back import RECORD, Images, entries, like, secrets_mounts, unexplained
 from krm_function.model.workload import INITDATA, dig, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Document, apply, parse, same

@@ -2,8 +2,8 @@
 
 Rule of this file: render = restore + render, so a second render starts where the first one did. What a render did to an
 object is in the object's own annotation `contrast-krm.dev/original` as inverse changes; objects that a render added
-carry `contrast-krm.dev/emitted`. Both may be anybody's: an emitted mark counts only on the form of such an object, and
-what records took back is claimed, for `prove` to judge.
+carry `contrast-krm.dev/emitted`. Anybody can write both: `emitted` counts only on an object of the form that a
+render adds, and what a record restores is a claim, which `prove` judges.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from krm_function.findings import Finding, Path, finding
-from krm_function.model.kinds import KINDS, LOOKED_INTO
+from krm_function.model.kinds import EDITED, KINDS, LOOKED_INTO
 from krm_function.model.located import placed, yaml_finding
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
@@ -21,16 +21,13 @@ from krm_function.yamltext import Document, YamlError, parse, read_undo, read_va
 
 POD_KINDS = LOOKED_INTO.union(KINDS)
 RUNTIME_CLASS = "runtimeClassName"
-EDITED_KINDS = frozenset(("RuntimeClass", *KINDS))  # objects that a render writes a record on
-
-
 NO_CLAIMS: Mapping[int, tuple[Path, ...]] = MappingProxyType({})
 
 
 class Read(NamedTuple):
     """By position of their resource: documents, restored, and those that an earlier render added (emitted).
 
-    claims: the objects of a document whose records were taken back; nobody has judged them yet.
+    claims: the objects of a document whose undo records were applied and are not proven yet.
     """
 
     documents: dict[int, Document]
@@ -40,7 +37,7 @@ class Read(NamedTuple):
 
 
 def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known: Read | None = None) -> Read:
-    """Parse the resources of some kinds, of which the kind is uncertain, and every one that carries a mark of ours.
+    """Parse the resources of some kinds, those of uncertain kind, and those that may have an annotation of a render.
 
     known: what was read before; it is taken over as it is, without its findings.
     """
@@ -75,7 +72,7 @@ def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known:
 
 
 def marked(resource: Resource) -> bool:
-    """Whether a mark of an earlier render may be on it; the marks are written plainly."""
+    """Whether it may have an annotation of an earlier render, which a render writes without escapes."""
     return EMITTED in resource.text or ORIGINAL in resource.text
 
 
@@ -98,7 +95,7 @@ def _by_value(resource: Resource) -> Document | None:
 
 
 def _outline(value: dict[str, Any], kind: str) -> dict[str, Any]:
-    """What an object is, and that it has no runtime class; there may be thousands, and nobody asks for more."""
+    """What an object is, and that it has no runtime class; there may be thousands, and no stage needs more."""
     outline: dict[str, Any] = {}
     for part in reversed((*KINDS[kind][1], "spec")):
         outline = {part: outline}
@@ -108,7 +105,7 @@ def _outline(value: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _not_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
-    """What is marked as added by a render and is nothing that a render adds."""
+    """CC0116 for each object that claims to be added by a render, and has another form."""
     found = dict(emitted_objects(document.value))
     if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:
         found[()] = document.value  # a `kind: List` as a whole, which no render adds
@@ -140,7 +137,7 @@ def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[F
             return document, (yaml_finding(problem, resource.file, reference(value), path),), ()
         if undo is None:
             continue
-        if reference(value).kind not in EDITED_KINDS:
+        if reference(value).kind not in EDITED:
             wrong = finding("CC0115", reference(value), path, field="a kind that no render edits")
             return before, (placed(wrong, resource, before),), ()
         try:

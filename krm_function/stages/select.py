@@ -8,13 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.kinds import KINDS
+from krm_function.model.kinds import EDITED, KINDS
 from krm_function.model.objects import a_type, objects, reference, type_name
 from krm_function.model.platforms import is_contrast_name
 from krm_function.model.workload import Workload, dig
 from krm_function.record import NamedTuple
-
-LIKE_PODS = frozenset((*KINDS, "RuntimeClass"))  # what must not be read in two ways
 
 
 class Skipped(NamedTuple):
@@ -73,13 +71,13 @@ def select(document: Any) -> Selection:
 
 def _ambiguous(document: Any, root: Path, ref: Ref) -> Finding | None:
     """An object that is a pod, or has one, to some readers only: as a list of its own, or by the kind of its list."""
-    if ref.kind in LIKE_PODS:
+    if ref.kind in EDITED:
         return finding("CC0111", ref, (*root, "items"), kind=ref.kind) if "items" in dig(document, root) else None
     if not root or ref.kind or ref.api_version:
         return None
     around = reference(dig(document, root[:-2])).kind
     kind = around.removesuffix("List")
-    if kind not in LIKE_PODS:
+    if kind not in EDITED:
         return None
     return finding("CC0113", ref._replace(kind=kind), (*root, "kind"), list=around, kind=kind)
 

@@ -14,7 +14,7 @@ from krm_function.model.edits import Edit
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import ORIGINAL, dig, mapping
+from krm_function.model.workload import LOCAL_CONFIG, ORIGINAL, dig, mapping
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Document, Spliced, YamlError, apply, parse, splice
 from krm_function.yamltext.splice import to_json
@@ -24,7 +24,7 @@ EMITTED_FIELDS: tuple[Path, ...] = (
     ("overhead",),
     ("scheduling",),
     ("data",),
-    ("metadata", "annotations", "config.kubernetes.io/local-config"),  # hosts keep their own annotations beside it
+    ("metadata", "annotations", LOCAL_CONFIG),  # hosts keep their own annotations beside it
 )
 
 Predecessors = dict[Ref, tuple[int, Path]]  # an object that a render added -> its document and place in it

@@ -1,10 +1,10 @@
 """The verdict on rendered output: against itself, its manifest, and, with a configuration, another render.
 
-Rule of this room: nothing is restored or edited here, as the verdict is about the bytes that will be applied; what a
-render would make of them instead is asked of the pipeline.
+Rule of this package: it restores and edits nothing, as the verdict is about the bytes that will be applied; the
+pipeline answers what a render would make of them.
 """
 
 from krm_function.verdict.manifests import ManifestFile
-from krm_function.verdict.verdict import Verdict, verdict
+from krm_function.verdict.verdict import Verdict, beside_summary, verdict
 
-__all__ = ["ManifestFile", "Verdict", "verdict"]
+__all__ = ["ManifestFile", "Verdict", "beside_summary", "verdict"]

@@ -1,7 +1,7 @@
-"""Every object of rendered output beside what another render makes of it.
+"""Compares every object of rendered output with what another render makes of it.
 
-Rule of this file: nothing is left out. An object whose text that render hands on as it is, is the same; any other is
-compared as plain data, and what has no counterpart on either side is said.
+Rule of this file: nothing is left out. An object whose text that render does not change is the same; any other is
+compared as plain data, and an object without a counterpart on the other side is an error.
 
     the input has    the render has    answer
     an object        the same          nothing
@@ -14,24 +14,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, finding
+from krm_function.manifest.fields import FILE
 from krm_function.model.kinds import KINDS
 from krm_function.model.located import placed, yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import INITDATA, Workload, dig
+from krm_function.model.workload import INITDATA, LOCAL_CONFIG, Workload, dig
 from krm_function.pipeline import Rendered
 from krm_function.policy import decode_toml, describe, from_annotation
 from krm_function.policy.drift import compare
 from krm_function.policy.initdata import POLICY
 from krm_function.stages.check import stale
-from krm_function.stages.manifest import KEY, LOCAL, manifest_of
+from krm_function.stages.manifest import manifest_of
 from krm_function.verdict.differing import differing, shown
 from krm_function.verdict.same_object import comparable, excused
 from krm_function.yamltext import Document, YamlError, parse
 
 DROPS = "does not make this object, and drops it"
 ADDS = "makes this object as well, and it is not here"
-MANIFEST: Path = ("data", KEY)
+MANIFEST: Path = ("data", FILE)
 
 Standing = tuple[Path, Any]
 
@@ -39,7 +40,7 @@ Standing = tuple[Path, Any]
 def compare_objects(
     resources: Sequence[Resource], documents: Mapping[int, Document], rendered: Rendered
 ) -> list[Finding]:
-    """What another render makes otherwise. documents: what was parsed before, by position."""
+    """The differences to another render. documents: what was parsed before, by position."""
     findings: list[Finding] = []
     for index, (resource, text) in enumerate(zip(resources, rendered.texts, strict=True)):
         if text == resource.text:
@@ -52,7 +53,7 @@ def compare_objects(
         after = None if text is None else parse(text)
         findings += [placed(found, resource, document) for found in _compared(document, after)]
     for value in rendered.added:
-        if dig(value, ("metadata", "annotations", LOCAL)) != "true":
+        if dig(value, ("metadata", "annotations", LOCAL_CONFIG)) != "true":
             findings.append(finding("CC1115", reference(value), problem=ADDS))
     return findings
 
@@ -94,7 +95,7 @@ def _differing(root: Path, before: Any, now: Any, whole: Any) -> Iterator[Findin
     inside = {path for path in paths if path[: len(initdata)] == initdata}
     fields = [path for path in paths if path not in inside]
     if manifest_of(before) is not None:
-        fields = [path for path in fields if path != MANIFEST]  # CC1113 tells its fields
+        fields = [path for path in fields if path != MANIFEST]  # CC1113 names its fields
     if others := inside - {policy, (*initdata, "")}:
         fields += sorted(others, key=str)
     elif inside and policy not in inside:

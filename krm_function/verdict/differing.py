@@ -1,6 +1,6 @@
-"""Where two values differ, as paths.
+"""Finds the paths at which two values differ.
 
-Rule of this file: it answers with places only, never with what stands there, so that no value can get into a sentence.
+Rule of this file: it answers paths only, never values, so that no value can get into a finding.
 """
 
 from collections.abc import Callable, Iterator

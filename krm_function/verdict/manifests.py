@@ -1,7 +1,7 @@
-"""The manifest of rendered output: where it is, whether it is one, and where another render writes it otherwise.
+"""Finds the manifest of rendered output, validates it and compares it with that of another render.
 
 Rule of this file: a manifest is signed and compared byte for byte (contrast.md 2.4), so other bytes are another
-manifest; which fields differ is told for people.
+manifest; the fields that differ are named for people.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Rendered output, read: every document that may have to do with Contrast.
+"""Parses the documents of rendered output that may have to do with Contrast.
 
-Rule of this file: a document is left unread only if nothing in it can be Contrast's. All names of Contrast's hold one
-of two words; YAML can write a word otherwise only by an escape or behind a tag, so a text with such is read, too.
+Rule of this file: a document is left unparsed only if nothing in it can be Contrast's. All names of Contrast's contain
+one of two words; YAML can hide a word only by an escape or a tag, so a text that has one of those is parsed, too.
 """
 
 import re
@@ -21,7 +21,7 @@ from krm_function.yamltext import Document, YamlError, parse, read_undo, read_va
 LOOKED_AT = frozenset((*KINDS, "List", "RuntimeClass", "ConfigMap", "Secret"))
 CONTRAST = "contrast"  # every name by which a pod can ask for Contrast has this in it, but for LEGACY
 LEGACY = "kata-cc-isolation"
-ESCAPES = re.compile("!|\\\\[xuU\r\n\x85\u2028\u2029]")  # a tag, a letter by its number, a word over two lines
+ESCAPES = re.compile("!|\\\\[xuU\r\n\x85\u2028\u2029]")  # a tag, a numeric escape, a word over two lines
 
 
 class Output(NamedTuple):
@@ -42,7 +42,7 @@ def read_output(resources: Sequence[Resource]) -> Output:
     documents: dict[int, Document] = {}
     findings: list[Finding] = []
     for index, resource in enumerate(resources):
-        if resource.kind not in LOOKED_AT and resource.certain and not _asks(resource.text):
+        if resource.kind not in LOOKED_AT and resource.certain and not _may_name_contrast(resource.text):
             continue
         try:
             documents[index] = parse(resource.text, line=resource.line)
@@ -53,7 +53,7 @@ def read_output(resources: Sequence[Resource]) -> Output:
     return Output(documents, tuple(findings))
 
 
-def _asks(text: str) -> bool:
+def _may_name_contrast(text: str) -> bool:
     """Whether a text may hold a name of Contrast's."""
     folded = text.lower()
     return CONTRAST in folded or LEGACY in folded or ESCAPES.search(text) is not None
@@ -69,8 +69,8 @@ def _is_document(resource: Resource) -> bool:
         return True
 
 
-def marks(resources: Sequence[Resource], output: Output) -> list[Finding]:
-    """What is wrong with marks and classes of each object by itself: undo records that are none, a foreign handler."""
+def object_findings(resources: Sequence[Resource], output: Output) -> list[Finding]:
+    """What is wrong with an object by itself: an undo record that cannot be read, the handler of a RuntimeClass."""
     findings: list[Finding] = []
     for index, root, value in output.objects():
         resource, document, ref = resources[index], output.documents[index], reference(value)

@@ -1,6 +1,6 @@
-"""The pods of rendered output: sealed, still what was sealed, and admissible.
+"""Checks each pod of rendered output: it is sealed, is still what was sealed, and the cluster admits it.
 
-Rule of this file: each pod is asked by itself and beside the manifest, without any configuration.
+Rule of this file: a pod is checked by itself and against the manifest, without any configuration.
 """
 
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ from krm_function.model.platforms import Platform
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class import RuntimeClass
 from krm_function.model.vcpus import vcpus
-from krm_function.model.workload import Workload, mapping, maps
+from krm_function.model.workload import ID_BLOCKS, Workload, mapping, maps
 from krm_function.policy import References
 from krm_function.record import NamedTuple
 from krm_function.stages.check import Checked, check_workload, stale, unwatched
-from krm_function.stages.measure import ID_BLOCK_KEYS, KATA, id_blocks, measure
+from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.schedule import schedule
 from krm_function.stages.select import select
 from krm_function.stages.verify import rendered as admissible
@@ -33,7 +33,7 @@ class Pod(NamedTuple):
     document: Document
     workload: Workload
     checked: Checked
-    vcpus: int  # 0: they cannot be told
+    vcpus: int  # 0: unknown
 
     def placed(self, found: Finding) -> Finding:
         """A finding about this pod with its line."""
@@ -43,7 +43,7 @@ class Pod(NamedTuple):
 def pods_of(
     index: int, resource: Resource, document: Document, references: References
 ) -> tuple[list[Pod], list[Finding]]:
-    """The Contrast workloads of a document, and what it says of objects that are none but ask for Contrast."""
+    """The Contrast workloads of a document, and the findings of objects of other kinds that ask for Contrast."""
     chosen = select(document.value)
     findings = list(chosen.findings)
     known = {skipped.ref for skipped in chosen.skipped if skipped.ref.api_version != KINDS[skipped.ref.kind][0]}
@@ -63,7 +63,7 @@ def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[st
     """Whether the cluster admits one pod, and whether its VM is the one that was measured."""
     workload, platform = pod.workload, pod.checked.platform
     if platform is None:
-        return []  # a placeholder is left; nothing else is worth a word
+        return []  # a placeholder is left, which is an error already
     findings = [*admissible(workload), *schedule(workload, runtime_class).findings]
     if manifest is None or not pod.checked.digest or not pod.vcpus:
         return findings
@@ -80,6 +80,6 @@ def _measured_field(workload: Workload, platform: Platform) -> str:
     """Which field makes an ID block wrong, as far as it shows."""
     if platform.tee != "snp":
         return f"runtimeClassName (it has the ID block of another platform than {platform.name})"
-    if not any(key.startswith(KATA + ID_BLOCK_KEYS[0]) for key in workload.annotations):
+    if not any(key.startswith(ID_BLOCKS[0]) for key in workload.annotations):
         return "the ID block is missing"
     return "the vCPU count (cpu limits) or the ID block"

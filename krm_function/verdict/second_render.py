@@ -1,7 +1,7 @@
-"""Rendered output, rendered again under the configuration of its render: what comes out must be what went in.
+"""Renders rendered output again under its configuration: the result must be the same.
 
-Rule of this file: a render of rendered output changes nothing, so whatever it would change, somebody else changed
-since. What cannot be compared is said, never passed over.
+Rule of this file: a render of rendered output changes nothing, so a difference is a later change. What cannot be
+compared is reported, never skipped.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,16 +40,16 @@ NOT_KNOWN = "does not know this RuntimeClass"
 def compare_renders(
     resources: Sequence[Resource], output: Output, pods: Sequence[Pod], manifests: Manifests, config: Config
 ) -> list[Finding]:
-    """What a render under this configuration would make otherwise: also what no policy can tell by itself."""
+    """The differences to a render under this configuration, also those that no policy shows."""
     findings = [found for pod in pods for found in _rtmr0(pod, config, manifests.decoded)]
     locked = config.images is not None or config.generate.policy.engine != "native"
-    rendered = render(resources, config, sealer=None if locked else _as_it_is(pods, config))
+    rendered = render(resources, config, sealer=None if locked else _existing_policy(pods, config))
     if rendered.failed:
         return findings + [found for found in rendered.findings if found.severity == "error"]
     changed = compare_objects(resources, output.documents, rendered)
-    findings += changed + _unknown(resources, output, pods, rendered, config)
+    findings += changed + _ignored(resources, output, pods, rendered, config)
     if config.generate.policy.engine == "native":
-        findings += [found for pod in pods for found in _not_taken_back(pod)]
+        findings += [found for pod in pods for found in _policy_kept_by_undo(pod)]
     digests = {one.digest for one in rendered.plan if one.workload is not None}
     sealed_otherwise = bool(changed) and digests != {pod.checked.digest for pod in pods}
     findings += differ_from(manifests, rendered.manifest, sealed_otherwise=sealed_otherwise)
@@ -58,8 +58,8 @@ def compare_renders(
     return findings
 
 
-def _as_it_is(pods: Sequence[Pod], config: Config) -> Sealer:
-    """A sealer that puts the policy back which a pod has, beside the files that the configuration adds to it."""
+def _existing_policy(pods: Sequence[Pod], config: Config) -> Sealer:
+    """A sealer that keeps the policy that a pod has, and adds the files of the configuration to it."""
     annotations = {pod.workload.ref: pod.workload.annotations.get(INITDATA) for pod in pods}
 
     def seal(workload: Workload) -> Sealing:
@@ -79,10 +79,10 @@ def _as_it_is(pods: Sequence[Pod], config: Config) -> Sealer:
     return seal
 
 
-def _unknown(
+def _ignored(
     resources: Sequence[Resource], output: Output, pods: Sequence[Pod], rendered: Rendered, config: Config
 ) -> list[Finding]:
-    """Pods and RuntimeClass objects of Contrast's that the render left alone, and marked objects if it did nothing."""
+    """Pods and RuntimeClass objects of Contrast's that the render ignored; added objects too, if it sealed no pod."""
     sealed = {(one.resource, one.workload.root) for one in rendered.plan if one.workload is not None}
     findings = [
         pod.placed(finding("CC1115", pod.workload.ref, pod.workload.spec_path, problem=NOT_SEALED))
@@ -100,13 +100,13 @@ def _unknown(
     return findings
 
 
-def _not_taken_back(pod: Pod) -> list[Finding]:
-    """Whether the undo record of a pod takes its policy back: else it was not this render that sealed the pod."""
+def _policy_kept_by_undo(pod: Pod) -> list[Finding]:
+    """An error if the undo record of a pod does not remove its policy: then no render has sealed this pod."""
     path = (*pod.workload.root, "metadata", "annotations", ORIGINAL)
     size = len(pod.workload.root)
     at = pointer((*pod.workload.metadata_path[size:], "annotations", INITDATA))
     text = dig(pod.document.value, path)
-    records = loads(text) if isinstance(text, str) else []  # `marks` has found that these are records
+    records = loads(text) if isinstance(text, str) else []  # `object_findings` has read them before
     if any(at == record[1] or at.startswith(f"{record[1]}/") for record in records):
         return []
     return [pod.placed(finding("CC1114", pod.workload.ref, path, fields=f"{ORIGINAL} does not take the policy back"))]
@@ -125,7 +125,7 @@ def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list
     return [pod.placed(found)]
 
 
-def nothing_again(pods: Sequence[Pod], output: Output) -> list[Finding]:
-    """What is said when there is no configuration to render again under, and something of Contrast's."""
+def not_rendered_again(pods: Sequence[Pod], output: Output) -> list[Finding]:
+    """CC1117, if there is no configuration to render again under, and there are objects of Contrast's."""
     classes = any(reference(value).kind == "RuntimeClass" for _, _, value in output.objects())
     return [finding("CC1117", what=WITHOUT_CONFIG)] if pods or classes else []

@@ -1,6 +1,6 @@
-"""The verdict on rendered output, readable aloud: read -> identity -> marks -> pods -> manifest -> render again.
+"""Checks rendered output in this order: read -> identity -> objects -> pods -> manifest -> render again.
 
-Rule of this file: it only calls stages and its neighbours, and hands each what the one before it said. What it asks is
+Rule of this file: it only calls stages and its neighbours, in order. What it asks is
 what `contrast set` and `contrast verify` will ask (contrast.md 9). Without configuration it reads back what the
 policies say; with one it renders again and compares.
 """
@@ -22,9 +22,9 @@ from krm_function.stages.check import Sealed, check_classes, check_manifest
 from krm_function.stages.identity import duplicates
 from krm_function.stages.select import select
 from krm_function.verdict.manifests import ManifestFile, Manifests, differ, find_manifests, problems
-from krm_function.verdict.output import Output, marks, read_output
+from krm_function.verdict.output import Output, object_findings, read_output
 from krm_function.verdict.pods import Pod, check_pod, pods_of
-from krm_function.verdict.second_render import compare_renders, nothing_again
+from krm_function.verdict.second_render import compare_renders, not_rendered_again
 
 NOT_COMPARED = "CC1117"  # the info that says what was not looked at
 
@@ -41,9 +41,10 @@ class Verdict(NamedTuple):
         left_out = [f"{found.message}\n" for found in self.findings if found.code == NOT_COMPARED]
         return f"checked {self.workloads} Contrast workload{'' if self.workloads == 1 else 's'}\n{''.join(left_out)}"
 
-    def told_in(self, findings: Sequence[Finding], form: str) -> list[Finding]:
-        """The findings to say beside the summary: as text, it has what was not looked at."""
-        return [found for found in findings if form != "text" or found.code != NOT_COMPARED]
+
+def beside_summary(findings: Sequence[Finding], form: str) -> list[Finding]:
+    """The findings to print with a summary, which as text already has what was not looked at."""
+    return [found for found in findings if form != "text" or found.code != NOT_COMPARED]
 
 
 def verdict(resources: Sequence[Resource], file: ManifestFile | None = None, config: Config | None = None) -> Verdict:
@@ -64,7 +65,7 @@ def verdict(resources: Sequence[Resource], file: ManifestFile | None = None, con
     classes = _classes(values)
     if pods or any(is_contrast_name(name) for name in classes):
         findings += duplicates(resources, output.documents)
-    findings += marks(resources, output)
+    findings += object_findings(resources, output)
     for pod in pods:
         about = check_pod(pod, classes.get(pod.workload.runtime_class), manifests.decoded)
         findings += map(pod.placed, (*pod.checked.findings, *about))
@@ -82,7 +83,7 @@ def _again(
     resources: Sequence[Resource], output: Output, pods: Sequence[Pod], manifests: Manifests, config: Config | None
 ) -> list[Finding]:
     if config is None:
-        return nothing_again(pods, output)
+        return not_rendered_again(pods, output)
     return compare_renders(resources, output, pods, manifests, config)
 
 

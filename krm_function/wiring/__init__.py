@@ -1,6 +1,6 @@
 """The function in a host's own file: kustomization.yaml or Kptfile, and new configuration files to fill in.
 
-Rule of this room: texts in, texts out; what is there already stays, and a second time changes nothing.
+Rule of this package: texts in, texts out; what is there already stays, and a second time changes nothing.
 """
 
 from krm_function.wiring.generate import with_function, with_platform

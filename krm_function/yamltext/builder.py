@@ -48,7 +48,7 @@ class Builder:
         if anchor is not None:
             self.anchors[anchor] = None
         node = self._mapping(event, depth) if kind is MappingStartEvent else self._sequence(event, depth)
-        if anchor is not None and self.anchors[anchor] is None:  # else it was defined again inside, and that one counts
+        if anchor is not None and self.anchors[anchor] is None:  # else a node inside has the same anchor, which counts
             self.anchors[anchor] = node
         return node
 

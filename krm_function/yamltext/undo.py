@@ -22,7 +22,7 @@ from krm_function.yamltext.records import Undo, read_raw, within
 from krm_function.yamltext.shadow import Entry, Fresh, Live, Part, value_of
 from krm_function.yamltext.splice import rewrite
 
-_FARTHEST = 1000  # lines of comments: more are not worth the memory that a record could ask for
+_FARTHEST = 1000  # lines of comments: bounds the memory that a record can take
 _SHAPES: dict[str, tuple[tuple[type, ...], int]] = {
     "-": ((str, str, int), 2),
     "~": ((str, str, str), 3),
@@ -61,7 +61,7 @@ def _is_record(record: Any) -> bool:
         return False
     types, least = _SHAPES[record[0]]
     if len(record) > 1 and isinstance(record[1], str) and record[1] and not record[1].startswith("/"):
-        return False  # behind the address of its object it would go on as another one
+        return False  # appended to the address of its object, it would name another one
     return least <= len(record) <= len(types) and all(
         isinstance(part, kind) and not (kind is int and isinstance(part, bool))
         for part, kind in zip(record, types, strict=False)

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from krm_function.api.kinds import ManifestOptions, PolicyOptions, Scheduling
+from krm_function.model.inverse import images_of
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import reference
-from krm_function.model.taken_back import images_of
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL
 from krm_function.yamltext import dump
 from tests.hosts.documents import by_name, without_original

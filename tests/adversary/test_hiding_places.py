@@ -63,7 +63,7 @@ def test_a_stream_of_helm_is_sealed_or_refused(place: Place) -> None:
 
 @pytest.mark.parametrize("place", PLACES, ids=IDS)
 def test_helm_without_a_configuration_passes_no_such_pod(place: Place) -> None:
-    """The early answer for streams of bystanders."""
+    """The early answer for streams without Contrast."""
     ran = called("post-render", stdin=place.data)
     assert (ran.code == 0) == (place.gives == "nothing")
 

@@ -8,12 +8,11 @@ import pytest
 
 from krm_function.api.kinds import Config, ManifestOptions, Release, WorkloadPolicy
 from krm_function.manifest import decode, encode
+from krm_function.manifest.fields import FILE
 from krm_function.model.kinds import KINDS
 from krm_function.model.platforms import PLATFORMS
-from krm_function.model.workload import EMITTED, INITDATA, PREFIX, Workload
+from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, PREFIX, Workload
 from krm_function.stages.manifest import (
-    KEY,
-    LOCAL,
     Made,
     ReferenceValues,
     SealedWorkload,
@@ -491,7 +490,7 @@ def test_the_config_map_carries_the_bytes_in_the_coordinators_namespace() -> Non
             "labels": {"app.kubernetes.io/managed-by": "contrast-krm"},
             "annotations": {EMITTED: "true"},
         },
-        "data": {KEY: '{"a": "\u00e4"}\n'},
+        "data": {FILE: '{"a": "\u00e4"}\n'},
     }
     assert manifest_of(value) == '{"a": "\u00e4"}\n'
 
@@ -510,7 +509,7 @@ def test_the_last_coordinator_decides_the_namespace() -> None:
 def test_the_name_is_the_configured_one_and_local_config_is_marked() -> None:
     (value,) = emitted(COORDINATOR, name="other", emit="LocalConfig")
     assert value["metadata"]["name"] == "other"
-    assert value["metadata"]["annotations"] == {EMITTED: "true", LOCAL: "true"}
+    assert value["metadata"]["annotations"] == {EMITTED: "true", LOCAL_CONFIG: "true"}
 
 
 def test_nothing_is_emitted_without_a_manifest_or_a_wish_for_one() -> None:
@@ -520,10 +519,10 @@ def test_nothing_is_emitted_without_a_manifest_or_a_wish_for_one() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [None, {}, {"kind": "ConfigMap", "data": {KEY: "{}"}}]
+    [None, {}, {"kind": "ConfigMap", "data": {FILE: "{}"}}]
     + [
         {"kind": kind, "metadata": {"annotations": {EMITTED: "true"}}, "data": data}
-        for kind, data in (("Secret", {KEY: "{}"}), ("ConfigMap", {}), ("ConfigMap", {KEY: 5}), ("ConfigMap", None))
+        for kind, data in (("Secret", {FILE: "{}"}), ("ConfigMap", {}), ("ConfigMap", {FILE: 5}), ("ConfigMap", None))
     ],
 )
 def test_other_objects_carry_no_manifest(value: Any) -> None:

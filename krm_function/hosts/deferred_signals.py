@@ -1,6 +1,7 @@
-"""Signals that ask a process to end, held back while files are written.
+"""Defers SIGINT, SIGTERM and SIGHUP while files are written.
 
-Rule of this file: a signal is never lost. It is asked about between two steps, and delivered when the block is left.
+Rule of this file: no signal is lost. The work may stop for it between two steps; it is delivered at the end of the
+block.
 """
 
 import signal
@@ -12,10 +13,10 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def held_back() -> Iterator[Callable[[], None]]:
-    """Yields what to call where the work may stop: it raises KeyboardInterrupt if a signal has come.
+def deferred_signals() -> Iterator[Callable[[], None]]:
+    """Yield a function to call between steps: it raises KeyboardInterrupt if a signal has come.
 
-    Who ignores a signal goes on ignoring it. Outside of the main thread there are no signals to hold back.
+    A signal that was ignored stays ignored. Other threads than the main one get no signals; nothing is deferred there.
     """
     caught: list[int] = []
 

@@ -1,8 +1,8 @@
-"""Streams of which nothing can be Contrast's: known by one pass over the events, before anything else is loaded.
+"""Recognises streams without anything of Contrast's, by one pass over the events and before the pipeline is loaded.
 
-Rule of this file: never another opinion than the whole line's, only an earlier one. `True` means that a render without
-configuration would have nothing to say and hand on the same bytes; whatever is not plain to see is `False`, and the
-whole line decides. The tests hold both against each other.
+Rule of this file: the answer is that of the pipeline, only earlier. `True` means that a render without configuration
+would have no findings and return the same bytes; whatever is not certain is `False`, and the pipeline decides. The
+tests compare both.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ TYPE_CHECKING = False  # importing typing would take as long as all that is done
 if TYPE_CHECKING:
     from typing import Any
 
-_LARGE = 4_000_000  # bytes: above, the whole line is not slower
+_LARGE = 4_000_000  # bytes: above, the pipeline is not slower
 _DEEP = 100  # nested collections, as in yamltext.Limits
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))  # plain, these are no strings
 
 
 class _Unsure(Exception):
-    """Something for the whole line to decide."""
+    """Something for the pipeline to decide."""
 
 
-def only_bystanders(data: bytes) -> bool:
-    """Whether nothing in a stream can be Contrast's, and all of it can be read."""
+def passes_through(data: bytes) -> bool:
+    """Whether nothing in a stream can be Contrast's and all of it can be read."""
     if not data or len(data) > _LARGE or b"contrast" in data or b"\r" in data or data.startswith(b"\xef\xbb\xbf"):
         return False
     try:
@@ -53,7 +53,7 @@ def only_bystanders(data: bytes) -> bool:
 
 
 def _look_at(document: Any) -> None:
-    """Refuse a document that may be Contrast's, or about which the whole line may have something to say."""
+    """Refuse a document that may be Contrast's, or about which the pipeline may have findings."""
     if document == "":
         return
     if not isinstance(document, dict):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.inputs import coordinator, ordinary, stream
 from krm_function.cli.post_render import rendered
-from krm_function.hosts.bystanders import _DEEP, only_bystanders
+from krm_function.hosts.pass_through import _DEEP, passes_through
 from krm_function.model.kinds import KINDS, LOOKED_INTO
 from krm_function.stages.read import POD_KINDS
 from krm_function.yamltext import LIMITS
@@ -37,7 +37,7 @@ def whole_line(data: bytes) -> tuple[int, bytes, str]:
 
 def agreed(data: bytes) -> bool:
     """The early answer, after it was compared with the late one."""
-    early = only_bystanders(data)
+    early = passes_through(data)
     if early:
         assert whole_line(data) == (0, data, "")
     return early
@@ -90,7 +90,7 @@ def test_an_ordinary_chart_is_known_early() -> None:
     ],
 )
 def test_what_may_matter_is_left_to_the_whole_line(text: str) -> None:
-    assert not only_bystanders(text.encode())
+    assert not passes_through(text.encode())
 
 
 PIECES = st.sampled_from(

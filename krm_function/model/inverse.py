@@ -1,4 +1,4 @@
-"""What taking back a render can change in an object, told by the object before and after.
+"""What undoing a render can change in an object, judged by the object before and after.
 
 Rule of this file: it compares values, so that it does not matter by which address a record came to change one. What it
 does not know as a place that a render writes is unexplained.
