@@ -11,6 +11,7 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 
 from krm_function.model.kinds import KINDS
+from krm_function.model.taken_back import PROCESSES
 from krm_function.model.workload import INITDATA, ORIGINAL
 from krm_function.policy import Initdata, annotation, encode
 from tests.stages.deployment import a_list, an_object, coordinator, good, pod_spec, values
@@ -219,6 +220,24 @@ def _containers_of_ours() -> Iterator[Case]:
     )
 
 
+def _beside_names_of_ours() -> Iterator[Case]:
+    """The pod brings containers of our names, and asks for none of ours."""
+    inits = f"{POD}/initContainers"
+    volumes = [{"name": "contrast-secrets", "emptyDir": {"medium": "Memory"}}]
+    for name in ("contrast-initializer", "contrast-service-mesh", "pvc-holder"):
+        own = {**SHELL, "name": name}
+        mounts = {**MOUNT, "mountPath": "/etc"}
+        subject = an_object(spec=pod_spec(volumes=volumes, initContainers=[own]), annotations={SKIP: "true"})
+        yield Case(
+            f"the pod's own {name} gets a mount", subject, [["+", f"{inits}/@{name}/volumeMounts", [mounts]], OWN]
+        )
+        yield Case(f"the pod's own {name} goes", subject, [["-", f"{inits}/@{name}"], OWN])
+        ours = {"name": name, "image": WEB, **{key: value for key, value in PROCESSES[name].items() if value}}
+        inside = [{**SHELL, "name": "a"}, ours, {**SHELL, "name": "b"}]
+        subject = an_object(spec=pod_spec(initContainers=inside), annotations={SKIP: "true"})
+        yield Case(f"a {name} comes last", subject, [["-", f"{inits}/@{name}"], ["+", f"{inits}/#9", ours], OWN])
+
+
 def _names_of_ours() -> Iterator[Case]:
     volume: list[Record] = [["-", f"{POD}/volumes/#0"], OWN]
     theirs = [{"name": "image-store", "persistentVolumeClaim": {"claimName": "data"}}]
@@ -332,8 +351,8 @@ def _runtime_classes() -> Iterator[Case]:
 CASES: Mapping[str, Case] = {
     f"{about.__name__.strip('_')} {number}: {case.why}": case
     for about in (
-        *(_taken_out_of_the_vm, _another_process, _another_image, _containers_of_ours, _names_of_ours, _another_object),
-        *(_records_about_records, _formatting, _initdata, _runtime_classes),
+        *(_taken_out_of_the_vm, _another_process, _another_image, _containers_of_ours, _beside_names_of_ours),
+        *(_names_of_ours, _another_object, _records_about_records, _formatting, _initdata, _runtime_classes),
     )
     for number, case in enumerate(about())
 }

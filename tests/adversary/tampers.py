@@ -59,6 +59,11 @@ def _ordinary(value: Any) -> object:
     return value["metadata"].pop("annotations")
 
 
+def _hooked(value: Any) -> None:
+    """Make a Helm hook of an object, and nothing that a render has added."""
+    value["metadata"]["annotations"] = {"helm.sh/hook": "post-install"}
+
+
 def _moved(output: Output, name: str, *, with_object: bool = False) -> None:
     """Move web to another class; with_object: that the output has, too."""
     output.pod()["runtimeClassName"] = name
@@ -318,6 +323,11 @@ PODS = [
         "CC1103",
     ),
     Tamper(
+        "a default of the API server of another type",
+        "no API server writes it",
+        lambda o: _set(o.init(MESH)["startupProbe"], "successThreshold", True),
+    ),
+    Tamper(
         "the mesh with another probe",
         "a program of one's own choice",
         lambda o: _set(o.init(MESH)["startupProbe"], "exec", {"command": ["true"]}),
@@ -497,6 +507,28 @@ IDENTITY = [
         "",
         "",
         accepted=True,
+    ),
+    Tamper(
+        "the user's class twice, one as a hook",
+        "Helm makes the hook anew over the other one",
+        lambda o: _twice(o, CLASS, change=_hooked),
+        "CC0118",
+        "CC0118",
+        "gpu",
+    ),
+    Tamper(
+        "the class twice, one as a hook without the mark",
+        "the same",
+        lambda o: _twice(o, CLASS, change=_hooked),
+        "CC0118",
+        "CC0118",
+    ),
+    Tamper(
+        "another manifest of the same name, as a hook",
+        "the same: who reads the manifest from the cluster gets another",
+        lambda o: _twice(o, "contrast-manifest", change=lambda v: (_hooked(v), v.update(data={"manifest.json": "{}"}))),
+        "CC0118",
+        "CC0118",
     ),
     Tamper(
         "the manifest twice",
