@@ -64,6 +64,11 @@ def _hooked(value: Any) -> None:
     value["metadata"]["annotations"] = {"helm.sh/hook": "post-install"}
 
 
+def _other_manifest(value: Any) -> None:
+    _hooked(value)
+    value["data"] = {"manifest.json": "{}"}
+
+
 def _moved(output: Output, name: str, *, with_object: bool = False) -> None:
     """Move web to another class; with_object: that the output has, too."""
     output.pod()["runtimeClassName"] = name
@@ -526,7 +531,7 @@ IDENTITY = [
     Tamper(
         "another manifest of the same name, as a hook",
         "the same: who reads the manifest from the cluster gets another",
-        lambda o: _twice(o, "contrast-manifest", change=lambda v: (_hooked(v), v.update(data={"manifest.json": "{}"}))),
+        lambda o: _twice(o, "contrast-manifest", change=_other_manifest),
         "CC0118",
         "CC0118",
     ),
