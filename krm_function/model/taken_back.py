@@ -33,6 +33,7 @@ from krm_function.model.injected import (
     SECRETS,
     SECRETS_PATH,
     SERVICE_MESH,
+    memory_volume,
     secrets_mount,
 )
 from krm_function.model.kinds import KINDS
@@ -207,7 +208,10 @@ def _volumes(spec: dict[str, Any]) -> Rule:
             own |= {_name(mount): "emptyDir" for mount in mounts if mount.get("mountPath") == STATE}
 
     def removable(volume: Any) -> bool:
-        return _name(volume) in own and sources(mapping(volume)) == (own[_name(volume)],)
+        source = own.get(_name(volume))
+        if source is None or sources(mapping(volume)) != (source,):
+            return False
+        return source != "emptyDir" or same(volume, memory_volume(_name(volume)))
 
     return lambda now, before: _without(now, before, removable)
 

@@ -33,6 +33,7 @@ SHELL = {"name": "shell", "image": WEB, "command": ["sh"]}
 OPEN = annotation(encode(Initdata("0.1.0", "sha256", {"agent.toml": "debug_console = true\n"})))
 MOUNT = {"name": "contrast-secrets", "mountPath": "/stolen"}
 VOLUMES = [{"name": "data", "emptyDir": {"medium": "Memory"}}, {"name": "contrast-secrets", "emptyDir": {}}]
+DISK = {"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}
 HANDLER = HANDLERS["metal-qemu-snp"]
 RUNTIME_CLASS: Json = {
     "apiVersion": "node.k8s.io/v1",
@@ -242,6 +243,18 @@ def _names_of_ours() -> Iterator[Case]:
     volume: list[Record] = [["-", f"{POD}/volumes/#0"], OWN]
     theirs = [{"name": "image-store", "persistentVolumeClaim": {"claimName": "data"}}]
     yield Case("a volume of the pod that only has a name of ours goes", plain(volumes=theirs), volume)
+    small = [{"name": "contrast-secrets", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}}]
+    yield Case("a volume for the secrets that is not as ours becomes ours", plain(volumes=small), volume)
+    encrypted = an_object(
+        "StatefulSet",
+        spec=pod_spec(volumes=[{"name": "share", "emptyDir": {}}, DISK]),
+        annotations={SECURE_PV: "disk:share"},
+    )
+    opener = {"name": "contrast-initializer", "image": WEB, "volumeMounts": [{"name": "share", "mountPath": "/state"}]}
+    encrypted["spec"]["template"]["spec"]["initContainers"] = [opener]
+    yield Case(
+        "the volume beside an encrypted one moves to memory", encrypted, [*volume, ["-", f"{POD}/initContainers"]]
+    )
     other = plain(runtimeClassName="runc", volumes=[{"name": "contrast-secrets", "emptyDir": {}}])
     yield Case("a pod that no render edits loses a volume", other, volume)
     old = {**rendered(), "apiVersion": "extensions/v1beta1"}

@@ -235,6 +235,13 @@ CLASSES = [
         accepted=True,
     ),
     Tamper(
+        "class as a hook for Helm's tests",
+        "it is not installed, and older ones of the cluster stay in force",
+        lambda o: o[CLASS]["metadata"]["annotations"].update({"helm.sh/hook": "test"}),
+        "",
+        "CC0116",
+    ),
+    Tamper(
         "class with another label",
         "it selects nothing of Contrast's, and a render keeps it",
         lambda o: _set(o[CLASS]["metadata"], "labels", {"a": "b"}),
