@@ -9,6 +9,7 @@ from typing import Any
 
 from krm_function.manifest import ManifestError, decode
 from krm_function.manifest.fields import FILE, MANIFEST
+from krm_function.model.hook import HOOK, hook_of
 from krm_function.model.objects import reference
 from krm_function.model.platforms import Platform, is_placeholder, parse_runtime_class
 from krm_function.model.runtime_class import API_VERSION, KIND
@@ -40,6 +41,8 @@ def no_addition(value: Any) -> str:
         return "it has more fields than an object that is added"
     if ORIGINAL in mapping(metadata.get("annotations")):
         return f"nothing that is added has an annotation {ORIGINAL}"
+    if hook_of(root):
+        return f"nothing that is added has an annotation {HOOK}, with which it would not be part of the release"
     return _no_runtime_class(root, ref.name) if ref.kind == KIND else _no_manifest(root)
 
 

@@ -22,6 +22,8 @@ SERVICE_MESH_IMAGE = "ghcr.io/edgelesssys/contrast/service-mesh-proxy:latest"
 
 CRYPT_DEVICE = "/dev/csi0"
 STORE_DEVICE = "/dev/image_store"
+MESH_ARGS = ("-l", "debug")
+HOLDER_COMMAND = ("/bin/sh", "-c", "sleep inf")
 
 
 class SecurePv(NamedTuple):
@@ -126,7 +128,7 @@ def service_mesh(image: str, config: MeshConfig, memory: Any) -> dict[str, Any]:
         "name": SERVICE_MESH,
         "image": image,
         "restartPolicy": "Always",
-        "args": ["-l", "debug"],
+        "args": list(MESH_ARGS),
         **({"env": _env(env)} if env else {}),
         **({"ports": [{"name": "contrast-admin", "containerPort": config.port}]} if config.port else {}),
         "volumeMounts": [secrets_mount()],
@@ -147,7 +149,7 @@ def pvc_holder(image: str, memory: Any) -> dict[str, Any]:
         "name": PVC_HOLDER,
         "image": image,
         "restartPolicy": "Always",
-        "command": ["/bin/sh", "-c", "sleep inf"],
+        "command": list(HOLDER_COMMAND),
         "volumeDevices": [{"name": IMAGE_STORE, "devicePath": STORE_DEVICE}],
         "securityContext": {"privileged": True},
         "resources": _memory(memory),

@@ -9,7 +9,7 @@ does not know as a place that a render writes is unexplained.
     pod template: annotations                 initdata, SNP ID blocks          initdata, SNP ID blocks
     runtimeClassName                          no                               its own placeholder, or a bare one
     volumes                                   those of Contrast                no
-    init containers of Contrast's names       yes                              initializer, service mesh
+    init containers of Contrast's names       those that run what ours do      initializer, service mesh
     volumeMounts of contrast-secrets          the one that a render adds       any
     image                                     no                               as `Images` says
     anything else                             no                               no
@@ -25,12 +25,15 @@ from krm_function.model.edits import ABSENT
 from krm_function.model.image import Image
 from krm_function.model.image import parse as parse_image
 from krm_function.model.injected import (
+    HOLDER_COMMAND,
     IMAGE_STORE,
     INITIALIZER,
+    MESH_ARGS,
     PVC_HOLDER,
     SECRETS,
     SECRETS_PATH,
     SERVICE_MESH,
+    memory_volume,
     secrets_mount,
 )
 from krm_function.model.kinds import KINDS
@@ -41,7 +44,12 @@ from krm_function.model.runtime_class import API_VERSION, KIND
 from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, dig, mapping, maps
 from krm_function.yamltext import same
 
-OWN_CONTAINERS = frozenset((INITIALIZER, SERVICE_MESH, PVC_HOLDER))
+PROCESSES: dict[str, dict[str, Any]] = {  # what a render makes the containers of Contrast's names run
+    INITIALIZER: {"command": None, "args": None},
+    SERVICE_MESH: {"command": None, "args": MESH_ARGS},
+    PVC_HOLDER: {"command": HOLDER_COMMAND, "args": None},
+}
+OWN_CONTAINERS = frozenset(PROCESSES)
 REPLACED_CONTAINERS = frozenset((INITIALIZER, SERVICE_MESH))  # one that the pod brings makes room for ours
 PLACES = ("internal.config.kubernetes.io/", *PATH, *INDEX, *ID)  # where a host's object stands, for the host alone
 RECORD: Path = ("metadata", "annotations", ORIGINAL)
@@ -204,7 +212,10 @@ def _volumes(spec: dict[str, Any]) -> Rule:
             own |= {_name(mount): "emptyDir" for mount in mounts if mount.get("mountPath") == STATE}
 
     def removable(volume: Any) -> bool:
-        return _name(volume) in own and sources(mapping(volume)) == (own[_name(volume)],)
+        source = own.get(_name(volume))
+        if source is None or sources(mapping(volume)) != (source,):
+            return False
+        return source != "emptyDir" or same(volume, memory_volume(_name(volume)))
 
     return lambda now, before: _without(now, before, removable)
 
@@ -218,8 +229,17 @@ def _init_containers(now: Any, before: Any, images: Images) -> Path | None:
     for entry in entries(sides[1], "initContainers", own=True):
         if _name(entry) not in REPLACED_CONTAINERS and not any(like(one, entry, images) for one in present):
             return (f"({_name(entry)})",)
+    back = entries(sides[1], "initContainers", own=True)
+    for entry in present:
+        if not _runs_as_ours(entry) and not any(like(entry, one, images) for one in back):
+            return (f"({_name(entry)})",)
     left, right = (entries(side, "initContainers", own=False) for side in sides)
     return _pairs(left, right, images)
+
+
+def _runs_as_ours(container: Any) -> bool:
+    """Whether a container of one of Contrast's names runs what a render makes it run; images and settings vary."""
+    return all(same(mapping(container).get(key), one) for key, one in PROCESSES[_name(container)].items())
 
 
 def _containers(now: Any, before: Any, images: Images) -> Path | None:

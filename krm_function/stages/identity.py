@@ -10,7 +10,7 @@ Truth table, first row that holds:
     another namespace ("" is `default`; a RuntimeClass has none)              two objects
     no name, as with generateName alone                                       two objects
     the name that kpt gives its package contexts, both local to the package   two objects
-    no class of Contrast's, and of just these two one is a Helm hook          two objects, as Helm makes them apart
+    nothing of Contrast's, and of just these two one is a Helm hook           two objects, as Helm makes them apart
     anything else                                                             one object twice: CC0118 at each place
 """
 
@@ -22,9 +22,9 @@ from krm_function.model.hook import hook_of
 from krm_function.model.kinds import LOOKED_INTO
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects, reference
-from krm_function.model.platforms import contrast_names_in
+from krm_function.model.platforms import contrast_names_in, is_contrast_name
 from krm_function.model.resource import Resource
-from krm_function.model.workload import LOCAL_CONFIG, dig
+from krm_function.model.workload import EMITTED, LOCAL_CONFIG, dig
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, YamlError, locate, parse, read_value
 
@@ -93,7 +93,15 @@ def _two(group: list[Standing]) -> bool:
     if group[0].ref.name == PACKAGE_CONTEXT and group[0].ref.kind == "ConfigMap":
         return all(dig(one.value, ("metadata", "annotations", LOCAL_CONFIG)) == "true" for one in group)
     hooks = [bool(hook_of(one.value)) for one in group]
-    return sorted(hooks) == [False, True] and not any(list(contrast_names_in(one.value)) for one in group)
+    return sorted(hooks) == [False, True] and not any(map(_is_ours, group))
+
+
+def _is_ours(one: Standing) -> bool:
+    """Whether an object names a class of Contrast's, is one, or was added by a render."""
+    if one.ref.kind == "RuntimeClass" and is_contrast_name(one.ref.name):
+        return True
+    added = dig(one.value, ("metadata", "annotations", EMITTED)) is not None
+    return added or any(True for _ in contrast_names_in(one.value))
 
 
 def _said(group: list[Standing], resources: Sequence[Resource]) -> list[Finding]:

@@ -124,17 +124,26 @@ def _put_back(now: dict[str, Any], after: dict[str, Any], edits: Sequence[Edit],
     present = entries(now, "initContainers", own=True)
     for container in entries(after, "initContainers", own=True):
         stood = any(like(one, container, images) for one in present)
-        if not stood and not any(same(container, one) for one in written):
+        if not stood and not _is_in(container, written):
             return "initContainers", str(container["name"])
     mounted = any(edit.code == "CC0804" for edit in edits)
     for field in ("initContainers", "containers"):
-        sides = [entries(spec, field, own=False) for spec in (now, after)]
-        for left, right in zip(*sides, strict=False):
-            for mount in secrets_mounts(right):
-                known = any(same(mount, one) for one in secrets_mounts(left))
+        sides = [{str(one.get("name")): one for one in maps(spec.get(field))} for spec in (now, after)]
+        kept = [
+            [name for name in side if name in sides[0] and not _is_in(sides[1].get(name), written)] for side in sides
+        ]
+        if [name for name in kept[0] if name in sides[1]] != kept[1]:
+            return (field,)  # in another order
+        for name in kept[1]:
+            for mount in secrets_mounts(sides[1][name]):
+                known = _is_in(mount, secrets_mounts(sides[0][name]))
                 if not known and not (mounted and same(mount, secrets_mount())):
-                    return field, str(mapping(right).get("name")), "volumeMounts"
+                    return field, name, "volumeMounts"
     return None
+
+
+def _is_in(value: Any, values: Sequence[Any]) -> bool:
+    return any(same(value, one) for one in values)
 
 
 def _scheduling_lost(now: Any, after: Any, configured: Mapping[str, Scheduling]) -> Path | None:

@@ -19,7 +19,7 @@ from krm_function.model.quantity import equal
 from krm_function.model.workload import INITDATA, ORIGINAL, dig
 from krm_function.policy import from_annotation
 from krm_function.verdict.differing import ABSENT
-from krm_function.yamltext import Change, YamlError, apply
+from krm_function.yamltext import Change, YamlError, apply, same
 from krm_function.yamltext.records import read_raw
 
 CONTAINER = {
@@ -41,7 +41,7 @@ def excused(path: Path, first: Any, second: Any) -> bool:
     """Whether two values mean the same. first: as it stands; second: as a render writes it; ABSENT where nothing is."""
     around = next((part for part in reversed(path[:-1]) if isinstance(part, str)), "")
     if second is ABSENT:
-        return first in DEFAULTS.get(around, {}).get(str(path[-1]), ()) if path else False
+        return bool(path) and any(same(first, one) for one in DEFAULTS.get(around, {}).get(str(path[-1]), ()))
     if around in QUANTITIES:
         try:
             return equal(first, second)

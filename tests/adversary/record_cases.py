@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any, NamedTuple
 
+from krm_function.model.inverse import PROCESSES
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import INITDATA, ORIGINAL
 from krm_function.policy import Initdata, annotation, encode
@@ -32,6 +33,7 @@ SHELL = {"name": "shell", "image": WEB, "command": ["sh"]}
 OPEN = annotation(encode(Initdata("0.1.0", "sha256", {"agent.toml": "debug_console = true\n"})))
 MOUNT = {"name": "contrast-secrets", "mountPath": "/stolen"}
 VOLUMES = [{"name": "data", "emptyDir": {"medium": "Memory"}}, {"name": "contrast-secrets", "emptyDir": {}}]
+DISK = {"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}
 HANDLER = HANDLERS["metal-qemu-snp"]
 RUNTIME_CLASS: Json = {
     "apiVersion": "node.k8s.io/v1",
@@ -219,10 +221,40 @@ def _containers_of_ours() -> Iterator[Case]:
     )
 
 
+def _beside_names_of_ours() -> Iterator[Case]:
+    """The pod brings containers of our names, and asks for none of ours."""
+    inits = f"{POD}/initContainers"
+    volumes = [{"name": "contrast-secrets", "emptyDir": {"medium": "Memory"}}]
+    for name in ("contrast-initializer", "contrast-service-mesh", "pvc-holder"):
+        own = {**SHELL, "name": name}
+        mounts = {**MOUNT, "mountPath": "/etc"}
+        subject = an_object(spec=pod_spec(volumes=volumes, initContainers=[own]), annotations={SKIP: "true"})
+        yield Case(
+            f"the pod's own {name} gets a mount", subject, [["+", f"{inits}/@{name}/volumeMounts", [mounts]], OWN]
+        )
+        yield Case(f"the pod's own {name} goes", subject, [["-", f"{inits}/@{name}"], OWN])
+        ours = {"name": name, "image": WEB, **{key: value for key, value in PROCESSES[name].items() if value}}
+        inside = [{**SHELL, "name": "a"}, ours, {**SHELL, "name": "b"}]
+        subject = an_object(spec=pod_spec(initContainers=inside), annotations={SKIP: "true"})
+        yield Case(f"a {name} comes last", subject, [["-", f"{inits}/@{name}"], ["+", f"{inits}/#9", ours], OWN])
+
+
 def _names_of_ours() -> Iterator[Case]:
     volume: list[Record] = [["-", f"{POD}/volumes/#0"], OWN]
     theirs = [{"name": "image-store", "persistentVolumeClaim": {"claimName": "data"}}]
     yield Case("a volume of the pod that only has a name of ours goes", plain(volumes=theirs), volume)
+    small = [{"name": "contrast-secrets", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}}]
+    yield Case("a volume for the secrets that is not as ours becomes ours", plain(volumes=small), volume)
+    encrypted = an_object(
+        "StatefulSet",
+        spec=pod_spec(volumes=[{"name": "share", "emptyDir": {}}, DISK]),
+        annotations={SECURE_PV: "disk:share"},
+    )
+    opener = {"name": "contrast-initializer", "image": WEB, "volumeMounts": [{"name": "share", "mountPath": "/state"}]}
+    encrypted["spec"]["template"]["spec"]["initContainers"] = [opener]
+    yield Case(
+        "the volume beside an encrypted one moves to memory", encrypted, [*volume, ["-", f"{POD}/initContainers"]]
+    )
     other = plain(runtimeClassName="runc", volumes=[{"name": "contrast-secrets", "emptyDir": {}}])
     yield Case("a pod that no render edits loses a volume", other, volume)
     old = {**rendered(), "apiVersion": "extensions/v1beta1"}
@@ -332,8 +364,8 @@ def _runtime_classes() -> Iterator[Case]:
 CASES: Mapping[str, Case] = {
     f"{about.__name__.strip('_')} {number}: {case.why}": case
     for about in (
-        *(_taken_out_of_the_vm, _another_process, _another_image, _containers_of_ours, _names_of_ours, _another_object),
-        *(_records_about_records, _formatting, _initdata, _runtime_classes),
+        *(_taken_out_of_the_vm, _another_process, _another_image, _containers_of_ours, _beside_names_of_ours),
+        *(_names_of_ours, _another_object, _records_about_records, _formatting, _initdata, _runtime_classes),
     )
     for number, case in enumerate(about())
 }

@@ -59,6 +59,16 @@ def _ordinary(value: Any) -> object:
     return value["metadata"].pop("annotations")
 
 
+def _hooked(value: Any) -> None:
+    """Make a Helm hook of an object, and nothing that a render has added."""
+    value["metadata"]["annotations"] = {"helm.sh/hook": "post-install"}
+
+
+def _other_manifest(value: Any) -> None:
+    _hooked(value)
+    value["data"] = {"manifest.json": "{}"}
+
+
 def _moved(output: Output, name: str, *, with_object: bool = False) -> None:
     """Move web to another class; with_object: that the output has, too."""
     output.pod()["runtimeClassName"] = name
@@ -225,6 +235,13 @@ CLASSES = [
         accepted=True,
     ),
     Tamper(
+        "class as a hook for Helm's tests",
+        "it is not installed, and older ones of the cluster stay in force",
+        lambda o: o[CLASS]["metadata"]["annotations"].update({"helm.sh/hook": "test"}),
+        "",
+        "CC0116",
+    ),
+    Tamper(
         "class with another label",
         "it selects nothing of Contrast's, and a render keeps it",
         lambda o: _set(o[CLASS]["metadata"], "labels", {"a": "b"}),
@@ -316,6 +333,11 @@ PODS = [
         lambda o: o.init(MESH).pop("startupProbe"),
         "CC1103",
         "CC1103",
+    ),
+    Tamper(
+        "a default of the API server of another type",
+        "no API server writes it",
+        lambda o: _set(o.init(MESH)["startupProbe"], "successThreshold", True),
     ),
     Tamper(
         "the mesh with another probe",
@@ -497,6 +519,28 @@ IDENTITY = [
         "",
         "",
         accepted=True,
+    ),
+    Tamper(
+        "the user's class twice, one as a hook",
+        "Helm makes the hook anew over the other one",
+        lambda o: _twice(o, CLASS, change=_hooked),
+        "CC0118",
+        "CC0118",
+        "gpu",
+    ),
+    Tamper(
+        "the class twice, one as a hook without the mark",
+        "the same",
+        lambda o: _twice(o, CLASS, change=_hooked),
+        "CC0118",
+        "CC0118",
+    ),
+    Tamper(
+        "another manifest of the same name, as a hook",
+        "the same: who reads the manifest from the cluster gets another",
+        lambda o: _twice(o, "contrast-manifest", change=_other_manifest),
+        "CC0118",
+        "CC0118",
     ),
     Tamper(
         "the manifest twice",

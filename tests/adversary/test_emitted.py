@@ -74,6 +74,12 @@ HOSTILE: dict[str, Any] = {
     "a class with another overhead": a_class(overhead={"podFixed": {}, "x": 1}),
     "a class with another scheduling": a_class(scheduling={"nodeName": "x"}),
     "a class with an older version": {**a_class(), "apiVersion": "node.k8s.io/v1beta1"},
+    "a class that Helm keeps for its tests": a_class(
+        metadata={"name": HANDLER, "annotations": {"helm.sh/hook": "test"}}
+    ),
+    "a manifest that Helm puts in the place of another": a_map(
+        metadata={"annotations": {"helm.sh/hook": "post-install"}}
+    ),
     "a whole list": {**a_list(coordinator(), an_object()), "metadata": {}},
     "nothing but metadata": {"metadata": {"name": "x"}},
 }

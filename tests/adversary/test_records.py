@@ -20,6 +20,7 @@ from tests.stages.example import HANDLERS
 
 # `uninject` knows no release, and nobody deploys what it prints: it takes these records at their word
 UNINJECTED = ("another_image", *(f"containers_of_ours {number}:" for number in (0, 1, 3, 6, 7)))
+UNINJECTED += tuple(f"beside_names_of_ours {number}:" for number in (0, 2, 3, 5, 6, 8))
 UNINJECTED += ("initdata 0:", "initdata 1:", *(f"runtime_classes {number}:" for number in (6, 7, 8)))
 HANDLER = HANDLERS["metal-qemu-snp"].encode()
 CONFIG = ("--config", str(EXAMPLES / "quickstart" / "config"))
