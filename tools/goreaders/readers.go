@@ -46,8 +46,8 @@ func ReadAll(input []byte) []Pod {
 		return nil
 	}
 	pods := byKubectl(input)
-	for at, part := range bothSplits(string(input)) {
-		pods = append(pods, byHelm([]byte(part), at)...)
+	for _, part := range bothSplits(string(input)) {
+		pods = append(pods, byHelm([]byte(part))...)
 	}
 	return append(pods, byKustomize(input)...)
 }
@@ -117,7 +117,7 @@ func bothSplits(stream string) []string {
 }
 
 // byHelm reads one document with sigs.k8s.io/yaml.
-func byHelm(part []byte, _ int) (pods []Pod) {
+func byHelm(part []byte) (pods []Pod) {
 	defer func() { _ = recover() }()
 	data, err := sigs.YAMLToJSON(part)
 	if err != nil {
