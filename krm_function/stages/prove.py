@@ -20,11 +20,12 @@ from krm_function.model.platforms import Platform, parse_runtime_class
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class import KIND
 from krm_function.model.taken_back import RECORD, Images, entries, like, secrets_mounts, unexplained
-from krm_function.model.workload import INITDATA, dig, mapping, maps
+from krm_function.model.workload import EMITTED, INITDATA, dig, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Document, apply, parse, same
 from krm_function.yamltext.values import read_value
 
+MARK: Path = ("metadata", "annotations", EMITTED)
 Claims = Mapping[int, tuple[Path, ...]]  # by position of the resource: the objects in it whose record was taken back
 
 
@@ -69,6 +70,8 @@ def _wrong(
     """The objects of one document whose record is not proven, each with the first place that is not explained."""
     if _places(now) != _places(before) or not same(_masked(now, roots), _masked(before, roots)):
         return [(roots[0], ())]  # a record reaches out of its object
+    if brought := [(root, MARK) for root in roots if dig(before, (*root, *MARK)) is not None]:
+        return brought  # what a render adds has no record, so none of it stood there
     text = made.texts[index] if made is not None else None
     after = dict(zip(_kept(now), _kept(read_value(text)).values(), strict=True)) if text else {}
     wrong: list[tuple[Path, Path]] = []
