@@ -478,7 +478,7 @@ KINDS: dict[str, Kind] = {
     "CC1113": Kind(
         "error",
         "a render with this configuration makes another manifest: {fields}",
-        "render again, or check with the configuration of the render",
+        "render again, or check with the configuration of the render; what flags or hands add belongs in spec.manifest",
     ),
     "CC1114": Kind(
         "error",

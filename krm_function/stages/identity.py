@@ -7,14 +7,15 @@ parsed, so that an input without such pairs costs a look at each header.
 Truth table, first row that holds:
 
     two objects have                                                          answer
-    another namespace ("" is `default`; a RuntimeClass has none)              two objects
     no name, as with generateName alone                                       two objects
+    one is Contrast's, and one gets its namespace when it is applied          as in one namespace
+    another namespace ("" is `default`; a RuntimeClass has none)              two objects
     the name that kpt gives its package contexts, both local to the package   two objects
     nothing of Contrast's, and of just these two one is a Helm hook           two objects, as Helm makes them apart
     anything else                                                             one object twice: CC0118 at each place
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
@@ -31,8 +32,8 @@ from krm_function.yamltext import Document, YamlError, locate, parse, read_value
 CLUSTER_WIDE = frozenset(("RuntimeClass",))  # more of these kinds cannot be known: there are custom resources
 PACKAGE_CONTEXT = "kptfile.kpt.dev"  # the ConfigMap that kpt puts into every package and subpackage
 
-Named = tuple[str, str]  # kind and name: with group and namespace, all of an identity
-Identity = tuple[str, str, str, str]  # group, kind, namespace, name
+Named = tuple[str, str]  # kind and name
+Identity = tuple[str, str, str]  # group, kind, name: with a namespace, all of an identity
 
 
 class Standing(NamedTuple):
@@ -65,12 +66,21 @@ def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document])
             continue
         for one in (Standing(index, root, reference(each), each) for root, each in objects(value)):
             if (one.ref.kind, name := _name(one.value)) in suspects:
-                identity = (_group(one.ref.api_version), one.ref.kind, _namespace(one.ref), name)
-                standing.setdefault(identity, []).append(one)
-    for group in standing.values():
+                standing.setdefault((_group(one.ref.api_version), one.ref.kind, name), []).append(one)
+    for group in (group for named in standing.values() for group in _by_namespace(named)):
         if len(group) > 1 and not _two(group):
             findings += _said(group, resources)
     return tuple(findings)
+
+
+def _by_namespace(named: list[Standing]) -> Iterable[list[Standing]]:
+    """Objects of one name, those together that can come into one namespace."""
+    if any(not one.ref.namespace for one in named) and any(map(_is_ours, named)):
+        return [named]
+    spaces: dict[str, list[Standing]] = {}
+    for one in named:
+        spaces.setdefault(_namespace(one.ref), []).append(one)
+    return spaces.values()
 
 
 def _name(value: Any) -> str:

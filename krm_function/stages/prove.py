@@ -20,15 +20,16 @@ from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.platforms import Platform, parse_runtime_class
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class import KIND
-from krm_function.model.workload import INITDATA, dig, mapping, maps
+from krm_function.model.workload import EMITTED, INITDATA, dig, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Document, apply, parse, same
 from krm_function.yamltext.values import read_value
 
+MARK: Path = ("metadata", "annotations", EMITTED)
 Claims = Mapping[int, tuple[Path, ...]]  # by position of the resource: the objects in it whose record was taken back
 
 
-class Made(NamedTuple):
+class Outcome(NamedTuple):
     """What a render made of the restored documents.
 
     texts: of every resource. edits: by resource and object. images: what may have become of one since. seals: whether
@@ -47,7 +48,7 @@ def prove(
     documents: Mapping[int, Document],
     claims: Claims,
     images: Images,
-    made: Made | None = None,
+    made: Outcome | None = None,
 ) -> tuple[Finding, ...]:
     """An error for every record that is not proven. documents: restored. made: None if nothing was rendered."""
     findings: list[Finding] = []
@@ -64,11 +65,13 @@ def prove(
 
 
 def _wrong(
-    now: Any, before: Any, index: int, roots: tuple[Path, ...], images: Images, made: Made | None
+    now: Any, before: Any, index: int, roots: tuple[Path, ...], images: Images, made: Outcome | None
 ) -> list[tuple[Path, Path]]:
     """The objects of one document whose record is not proven, each with the first place that is not explained."""
     if _places(now) != _places(before) or not same(_masked(now, roots), _masked(before, roots)):
         return [(roots[0], ())]  # a record reaches out of its object
+    if brought := [(root, MARK) for root in roots if dig(before, (*root, *MARK)) is not None]:
+        return brought  # what a render adds has no record, so none of it stood there
     text = made.texts[index] if made is not None else None
     after = dict(zip(_kept(now), _kept(read_value(text)).values(), strict=True)) if text else {}
     wrong: list[tuple[Path, Path]] = []
@@ -103,7 +106,7 @@ def _without_record(value: Any) -> Any:
     return apply(value, [Change(RECORD, "remove")]) if dig(value, RECORD) is not None else value
 
 
-def _left(now: Any, after: Any, edits: Sequence[Edit], made: Made) -> Path | None:
+def _left(now: Any, after: Any, edits: Sequence[Edit], made: Outcome) -> Path | None:
     """What stands in a rendered object only because a record put it there, or is gone because one removed it."""
     kind = reference(now).kind
     if kind == KIND:

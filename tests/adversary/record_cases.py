@@ -289,6 +289,9 @@ def _records_about_records() -> Iterator[Case]:
     own = "/metadata/annotations/contrast-krm.dev~1original"
     yield Case("a record that stays would be obeyed again and again", plain(), [])
     yield Case("a record puts another in its place", plain(), [["=", own, '[["-","/spec"]]']])
+    mark: Record = ["+", "/metadata/annotations/contrast-krm.dev~1emitted", "true"]
+    yield Case("a mark comes, by which the next stage drops the object", plain(), [mark, OWN])
+    yield Case("the same on a class", class_of_its_own(), [mark, OWN])
     yield Case("a record in the annotation of a list", {**a_list(coordinator(), plain()), "metadata": {}}, [OWN])
     yield Case("the namespace behind the annotations goes as empty", plain(), [OWN, ["-", "/metadata/namespace", 3]])
 

@@ -64,6 +64,12 @@ def _hooked(value: Any) -> None:
     value["metadata"]["annotations"] = {"helm.sh/hook": "post-install"}
 
 
+def _elsewhere(value: Any) -> None:
+    """Make a class of the user's own of one that a render added, for other nodes."""
+    del value["metadata"]["annotations"]
+    value["scheduling"]["nodeSelector"]["kubernetes.io/hostname"] = "mine"
+
+
 def _other_manifest(value: Any) -> None:
     _hooked(value)
     value["data"] = {"manifest.json": "{}"}
@@ -230,6 +236,14 @@ CLASSES = [
         "class without the mark of the render",
         "as if the user had brought it along; a render compares it all the same",
         lambda o: o[CLASS]["metadata"].pop("annotations"),
+        "",
+        "",
+        accepted=True,
+    ),
+    Tamper(
+        "class without the mark and for the nodes of somebody",
+        "nobody can tell it from a class that the user brought along for just these nodes",
+        lambda o: _elsewhere(o[CLASS]),
         "",
         "",
         accepted=True,
@@ -509,6 +523,13 @@ IDENTITY = [
         "a hook of the same name with the class",
         "a hook is exempt only if it is not Contrast's",
         lambda o: _twice(o, WEB, change=lambda v: v["metadata"]["annotations"].update({"helm.sh/hook": "pre-install"})),
+        "CC0118",
+        "CC0118",
+    ),
+    Tamper(
+        "the same without a namespace",
+        "it gets the namespace of the sealed one from whoever applies it",
+        lambda o: _twice(o, WEB, change=lambda v: (_ordinary(v), v["metadata"].pop("namespace"))),
         "CC0118",
         "CC0118",
     ),
