@@ -80,7 +80,7 @@ def _as_they_stand(resources: Sequence[Resource]) -> Read:
     """The workloads without a look at what an earlier render did."""
     documents, findings = {}, []
     for index, resource in enumerate(resources):
-        if resource.kind in KINDS or resource.kind == "List" or not resource.certain:
+        if resource.may_be((*KINDS, "List")):
             try:
                 documents[index] = parse_yaml(resource.text, line=resource.line)
             except YamlError as problem:

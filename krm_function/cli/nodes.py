@@ -60,7 +60,7 @@ def _from(resources: Iterable[Resource]) -> tuple[list[Node], list[Finding]]:
     nodes: list[Node] = []
     findings: list[Finding] = []
     for resource in resources:
-        if resource.certain and resource.kind not in KINDS and resource.kind != "List":
+        if not resource.may_be((*KINDS, "List")):
             continue
         try:
             document = parse(resource.text, line=resource.line)

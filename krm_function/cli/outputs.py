@@ -38,7 +38,7 @@ def output_of(inputs: Inputs) -> Output:
     findings = list(inputs.findings)
     documents = []
     for resource in inputs.resources:
-        if resource.kind in LOOKED_AT or not resource.certain:
+        if resource.may_be(LOOKED_AT):
             try:
                 documents.append(parse(resource.text, line=resource.line).value)
             except YamlError as problem:

@@ -86,7 +86,7 @@ def _sealed(options: Namespace, inputs: Inputs) -> tuple[Workload | None, bytes,
         kept = [
             text
             for text, resource in zip(rendered.texts, inputs.resources, strict=True)
-            if text is not None and (resource.kind in LOOKED_AT or not resource.certain)
+            if text is not None and resource.may_be(LOOKED_AT)
         ]
         output = of_documents([parse(text).value for text in kept]) if not rendered.failed else Output()
     else:

@@ -3,6 +3,8 @@
 Rule of this file: text is authoritative. A resource that no stage touches leaves as the same text it came in.
 """
 
+from collections.abc import Container
+
 from krm_function.record import NamedTuple
 
 
@@ -11,8 +13,8 @@ class Resource(NamedTuple):
 
     text: exactly the characters of the document, with its separator line and comments.
     line: line of the text's first character in `file`, from 1. file: "" for standard input.
-    api_version, kind, name: as the document says them, "" where it does not. certain: they can be trusted; else the
-    document is parsed wherever a decision hangs on them (see `yamltext.Chunk`).
+    api_version, kind, name: as the document says them, "" where it does not. certain: they can be trusted (see
+    `yamltext.Chunk`).
     """
 
     text: str
@@ -22,3 +24,7 @@ class Resource(NamedTuple):
     kind: str = ""
     name: str = ""
     certain: bool = True
+
+    def may_be(self, kinds: Container[str]) -> bool:
+        """Whether an object of one of these kinds may be in the document: its header says so, or cannot be trusted."""
+        return not self.certain or self.kind in kinds

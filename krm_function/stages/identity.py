@@ -49,7 +49,7 @@ def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document])
     """CC0118 for every object of which there is another. documents: what was parsed before, by position."""
     alike: dict[Named, list[int]] = {}
     for index, resource in enumerate(resources):
-        if (resource.certain and resource.kind not in LOOKED_INTO) or index not in documents:
+        if not resource.may_be(LOOKED_INTO) or index not in documents:
             if resource.name:
                 alike.setdefault((resource.kind, resource.name), []).append(index)
             continue

@@ -53,7 +53,7 @@ def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known:
         if index in before:
             documents[index] = before[index]
             continue
-        if resource.certain and resource.kind not in wanted and not marked(resource):
+        if not resource.may_be(wanted) and not marked(resource):
             continue
         try:
             document = _by_value(resource) or parse(resource.text, line=resource.line)
@@ -78,7 +78,7 @@ def marked(resource: Resource) -> bool:
 
 def _by_value(resource: Resource) -> Document | None:
     """The document without places, where nobody will point into it: no pod, or one that names no runtime class."""
-    if not resource.certain or resource.kind in LOOKED_INTO or RUNTIME_CLASS in resource.text or marked(resource):
+    if resource.may_be(LOOKED_INTO) or RUNTIME_CLASS in resource.text or marked(resource):
         return None
     try:
         value = read_value(resource.text)

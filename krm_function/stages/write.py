@@ -157,7 +157,7 @@ def _add(
 
 def _holds(resource: Resource, document: Document | None, ref: Ref) -> bool:
     """Whether a resource is the object `ref`, or holds it in a `kind: List`. A missing namespace may be any."""
-    if resource.certain and resource.kind != "List" and (resource.kind, resource.name) != (ref.kind, ref.name):
+    if not resource.may_be(("List",)) and (resource.kind, resource.name) != (ref.kind, ref.name):
         return False
     try:
         value = document.value if document is not None else parse(resource.text).value

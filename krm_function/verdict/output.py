@@ -42,7 +42,7 @@ def read_output(resources: Sequence[Resource]) -> Output:
     documents: dict[int, Document] = {}
     findings: list[Finding] = []
     for index, resource in enumerate(resources):
-        if resource.kind not in LOOKED_AT and resource.certain and not _may_name_contrast(resource.text):
+        if not resource.may_be(LOOKED_AT) and not _may_name_contrast(resource.text):
             continue
         try:
             documents[index] = parse(resource.text, line=resource.line)
