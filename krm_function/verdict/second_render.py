@@ -11,6 +11,7 @@ from typing import Any
 from krm_function.api.kinds import Config
 from krm_function.findings import Finding, finding
 from krm_function.manifest import rtmr0_values
+from krm_function.model.inverse import any_image
 from krm_function.model.located import placed
 from krm_function.model.objects import reference
 from krm_function.model.platforms import is_contrast_name
@@ -22,6 +23,8 @@ from krm_function.policy.initdata import POLICY
 from krm_function.sealing import Sealer
 from krm_function.stages.manifest import RTMR0_PLATFORM
 from krm_function.stages.policy import Sealing
+from krm_function.stages.prove import prove
+from krm_function.stages.read import read
 from krm_function.verdict.compare_objects import DROPS, compare_objects
 from krm_function.verdict.manifests import Manifests, differ_from
 from krm_function.verdict.output import Output
@@ -125,7 +128,10 @@ def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list
     return [pod.placed(found)]
 
 
-def not_rendered_again(pods: Sequence[Pod], output: Output) -> list[Finding]:
-    """CC1117, if there is no configuration to render again under, and there are objects of Contrast's."""
-    classes = any(reference(value).kind == "RuntimeClass" for _, _, value in output.objects())
-    return [finding("CC1117", what=WITHOUT_CONFIG)] if pods or classes else []
+def not_rendered_again(resources: Sequence[Resource], pods: Sequence[Pod], output: Output) -> list[Finding]:
+    """What can be told without a configuration: records and marks that no render writes; and CC1117, what cannot."""
+    restored = read(resources, ())
+    findings = [*restored.findings, *prove(resources, restored.documents, restored.claims, any_image)]
+    if pods or any(reference(value).kind == "RuntimeClass" for _, _, value in output.objects()):
+        findings.append(finding("CC1117", what=WITHOUT_CONFIG))
+    return findings

@@ -83,7 +83,7 @@ def _again(
     resources: Sequence[Resource], output: Output, pods: Sequence[Pod], manifests: Manifests, config: Config | None
 ) -> list[Finding]:
     if config is None:
-        return not_rendered_again(pods, output)
+        return not_rendered_again(resources, pods, output)
     return compare_renders(resources, output, pods, manifests, config)
 
 
