@@ -1,19 +1,23 @@
-"""Finds lines that end a document for Go's readers and not for libyaml, or the other way round.
+"""Finds lines that end or begin a document for Go's readers and not for libyaml, or the other way round.
 
 Rule of this file: kubectl, Helm and kustomize cut a stream at every line that begins with `---` before any of it is
 parsed; what stands in such a line is dropped or refused, and each piece is read like a file of its own. So such a line
 holds blanks and a comment at most, and no document begins with a byte order mark or a blank that is not one of YAML's.
+Nor does any line behind the first: libyaml passes over a byte order mark there, Go takes it for text.
 Anything else could show them other documents than us. Nothing is imported, because `post-render` needs this before
 anything else.
 """
 
 _BREAKS = ("\x85", "\u2028", "\u2029")  # they end a line for YAML and not for Go
 _MARK = "\ufeff"
+_LINE_ENDS = ("\n", "\r", *_BREAKS)
 
 
 def odd_separator(text: str) -> tuple[int, str] | None:
     """The first place about which readers would not agree, and what is wrong with it."""
     ascii_only = text.isascii()
+    if not ascii_only and (mark := _mark_at_a_line(text)) >= 0:
+        return mark, "a byte order mark at the beginning of a line, which only some skip"
     begin = _behind_blanks(text, 0)
     if not ascii_only and _begins_oddly(text, 0, begin):
         return begin, "a blank or byte order mark that only some skip"
@@ -33,6 +37,14 @@ def odd_separator(text: str) -> tuple[int, str] | None:
             return at, "a blank or byte order mark that only some skip, behind ---"
         at = _next(text, end)
     return None
+
+
+def _mark_at_a_line(text: str) -> int:
+    """Where a byte order mark begins a line that is not the first; -1 for nowhere."""
+    at = text.find(_MARK, 1)
+    while at >= 0 and text[at - 1] not in _LINE_ENDS:
+        at = text.find(_MARK, at + 1)
+    return at
 
 
 def _next(text: str, at: int) -> int:

@@ -28,6 +28,7 @@ class Builder:
         self.limits = limits
         self.line = line
         self.anchors: dict[str, Node | None] = {}  # None: not complete yet
+        self.tagged: set[str] = set()  # anchors of scalars with a tag
         self.expansions = 0
         self.copies = 0
 
@@ -70,6 +71,7 @@ class Builder:
         node = _made(Node, ("scalar", mark.index, event.end_mark.index, mark, style, data, (), properties, anchored))
         if anchored:
             self.anchors[event.anchor] = node
+            (self.tagged.discard if tag is None else self.tagged.add)(event.anchor)
         return node
 
     def _sequence(self, event: Event, depth: int) -> Node:
@@ -91,6 +93,8 @@ class Builder:
             key = self._scalar(first) if kind is ScalarEvent else self.node(first, depth + 1)
             if kind is ScalarEvent and first.tag is not None:
                 self._check_key_tag(first)
+            elif kind is AliasEvent and first.anchor in self.tagged:
+                raise self.fail(key.mark, "a key that is an alias of a value with a tag", "tag")
             text = key.data
             if type(text) is not str:
                 text = self._key(key)

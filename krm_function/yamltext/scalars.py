@@ -70,7 +70,10 @@ def tagged(text: str, tag: str) -> Scalar:
     if kind == "binary":
         from binascii import a2b_base64
 
-        return a2b_base64(text.encode("ascii", "replace")).decode("utf-8", "replace")
+        try:
+            return a2b_base64(text.encode("ascii", "replace")).decode()
+        except UnicodeDecodeError:
+            raise ValueError("base64 of bytes that are no text") from None
     value = typed(text)
     fits = {
         "null": value is None,

@@ -21,7 +21,7 @@ CONFIGURATION = [
     for part in ("--config", str(file))
 ]
 STREAM_ONLY = re.compile(
-    rb"\A[\xe3\xef]|\A\xff|(?m:^ *(?:---|\.\.\.|%))|\r|\xc2\x85|\xe2\x80[\xa8\xa9]|kind: ResourceList"
+    rb"\A[\xe3\xef]|\A\xff|(?m:^ *(?:---|\.\.\.|%))|\r|\xc2\x85|\xe2\x80[\xa8\xa9]|kind: ResourceList|\n\xef\xbb\xbf"
 )
 HEAD = b"apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- "
 IDS = [place.name for place in PLACES]
