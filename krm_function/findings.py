@@ -511,7 +511,7 @@ KINDS: dict[str, Kind] = {
     "CC1203": Kind(
         "error",
         "image {image}: {what} {problem}, so it is not {digest}",
-        "it was damaged or exchanged on its way; do not use it, and ask whoever runs the registry",
+        "it was damaged or exchanged on its way; do not use it, and ask the operator of the registry",
     ),
     "CC1204": Kind("error", "image {image}: {what} {problem}", "build and push the image again with a current tool"),
     "CC1205": Kind(

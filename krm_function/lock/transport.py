@@ -77,7 +77,7 @@ class Transport:
             reply.close()
             target = redirected(url, reply.header("Location"))
             if not target:
-                raise trouble(host_of(url), "redirects to what is no URL", "ask whoever runs the registry")
+                raise trouble(host_of(url), "redirects to what is no URL", "ask the operator of the registry")
             if origin(target) != origin(url):
                 sent.pop("Authorization", None)
             url = target

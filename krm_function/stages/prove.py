@@ -1,9 +1,9 @@
-"""Prove: what a record of the input took back is what a render does, or nothing is written.
+"""Prove: what an undo record of the input reverts is what a render does, or nothing is written.
 
-Rule of this file: a record is a claim of whoever wrote the annotation. It is accepted if the render gives the object
-back as it stood in the input, so that the record changes nothing; else everything between the object and what the
-record made of it must be explained by `model.inverse`, and nothing that the record put back may leave the render.
-An error names the place that changed, never a value.
+Rule of this file: a record is a claim, which any author of the input can write. It is accepted if the render gives the
+object back as it stood in the input, so that the record changes nothing. Else everything between the object and what
+the record made of it must be explained by `model.inverse`, and nothing that the record put back may be left in the
+output. An error names the place that would change, never a value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from krm_function.yamltext import Change, Document, apply, parse, same
 from krm_function.yamltext.values import read_value
 
 MARK: Path = ("metadata", "annotations", EMITTED)
-Claims = Mapping[int, tuple[Path, ...]]  # by position of the resource: the objects in it whose record was taken back
+Claims = Mapping[int, tuple[Path, ...]]  # by position of the resource: the objects in it whose record was undone
 
 
 class Outcome(NamedTuple):

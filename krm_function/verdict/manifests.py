@@ -1,7 +1,7 @@
 """Finds the manifest of rendered output, validates it and compares it with that of another render.
 
-Rule of this file: a manifest is signed and compared byte for byte (contrast.md 2.4), so other bytes are another
-manifest; the fields that differ are named for people.
+Rule of this file: a manifest is signed and compared byte for byte, so other bytes are another manifest; the fields that
+differ are named for people.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ def problems(manifests: Manifests) -> list[Finding]:
 
 
 def differ(manifests: Manifests) -> list[Finding]:
-    """Manifests that say the same in other bytes: one of them would not verify (contrast.md 2.4)."""
+    """Manifests that say the same in other bytes: one of them would not verify."""
     if len(set(manifests.texts)) < 2:
         return []
     return [finding("CC1111", first=manifests.place or IN_THE_INPUT, second=IN_THE_INPUT)]

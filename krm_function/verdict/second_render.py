@@ -116,7 +116,7 @@ def _policy_kept_by_undo(pod: Pod) -> list[Finding]:
 
 
 def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list[Finding]:
-    """Whether the manifest accepts a TDX VM of this size; only the release knows its RTMR0 (contrast.md 5.11)."""
+    """Whether the manifest accepts a TDX VM of this size; only the release knows its RTMR0."""
     platform = pod.checked.platform
     if manifest is None or platform is None or platform.name != RTMR0_PLATFORM:
         return []

@@ -1,7 +1,7 @@
 """Checks rendered output in this order: read -> identity -> objects -> pods -> manifest -> render again.
 
 Rule of this file: it only calls stages and its neighbours, in order. What it asks is
-what `contrast set` and `contrast verify` will ask (contrast.md 9). Without configuration it reads back what the
+what `contrast set` and `contrast verify` will ask. Without configuration it reads back what the
 policies say; with one it renders again and compares.
 """
 

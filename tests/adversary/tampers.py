@@ -180,7 +180,7 @@ CLASSES = [
     ),
     Tamper(
         "node selector of other nodes",
-        "pods come to the nodes of whoever wrote it",
+        "pods come to nodes of the author",
         lambda o: _set(o[CLASS]["scheduling"]["nodeSelector"], "example.com/tee", "mine"),
     ),
     Tamper("tolerations gone", "pods never start", lambda o: o[f"RuntimeClass/{GPU}"]["scheduling"].pop("tolerations")),
@@ -284,7 +284,7 @@ CLASSES = [
     ),
     Tamper(
         "the user's class for other nodes",
-        "pods come to the nodes of whoever wrote it",
+        "pods come to nodes of the author",
         lambda o: _set(o[CLASS]["scheduling"]["nodeSelector"], "example.com/tee", "mine"),
         "",
         "CC0115",
@@ -528,7 +528,7 @@ IDENTITY = [
     ),
     Tamper(
         "the same without a namespace",
-        "it gets the namespace of the sealed one from whoever applies it",
+        "it gets the namespace of the sealed one when it is applied",
         lambda o: _twice(o, WEB, change=lambda v: (_ordinary(v), v["metadata"].pop("namespace"))),
         "CC0118",
         "CC0118",
