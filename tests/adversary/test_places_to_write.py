@@ -402,6 +402,14 @@ def test_a_long_name_has_a_temporary_one(tmp_path: Path) -> None:
 # --- signals
 
 
+def waits(pid: int) -> bool:
+    """Whether a process has slept for a while, as one that writes to a full pipe does."""
+    first = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    time.sleep(0.2)
+    then = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return first[0] == then[0] == "S" and first[11:13] == then[11:13]  # state, ticks of the program and of the system
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 @pytest.mark.parametrize("verb", ["generate -m manifest.json", "keys new --workload-owner"])
 def test_a_command_whose_reader_is_slow_ends_at_once(verb: str, number: signal.Signals, shop: Path) -> None:
@@ -417,10 +425,9 @@ def test_a_command_whose_reader_is_slow_ends_at_once(verb: str, number: signal.S
     before = listing(shop)
     process = subprocess.Popen([EXECUTABLE, *arguments], cwd=shop, stdout=writing, stderr=subprocess.DEVNULL)
     for _ in range(600):
-        if temporaries(shop) or listing(shop) != before:
+        if (temporaries(shop) or listing(shop) != before) and waits(process.pid):
             break
         time.sleep(0.05)
-    time.sleep(0.2)
     process.send_signal(number)
     assert process.wait(20) == (130 if number == signal.SIGINT else -number)
     os.close(reading)
