@@ -63,6 +63,9 @@ def write_pieces(pieces: Iterable[bytes]) -> None:
         sys.stdout.buffer.writelines(pieces)
     except OSError as problem:
         raise _unwritable(problem) from problem
+    except BaseException:
+        _drop_the_rest()
+        raise
     flush()
 
 
@@ -73,13 +76,21 @@ def flush() -> None:
             sys.stdout.flush()
         except OSError as problem:
             raise _unwritable(problem) from problem
+        except BaseException:  # a signal
+            _drop_the_rest()
+            raise
 
 
 def _unwritable(problem: OSError) -> OSError:
     """What to raise after standard output failed; a closed pipe stays BrokenPipeError, which is no finding."""
     from krm_function.hosts.files import FileProblem
 
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter tries again at its end, and prints an error
+    _drop_the_rest()
     if isinstance(problem, BrokenPipeError):
         return problem
     return FileProblem("standard output", problem.strerror or "not writable", writing=True)
+
+
+def _drop_the_rest() -> None:
+    """Let what is buffered go nowhere: at its end the interpreter would write it, wait for a reader, or complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -73,6 +73,11 @@ def _ambiguous(document: Any, root: Path, ref: Ref) -> Finding | None:
     """An object that is a pod, or has one, to some readers only: as a list of its own, or by the kind of its list."""
     if ref.kind in EDITED:
         return finding("CC0111", ref, (*root, "items"), kind=ref.kind) if "items" in dig(document, root) else None
+    members = dig(document, (*root, "items"))
+    if ref.kind.endswith("List") and members is not None and not isinstance(members, list):
+        return finding(
+            "CC0207", ref, (*root, "items"), key="items", expected="a list", actual=a_type(type_name(members))
+        )
     if not root or ref.kind or ref.api_version:
         return None
     around = reference(dig(document, root[:-2])).kind

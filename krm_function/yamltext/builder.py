@@ -28,6 +28,7 @@ class Builder:
         self.limits = limits
         self.line = line
         self.anchors: dict[str, Node | None] = {}  # None: not complete yet
+        self.flow = 0  # how many flow collections are open
         self.tagged: set[str] = set()  # anchors of scalars with a tag
         self.expansions = 0
         self.copies = 0
@@ -48,7 +49,9 @@ class Builder:
         anchor = event.anchor
         if anchor is not None:
             self.anchors[anchor] = None
+        self.flow += event.flow_style
         node = self._mapping(event, depth) if kind is MappingStartEvent else self._sequence(event, depth)
+        self.flow -= event.flow_style
         if anchor is not None and self.anchors[anchor] is None:  # else a node inside has the same anchor, which counts
             self.anchors[anchor] = node
         return node
@@ -61,6 +64,8 @@ class Builder:
         anchored = event.anchor is not None
         if tag is not None:
             if tag != _TAG + "merge":
+                if self.flow and not style and not data:  # some read `!,` as a tag
+                    raise self.fail(mark, "a tag without a value", "tag")
                 try:
                     data = tagged(data, tag) if style == "" or tag != "!" else data
                 except ValueError as error:

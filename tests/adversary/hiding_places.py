@@ -54,6 +54,8 @@ PLACES = (
     Place("key-binary", "the key in base64", "CC0107"),
     Place("key-binary-question", "the key in base64, as a complex key", "CC0107"),
     Place("key-alias", "the key is an alias", "sealed"),
+    Place("kind-tag-comma", "a comma that some parsers take for a part of the tag", "CC0107"),
+    Place("list-items-map", "items that are a map, which kyaml reads as a list", "CC0207"),
     Place("key-alias-binary", "the key is an alias of base64", "CC0107"),
     Place("kind-merged-key-alias-binary", "the same in a merge source, beside a visible kind", "CC0107"),
     Place("class-binary-no-text", "the class is base64 of bytes that are no text", "CC0107"),

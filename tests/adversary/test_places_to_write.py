@@ -423,7 +423,10 @@ def test_a_command_whose_reader_is_slow_ends_at_once(verb: str, number: signal.S
             os.write(writing, b"x" * 4096)
     os.set_blocking(writing, True)
     before = listing(shop)
-    process = subprocess.Popen([EXECUTABLE, *arguments], cwd=shop, stdout=writing, stderr=subprocess.DEVNULL)
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    process = subprocess.Popen(
+        [EXECUTABLE, *arguments], cwd=shop, env=buffered, stdout=writing, stderr=subprocess.DEVNULL
+    )
     for _ in range(600):
         if (temporaries(shop) or listing(shop) != before) and waits(process.pid):
             break
