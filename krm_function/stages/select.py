@@ -70,7 +70,7 @@ def select(document: Any) -> Selection:
 
 
 def _ambiguous(document: Any, root: Path, ref: Ref) -> Finding | None:
-    """An object that is a pod, or has one, to some readers only: as a list of its own, or by the kind of its list."""
+    """An object that some readers take for a pod, and others not: because of its items, or of the kind of its list."""
     if ref.kind in EDITED:
         return finding("CC0111", ref, (*root, "items"), kind=ref.kind) if "items" in dig(document, root) else None
     members = dig(document, (*root, "items"))

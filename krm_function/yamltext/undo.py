@@ -48,12 +48,12 @@ def read_undo(document: Document, path: Path) -> Undo | None:
     return undo
 
 
-def _is_shallow(value: Any, room: int) -> bool:
-    """Whether at most `room` collections stand inside each other, as in a document."""
+def _is_shallow(value: Any, depth: int) -> bool:
+    """Whether at most `depth` collections stand inside each other, as in a document."""
     if not isinstance(value, dict | list):
         return True
     inside = value.values() if isinstance(value, dict) else value
-    return room > 0 and all(_is_shallow(one, room - 1) for one in inside)
+    return depth > 0 and all(_is_shallow(one, depth - 1) for one in inside)
 
 
 def _is_record(record: Any) -> bool:
