@@ -10,13 +10,13 @@ import pytest
 
 from krm_function.api import collect
 from krm_function.api.kinds import Config
+from krm_function.checking.applied import check_workload
 from krm_function.cli.configuration import from_files
 from krm_function.hosts.stream import decode_stream, encode_stream
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, dig
 from krm_function.pipeline import Rendered, render
 from krm_function.policy import References
-from krm_function.stages.check import check_workload
 from krm_function.stages.select import select
 from tests.stages.deployment import digests, values
 

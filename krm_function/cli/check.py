@@ -7,6 +7,7 @@ KRM functions: a host that reads an empty answer would delete everything (krm.md
 from argparse import Namespace
 
 from krm_function.api import Config, collect
+from krm_function.checking import ManifestFile, Verdict, beside_summary, verdict
 from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.cli.outputs import output_of
@@ -17,7 +18,6 @@ from krm_function.findings import Finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.resource_list import DecodedList, encode_failure
 from krm_function.report.krm import krm_results
-from krm_function.verdict import ManifestFile, Verdict, beside_summary, verdict
 
 
 def run_check(options: Namespace) -> int:

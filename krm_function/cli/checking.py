@@ -13,7 +13,7 @@ from krm_function.model.resource import Resource
 from krm_function.pipeline import NO_RELEASE
 
 if TYPE_CHECKING:
-    from krm_function.verdict import Verdict
+    from krm_function.checking import Verdict
 
 
 def asks_for_check(options: ConfigDocument) -> bool:
@@ -27,7 +27,7 @@ def checked(resources: Sequence[Resource], documents: Sequence[ConfigDocument], 
     It is rendered again where the render's options are known: they are among the items, as in kpt, or stand beside
     `mode: check` in the function's own configuration.
     """
-    from krm_function.verdict import Verdict, verdict
+    from krm_function.checking import Verdict, verdict
 
     alone = options_in(options).keys() == {"mode"}
     config, unmet = collect(documents, "render" if alone else "check")
@@ -47,7 +47,7 @@ def say_checked(made: "Verdict", before: tuple[Finding, ...] = (), form: str = "
     A function prints no summary of workloads that are as they should be; it does where there was none, or where
     something was not looked at.
     """
-    from krm_function.verdict import beside_summary
+    from krm_function.checking import beside_summary
 
     every = (*before, *made.findings)
     findings = beside_summary(every, form)

@@ -17,8 +17,8 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import find, same_file, write_file
 from krm_function.model.located import placed
 from krm_function.pipeline import Planned, Rendered
+from krm_function.placement.place import Placement, place
 from krm_function.report.plan import Plan, make_plan
-from krm_function.stages.place import Placement, place
 from krm_function.yamltext import parse
 
 

@@ -22,8 +22,8 @@ from krm_function.model.address import find
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy import References, decode_toml, describe, digest, from_annotation, host_data
 from krm_function.policy.base import unreadable
-from krm_function.policy.compare import compare
-from krm_function.policy.compare_workloads import Compared
+from krm_function.policy.compare.policy_data import compare
+from krm_function.policy.compare.workloads import Compared
 from krm_function.policy.document import rules_of
 from krm_function.policy.expected import profile_of_data
 from krm_function.policy.genpolicy import read_answer, settings_text, task

@@ -10,8 +10,8 @@ from krm_function.cli.outputs import Output, read_output
 from krm_function.cli.say import complain
 from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.policy.compare_workloads import Compared, compare_workloads, identity
-from krm_function.policy.difference import STRONGER, WEAKER
+from krm_function.policy.compare.difference import STRONGER, WEAKER
+from krm_function.policy.compare.workloads import Compared, compare_workloads, identity
 from krm_function.report.policy_diff import changed, policy_diff_json, policy_diff_text
 
 GAINED = "CC0619"

@@ -1,18 +1,18 @@
 """The plan as data: one line a workload with everything there is to say about it, conflicts first.
 
-Rule of this file: it arranges the records of a render and of `stages.place`, and computes none of them again. Every
+Rule of this file: it arranges the records of a render and of `placement.place`, and computes none of them again. Every
 form of the plan reads this one record.
 """
 
 from collections.abc import Mapping, Sequence
 
 from krm_function.findings import Finding, Ref
-from krm_function.model.nodes import Node
 from krm_function.pipeline import Planned, Rendered
+from krm_function.placement.nodes import Node
+from krm_function.placement.place import Placement
 from krm_function.record import NamedTuple
 from krm_function.report.order import ordered
 from krm_function.report.pools import Pool, pools
-from krm_function.stages.place import Placement
 
 UNPLACED = "CC0311"
 

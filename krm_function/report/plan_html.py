@@ -9,14 +9,14 @@ from typing import Any
 
 from krm_function import __version__
 from krm_function.findings import dotted
-from krm_function.model.placement import shown
 from krm_function.model.platforms import PLATFORMS
+from krm_function.placement.fit import shown
+from krm_function.placement.place import listed
 from krm_function.report.order import escape
 from krm_function.report.plan import UNPLACED, Line, Plan, changes_of, counted, totals
 from krm_function.report.plan_text import nodes_of
 from krm_function.report.policy_summary import allowed
 from krm_function.report.text import position
-from krm_function.stages.place import listed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 

@@ -9,9 +9,9 @@ from typing import Any
 from krm_function.findings import dotted
 from krm_function.model.quantity import NANO
 from krm_function.pipeline import Planned
+from krm_function.placement.place import Placement
 from krm_function.report.plan import Line, Plan
 from krm_function.report.pools import Pool
-from krm_function.stages.place import Placement
 
 
 def plan_json(plan: Plan) -> str:

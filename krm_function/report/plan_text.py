@@ -4,10 +4,10 @@ Rule of this file: one line stays one line, whatever the input put into a name.
 """
 
 from krm_function.pipeline import Planned
+from krm_function.placement.place import Placement, grouped, listed
 from krm_function.report.order import escape
 from krm_function.report.plan import Line, Plan, changes_of, totals
 from krm_function.report.table import table
-from krm_function.stages.place import Placement, grouped, listed
 
 HEADERS = ("WORKLOAD", "KIND", "PLATFORM", "RUNTIME CLASS", "VCPUS", "NODES", "CHANGES", "NOTES")
 GROUPS = 3  # groups of nodes whose reasons a line tells; the other forms tell all

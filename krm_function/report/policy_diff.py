@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from krm_function.policy.compare_workloads import Compared
-from krm_function.policy.difference import Difference
+from krm_function.policy.compare.difference import Difference
+from krm_function.policy.compare.workloads import Compared
 from krm_function.report.order import escape
 
 VERDICTS = ("weaker", "stronger", "different")

@@ -8,14 +8,14 @@ Without nodes, a pool is what a runtime class asks for, and says so.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from krm_function.model.node_affinity import required_terms
-from krm_function.model.nodes import Node
-from krm_function.model.placement import shown
 from krm_function.model.quantity import NANO
 from krm_function.model.workload import maps
 from krm_function.pipeline import Planned
+from krm_function.placement.fit import shown
+from krm_function.placement.node_affinity import required_terms
+from krm_function.placement.nodes import Node
+from krm_function.placement.place import Placement
 from krm_function.record import NamedTuple
-from krm_function.stages.place import Placement
 
 Entry = tuple[Planned, Placement | None, bool]  # a workload, where it can run, whether it is in conflict
 LEFT_OUT = frozenset({"pods", "ephemeral-storage"})  # capacity that tells no pool from another

@@ -23,7 +23,7 @@ from krm_function.model.runtime_class import KIND
 from krm_function.model.workload import EMITTED, INITDATA, dig, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Document, apply, parse, same
-from krm_function.yamltext.values import read_value
+from krm_function.yamltext.fast.values import read_value
 
 MARK: Path = ("metadata", "annotations", EMITTED)
 Claims = Mapping[int, tuple[Path, ...]]  # by position of the resource: the objects in it whose record was undone

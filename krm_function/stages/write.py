@@ -17,7 +17,7 @@ from krm_function.model.resource import Resource
 from krm_function.model.workload import LOCAL_CONFIG, ORIGINAL, dig, mapping
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Document, Spliced, YamlError, apply, parse, splice
-from krm_function.yamltext.splice import to_json
+from krm_function.yamltext.edit.splice import to_json
 
 EMITTED_FIELDS: tuple[Path, ...] = (
     ("handler",),

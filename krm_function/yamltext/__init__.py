@@ -6,17 +6,17 @@ with what `apply` says it means. It knows nothing of Contrast, and of Kubernetes
 
 from krm_function.yamltext.aliases import resolve_foreign_aliases
 from krm_function.yamltext.changes import Change, ChangeError, Op, Path, apply, same
-from krm_function.yamltext.chunk import Chunk
 from krm_function.yamltext.document import Document, locate, parse
+from krm_function.yamltext.edit.splice import Spliced, splice
+from krm_function.yamltext.edit.undo_read import read_undo, restore
 from krm_function.yamltext.encoding import Source, decode, encode
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
-from krm_function.yamltext.items import resolve_item_aliases, split_items
-from krm_function.yamltext.listed import ItemList
-from krm_function.yamltext.listing import Apart, put_together, replace_items, take_apart
-from krm_function.yamltext.splice import Spliced, splice
-from krm_function.yamltext.stream import split_stream
-from krm_function.yamltext.undo import read_undo, restore
-from krm_function.yamltext.values import read_value
+from krm_function.yamltext.fast.values import read_value
+from krm_function.yamltext.split.chunk import Chunk
+from krm_function.yamltext.split.item_list import ItemList
+from krm_function.yamltext.split.items import resolve_item_aliases, split_items
+from krm_function.yamltext.split.list_parts import Apart, put_together, replace_items, take_apart
+from krm_function.yamltext.split.stream import split_stream
 from krm_function.yamltext.writer import dump, scalar
 
 __all__ = [

@@ -302,8 +302,8 @@ def test_help_without_a_part(shop: Shop) -> None:
 
 def test_names_with_control_characters_are_shown_escaped(shop: Shop, output: str) -> None:
     from krm_function.findings import Ref
-    from krm_function.policy.compare_workloads import Compared
-    from krm_function.policy.difference import Difference
+    from krm_function.policy.compare.difference import Difference
+    from krm_function.policy.compare.workloads import Compared
     from krm_function.report.policy_diff import policy_diff_json, policy_diff_text
 
     line = Difference("a\x1b[2J", "env", "added", "B\nC\u202e", "weaker", "because")

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from krm_function.checking.applied import check_workload
 from krm_function.findings import Ref
 from krm_function.model.profiles import DEFAULT
 from krm_function.model.workload import Workload
 from krm_function.policy import Initdata, References, annotation, encode, load_rules
 from krm_function.policy.genpolicy import Answer, read_answer, settings_text, task
-from krm_function.stages.check import check_workload
 from tests.policy import pods
 
 NOTHING = References()

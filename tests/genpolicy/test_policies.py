@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
+from krm_function.checking.drift import drift
 from krm_function.cli.genpolicy import engine
 from krm_function.model.profiles import CONTRAST, KATA, Profile
 from krm_function.model.workload import Workload
 from krm_function.policy import References, decode_toml, describe, from_annotation, load_rules, rego_document
-from krm_function.policy.drift import drift
 from krm_function.policy.expected import mismatch
 from krm_function.policy.genpolicy import MARK, settings_text
 from krm_function.stages.policy import Sealing, seal_by_genpolicy

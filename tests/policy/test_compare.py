@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from krm_function.model.workload import dig
 from krm_function.policy import Initdata, describe, load_rules, rego_document
-from krm_function.policy.compare import compare
-from krm_function.policy.difference import Difference
+from krm_function.policy.compare.difference import Difference
+from krm_function.policy.compare.policy_data import compare
 from tests.policy import host, pods
 
 Json = dict[str, Any]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.policy import Initdata, describe, rego_document
-from krm_function.policy.compare import compare
-from krm_function.policy.difference import Difference, same
+from krm_function.policy.compare.difference import Difference, same
+from krm_function.policy.compare.policy_data import compare
 from tests.policy import pods
 from tests.policy.bound import image_storage, with_images, without_images
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from krm_function.checking.drift import drift
 from krm_function.policy import default_settings, load_rules, seal
-from krm_function.policy.drift import drift
 from krm_function.policy.fields import TYPES
 from tests.policy import host, pods
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from krm_function.checking.drift import drift
 from krm_function.policy import KATA, PROFILES, STRICT, describe, load_rules, profile_of
-from krm_function.policy.drift import drift
 from krm_function.policy.references import References
 from krm_function.policy.settings import default_settings
 from krm_function.policy.strict import escaped, narrowed

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from krm_function.findings import Ref, finding
 from krm_function.model.edits import Edit
-from krm_function.model.nodes import Node
 from krm_function.model.quantity import NANO
 from krm_function.model.runtime_class import RuntimeClass
-from krm_function.model.taints import Taint
 from krm_function.model.workload import Workload
 from krm_function.pipeline import Planned, Rendered
+from krm_function.placement.nodes import Node
+from krm_function.placement.place import place
+from krm_function.placement.taints import Taint
 from krm_function.report.plan import Plan, make_plan
 from krm_function.report.plan_html import plan_html
 from krm_function.report.plan_json import plan_json
 from krm_function.report.plan_mermaid import plan_mermaid, quoted
 from krm_function.report.plan_text import plan_text
-from krm_function.stages.place import place
 from tests.stages.deployment import an_object
 
 NASTY = "<script>alert(1)</script>\"'`&;\u202e\x1b[31m]-->end|{{7*7}}{% raw %}#"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from benchmarks.inputs import mixed, plain
 from krm_function.yamltext import YamlError, parse
-from krm_function.yamltext.lines import UNREAD, read_lines
-from krm_function.yamltext.values import by_events
+from krm_function.yamltext.fast.plain_lines import UNREAD, read_lines
+from krm_function.yamltext.fast.values import by_events
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from benchmarks.inputs import mixed, ordinary, stream
 from krm_function.yamltext import LIMITS, Chunk, Limits, YamlError
-from krm_function.yamltext.quick import _BRACKETS, _COLUMNS, deep, shortened
-from krm_function.yamltext.quick_stream import _HEADER, cut
-from krm_function.yamltext.stream import split_exactly
+from krm_function.yamltext.fast.stream import _HEADER, cut
+from krm_function.yamltext.fast.validate import _BRACKETS, _COLUMNS, deep, shortened
+from krm_function.yamltext.split.stream import split_exactly
 from tests.hosts.test_pass_through import ODD, STREAMS
 
 ROOT = Path(__file__).parents[2]

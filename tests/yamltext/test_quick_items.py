@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from benchmarks.inputs import mixed, options, ordinary, resource_list
 from krm_function.yamltext import LIMITS, ItemList, YamlError
-from krm_function.yamltext.items import split_exactly
-from krm_function.yamltext.quick_items import cut
+from krm_function.yamltext.fast.items import cut
+from krm_function.yamltext.split.items import split_exactly
 from tests.hosts.test_pass_through import LISTS
 
 ROOT = Path(__file__).parents[2]

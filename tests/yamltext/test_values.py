@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from krm_function.yamltext import YamlError, parse
-from krm_function.yamltext.values import read_value
+from krm_function.yamltext.fast.values import read_value
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ODD = (

@@ -1,0 +1,137 @@
+"""Check: was the function really applied, and has nothing moved since?
+
+Rule of this file: it looks at rendered output alone, because kustomize can skip a function without a word (krm.md 0.3).
+What it asks is what `contrast set` and `contrast verify` will ask later (contrast.md 9).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from krm_function.checking.drift import drift
+from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.hook import hook_of
+from krm_function.model.platforms import (
+    Platform,
+    contrast_names_in,
+    is_contrast_name,
+    is_placeholder,
+    parse_runtime_class,
+)
+from krm_function.model.workload import INITDATA, Workload, dig, mapping
+from krm_function.policy import References, decode_toml, describe, digest, from_annotation, profile_of, unreadable
+from krm_function.policy.expected import profile_of_data
+from krm_function.record import NamedTuple
+
+LONGEST_HOOK = 64  # characters of that annotation in a sentence
+
+
+class Sealed(NamedTuple):
+    """How a workload stands in a manifest: by its digest ("" if it has none) and with this role."""
+
+    digest: str
+    role: str = ""
+
+
+class Checked(NamedTuple):
+    """What there is to say about one workload, and the digest it was sealed with ("" if it was not)."""
+
+    findings: tuple[Finding, ...] = ()
+    digest: str = ""
+    platform: Platform | None = None
+
+
+def check_workload(workload: Workload, references: References) -> Checked:
+    """Whether one pod is sealed and still is what its policy describes."""
+    ref, name = workload.ref, workload.runtime_class
+    if is_placeholder(name):
+        hook = hook_of(workload.object)
+        path = (*workload.spec_path, "runtimeClassName")
+        return Checked((_hooked(ref, path, name, hook) if hook else finding("CC1101", ref, path, name=name),))
+    parsed = parse_runtime_class(name)
+    platform = parsed if isinstance(parsed, Platform) else None
+    path = (*workload.metadata_path, "annotations", INITDATA)
+    value = workload.annotations.get(INITDATA)
+    if not isinstance(value, str):
+        return Checked((finding("CC1102", ref, path),), "", platform)
+    try:
+        toml = from_annotation(value)
+        initdata = decode_toml(toml)
+        rego = initdata.data.get("policy.rego", "")
+        sealed = describe(rego)
+    except ValueError as problem:
+        return Checked((unreadable(workload, problem),), "", platform)
+    profile = profile_of(rego)
+    moved = drift(workload, sealed, references, ours=bool(profile))
+    if profile and profile is not profile_of_data(sealed):
+        moved.append("policy profile, of which its rules and its data do not agree")
+    return Checked(tuple(stale(workload, field) for field in moved), digest(toml), platform)
+
+
+def stale(workload: Workload, field: str) -> Finding:
+    """The finding of one field that moved since the pod was sealed."""
+    return finding("CC1103", workload.ref, workload.spec_path, field=field)
+
+
+def unwatched(value: Any, root: Path, ref: Ref) -> tuple[Finding, ...]:
+    """The tripwire in an object that no render looks at: a pod of Contrast's in a kind that Contrast does not know."""
+    hook = hook_of(dig(value, root))
+    return tuple(
+        _hooked(ref, path, name, hook) if hook and is_placeholder(name) else _unknown(ref, path, name)
+        for path, name in contrast_names_in(dig(value, root), root)
+    )
+
+
+def _hooked(ref: Ref, path: Path, name: str, hook: str) -> Finding:
+    return finding("CC1108", ref, path, name=name, hook=hook[:LONGEST_HOOK])
+
+
+def _unknown(ref: Ref, path: Path, name: str) -> Finding:
+    return finding("CC1109", ref, path, kind=f"{ref.api_version} {ref.kind}".strip(), name=name)
+
+
+def check_manifest(sealed: Mapping[Ref, Sealed], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """Whether manifest and workloads name exactly the same digests and roles (contrast.md 9, `set`)."""
+    policies = mapping(manifest.get("Policies"))  # whether its shape is right, `validate` says
+    findings: list[Finding] = []
+    owners: dict[str, Ref] = {}
+    for ref, (sealed_as, role) in sealed.items():
+        first = owners.setdefault(sealed_as, ref)
+        if not sealed_as:
+            continue
+        if first != ref:
+            names = (f"{one.kind}/{one}" for one in (first, ref))
+            findings.append(finding("CC0705", ref, (), first=next(names), second=next(names), digest=sealed_as))
+        if sealed_as not in policies:
+            findings.append(finding("CC1104", ref, (), digest=sealed_as))
+        elif (found := mapping(policies[sealed_as]).get("Role") or "") != role:
+            findings.append(finding("CC1110", ref, (), found=found or "none", wanted=role or "none"))
+    unknown = sorted(set(policies) - {one.digest for one in sealed.values()})
+    if unknown:
+        names_of = ", ".join("/".join(_names(policies[one]) or [one[:16]]) for one in unknown)
+        findings.append(finding("CC1105", names=names_of))
+    return tuple(findings)
+
+
+def _names(policy: Any) -> list[str]:
+    found = mapping(policy).get("SANs")
+    return [str(name) for name in found] if isinstance(found, list) else []
+
+
+def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:
+    """Whether a RuntimeClass has a name of Contrast's and another handler, or the other way round."""
+    handler = dig(value, ("handler",))
+    ours = [text for text in (ref.name, handler) if isinstance(text, str) and is_contrast_name(text)]
+    if not ours or ref.name == handler:
+        return ()
+    return (finding("CC1116", ref, (*root, "handler"), name=ref.name, handler=handler or "nothing"),)
+
+
+def check_classes(workloads: Sequence[Workload], classes: Sequence[str]) -> tuple[Finding, ...]:
+    """Whether every handler in use is among the RuntimeClass objects, if there are any of Contrast's."""
+    if not classes:
+        return ()
+    return tuple(
+        finding("CC1107", one.ref, (*one.spec_path, "runtimeClassName"), name=one.runtime_class)
+        for one in workloads
+        if not is_placeholder(one.runtime_class) and one.runtime_class not in classes
+    )

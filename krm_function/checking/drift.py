@@ -1,0 +1,213 @@
+"""Is a pod still what its sealed policy describes? Asked without lock or configuration.
+
+Rule of this file: the generator itself answers, with image facts read back from the policy: what the policy claims of
+an image is given to it as that image's configuration, so any difference that remains comes from the pod. What only the
+settings decide is not compared, because a policy may have been made with others. What a pod field hides of the image
+cannot be read back: that a `command`, `args` or `workingDir` was removed shows only in the lock. So does, where volumes
+of an image are mounted, the end of a writable mount of the node's files, which a policy does not tell from one.
+"""
+
+from typing import Any
+
+from krm_function.api.kinds import ImageFacts
+from krm_function.findings import Finding, Path, has_errors
+from krm_function.model.profiles import Profile
+from krm_function.model.workload import Workload, dig, mapping, maps
+from krm_function.policy import foreign
+from krm_function.policy.compare.pod_fields import (
+    IDENTITY,
+    annotation,
+    differences,
+    of_another,
+    same_image,
+    sandbox_differences,
+)
+from krm_function.policy.containers import containers, sysctl_name
+from krm_function.policy.expected import profile_of_data
+from krm_function.policy.image_storage import images
+from krm_function.policy.references import References
+from krm_function.policy.seal import PAUSE
+from krm_function.policy.settings import EMPTYDIR_TYPES, Settings, default_settings
+from krm_function.policy.shapes import check
+from krm_function.policy.subject import Subject, subject
+
+Json = dict[str, Any]
+
+NAME = "io.kubernetes.cri.container-name"
+SANDBOX = "(pause)"  # which has no name
+HOST_NAME = "HOSTNAME=$(host-name)"  # stands between what the image sets and what the pod sets
+TERMINAL = "TERM=xterm"  # stands right before it if the pod has a tty
+NOT_IN_INPUT = ("CC0602", "CC0603")
+SHAPES = ("CC0207", "CC0604")  # without these the generator cannot look at a pod
+
+SYSCTL: Path = ("OCI", "Linux", "Sysctl")
+NAMESPACES: Path = ("OCI", "Linux", "Namespaces")
+
+
+def drift(workload: Workload, sealed: Json, references: References, *, ours: bool = True) -> list[str]:
+    """The fields of the pod that moved since it was sealed, as `container: field`; [] if none did.
+
+    ours: whether our own generator made the policy; then it must still be able to describe the pod.
+    """
+    problems = check(workload.pod_spec, workload.spec_path, workload.ref)
+    pod, findings = subject(workload)
+    findings += [found for found in problems if ours or found.code in SHAPES]
+    if findings:
+        return [finding.message for finding in findings]
+    entries = maps(sealed.get("containers"))
+    policies = {annotation(entry, NAME): entry for entry in entries[1:]}
+    present = [(key, entry) for key in ("initContainers", "containers") for entry in maps(pod.spec.get(key))]
+    names = [str(entry.get("name")) for _, entry in present]
+    sealed_names = [annotation(entry, NAME) for entry in entries[1:]]
+    if sorted(names) != sorted(sealed_names):
+        wrong = {one for one in (*names, *sealed_names) if names.count(one) != sealed_names.count(one)}
+        return [f"containers {', '.join(sorted(wrong))}"]
+    unreadable = [f"{name}: its policy" for name, entry in policies.items() if not _readable(entry)]
+    if unreadable:
+        return unreadable
+    if not entries or not _readable(entries[0]):
+        return [f"{SANDBOX}: its policy"]
+    profile = profile_of_data(sealed)
+    binds = profile.binds_images if ours or sealed.get("profile") == profile.name else None
+    settings = _settings(sealed, profile)
+    wanted = maps(dig(pod.spec, ("securityContext", "sysctls")))
+    moved: list[str] = []
+    for key, container in present:
+        name = str(container["name"])
+        policy = policies[name]
+        volumes = not profile.refuses_volumes
+        again, findings = _described(pod, key, container, policy, references, settings, volumes=volumes)
+        if ours and has_errors(findings):
+            moved += [f"{name}: {found.message}" for found in findings]
+        fields = differences(again[1], policy)
+        if not ours:
+            fields = of_another(fields, again[1], policy, foreign.places(pod, container), propagates=profile.propagates)
+        if not same_image(container["image"], policy, binds):
+            fields.append("image")
+        moved += [f"{name}: {field}" for field in fields]
+        kernel = mapping(dig(policy, SYSCTL))  # the settings may add some
+        if any(kernel.get(sysctl_name(one["name"])) != one["value"] for one in wanted):
+            moved.append(f"{name}: securityContext.sysctls")
+        if dig(again[0], NAMESPACES) != dig(entries[0], NAMESPACES) and "hostNetwork" not in moved:
+            moved.append("hostNetwork")
+        if container is present[-1][1]:
+            moved += [f"{SANDBOX}: {field}" for field in sandbox_differences(again[0], entries[0], binds, ours=ours)]
+    return _of_the_pod(moved, len(present))
+
+
+def compare(sealed: Json, again: Json) -> list[str]:
+    """The fields by which two policies of one pod differ, named as in `drift`; for a render that was made again."""
+    ours, theirs = ({annotation(one, NAME): one for one in maps(data.get("containers"))} for data in (sealed, again))
+    if ours.keys() != theirs.keys() or len(maps(again.get("containers"))) != len(theirs):
+        return [f"containers {', '.join(sorted(ours.keys() ^ theirs.keys()))}"]
+    readable = [name for name in ours if _readable(ours[name]) and _readable(theirs[name])]
+    moved = []
+    for name in readable:
+        fields = differences(theirs[name], ours[name])
+        if images(theirs[name]["storages"]) != images(ours[name]["storages"]):
+            fields.append("image")
+        moved += [f"{name or SANDBOX}: {field}" for field in fields]
+    if not moved and list(ours) != list(theirs):
+        return ["the order of its containers"]
+    return _of_the_pod(moved, len(ours)) or ["what the rules, the settings or the release say of it"]
+
+
+def _of_the_pod(moved: list[str], containers: int) -> list[str]:
+    """The fields, with an annotation or a name once where every container shows it: it is the pod's."""
+    out: list[str] = []
+    for field in moved:
+        _, _, name = field.partition(": ")
+        of_the_pod = name.startswith("annotation ") or name in IDENTITY.values()
+        everywhere = of_the_pod and sum(one.endswith(f": {name}") for one in moved) >= containers
+        out.append(name if everywhere else field)
+    return list(dict.fromkeys(out))
+
+
+def _described(
+    pod: Subject,
+    key: str,
+    container: Json,
+    policy: Json,
+    references: References,
+    settings: Settings,
+    *,
+    volumes: bool,
+) -> tuple[list[Json], list[Finding]]:
+    """What the generator makes of one container today: pause and the container, and what it has to say."""
+    alone = pod._replace(spec={**pod.spec, "initContainers": [], "containers": [], key: [container]})
+    facts = _claimed(container, policy, volumes=volumes)
+    made, findings = containers(alone, {container["image"]: facts}, PAUSE, references, settings)
+    if any(found.code in NOT_IN_INPUT for found in findings):  # its variables cannot be told from the image's
+        facts = _claimed(container, policy, volumes=volumes, whole_env=True)
+        return containers(alone, {container["image"]: facts}, PAUSE, references, settings)[0], []
+    return made, findings
+
+
+def _settings(sealed: Json, profile: Profile) -> Settings:
+    """The default settings of a profile, with those that the policy itself tells."""
+    default = default_settings(profile)
+    stored = any(
+        one.get("fstype") == "bind" for entry in maps(sealed.get("containers")) for one in maps(entry.get("storages"))
+    )
+    kata = {**default.kata_config, "enable_configmap_secret_storages": stored}
+    told = mapping(sealed.get("cluster_config"))
+    cluster = dict(default.cluster_config)
+    if isinstance(told.get("guest_pull"), bool):
+        cluster["guest_pull"] = told["guest_pull"]
+    if told.get("emptydir_type") in EMPTYDIR_TYPES:
+        cluster["emptydir_type"] = told["emptydir_type"]
+    return default._replace(cluster_config=cluster, kata_config=kata)
+
+
+def _readable(entry: Json) -> bool:
+    """Whether one container of a policy, whoever made it, has the parts that are compared."""
+    process, mounts = dig(entry, ("OCI", "Process")), dig(entry, ("OCI", "Mounts"))
+    texts = [mapping(process).get(key, []) for key in ("Args", "Env")]
+    texts += [one.get("options") for one in maps(mounts)]
+    names = [one.get(key) for one in maps(mounts) for key in ("destination", "type_", "source")]
+    names += [one.get(key) for one in maps(entry.get("storages")) for key in ("mount_point", "fstype")]
+    user = mapping(mapping(process).get("User"))
+    groups = user.get("AdditionalGids", [])
+    return (
+        isinstance(process, dict)
+        and isinstance(mounts, list)
+        and isinstance(entry.get("storages"), list)
+        and all(isinstance(one, list) and all(isinstance(text, str) for text in one) for one in texts)
+        and all(isinstance(name, str) for name in names)
+        and isinstance(groups, list)
+        and all(isinstance(number, int) for number in (user.get("UID", 0), user.get("GID", 0), *groups))
+        and isinstance(process.get("Cwd", ""), str)
+        and isinstance(dig(entry, ("OCI", "Annotations")) or {}, dict)
+    )
+
+
+def _claimed(container: Json, policy: Json, *, volumes: bool, whole_env: bool = False) -> ImageFacts:
+    """The image facts that would have led to this policy for this container.
+
+    volumes: claim all mounts as volumes of the image; whole_env: claim all variables.
+    """
+    process = policy["OCI"]["Process"]
+    user, args, env = process.get("User", {}), list(process.get("Args", ())), list(process.get("Env", ()))
+    own = container.get("args")
+    entrypoint = args[: len(args) - len(own)] if own and not container.get("command") else args
+    terminal = bool(process.get("Terminal"))
+    if not whole_env and HOST_NAME in env:
+        env = env[: env.index(HOST_NAME)]
+        if terminal and env[-1:] == [TERMINAL]:  # hence it was the pod that asked for one
+            env, terminal = env[:-1], False
+    groups = "".join(f"g{gid}:x:{gid}:u\n" for gid in user.get("AdditionalGids", ()))
+    config = {
+        "User": str(user.get("UID", 0)),
+        "Env": env,
+        "WorkingDir": process.get("Cwd", ""),
+        "Tty": terminal,
+        "Entrypoint": [_unescaped(text) for text in entrypoint],
+        "Volumes": {mount["destination"]: {} for mount in policy["OCI"]["Mounts"]} if volumes else {},
+    }
+    passwd = f"u:x:{user.get('UID', 0)}:{user.get('GID', 0)}:::\n"
+    return ImageFacts("", config, passwd, groups)
+
+
+def _unescaped(text: str) -> str:
+    """The inverse of `tokens.escaped_argument`."""
+    return text.replace("$$", "$")

@@ -1,0 +1,87 @@
+"""Finds the manifest of rendered output, validates it and compares it with that of another render.
+
+Rule of this file: a manifest is signed and compared byte for byte, so other bytes are another manifest; the fields that
+differ are named for people.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from krm_function.checking.differing import differing, never, shown
+from krm_function.findings import Finding, Path, finding
+from krm_function.manifest import ManifestError, decode, validate
+from krm_function.record import NamedTuple
+from krm_function.stages.manifest import manifest_of
+
+IN_THE_INPUT = "the input"
+DIGEST = 16  # letters of one in a path
+
+
+class ManifestFile(NamedTuple):
+    """A manifest that does not stand in the output."""
+
+    name: str
+    data: bytes
+
+
+class Manifests(NamedTuple):
+    """Every manifest there is, as bytes, the file's first. decoded: the first one, None when there is none."""
+
+    file: ManifestFile | None
+    texts: tuple[bytes, ...] = ()
+    decoded: Mapping[str, Any] | None = None
+
+    @property
+    def place(self) -> str:
+        """The file of the first one, "" for the input."""
+        return self.file.name if self.file else ""
+
+
+def find_manifests(file: ManifestFile | None, values: Sequence[Any]) -> tuple[Manifests, list[Finding]]:
+    """The manifests of the file and of the output; CC0702 when the first is none."""
+    emitted = [text.encode("utf-8") for text in map(manifest_of, values) if text is not None]
+    texts = (*([file.data] if file else []), *emitted)
+    made = Manifests(file, texts)
+    if not texts:
+        return made, []
+    try:
+        return made._replace(decoded=decode(texts[0])), []
+    except ManifestError as problem:
+        return made, [finding("CC0702", field=made.place or "manifest.json", problem=str(problem), file=made.place)]
+
+
+def problems(manifests: Manifests) -> list[Finding]:
+    """What `contrast set` would say of the manifest alone."""
+    if manifests.decoded is None:
+        return []
+    return [finding("CC0702", field=one.field, problem=one.problem) for one in validate(manifests.decoded)]
+
+
+def differ(manifests: Manifests) -> list[Finding]:
+    """Manifests that say the same in other bytes: one of them would not verify."""
+    if len(set(manifests.texts)) < 2:
+        return []
+    return [finding("CC1111", first=manifests.place or IN_THE_INPUT, second=IN_THE_INPUT)]
+
+
+def differ_from(manifests: Manifests, again: bytes, *, sealed_otherwise: bool) -> list[Finding]:
+    """Where the manifest of another render (b"": it makes none) differs.
+
+    sealed_otherwise: pods differ, and in consequence their digests in the manifest, of which nothing is said then.
+    """
+    if not manifests.texts or manifests.texts[0] == again:
+        return []
+    paths = list(differing(manifests.decoded, decode(again) if again else {}, never))
+    fields = [_short(path) for path in paths if not (sealed_otherwise and path[0] == "Policies")]
+    if paths and not fields:
+        return []
+    text = shown(fields) if fields else "the same values in other bytes"
+    return [finding("CC1113", fields=text, file=manifests.place)]
+
+
+def _short(path: Path) -> Path:
+    """The path with the beginning of a digest."""
+    if path[0] != "Policies" or len(path) < 2:
+        return path
+    digest = str(path[1])
+    return (path[0], digest[:DIGEST] + ("…" if len(digest) > DIGEST else ""), *path[2:])

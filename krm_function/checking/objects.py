@@ -1,0 +1,113 @@
+"""Compares every object of rendered output with what another render makes of it.
+
+Rule of this file: nothing is left out. An object whose text that render does not change is the same; any other is
+compared as plain data, and an object without a counterpart on the other side is an error.
+
+    the input has    the render has    answer
+    an object        the same          nothing
+    an object        another value     CC1103 where the policy differs, CC1114 where anything else does
+    an object        nothing           CC1115: it drops the object
+    nothing          an object         CC1115: it adds the object; not if it is local to the package, which hosts drop
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from krm_function.checking.applied import stale
+from krm_function.checking.differing import differing, shown
+from krm_function.checking.drift import compare
+from krm_function.checking.same_object import comparable, excused
+from krm_function.findings import Finding, Path, finding
+from krm_function.manifest.fields import FILE
+from krm_function.model.kinds import KINDS
+from krm_function.model.located import placed, yaml_finding
+from krm_function.model.objects import objects, reference
+from krm_function.model.resource import Resource
+from krm_function.model.workload import INITDATA, LOCAL_CONFIG, Workload, dig
+from krm_function.pipeline import Rendered
+from krm_function.policy import decode_toml, describe, from_annotation
+from krm_function.policy.initdata import POLICY
+from krm_function.stages.manifest import manifest_of
+from krm_function.yamltext import Document, YamlError, parse
+
+DROPS = "does not make this object, and drops it"
+ADDS = "makes this object as well, and it is not here"
+MANIFEST: Path = ("data", FILE)
+
+Standing = tuple[Path, Any]
+
+
+def compare_objects(
+    resources: Sequence[Resource], documents: Mapping[int, Document], rendered: Rendered
+) -> list[Finding]:
+    """The differences to another render. documents: what was parsed before, by position."""
+    findings: list[Finding] = []
+    for index, (resource, text) in enumerate(zip(resources, rendered.texts, strict=True)):
+        if text == resource.text:
+            continue
+        try:
+            document = documents.get(index) or parse(resource.text, line=resource.line)
+        except YamlError as problem:
+            findings.append(yaml_finding(problem, resource.file))
+            continue
+        after = None if text is None else parse(text)
+        findings += [placed(found, resource, document) for found in _compared(document, after)]
+    for value in rendered.added:
+        if dig(value, ("metadata", "annotations", LOCAL_CONFIG)) != "true":
+            findings.append(finding("CC1115", reference(value), problem=ADDS))
+    return findings
+
+
+def _compared(document: Document, after: Document | None) -> Iterator[Finding]:
+    before, now = list(objects(document.value)), list(objects(after.value)) if after else []
+    pairs = zip(before, now, strict=True) if len(before) == len(now) == 1 else _paired(before, now)
+    for old, new in pairs:
+        if old is None and new is not None:
+            yield finding("CC1115", reference(new[1]), problem=ADDS)
+        elif old is not None and new is None:
+            yield finding("CC1115", reference(old[1]), (*old[0], "metadata"), problem=DROPS)
+        elif old is not None and new is not None:
+            yield from _differing(old[0], old[1], new[1], document.value)
+
+
+def _paired(before: list[Standing], now: list[Standing]) -> Iterator[tuple[Standing | None, Standing | None]]:
+    """Objects of a list by identity; None where one side has none. Of equal ones, the first with the first."""
+    left: dict[Any, list[Standing]] = {}
+    for standing in now:
+        left.setdefault(reference(standing[1]), []).append(standing)
+    for standing in before:
+        found = left.get(reference(standing[1]))
+        yield standing, found.pop(0) if found else None
+    for rest in left.values():
+        for standing in rest:
+            yield None, standing
+
+
+def _differing(root: Path, before: Any, now: Any, whole: Any) -> Iterator[Finding]:
+    """The findings of one object. whole: the document it stands in, at `root`."""
+    paths = list(differing(comparable(before), comparable(now), excused))
+    ref = reference(before)
+    initdata: Path = (*KINDS[ref.kind][1], "metadata", "annotations", INITDATA) if ref.kind in KINDS else ("",)
+    policy = (*initdata, "data", POLICY)
+    if policy in paths:
+        workload = Workload(whole, root, ref)
+        yield from (stale(workload, field) for field in _moved(dig(before, initdata), dig(now, initdata)))
+    inside = {path for path in paths if path[: len(initdata)] == initdata}
+    fields = [path for path in paths if path not in inside]
+    if manifest_of(before) is not None:
+        fields = [path for path in fields if path != MANIFEST]  # CC1113 names its fields
+    if others := inside - {policy, (*initdata, "")}:
+        fields += sorted(others, key=str)
+    elif inside and policy not in inside:
+        fields.append(initdata)  # the same files in another document
+    if fields:
+        yield finding("CC1114", ref, root + fields[0], fields=shown(fields))
+
+
+def _moved(before: Any, now: Any) -> list[str]:
+    """The fields of a pod by which the policies of two initdata annotations differ."""
+    try:
+        sealed, again = (describe(decode_toml(from_annotation(text)).data[POLICY]) for text in (before, now))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ["its policy"]
+    return compare(sealed, again)

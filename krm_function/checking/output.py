@@ -1,0 +1,85 @@
+"""Parses the documents of rendered output that may have to do with Contrast.
+
+Rule of this file: a document is left unparsed only if nothing in it can be Contrast's. All names of Contrast's contain
+one of two words; YAML can hide a word only by an escape or a tag, so a text that has one of those is parsed, too.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from krm_function.checking.applied import check_handler
+from krm_function.findings import Finding, Path, finding
+from krm_function.model.kinds import KINDS
+from krm_function.model.located import placed, yaml_finding
+from krm_function.model.objects import objects, reference
+from krm_function.model.resource import Resource
+from krm_function.model.workload import ORIGINAL, dig
+from krm_function.record import NamedTuple
+from krm_function.yamltext import Document, YamlError, parse, read_undo, read_value
+
+LOOKED_AT = frozenset((*KINDS, "List", "RuntimeClass", "ConfigMap", "Secret"))
+CONTRAST = "contrast"  # every name by which a pod can ask for Contrast has this in it, but for LEGACY
+LEGACY = "kata-cc-isolation"
+ESCAPES = re.compile("!|\\\\[xuU\r\n\x85\u2028\u2029]")  # a tag, a numeric escape, a word over two lines
+
+
+class Output(NamedTuple):
+    """What was read, by position of its resource, and what there is to say of it."""
+
+    documents: dict[int, Document]
+    findings: tuple[Finding, ...] = ()
+
+    def objects(self) -> Iterator[tuple[int, Path, Any]]:
+        """Every object with the position of its resource and the path to it."""
+        for index, document in self.documents.items():
+            for root, value in objects(document.value):
+                yield index, root, value
+
+
+def read_output(resources: Sequence[Resource]) -> Output:
+    """Parse what may have to do with Contrast. CC1118: there is no document at all."""
+    documents: dict[int, Document] = {}
+    findings: list[Finding] = []
+    for index, resource in enumerate(resources):
+        if not resource.may_be(LOOKED_AT) and not _may_name_contrast(resource.text):
+            continue
+        try:
+            documents[index] = parse(resource.text, line=resource.line)
+        except YamlError as problem:
+            findings.append(yaml_finding(problem, resource.file))
+    if not findings and not any(map(_is_document, resources)):
+        findings.append(finding("CC1118"))
+    return Output(documents, tuple(findings))
+
+
+def _may_name_contrast(text: str) -> bool:
+    """Whether a text may hold a name of Contrast's."""
+    folded = text.lower()
+    return CONTRAST in folded or LEGACY in folded or ESCAPES.search(text) is not None
+
+
+def _is_document(resource: Resource) -> bool:
+    """Whether there is more in a text than comments."""
+    if resource.kind or resource.api_version or resource.name:
+        return True
+    try:
+        return read_value(resource.text) is not None
+    except YamlError:
+        return True
+
+
+def object_findings(resources: Sequence[Resource], output: Output) -> list[Finding]:
+    """What is wrong with an object by itself: an undo record that cannot be read, the handler of a RuntimeClass."""
+    findings: list[Finding] = []
+    for index, root, value in output.objects():
+        resource, document, ref = resources[index], output.documents[index], reference(value)
+        path = (*root, "metadata", "annotations", ORIGINAL)
+        if dig(document.value, path) is not None:
+            try:
+                read_undo(document, path)
+            except YamlError as problem:
+                findings.append(yaml_finding(problem, resource.file, ref, path))
+        if ref.kind == "RuntimeClass":
+            findings += [placed(found, resource, document) for found in check_handler(ref, root, value)]
+    return findings

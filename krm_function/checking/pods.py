@@ -1,0 +1,85 @@
+"""Checks each pod of rendered output: it is sealed, is still what was sealed, and the cluster admits it.
+
+Rule of this file: a pod is checked by itself and against the manifest, without any configuration.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from krm_function.checking.applied import Checked, check_workload, stale, unwatched
+from krm_function.findings import Finding, finding
+from krm_function.model.kinds import KINDS
+from krm_function.model.located import placed
+from krm_function.model.objects import objects, reference
+from krm_function.model.platforms import Platform
+from krm_function.model.resource import Resource
+from krm_function.model.runtime_class import RuntimeClass
+from krm_function.model.vcpus import vcpus
+from krm_function.model.workload import ID_BLOCKS, Workload, mapping, maps
+from krm_function.policy import References
+from krm_function.record import NamedTuple
+from krm_function.stages.measure import id_blocks, measure
+from krm_function.stages.schedule import schedule
+from krm_function.stages.select import select
+from krm_function.stages.verify import rendered as admissible
+from krm_function.yamltext import Document
+
+
+class Pod(NamedTuple):
+    """One workload, where it stands, and what was read back from its policy. position: of its resource in the input."""
+
+    position: int
+    resource: Resource
+    document: Document
+    workload: Workload
+    checked: Checked
+    vcpus: int  # 0: unknown
+
+    def placed(self, found: Finding) -> Finding:
+        """A finding about this pod with its line."""
+        return placed(found, self.resource, self.document)
+
+
+def pods_of(
+    index: int, resource: Resource, document: Document, references: References
+) -> tuple[list[Pod], list[Finding]]:
+    """The Contrast workloads of a document, and the findings of objects of other kinds that ask for Contrast."""
+    chosen = select(document.value)
+    findings = list(chosen.findings)
+    known = {skipped.ref for skipped in chosen.skipped if skipped.ref.api_version != KINDS[skipped.ref.kind][0]}
+    for root, value in objects(document.value):
+        ref = reference(value)
+        if ref.kind not in KINDS or ref in known:
+            findings += unwatched(document.value, root, ref)
+    pods = []
+    for workload in chosen.workloads:
+        count = vcpus(workload)
+        checked = check_workload(workload, references)
+        pods.append(Pod(index, resource, document, workload, checked, count if isinstance(count, int) else 0))
+    return pods, [placed(found, resource, document) for found in findings]
+
+
+def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[str, Any] | None) -> list[Finding]:
+    """Whether the cluster admits one pod, and whether its VM is the one that was measured."""
+    workload, platform = pod.workload, pod.checked.platform
+    if platform is None:
+        return []  # a placeholder is left, which is an error already
+    findings = [*admissible(workload), *schedule(workload, runtime_class).findings]
+    if manifest is None or not pod.checked.digest or not pod.vcpus:
+        return findings
+    values = mapping(manifest.get("ReferenceValues"))
+    if not any(one.get("Platform") in (platform.marker, "", None) for one in maps(values.get(platform.tee))):
+        return [*findings, finding("CC0709", workload.ref, workload.spec_path, platform=platform.name)]
+    measured = measure(workload, id_blocks(platform, pod.vcpus, values.get("snp") or ()))
+    if measured.edits:
+        findings.append(stale(workload, _measured_field(workload, platform)))
+    return [*findings, *measured.findings]
+
+
+def _measured_field(workload: Workload, platform: Platform) -> str:
+    """Which field makes an ID block wrong, as far as it shows."""
+    if platform.tee != "snp":
+        return f"runtimeClassName (it has the ID block of another platform than {platform.name})"
+    if not any(key.startswith(ID_BLOCKS[0]) for key in workload.annotations):
+        return "the ID block is missing"
+    return "the vCPU count (cpu limits) or the ID block"

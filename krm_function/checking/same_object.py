@@ -1,0 +1,96 @@
+"""What is the same object, though a host or an API server has written it again.
+
+Rule of this file: each excuse is one that a real host or Kubernetes' own defaulting needs, and a test has that host.
+A render keeps what it does not own, so most of what they write stands on both sides; what is left:
+
+- undo records hold bytes of the text that was edited; compared is what each does: its operation, address and value;
+- initdata are compared as what is packed, because another zlib packs to other bytes;
+- a quantity is its value (the API server writes 1024Mi as 1Gi);
+- in what a render puts in anew: defaults of the API server, and only those values (DEFAULTS).
+"""
+
+import json
+from typing import Any
+
+from krm_function.checking.differing import ABSENT
+from krm_function.findings import Path
+from krm_function.model.kinds import KINDS
+from krm_function.model.objects import reference
+from krm_function.model.quantity import equal
+from krm_function.model.workload import INITDATA, ORIGINAL, dig
+from krm_function.policy import from_annotation
+from krm_function.yamltext import Change, YamlError, apply, same
+from krm_function.yamltext.edit.undo_write import read_raw
+
+CONTAINER = {
+    "terminationMessagePath": ("/dev/termination-log",),
+    "terminationMessagePolicy": ("File",),
+    "imagePullPolicy": ("IfNotPresent", "Always"),
+}
+# The key around an object (of a list: the key of the list) -> its fields -> what the API server writes there.
+DEFAULTS: dict[str, dict[str, tuple[Any, ...]]] = {
+    "initContainers": CONTAINER,
+    "ports": {"protocol": ("TCP",)},
+    "startupProbe": {"timeoutSeconds": (1,), "successThreshold": (1,)},
+    "volumeClaimTemplate": {"metadata": ({},)},
+}
+QUANTITIES = frozenset(("limits", "requests", "podFixed"))
+
+
+def excused(path: Path, first: Any, second: Any) -> bool:
+    """Whether two values mean the same. first: as it stands; second: as a render writes it; ABSENT where nothing is."""
+    around = next((part for part in reversed(path[:-1]) if isinstance(part, str)), "")
+    if second is ABSENT:
+        return bool(path) and any(same(first, one) for one in DEFAULTS.get(around, {}).get(str(path[-1]), ()))
+    if around in QUANTITIES:
+        try:
+            return equal(first, second)
+        except ValueError:
+            return False
+    return False
+
+
+def comparable(value: Any) -> Any:
+    """An object with the annotations of ours read, so that what they mean can be compared; paths stay as they are."""
+    changes = []
+    records: Path = ("metadata", "annotations", ORIGINAL)
+    if isinstance(text := dig(value, records), str):
+        changes.append(Change(records, "set", _records(text)))
+    if (kind := reference(value).kind) in KINDS:
+        initdata: Path = (*KINDS[kind][1], "metadata", "annotations", INITDATA)
+        if isinstance(text := dig(value, initdata), str):
+            changes.append(Change(initdata, "set", _initdata(text)))
+    return apply(value, changes)
+
+
+def _records(text: str) -> Any:
+    """What undo records do, in an order that does not depend on the order of keys in the text."""
+    try:
+        return sorted(json.dumps(_record(*record), sort_keys=True) for record in json.loads(text))
+    except (ValueError, TypeError, YamlError):
+        return text
+
+
+def _record(operation: str, address: str, value: Any = None, *_: Any) -> list[Any]:
+    """An operation, its address and its value: `~` is `=` with the value as bytes; the number of `-` is bookkeeping."""
+    match operation:
+        case "-":
+            return ["-", address]
+        case "~":
+            return ["=", address, read_raw(value)]
+        case _:
+            return [operation, address, value]
+
+
+def _initdata(text: str) -> Any:
+    """The document inside of initdata; the text where there is none."""
+    import tomllib
+
+    try:
+        packed = from_annotation(text)
+    except ValueError:
+        return text
+    try:
+        return {**tomllib.loads(packed.decode()), "": packed.decode()}
+    except (ValueError, RecursionError):
+        return {"": packed.decode("utf-8", "replace")}

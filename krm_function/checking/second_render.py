@@ -1,0 +1,137 @@
+"""Renders rendered output again under its configuration: the result must be the same.
+
+Rule of this file: a render of rendered output changes nothing, so a difference is a later change. What cannot be
+compared is reported, never skipped.
+"""
+
+from collections.abc import Mapping, Sequence
+from json import loads
+from typing import Any
+
+from krm_function.api.kinds import Config
+from krm_function.checking.manifests import Manifests, differ_from
+from krm_function.checking.objects import DROPS, compare_objects
+from krm_function.checking.output import Output
+from krm_function.checking.pods import Pod
+from krm_function.findings import Finding, finding
+from krm_function.manifest import rtmr0_values
+from krm_function.model.inverse import any_image
+from krm_function.model.located import placed
+from krm_function.model.objects import reference
+from krm_function.model.platforms import is_contrast_name
+from krm_function.model.resource import Resource
+from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, Workload, dig, mapping
+from krm_function.pipeline import Rendered, render
+from krm_function.policy import annotation, decode_toml, digest, encode, from_annotation
+from krm_function.policy.initdata import POLICY
+from krm_function.sealing import Sealer
+from krm_function.stages.manifest import RTMR0_PLATFORM
+from krm_function.stages.policy import Sealing
+from krm_function.stages.prove import prove
+from krm_function.stages.read import read
+from krm_function.yamltext.edit.pointer import pointer
+
+WITHOUT_CONFIG = (
+    "RuntimeClass objects, reference values and owner keys, injected containers, initdata beside the policy, and what"
+    " a pod no longer says; that takes the configuration of the render (docs/limits.md has the list)"
+)
+WITHOUT_LOCK = "the policies, as the configuration has no ImageLock"
+NOT_SEALED = "does not seal this pod"
+NOT_KNOWN = "does not know this RuntimeClass"
+
+
+def compare_renders(
+    resources: Sequence[Resource], output: Output, pods: Sequence[Pod], manifests: Manifests, config: Config
+) -> list[Finding]:
+    """The differences to a render under this configuration, also those that no policy shows."""
+    findings = [found for pod in pods for found in _rtmr0(pod, config, manifests.decoded)]
+    locked = config.images is not None or config.generate.policy.engine != "native"
+    rendered = render(resources, config, sealer=None if locked else _existing_policy(pods, config))
+    if rendered.failed:
+        return findings + [found for found in rendered.findings if found.severity == "error"]
+    changed = compare_objects(resources, output.documents, rendered)
+    findings += changed + _ignored(resources, output, pods, rendered, config)
+    if config.generate.policy.engine == "native":
+        findings += [found for pod in pods for found in _policy_kept_by_undo(pod)]
+    digests = {one.digest for one in rendered.plan if one.workload is not None}
+    sealed_otherwise = bool(changed) and digests != {pod.checked.digest for pod in pods}
+    findings += differ_from(manifests, rendered.manifest, sealed_otherwise=sealed_otherwise)
+    if not locked and pods:
+        findings.append(finding("CC1117", what=WITHOUT_LOCK))
+    return findings
+
+
+def _existing_policy(pods: Sequence[Pod], config: Config) -> Sealer:
+    """A sealer that keeps the policy that a pod has, and adds the files of the configuration to it."""
+    annotations = {pod.workload.ref: pod.workload.annotations.get(INITDATA) for pod in pods}
+
+    def seal(workload: Workload) -> Sealing:
+        value = str(annotations.get(workload.ref))
+        try:
+            toml = from_annotation(value)
+            before = decode_toml(toml)
+            files = {**config.generate.policy.initdata, POLICY: before.data[POLICY]}
+        except (ValueError, KeyError):
+            return Sealing()
+        if files != before.data:
+            toml = encode(before._replace(data=files))
+            value = annotation(toml)
+        edits = workload.annotate([(INITDATA, value, "the policy that stands there")], "CC0606")
+        return Sealing(edits, (), digest(toml))
+
+    return seal
+
+
+def _ignored(
+    resources: Sequence[Resource], output: Output, pods: Sequence[Pod], rendered: Rendered, config: Config
+) -> list[Finding]:
+    """Pods and RuntimeClass objects of Contrast's that the render ignored; added objects too, if it sealed no pod."""
+    sealed = {(one.resource, one.workload.root) for one in rendered.plan if one.workload is not None}
+    findings = [
+        pod.placed(finding("CC1115", pod.workload.ref, pod.workload.spec_path, problem=NOT_SEALED))
+        for pod in pods
+        if (pod.position, pod.workload.root) not in sealed
+    ]
+    handlers = {facts.handler for facts in config.release.platforms.values()}
+    for index, root, value in output.objects():
+        ref, emitted = reference(value), dig(value, ("metadata", "annotations", EMITTED)) is not None
+        ours = ref.kind == "RuntimeClass" and any(map(is_contrast_name, (ref.name, str(dig(value, ("handler",))))))
+        if (emitted and not sealed) or (ours and not emitted and ref.name not in handlers):
+            problem = DROPS if emitted else NOT_KNOWN
+            found = finding("CC1115", ref, (*root, "metadata"), problem=problem)
+            findings.append(placed(found, resources[index], output.documents[index]))
+    return findings
+
+
+def _policy_kept_by_undo(pod: Pod) -> list[Finding]:
+    """An error if the undo record of a pod does not remove its policy: then no render has sealed this pod."""
+    path = (*pod.workload.root, "metadata", "annotations", ORIGINAL)
+    size = len(pod.workload.root)
+    at = pointer((*pod.workload.metadata_path[size:], "annotations", INITDATA))
+    text = dig(pod.document.value, path)
+    records = loads(text) if isinstance(text, str) else []  # `object_findings` has read them before
+    if any(at == record[1] or at.startswith(f"{record[1]}/") for record in records):
+        return []
+    return [pod.placed(finding("CC1114", pod.workload.ref, path, fields=f"{ORIGINAL} does not take the policy back"))]
+
+
+def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list[Finding]:
+    """Whether the manifest accepts a TDX VM of this size; only the release knows its RTMR0."""
+    platform = pod.checked.platform
+    if manifest is None or platform is None or platform.name != RTMR0_PLATFORM:
+        return []
+    facts = config.release.platforms.get(platform.name)
+    wanted = facts.rtmr0_by_vcpu.get(str(pod.vcpus)) if facts else None
+    if wanted is None or wanted in rtmr0_values(mapping(manifest.get("ReferenceValues"))):
+        return []
+    found = finding("CC1112", pod.workload.ref, pod.workload.spec_path, vcpus=pod.vcpus, platform=platform.name)
+    return [pod.placed(found)]
+
+
+def not_rendered_again(resources: Sequence[Resource], pods: Sequence[Pod], output: Output) -> list[Finding]:
+    """What can be told without a configuration: records and marks that no render writes; and CC1117, what cannot."""
+    restored = read(resources, ())
+    findings = [*restored.findings, *prove(resources, restored.documents, restored.claims, any_image)]
+    if pods or any(reference(value).kind == "RuntimeClass" for _, _, value in output.objects()):
+        findings.append(finding("CC1117", what=WITHOUT_CONFIG))
+    return findings

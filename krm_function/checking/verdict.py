@@ -1,0 +1,104 @@
+"""Checks rendered output in this order: read -> identity -> objects -> pods -> manifest -> render again.
+
+Rule of this file: it only calls stages and its neighbours, in order. What it asks is
+what `contrast set` and `contrast verify` will ask. Without configuration it reads back what the
+policies say; with one it renders again and compares.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from krm_function.api.kinds import Config
+from krm_function.checking.applied import Sealed, check_classes, check_manifest
+from krm_function.checking.manifests import ManifestFile, Manifests, differ, find_manifests, problems
+from krm_function.checking.output import Output, object_findings, read_output
+from krm_function.checking.pods import Pod, check_pod, pods_of
+from krm_function.checking.second_render import compare_renders, not_rendered_again
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.model.objects import reference
+from krm_function.model.platforms import is_contrast_name
+from krm_function.model.resource import Resource
+from krm_function.model.runtime_class import RuntimeClass
+from krm_function.model.runtime_class import parse as parse_class
+from krm_function.model.workload import POD_ROLE, mapping
+from krm_function.policy import References
+from krm_function.record import NamedTuple
+from krm_function.stages.identity import duplicates
+from krm_function.stages.select import select
+
+NOT_COMPARED = "CC1117"  # the info that says what was not looked at
+
+
+class Verdict(NamedTuple):
+    """What there is to say, and how many Contrast workloads were looked at."""
+
+    findings: tuple[Finding, ...] = ()
+    workloads: int = 0
+
+    @property
+    def summary(self) -> str:
+        """Lines for people: how many workloads, and what was not looked at."""
+        left_out = [f"{found.message}\n" for found in self.findings if found.code == NOT_COMPARED]
+        return f"checked {self.workloads} Contrast workload{'' if self.workloads == 1 else 's'}\n{''.join(left_out)}"
+
+
+def beside_summary(findings: Sequence[Finding], form: str) -> list[Finding]:
+    """The findings to print with a summary, which as text already has what was not looked at."""
+    return [found for found in findings if form != "text" or found.code != NOT_COMPARED]
+
+
+def verdict(resources: Sequence[Resource], file: ManifestFile | None = None, config: Config | None = None) -> Verdict:
+    """Check rendered output. file: its manifest, if it has one outside; config: to render again under, and compare."""
+    output = read_output(resources)
+    findings = list(output.findings)
+    values = [value for _, _, value in output.objects()]
+    manifests, wrong = find_manifests(file, values)
+    findings += wrong
+    if has_errors(findings):
+        return Verdict(tuple(findings), sum(len(select(one.value).workloads) for one in output.documents.values()))
+    pods: list[Pod] = []
+    references = References(values)
+    for index, document in output.documents.items():
+        made, said = pods_of(index, resources[index], document, references)
+        pods += made
+        findings += said
+    classes = _classes(values)
+    if pods or any(is_contrast_name(name) for name in classes):
+        findings += duplicates(resources, output.documents)
+    findings += object_findings(resources, output)
+    for pod in pods:
+        about = check_pod(pod, classes.get(pod.workload.runtime_class), manifests.decoded)
+        findings += map(pod.placed, (*pod.checked.findings, *about))
+    findings += check_classes([pod.workload for pod in pods], [name for name in classes if is_contrast_name(name)])
+    findings += [finding("CC1106")] if pods and manifests.decoded is None else []
+    findings += problems(manifests) + _digests(manifests.decoded, pods)
+    if not has_errors(findings):
+        findings += differ(manifests)
+    if not has_errors(findings):
+        findings += _again(resources, output, pods, manifests, config)
+    return Verdict(tuple(dict.fromkeys(findings)), len(pods))
+
+
+def _again(
+    resources: Sequence[Resource], output: Output, pods: Sequence[Pod], manifests: Manifests, config: Config | None
+) -> list[Finding]:
+    if config is None:
+        return not_rendered_again(resources, pods, output)
+    return compare_renders(resources, output, pods, manifests, config)
+
+
+def _classes(values: Sequence[Any]) -> Mapping[str, RuntimeClass]:
+    """The RuntimeClass objects by name."""
+    found = ((reference(value), value) for value in values)
+    return {ref.name: parse_class(value).runtime_class for ref, value in found if ref.kind == "RuntimeClass"}
+
+
+def _digests(manifest: Mapping[str, Any] | None, pods: Sequence[Pod]) -> list[Finding]:
+    """What `contrast set` would say of the manifest beside the workloads."""
+    if manifest is None:
+        return []
+    sealed = {
+        pod.workload.ref: Sealed(pod.checked.digest, str(mapping(pod.workload.labels).get(POD_ROLE) or ""))
+        for pod in pods
+    }
+    return list(check_manifest(sealed, manifest))

@@ -1,0 +1,155 @@
+"""Which nodes take a pod, and why the others do not.
+
+Rule of this file: it is the filter half of Kubernetes' scheduler for one pod on empty nodes: unschedulable, nodeName,
+nodeSelector, required node affinity, taints, resources. Two pods are never weighed against each other; what other pods
+take from a node, volumes, host ports, pod affinity and topology spread are not modelled.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from krm_function.model.quantity import MILLI, NANO
+from krm_function.model.runtime_class import RuntimeClass, merge_node_selector, merge_tolerations
+from krm_function.model.workload import mapping
+from krm_function.placement.node_affinity import required_terms, unmatched
+from krm_function.placement.nodes import Node
+from krm_function.placement.requests import pod_requests
+from krm_function.placement.taints import EVERY_DAEMON, EVERY_POD, UNSCHEDULABLE, Taint, untolerated
+from krm_function.record import NamedTuple
+
+UNITS = ((2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
+
+
+class Demand(NamedTuple):
+    """What a pod asks of a node once admission is through with it. requests: resource name -> nano units."""
+
+    node_selector: Mapping[str, str]
+    terms: list[dict[str, Any]] | None
+    tolerations: tuple[Mapping[str, Any], ...]
+    requests: Mapping[str, int]
+    node_name: str = ""
+
+
+class Verdict(NamedTuple):
+    """Whether one node takes a pod. reasons: why not, none when it does. room: how many such pods an empty one holds.
+
+    room is None when the node does not say what it can hold.
+    """
+
+    node: str
+    reasons: tuple[str, ...] = ()
+    room: int | None = None
+
+
+def demand(kind: str, pod_spec: Mapping[str, Any], cls: RuntimeClass | None) -> Demand:
+    """The demand of a pod of this template, after RuntimeClass admission. kind: of the workload; None: no class known.
+
+    Admission and controllers add tolerations: DefaultTolerationSeconds to every pod, the DaemonSet controller to its.
+    """
+    cls = cls or RuntimeClass("", "")
+    added = EVERY_DAEMON if kind == "DaemonSet" else EVERY_POD
+    overhead = mapping(pod_spec.get("overhead")) or cls.overhead
+    name = pod_spec.get("nodeName")
+    return Demand(
+        merge_node_selector(pod_spec, cls).node_selector,
+        required_terms(pod_spec),
+        (*merge_tolerations(pod_spec, cls), *added),
+        pod_requests(pod_spec, overhead),
+        name if isinstance(name, str) else "",
+    )
+
+
+def verdict(wanted: Demand, node: Node) -> Verdict:
+    """Whether a node takes the pod: every reason against it, not only the first.
+
+    A pod with nodeName passes by the scheduler; its kubelet still looks at all but NoSchedule taints and cordons.
+    """
+    if wanted.node_name and wanted.node_name != node.name:
+        return Verdict(node.name, (f"nodeName is {wanted.node_name}",))
+    reasons = [*_labels(wanted, node), *_taints(wanted, node)]
+    lacking, room = _resources(wanted.requests, node.allocatable)
+    reasons += lacking
+    return Verdict(node.name, tuple(reasons), 0 if reasons else room)
+
+
+def verdicts(wanted: Demand, nodes: Sequence[Node]) -> tuple[Verdict, ...]:
+    """One verdict a node, in the order of the nodes."""
+    return tuple(verdict(wanted, node) for node in nodes)
+
+
+def _labels(wanted: Demand, node: Node) -> list[str]:
+    reasons = []
+    for key, value in sorted(wanted.node_selector.items()):
+        if key not in node.labels:
+            reasons.append(f"no label {key}")
+        elif node.labels[key] != value:
+            reasons.append(f"label {key} is {node.labels[key] or 'empty'}, not {value or 'empty'}")
+    missed = unmatched(wanted.terms, node.name, node.labels)
+    return [*reasons, f"affinity wants {missed}"] if missed else reasons
+
+
+def _taints(wanted: Demand, node: Node) -> list[str]:
+    if wanted.node_name:
+        left = untolerated(node.taints, wanted.tolerations, frozenset({"NoExecute"}))
+        return [f"taint {taint}" for taint in left]
+    # a cordon is both: the flag, and the taint that the node controller adds for it
+    taints: list[Taint] = [taint for taint in node.taints if taint != UNSCHEDULABLE]
+    cordoned = node.unschedulable or len(taints) < len(node.taints)
+    reasons = ["cordoned"] if cordoned and untolerated([UNSCHEDULABLE], wanted.tolerations) else []
+    return reasons + [f"taint {taint}" for taint in untolerated(taints, wanted.tolerations)]
+
+
+def _resources(requests: Mapping[str, int], allocatable: Mapping[str, int] | None) -> tuple[list[str], int | None]:
+    """What the node has too little of, and how many such pods it holds when it is empty.
+
+    A resource that the node does not name is 0, but for `pods`, which a hand-written Node leaves out.
+    """
+    if allocatable is None:
+        return [], None
+    reasons = []
+    room = allocatable.get("pods", 110 * NANO) // NANO
+    if room < 1:
+        reasons.append("takes no pods")
+    for name, amount in sorted(requests.items()):
+        wanted, has = _rounded(name, amount), _rounded(name, allocatable.get(name, 0))
+        if not wanted:
+            continue
+        if wanted > has:
+            reasons.append(_compared(name, amount, allocatable.get(name, 0)))
+        room = min(room, max(0, has) // wanted)
+    return reasons, room
+
+
+def _rounded(name: str, amount: int) -> int:
+    """The amount as the scheduler counts it: thousandths of a CPU, whole units of anything else, rounded up."""
+    return -(-amount // (MILLI if name == "cpu" else NANO))
+
+
+def shown(name: str, amount: int) -> str:
+    """An amount for people: `1.5`, `682Mi`, `1.46Gi`; memory is cut to two decimals, nothing else is rounded."""
+    units = _rounded(name, amount)
+    if name == "cpu":
+        return f"{units / 1000:.3f}".rstrip("0").rstrip(".")
+    for size, suffix in UNITS if _is_bytes(name) else ():
+        if units >= size:
+            return f"{units / size:.2f}".rstrip("0").rstrip(".") + suffix
+    return str(units)
+
+
+def _exact(name: str, amount: int) -> str:
+    """An amount without rounding, as Kubernetes writes it: `1500Mi`, `2147483649`."""
+    units = _rounded(name, amount)
+    for size, suffix in UNITS if _is_bytes(name) else ():
+        if units and units % size == 0:
+            return f"{units // size}{suffix}"
+    return shown(name, amount) if name == "cpu" else str(units)
+
+
+def _compared(name: str, wanted: int, has: int) -> str:
+    """Why an amount is too much; rounded only as long as the two still differ."""
+    form = _exact if shown(name, wanted) == shown(name, has) else shown
+    return f"{form(name, wanted)} {name} needed, node has {form(name, has)}"
+
+
+def _is_bytes(name: str) -> bool:
+    return name in {"memory", "ephemeral-storage"} or name.startswith("hugepages-")

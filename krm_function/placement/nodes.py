@@ -1,0 +1,132 @@
+"""Nodes as `kubectl get nodes -o yaml` prints them, read for what decides where a pod may run.
+
+Rule of this file: it reads and never judges. What a hand-written Node leaves out is unknown, not zero: without
+`allocatable` and `capacity` nothing is said about room, without `runtimeHandlers` nothing about handlers.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from krm_function.findings import Path
+from krm_function.model.objects import objects
+from krm_function.model.quantity import nano
+from krm_function.model.workload import dig, mapping
+from krm_function.placement.taints import EFFECTS, Taint
+from krm_function.record import NamedTuple
+
+KINDS = frozenset({"Node", "NodeList"})
+
+
+class Node(NamedTuple):
+    """One node. allocatable: resource name -> nano units, None when unknown. handlers: None when unknown."""
+
+    name: str
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...] = ()
+    unschedulable: bool = False
+    allocatable: Mapping[str, int] | None = None
+    handlers: frozenset[str] | None = None
+
+
+class NodeProblem(NamedTuple):
+    """What is wrong with the node of this name, and where in the document; the text is lower case, without value."""
+
+    name: str
+    path: Path
+    problem: str
+
+
+class ReadNodes(NamedTuple):
+    """The nodes of one document; parts that are not valid are left out of them and named in `problems`."""
+
+    nodes: tuple[Node, ...] = ()
+    problems: tuple[NodeProblem, ...] = ()
+
+
+def read_nodes(document: Any) -> ReadNodes:
+    """The nodes of a document: a Node, a NodeList, or a List that holds some. Never raises."""
+    nodes: list[Node] = []
+    problems: list[NodeProblem] = []
+    for path, value in _members(document):
+        name = dig(value, ("metadata", "name"))
+        if not isinstance(name, str) or not name:
+            problems.append(NodeProblem("", (*path, "metadata", "name"), "must be a string"))
+            continue
+        wrong: list[tuple[Path, str]] = []
+        labels = _labels(value, wrong)
+        allocatable = _allocatable(value, wrong)
+        taints = tuple(_taints(value, wrong))
+        unschedulable = dig(value, ("spec", "unschedulable"))
+        if unschedulable is not None and not isinstance(unschedulable, bool):
+            wrong.append((("spec", "unschedulable"), "must be true or false"))
+        nodes.append(Node(name, labels, taints, unschedulable is True, allocatable, _handlers(value)))
+        problems += [NodeProblem(name, path + where, problem) for where, problem in wrong]
+    return ReadNodes(tuple(nodes), tuple(problems))
+
+
+def _members(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Every node of a document with its path; the members of a NodeList need not say their kind."""
+    for path, value in objects(document):
+        around = mapping(dig(document, path[:-2])) if path else {}
+        if mapping(value).get("kind") == "Node" or around.get("kind") == "NodeList":
+            yield path, mapping(value)
+
+
+def _labels(value: Any, wrong: list[tuple[Path, str]]) -> dict[str, str]:
+    made: dict[str, str] = {}
+    for key, label in _map(value, ("metadata", "labels"), wrong).items():
+        if isinstance(label, str):
+            made[str(key)] = label
+        else:
+            wrong.append((("metadata", "labels", str(key)), "must be a string"))
+    return made
+
+
+def _allocatable(value: Any, wrong: list[tuple[Path, str]]) -> dict[str, int] | None:
+    """What pods may take; where it is not said, the capacity, as the API server fills it in."""
+    for field in ("allocatable", "capacity"):
+        found = _map(value, ("status", field), wrong)
+        if not found:
+            continue
+        made: dict[str, int] = {}
+        for key, quantity in found.items():
+            try:
+                made[str(key)] = nano(quantity)
+            except ValueError as problem:
+                wrong.append((("status", field, str(key)), str(problem)))
+        return made
+    return None
+
+
+def _taints(value: Any, wrong: list[tuple[Path, str]]) -> Iterator[Taint]:
+    found = dig(value, ("spec", "taints"))
+    if found is not None and not isinstance(found, list):
+        wrong.append((("spec", "taints"), "must be a list"))
+        return
+    for index, entry in enumerate(found or ()):
+        taint = mapping(entry)
+        key, mark, effect = taint.get("key"), taint.get("value") or "", taint.get("effect")
+        path: Path = ("spec", "taints", index)
+        if not isinstance(key, str) or not key:
+            wrong.append(((*path, "key"), "must be a string"))
+        elif not isinstance(mark, str):
+            wrong.append(((*path, "value"), "must be a string"))
+        elif not isinstance(effect, str) or effect not in EFFECTS:
+            wrong.append(((*path, "effect"), "must be NoSchedule, PreferNoSchedule or NoExecute"))
+        else:
+            yield Taint(key, mark, effect)
+
+
+def _handlers(value: Any) -> frozenset[str] | None:
+    """The runtime handlers that the node's container runtime knows (Kubernetes 1.30 and later report them)."""
+    found = dig(value, ("status", "runtimeHandlers"))
+    if not isinstance(found, list) or not found:
+        return None
+    return frozenset(str(mapping(entry).get("name") or "") for entry in found)
+
+
+def _map(value: Any, path: Path, wrong: list[tuple[Path, str]]) -> dict[Any, Any]:
+    found = dig(value, path)
+    if found is not None and not isinstance(found, dict):
+        wrong.append((path, "must be a map"))
+    return mapping(found)

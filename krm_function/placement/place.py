@@ -1,0 +1,141 @@
+"""Place: which of the nodes at hand take each pod. For `plan` alone; a render knows no nodes.
+
+Rule of this file: it asks `placement.fit` about the pod as the render leaves it and as admission will, and says what
+follows. A pod that fits no node is an error: it would be Pending for ever.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from krm_function.findings import Finding, finding
+from krm_function.model.runtime_class import RuntimeClass, merge_node_selector, overhead_agrees
+from krm_function.model.workload import Workload, dig
+from krm_function.placement.fit import Verdict, demand, verdicts
+from krm_function.placement.nodes import Node
+from krm_function.record import NamedTuple
+
+# kind -> where the object says how many pods run at once; a DaemonSet runs one a node
+REPLICAS: dict[str, tuple[str, ...]] = {
+    "Deployment": ("spec", "replicas"),
+    "StatefulSet": ("spec", "replicas"),
+    "ReplicaSet": ("spec", "replicas"),
+    "ReplicationController": ("spec", "replicas"),
+    "Job": ("spec", "parallelism"),
+    "CronJob": ("spec", "jobTemplate", "spec", "parallelism"),
+}
+NOTHING: Mapping[str, int] = MappingProxyType({})
+NAMED = 4  # nodes that a sentence lists before it only counts
+
+
+class Refusal(NamedTuple):
+    """Nodes that do not take a pod, and all reasons of each."""
+
+    nodes: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """`snp-1, snp-2: no label gpu, cordoned`."""
+        return f"{listed(self.nodes)}: {', '.join(self.reasons)}"
+
+
+class Placement(NamedTuple):
+    """Where one workload can run. requests: resource name -> nano units of one pod, overhead included.
+
+    refused: admission refuses the pod, so no node is asked. replicas: pods at a time, None for one on every node.
+    """
+
+    verdicts: tuple[Verdict, ...] = ()
+    requests: Mapping[str, int] = NOTHING
+    replicas: int | None = 1
+    refused: bool = False
+
+    @property
+    def fitting(self) -> tuple[str, ...]:
+        """The names of the nodes that take the pod."""
+        return tuple(one.node for one in self.verdicts if not one.reasons)
+
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """The other nodes and their reasons, the closest first."""
+        return grouped(self.verdicts)
+
+
+class Placed(NamedTuple):
+    """A placement and what there is to say about it."""
+
+    placement: Placement
+    findings: tuple[Finding, ...] = ()
+
+
+def place(workload: Workload, cls: RuntimeClass | None, nodes: Sequence[Node]) -> Placed:
+    """Ask every node (there must be one) about the pods of one workload. cls: None when its class is not known."""
+    spec = workload.pod_spec
+    wanted = demand(workload.ref.kind, spec, cls)
+    replicas = replicas_of(workload)
+    if cls is not None and (merge_node_selector(spec, cls).conflicts or not overhead_agrees(spec, cls)):
+        return Placed(Placement((), wanted.requests, replicas, refused=True))  # CC0304 and CC0305 say so
+    placement = Placement(verdicts(wanted, nodes), wanted.requests, replicas)
+    return Placed(placement, tuple(_findings(workload, cls, placement, nodes)))
+
+
+def replicas_of(workload: Workload) -> int | None:
+    """How many pods run at once; None for a DaemonSet, 1 where the object does not say."""
+    if workload.ref.kind == "DaemonSet":
+        return None
+    path = REPLICAS.get(workload.ref.kind)
+    if path is None:
+        return 1
+    count = _count(dig(workload.object, path), 1)
+    if path[-1] == "parallelism":  # a Job never runs more pods than it needs completions
+        count = min(count, _count(dig(workload.object, (*path[:-1], "completions")), count))
+    return count
+
+
+def _count(said: Any, default: int) -> int:
+    return said if isinstance(said, int) and not isinstance(said, bool) and said >= 0 else default
+
+
+def _findings(
+    workload: Workload, cls: RuntimeClass | None, placement: Placement, nodes: Sequence[Node]
+) -> list[Finding]:
+    ref, path = workload.ref, workload.spec_path
+    fitting = set(placement.fitting)
+    if not fitting:
+        count = f"{len(nodes)} nodes" if len(nodes) != 1 else "1 node"
+        closest = placement.refusals[0]
+        reasons = ", ".join(closest.reasons)
+        return [finding("CC0311", ref, path, count=count, node=closest.nodes[0], reasons=reasons)]
+    findings = []
+    rooms = [one.room for one in placement.verdicts if one.node in fitting]
+    if placement.replicas is not None and None not in rooms:
+        room = sum(filter(None, rooms))
+        if room < placement.replicas:
+            findings.append(finding("CC0312", ref, path, replicas=placement.replicas, room=room))
+    if cls is not None:
+        without = [node.name for node in nodes if node.name in fitting and not _has_handler(node, cls)]
+        if without:
+            handler = (*path, "runtimeClassName")
+            findings.append(finding("CC0313", ref, handler, handler=cls.handler, nodes=listed(without)))
+    return findings
+
+
+def _has_handler(node: Node, cls: RuntimeClass) -> bool:
+    return node.handlers is None or cls.handler in node.handlers
+
+
+def grouped(given: Sequence[Verdict]) -> tuple[Refusal, ...]:
+    """Nodes that refuse a pod for the same reasons, together; those that come closest to taking it first."""
+    nodes: dict[tuple[str, ...], list[str]] = {}
+    for one in given:
+        if one.reasons:
+            nodes.setdefault(one.reasons, []).append(one.node)
+    refusals = [Refusal(tuple(names), reasons) for reasons, names in nodes.items()]
+    return tuple(sorted(refusals, key=lambda one: (len(one.reasons), -len(one.nodes), one.nodes)))
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a, b and 3 more`."""
+    if len(words) <= NAMED + 1:
+        return ", ".join(words)
+    return f"{', '.join(words[:NAMED])} and {len(words) - NAMED} more"

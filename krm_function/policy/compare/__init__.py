@@ -1,0 +1,1 @@
+"""Compare two policies field by field: which of them allows more."""

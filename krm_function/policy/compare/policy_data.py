@@ -1,0 +1,281 @@
+"""Which of two policies is weaker, field by field: a table of how each field of policy_data compares.
+
+Rule of this file: pure, and closed: a field that is not in the table counts as weaker if it differs at all, so that a
+new field of a new release can never slip through a gate unseen.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from krm_function.findings import Path, dotted
+from krm_function.model.profiles import KATA
+from krm_function.model.workload import dig, mapping, maps
+from krm_function.policy.compare.difference import (
+    CANNOT_TELL,
+    DIFFERENT,
+    STRONGER,
+    WEAKER,
+    Change,
+    Difference,
+    Rule,
+    arrow,
+    bits,
+    cut,
+    exact,
+    flag,
+    members,
+    opaque,
+    pairs,
+    ranked,
+    same,
+    told,
+    unknown,
+)
+from krm_function.policy.compare.images import compared_images, without_image
+from krm_function.policy.compare.mounts import annotations, mounts, storages
+from krm_function.policy.compare.process import capabilities, command, user, variables, written_out
+from krm_function.policy.document import describe, rules_of
+from krm_function.policy.initdata import POLICY, Initdata
+
+NAME = "io.kubernetes.cri.container-name"
+PAUSE = "(pause)"
+SECRET = 4  # characters from which on a variable's value is hidden wherever it turns up
+TOKEN = re.compile(r"\$\([a-z0-9_-]+\)")
+HOLDS_VALUES = ("command", "exec commands")
+CAPABILITIES: Path = ("OCI", "Process", "Capabilities")
+ENV: Path = ("OCI", "Process", "Env")
+
+
+def _path_of(key: str) -> Any:
+    return lambda entry: told(mapping(entry).get(key) or entry)
+
+
+def _profile(old: Any, new: Any) -> Iterator[Change]:
+    """The name that our own data have; Kata's have none. What their rules allow is in the line about the rules."""
+    if not same(old, new):
+        yield Change("changed", arrow(old or KATA.name, new or KATA.name), DIFFERENT, "for other nodes, or narrower")
+
+
+_DEVICES = ("the process reaches one more device", "the process reaches one device less")
+_MORE = ("the host may do more", "the host may do less")
+_LESS_FORBIDDEN = ("the host is forbidden more", "the host is forbidden less")
+
+# where in a container's policy -> the field's name and how it compares
+CONTAINER: Mapping[Path, Rule] = {
+    ("OCI", "Version"): Rule("OCI version", exact("pods of another runtime version")),
+    ("OCI", "Process", "Terminal"): Rule("tty", flag(True, "a terminal may be attached", "no terminal any more")),
+    ("OCI", "Process", "User"): Rule("user", user),
+    ("OCI", "Process", "Args"): Rule("command", command),
+    ENV: Rule("env", variables),
+    ("OCI", "Process", "Cwd"): Rule("workingDir", exact("the process starts in another directory")),
+    CAPABILITIES: Rule("capabilities", capabilities),
+    ("OCI", "Process", "NoNewPrivileges"): Rule(
+        "noNewPrivileges", flag(False, "the process may gain privileges", "the process may not gain privileges")
+    ),
+    ("OCI", "Root", "Path"): Rule("root path", opaque),
+    ("OCI", "Root", "Readonly"): Rule(
+        "readOnlyRootFilesystem", flag(False, "the root file system is writable", "the root file system is read-only")
+    ),
+    ("OCI", "Mounts"): Rule("mounts", mounts),
+    ("OCI", "Annotations"): Rule("annotations", annotations),
+    ("OCI", "Linux", "Namespaces"): Rule(
+        "namespaces",
+        members(STRONGER, "one more namespace is its own", "a namespace is no longer its own", _path_of("Type")),
+    ),
+    ("OCI", "Linux", "MaskedPaths"): Rule(
+        "masked paths", members(STRONGER, "one more path is hidden", "a path is no longer hidden")
+    ),
+    ("OCI", "Linux", "ReadonlyPaths"): Rule(
+        "read-only paths", members(STRONGER, "one more path is read-only", "a path is no longer read-only")
+    ),
+    ("OCI", "Linux", "Devices"): Rule("device nodes", members(WEAKER, *_DEVICES, _path_of("Path"))),
+    ("OCI", "Linux", "Sysctl"): Rule(
+        "sysctls", pairs("the host may set one more", "the host may no longer set it", CANNOT_TELL)
+    ),
+    ("storages",): Rule("storages", storages),
+    ("devices",): Rule("devices", members(WEAKER, *_DEVICES, _path_of("container_path"))),
+    ("sandbox_pidns",): Rule(
+        "shareProcessNamespace",
+        flag(True, "the containers see each other's processes", "the containers do not see each other's processes"),
+    ),
+    ("exec_commands",): Rule(
+        "exec commands", members(WEAKER, "the host may run one more command", "the host may run one command less")
+    ),
+    ("runtime_anno_patterns",): Rule(
+        "annotation patterns", pairs("the host may set more annotations", "the host may set fewer", CANNOT_TELL)
+    ),
+}
+
+_DEFAULTS = "request_defaults"
+SETTINGS = {(name,) for name in ("common", "sandbox", _DEFAULTS, "devices", "cluster_config")}  # no value of a pod
+# where in the rest of policy_data -> the same
+SHARED: Mapping[Path, Rule] = {
+    **{
+        ("common", name): Rule(f"common.{name}", members(WEAKER, "what is so named grows", "what is so named shrinks"))
+        for name in ("default_caps", "privileged_caps")
+    },
+    ("sandbox", "storages"): Rule(
+        "sandbox storages",
+        members(WEAKER, "the host may attach one volume more", "the host may attach one less", _path_of("mount_point")),
+    ),
+    **{
+        (_DEFAULTS, name): Rule(f"{name}", flag(True, "the host may do so", "the host may no longer do so"))
+        for name in (
+            "CloseStdinRequest",
+            "ReadStreamRequest",
+            "UpdateEphemeralMountsRequest",
+            "WriteStreamRequest",
+            "GetDiagnosticDataRequest",
+        )
+    },
+    **{
+        (_DEFAULTS, *path): Rule(".".join(path), members(WEAKER, *_MORE))
+        for path in (
+            ("CreateContainerRequest", "allow_env_regex"),
+            ("CopyFileRequest",),
+            ("ExecProcessRequest", "allowed_commands"),
+            ("ExecProcessRequest", "regex"),
+            ("AddARPNeighborsRequest", "allowed_states"),
+        )
+    },
+    **{
+        (_DEFAULTS, *path): Rule(".".join(path), members(STRONGER, *_LESS_FORBIDDEN))
+        for path in (
+            ("UpdateInterfaceRequest", "forbidden_names"),
+            ("UpdateInterfaceRequest", "forbidden_hw_addrs"),
+            ("UpdateRoutesRequest", "forbidden_device_names"),
+            ("UpdateRoutesRequest", "forbidden_source_regex"),
+            ("AddARPNeighborsRequest", "forbidden_device_names"),
+            ("AddARPNeighborsRequest", "forbidden_cidrs_regex"),
+        )
+    },
+    (_DEFAULTS, "UpdateInterfaceRequest", "allow_raw_flags"): Rule(
+        "UpdateInterfaceRequest.allow_raw_flags", bits(*_MORE)
+    ),
+    ("profile",): Rule("profile", _profile),
+    ("cluster_config", "pause_container_image"): Rule("pause image", exact("another image")),
+    ("cluster_config", "guest_pull"): Rule(
+        "guest pull", flag(False, "images come from the host", "images are pulled inside the VM")
+    ),
+    ("cluster_config", "emptydir_type"): Rule(
+        "emptyDir type",
+        ranked(
+            ("block-encrypted", "block-plain", "shared-fs"),
+            "the host sees more of what is written to an emptyDir",
+            "the host sees less of what is written to an emptyDir",
+        ),
+    ),
+    ("cluster_config", "cgroup_mount_extras_allowed"): Rule("cgroup mount options", members(WEAKER, *_MORE)),
+}
+
+
+def compare(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
+    """What differs between two initdata documents, the first being the one before. Raises ValueError for no policy."""
+    try:
+        return _compared(old, new)
+    except RecursionError:
+        raise ValueError("policy_data is nested too deeply") from None
+
+
+def _compared(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
+    before, after = (describe(document.data.get(POLICY, "")) for document in (old, new))
+    found: list[Difference] = []
+    for name in sorted((old.data.keys() | new.data.keys()) - {POLICY}):
+        found += [
+            _line("", f"initdata file {told(name)}", one) for one in unknown(old.data.get(name), new.data.get(name))
+        ]
+    if old.algorithm != new.algorithm:
+        found += [_line("", "initdata algorithm", one) for one in unknown(old.algorithm, new.algorithm)]
+    if rules_of(old.data[POLICY]) != rules_of(new.data[POLICY]):
+        why = "other rules: what they allow cannot be measured by the data"
+        found.append(Difference("", "rules", "changed", "", WEAKER, why))
+    found += _containers(before, after)
+    rest = [{key: value for key, value in data.items() if key != "containers"} for data in (before, after)]
+    found += _walk(SHARED, (), rest[0], rest[1], "")
+    if not found and old != new:
+        found.append(Difference("", "text", "changed", "", DIFFERENT, "the same policy, written in another way"))
+    values = _values(before) | _values(after)
+    return tuple(_hidden(one, values) for one in _joined(found))
+
+
+def _containers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
+    """The differences of each container, matched by name; what has no counterpart is one line."""
+    old, new = _by_name(before), _by_name(after)
+    for key in sorted(old.keys() | new.keys()):
+        if key not in new:
+            yield Difference(key[0], "container", "removed", key[0], STRONGER, "the host may no longer run it")
+        elif key not in old:
+            yield Difference(key[0], "container", "added", key[0], WEAKER, "the host may run one more container")
+        else:
+            images = compared_images(old[key], new[key], sandbox=key == (PAUSE, 0))
+            yield from (_line(key[0], "image", change) for change in images)
+            yield from _walk(CONTAINER, (), without_image(old[key]), without_image(new[key]), key[0])
+
+
+def _by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
+    """Every container of a policy by its name and how often that came before; capabilities written out."""
+    out: dict[tuple[str, int], dict[str, Any]] = {}
+    for entry in maps(data.get("containers")):
+        name = str(mapping(dig(entry, ("OCI", "Annotations"))).get(NAME) or PAUSE)
+        count = sum(1 for known, _ in out if known == name)
+        process = dig(entry, CAPABILITIES[:-1])
+        if isinstance(process, dict) and "Capabilities" in process:
+            process = {**process, "Capabilities": written_out(process["Capabilities"], data.get("common"))}
+            out[name, count] = {**entry, "OCI": {**entry["OCI"], "Process": process}}
+        else:
+            out[name, count] = entry
+    return out
+
+
+def _walk(table: Mapping[Path, Rule], path: Path, old: Any, new: Any, container: str) -> Iterator[Difference]:
+    """Apply the table to two values; what it does not know is weaker where it differs."""
+    rule = table.get(path)
+    if rule is not None:
+        yield from (_line(container, rule.field, change) for change in rule.compare(old, new))
+    elif isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(old.keys() | new.keys()):
+            yield from _walk(table, (*path, key), old.get(key), new.get(key), container)
+    elif {type(old), type(new)} == {dict, type(None)} and any(known[: len(path)] == path for known in table):
+        yield from _walk(table, path, old or {}, new or {}, container)
+    elif not same(old, new):
+        compare_it = opaque if path[:1] in SETTINGS else unknown
+        yield from (_line(container, told(dotted(path)), change) for change in compare_it(old, new))
+
+
+def _line(container: str, field: str, change: Change) -> Difference:
+    return Difference(container, change.field or field, change.op, change.what, change.verdict, change.why)
+
+
+def _joined(found: list[Difference]) -> list[Difference]:
+    """The same line of several containers, once; weaker lines first, else in the order of the fields."""
+    containers: dict[Difference, list[str]] = {}
+    for one in found:
+        names = containers.setdefault(one._replace(container=""), [])
+        if one.container not in names:
+            names.append(one.container)
+    lines = [one._replace(container=", ".join(filter(None, names))) for one, names in containers.items()]
+    return sorted(lines, key=lambda one: ("weaker", "different", "stronger").index(one.verdict))
+
+
+def _values(data: Mapping[str, Any]) -> dict[str, str]:
+    """The values of all variables that are worth hiding, also as they look inside JSON -> the name to show instead."""
+    import json
+
+    out: dict[str, str] = {}
+    for container in maps(data.get("containers")):
+        entries = dig(container, ENV)
+        for entry in entries if isinstance(entries, list) else ():
+            name, _, value = str(entry).partition("=")
+            if len(value) >= SECRET and not TOKEN.fullmatch(value):
+                for form in (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]):
+                    out.setdefault(form, f"$({name})")
+    return out
+
+
+def _hidden(line: Difference, values: Mapping[str, str]) -> Difference:
+    """The line with names for the values of variables, since `$(NAME)` in a command is expanded; and not too long."""
+    what = line.what
+    for value in sorted(values, key=len, reverse=True) if line.field in HOLDS_VALUES else ():
+        what = what.replace(value, values[value])
+    return line._replace(what=cut(what), field=cut(line.field))

@@ -1,0 +1,77 @@
+"""Keep an edit from leaking through an anchor.
+
+Rule of this file: an alias means what its anchor meant before the edit. Once the anchored node is edited, moved or
+dropped, every alias of it is written out.
+"""
+
+from krm_function.yamltext.aliases import written
+from krm_function.yamltext.changes import same
+from krm_function.yamltext.edit.tree import Fresh, Live, Part, value_of
+from krm_function.yamltext.nodes import Node
+
+
+def unshare(part: Part, root: Node, text: str) -> Part:
+    """Return `part` with every alias written out whose anchored node has been edited, moved or dropped."""
+    if "*" not in text:
+        return part
+    while True:
+        kept: set[int] = set()
+        _untouched(part, kept)
+        lost = {id(node) for node in _anchored(root) if id(node) not in kept}
+        changed = _write_out(part, lost, text) if lost else part
+        if changed is part:
+            return part
+        part = changed
+
+
+def _untouched(part: Part, kept: set[int]) -> None:
+    """Collect the anchored nodes that stand as they stood, and those edited only by writing aliases out."""
+    if isinstance(part, Node):
+        kept.update(id(node) for node in _anchored(part))
+    elif isinstance(part, Live):
+        if part.node.anchored and same(value_of(part), part.node.data):
+            kept.add(id(part.node))
+        for entry in part.entries:
+            if part.node.kind == "map" and entry.origin >= 0:
+                _untouched(part.node.parts[entry.origin][0], kept)
+            _untouched(entry.child, kept)
+
+
+def _anchored(node: Node) -> list[Node]:
+    found = [node] if node.anchored else []
+    if node.kind != "alias":
+        for part in node.parts:
+            for child in part[:2] if node.kind == "map" else (part,):
+                if child.anchored or child.parts:
+                    found += _anchored(child)
+    return found
+
+
+def _write_out(part: Part, lost: set[int], text: str) -> Part:
+    if isinstance(part, Fresh):
+        return part
+    if isinstance(part, Live):
+        for entry in part.entries:
+            if part.node.kind == "map" and entry.origin >= 0 and _is_lost(part.node.parts[entry.origin][0], lost):
+                return Fresh(value_of(part), "" if part.node.style == "flow" else None)
+        changed = False
+        for entry in part.entries:
+            child = _write_out(entry.child, lost, text)
+            changed = changed or child is not entry.child
+            entry.child = child
+        if changed:
+            copy = Live(part.node)
+            copy.entries = part.entries
+            return copy
+        return part
+    if part.kind == "alias":
+        return Fresh(part.data, written(text, part)) if _is_lost(part, lost) else part
+    if not part.parts:
+        return part
+    live = Live(part)
+    changed_part = _write_out(live, lost, text)
+    return part if changed_part is live else changed_part
+
+
+def _is_lost(node: Node, lost: set[int]) -> bool:
+    return node.kind == "alias" and id(node.parts[0]) in lost

@@ -1,0 +1,131 @@
+"""Apply changes to the shadow of a document.
+
+Rule of this file: what a change does not concern stays the node it was. A new map or list that replaces one is compared
+with it entry by entry, so that only what differs is written anew; behind an alias or a merge key the value is a copy.
+"""
+
+from typing import Any
+
+from krm_function.yamltext.changes import Change, same, step
+from krm_function.yamltext.edit.tree import Entry, Fresh, Live, Part, value_of
+from krm_function.yamltext.nodes import Node
+from krm_function.yamltext.offsets import content, has_colon
+
+
+def edit(part: Part, change: Change, at: int = 0) -> Part:
+    """Return `part` after one change, which must be valid (see `apply`); `at`: how deep on its path `part` stands."""
+    path, op, new = change
+    if at == len(path):
+        return _assign(part, new)
+    if isinstance(part, Fresh):
+        return Fresh(step(part.value, change, at), part.token and "")
+    if isinstance(part, Node):
+        if part.kind in ("alias", "scalar"):
+            return Fresh(step(part.data, change, at), "")
+        part = Live(part)
+    last = at + 1 == len(path)
+    if part.node.kind == "map":
+        entry = part.find(str(path[at]))
+        if entry is None or (last and op == "remove"):
+            return _edit_key(part, entry, change, at)
+    elif last and op == "insert":
+        part.entries.insert(int(path[at]), Entry(None, -1, Fresh(new)))
+        return part
+    elif last and op == "remove":
+        del part.entries[int(path[at])]
+        return part
+    else:
+        entry = part.entries[int(path[at])]
+    entry.child = edit(entry.child, change, at + 1)
+    return part
+
+
+def _edit_key(part: Live, entry: Entry | None, change: Change, at: int) -> Part:
+    """Remove a key, or set one that does not stand in the map itself."""
+    path, op, new = change
+    key = str(path[at])
+    merged = part.merged()
+    if op == "remove" and at + 1 == len(path):
+        if key in merged:
+            return Fresh(step(value_of(part), change, at))
+        if entry is not None:
+            part.entries.remove(entry)
+        return part
+    if key in merged:
+        part.entries.append(Entry(key, -1, Fresh(step(merged[key], change, at + 1))))
+        return part
+    for origin, (_, value, name) in enumerate(part.node.parts):
+        if name == key:  # it was removed before: give it its place back
+            before = sum(0 <= other.origin < origin for other in part.entries)
+            part.entries.insert(before, Entry(key, origin, _assign(value, new)))
+            return part
+    part.entries.append(Entry(key, -1, Fresh(new)))
+    return part
+
+
+def _assign(part: Part, new: Any) -> Part:
+    """Return `part` with the value `new`: nothing is written that already says so."""
+    old = value_of(part)
+    if same(old, new):
+        return part
+    live = Live(part) if isinstance(part, Node) and part.kind in ("map", "seq") else part
+    if not isinstance(live, Live) or not new:
+        return Fresh(new)
+    if live.node.kind == "map" and isinstance(new, dict):
+        if live.merged() or not any(key in new for key in old):
+            return Fresh(new)
+        outcome: Part = live
+        for key in old:
+            if key not in new:
+                outcome = edit(outcome, Change((key,), "remove"))
+        for key, value in new.items():
+            outcome = edit(outcome, Change((key,), "set", value))
+        return outcome
+    if live.node.kind == "seq" and isinstance(new, list | tuple):
+        return _assign_list(live, old, list(new))
+    return Fresh(new)
+
+
+def _assign_list(live: Live, old: list[Any], new: list[Any]) -> Part:
+    head = 0
+    while head < min(len(old), len(new)) and same(old[head], new[head]):
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and same(old[-1 - tail], new[-1 - tail]):
+        tail += 1
+    middle = new[head : len(new) - tail]
+    changed = live.entries[head : len(old) - tail]
+    for entry, value in zip(changed, middle, strict=False):
+        entry.child = _assign(entry.child, value)
+    more = [Entry(None, -1, Fresh(value)) for value in middle[len(changed) :]]
+    live.entries[head : len(old) - tail] = changed[: len(middle)] + more
+    return live
+
+
+def settle(part: Part, text: str, depth: int) -> Part:
+    """Return `part` with everything rewritten that has no surgical edit, or that stands `depth` collections deep.
+
+    Rewritten are: a block collection of which nothing is left, `[a: b]` pairs, and a set-like key that gets a value.
+    """
+    if not isinstance(part, Live):
+        return part
+    node = part.node
+    if depth <= 0:
+        return Fresh(value_of(part), "" if node.style == "flow" else None)
+    for entry in part.entries:
+        if isinstance(entry.child, Live):
+            entry.child = settle(entry.child, text, depth - 1)
+    if node.style == "block":
+        if not any(entry.origin >= 0 for entry in part.entries):
+            return Fresh(value_of(part))
+    elif text[content(text, node)] not in "{[":
+        return Fresh(value_of(part), "")
+    if node.kind == "map":
+        for entry in part.entries:
+            if (
+                entry.origin >= 0
+                and isinstance(entry.child, Fresh)
+                and not has_colon(text, node.parts[entry.origin][0])
+            ):
+                return Fresh(value_of(part), "" if node.style == "flow" else None)
+    return part

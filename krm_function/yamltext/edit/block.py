@@ -1,0 +1,158 @@
+"""Take entries out of a block collection and put new ones in.
+
+Rule of this file: a new key goes below the last line of its map at the column of the first key, a new item at the
+column of the first dash. An item put before another goes above the comment lines that stand directly on that item, so a
+comment stays with what it was written for. What goes, goes with its lines; comments above it stay.
+"""
+
+from krm_function.yamltext import offsets, writer
+from krm_function.yamltext.edit.replacements import Canvas, Place
+from krm_function.yamltext.edit.tree import Entry, value_of
+from krm_function.yamltext.edit.undo_write import Records
+
+Spans = dict[int, tuple[int, int]]
+
+
+class BlockEdit:
+    """The edit of the entries of one block collection."""
+
+    def __init__(self, canvas: Canvas, place: Place) -> None:
+        """Prepare the edit of the entries of `place`."""
+        self.canvas = canvas
+        self.text = canvas.text
+        self.live, self.path, self.starts, self.ends = place
+        self.column = offsets.column(self.text, self.starts[0])
+        self.alive = [entry.origin for entry in self.live.entries if entry.origin >= 0]
+        self.spans: Spans = {}
+
+    def remove(self, records: Records) -> None:
+        """Take out the entries that are gone."""
+        text, alive = self.text, self.alive
+        if len(alive) == len(self.starts):
+            return
+        gone = [index for index in range(len(self.starts)) if index not in alive]
+        self.spans = spans = {index: self._with_copied_comment(index, *self._span(index)) for index in gone}
+        for index, (start, end) in spans.items():
+            self.canvas.replace(start, end, "")
+            follower = next((origin for origin in alive if origin > index), None)
+            if follower is not None:
+                between = [spans[other] for other in gone if index < other < follower]
+                gap = text.count("\n", end, self.starts[follower])
+            else:
+                between = [spans[other] for other in gone if alive[-1] < other < index]
+                last = offsets.line_end(text, self.ends[alive[-1]])
+                gap = text.count("\n", last, max(start, last))
+            gap -= sum(text.count("\n", *span) for span in between)
+            records.removed(self.live, self.path, index, text[start:end], gap)
+
+    def _span(self, index: int) -> tuple[int, int]:
+        """What goes with an entry: its lines; on a dash's line, everything up to the next entry."""
+        text, starts = self.text, self.starts
+        if index < self.alive[0] and not offsets.first_on_line(text, starts[0]):
+            return starts[index], starts[index + 1]
+        start, end = offsets.line_start(text, starts[index]), offsets.line_end(text, self.ends[index])
+        deep = offsets.literal_column(text, self.live.node.parts[index - 1], self.live.node.kind) if index else -1
+        below = offsets.after_space(text, end)
+        while deep >= 0 and text[below : below + 1] == "#" and offsets.column(text, below) >= deep:
+            end = offsets.line_end(text, below)  # the comment would become text of the block scalar above
+            below = offsets.after_space(text, end)
+        return start, end
+
+    def _with_copied_comment(self, index: int, start: int, end: int) -> tuple[int, int]:
+        """The span of an item with the comment above it, if that is but a copy of the one on the next item that stays.
+
+        kpt hands the comment of a list's first item on to whatever comes to stand first.
+        """
+        follower = next((origin for origin in self.alive if origin > index), None)
+        if self.live.node.kind != "seq" or follower is None:
+            return start, end
+        text, below = self.text, offsets.line_start(self.text, self.starts[follower])
+        top, own = self._above_comments(start, 0), self._above_comments(below, end)
+        return (top, end) if text[top:start] == text[own:below] != "" else (start, end)
+
+    def insert(self, inner: int) -> None:
+        """Put in the entries that are new. `inner`: where lines were appended to the collections inside, or 0."""
+        waiting: list[Entry] = []
+        for entry in self.live.entries:
+            if entry.origin < 0:
+                waiting.append(entry)
+                continue
+            for new in waiting:
+                self._insert_before(new, entry.origin)
+            waiting = []
+        for new in waiting:
+            self._append(new, max(offsets.line_end(self.text, self.ends[self.alive[-1]]), inner))
+
+    def _written(self, entry: Entry, style: writer.Style) -> str:
+        value = value_of(entry.child)
+        if self.live.node.kind == "map":
+            return writer.pair(entry.key or "", value, self.column, style)
+        return "-" + writer.behind(value, self.column, style, item=True)
+
+    def _insert_before(self, entry: Entry, index: int) -> None:
+        text, column = self.text, self.column
+        at = self.starts[index]
+        style = self.canvas.style(at)
+        if not offsets.first_on_line(text, self.starts[0] if index == self.alive[0] else at):
+            new = entry.raw or self._written(entry, style) + style.newline + " " * column
+            self.canvas.replace(at, at, new)
+            return
+        at = offsets.line_start(text, at)
+        if entry.raw is not None:
+            at = self._above(at, entry.gap)
+        elif self.live.node.kind == "seq":
+            at = self._above_comments(at, offsets.line_end(text, self.ends[index - 1]) if index else 0)
+        self.canvas.replace(at, at, entry.raw or " " * column + self._written(entry, style) + style.newline)
+
+    def _above_comments(self, at: int, floor: int) -> int:
+        """Go up from `at` over the comment lines at the column of the entries."""
+        text = self.text
+        while at > floor:
+            above = offsets.line_start(text, at - 1)
+            if text[above:at][: self.column + 1] != " " * self.column + "#":
+                break
+            at = above
+        return at
+
+    def _above(self, at: int, lines: int) -> int:
+        """Go up from `at` over so many lines of comments and blank lines; what is being removed does not count."""
+        over = {end: start for start, end in self.spans.values()}
+        while lines > 0 and at > 0:
+            if at in over:
+                at = over[at]
+                continue
+            above = offsets.line_start(self.text, at - 1)
+            if self.text[above:at].strip()[:1] not in ("", "#"):
+                break
+            at = above
+            lines -= 1
+        return at
+
+    def _append(self, entry: Entry, last: int) -> None:
+        text = self.text
+        lines = 0
+        if entry.raw is not None:
+            at, lines = self._below(last, entry.gap)
+        else:
+            at = offsets.line_end(text, self.ends[-1])
+        ended = text[at - 1 : at] == "\n"
+        style = self.canvas.style(at, literal=ended and self.canvas.literal_fits(at - 1, self.column))
+        new = entry.raw or " " * self.column + self._written(entry, style) + (style.newline if ended else "")
+        if entry.raw and at < len(text) and not new.endswith("\n"):
+            new += style.newline
+        self.canvas.append_lines(at, style.newline * lines + new if at == len(text) else new)
+
+    def _below(self, at: int, lines: int) -> tuple[int, int]:
+        """Go down likewise; answers also how many lines there were too few at the end of the text."""
+        text = self.text
+        over = dict(self.spans.values())
+        while lines and at < len(text):
+            if at in over:
+                at = over[at]
+                continue
+            after = offsets.line_end(text, at)
+            if text[at:after].strip()[:1] not in ("", "#"):
+                break
+            at = after
+            lines -= 1
+        return at, lines

@@ -1,0 +1,58 @@
+"""Take entries out of a flow collection and put new ones in.
+
+Rule of this file: the brackets stay, and so does a trailing comma. A new entry is JSON behind the entry before it, on a
+line of its own where the last entry has one.
+"""
+
+from krm_function.yamltext import offsets, writer
+from krm_function.yamltext.edit.replacements import Canvas, Place
+from krm_function.yamltext.edit.tree import Entry, Live, value_of
+from krm_function.yamltext.edit.undo_write import Records
+
+
+def edit_flow(canvas: Canvas, records: Records, place: Place) -> None:
+    """Edit the entries of one flow collection."""
+    alive = [entry.origin for entry in place.live.entries if entry.origin >= 0]
+    for index in range(len(place.starts)):
+        if index not in alive:
+            start, end = _span(canvas.text, place, index, alive)
+            canvas.replace(start, end, "")
+            records.removed(place.live, place.path, index, canvas.text[start:end])
+    _insert(canvas, place, alive)
+
+
+def _span(text: str, place: Place, index: int, alive: list[int]) -> tuple[int, int]:
+    """What goes with an entry: the comma in front of it, or behind it if no entry stays in front."""
+    live, _, starts, ends = place
+    if alive and index < alive[0]:
+        return starts[index], starts[index + 1]
+    start = ends[index - 1] if index else offsets.content(text, live.node) + 1
+    if live.entries or index + 1 < len(starts):
+        return start, ends[index]
+    comma = offsets.after_blank(text, ends[-1])
+    return start, comma + 1 if text[comma] == "," else ends[-1]
+
+
+def _insert(canvas: Canvas, place: Place, alive: list[int]) -> None:
+    text = canvas.text
+    live, _, starts, ends = place
+    at = starts[alive[0]] if alive else ends[-1] if ends else offsets.content(text, live.node) + 1
+    between = ", "
+    if starts and offsets.first_on_line(text, starts[-1]):
+        between = "," + offsets.newline_at(text, starts[-1]) + " " * offsets.column(text, starts[-1])
+    seen = False
+    for index, entry in enumerate(live.entries):
+        if entry.origin >= 0:
+            at, seen = ends[entry.origin], True
+        elif entry.raw:
+            canvas.replace(at, at, entry.raw)
+        elif not alive:
+            canvas.replace(at, at, (", " if index else "") + _written(live, entry))
+        else:
+            new = _written(live, entry)
+            canvas.replace(at, at, between + new if seen else new + between)
+
+
+def _written(live: Live, entry: Entry) -> str:
+    value = writer.flow(value_of(entry.child))
+    return f"{writer.flow_key(entry.key or '')}: {value}" if live.node.kind == "map" else value

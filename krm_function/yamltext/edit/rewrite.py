@@ -1,0 +1,108 @@
+"""From an edited tree to the bytes that change, and to the records that change them back.
+
+Rule of this file: every replacement is bounded by tokens of the old text, and children come before what is around them.
+A value is replaced from behind its colon or dash to the end of its last token, so a comment on that line stays.
+"""
+
+from krm_function.yamltext import offsets, writer
+from krm_function.yamltext.edit.block import BlockEdit
+from krm_function.yamltext.edit.flow import edit_flow
+from krm_function.yamltext.edit.pointer import segment
+from krm_function.yamltext.edit.replacements import Canvas, Hole, Place
+from krm_function.yamltext.edit.tree import Fresh, Live, Part
+from krm_function.yamltext.edit.undo_write import Records
+from krm_function.yamltext.nodes import Node
+
+
+def emit(canvas: Canvas, records: Records, part: Part, node: Node, item: Node | None) -> None:
+    """Emit the whole tree. `item` is the block list of one item around the root `node`, if there is one."""
+    if isinstance(part, Live):
+        _live(canvas, records, part, "")
+    elif isinstance(part, Fresh) and item is not None:
+        dash = offsets.first_entry(canvas.text, item)
+        end = max(offsets.leaf_end(canvas.text, node), dash + 1)
+        _replace(canvas, records, Hole("", dash + 1, end, offsets.column(canvas.text, dash), item), part, node)
+    elif isinstance(part, Fresh):
+        _root(canvas, records, part, node)
+
+
+def _root(canvas: Canvas, records: Records, fresh: Fresh, node: Node) -> None:
+    text = canvas.text
+    start, end = node.start, offsets.leaf_end(text, node)
+    first = offsets.first_on_line(text, start)
+    if fresh.raw is not None:
+        new = fresh.raw
+    elif fresh.token is not None or not first:
+        new = writer.flow(fresh.value)
+    else:
+        column = offsets.column(text, start)
+        new = writer.block(fresh.value, column, canvas.style(start, literal=canvas.literal_fits(end, column)))
+    if start == end and fresh.raw is None:
+        newline = offsets.newline_at(text, start)
+        new = (newline if offsets.column(text, start) else "") + new + (newline if start < len(text) else "")
+    canvas.replace(start, end, new)
+    records.replaced("", node.data, text[start:end], new)
+
+
+def _live(canvas: Canvas, records: Records, live: Live, path: str) -> None:
+    """Emit one edited collection; `path` is its address."""
+    if _leads_on(live):
+        for entry in live.entries:
+            if isinstance(entry.child, Live):
+                _live(canvas, records, entry.child, f"{path}/{segment(live, entry)}")
+        return
+    place = Place(live, path, *offsets.entry_spans(canvas.text, live.node))
+    mark = len(canvas.edits)
+    _children(canvas, records, place)
+    if live.node.style == "flow":
+        edit_flow(canvas, records, place)
+    else:
+        edit = BlockEdit(canvas, place)
+        inner = canvas.appended_since(mark)
+        edit.remove(records)
+        edit.insert(inner)
+
+
+def _leads_on(live: Live) -> bool:
+    """Whether a collection is but the way to what is edited inside: none of its entries is new, gone or replaced."""
+    return len(live.entries) == len(live.node.parts) and not any(
+        entry.origin < 0 or isinstance(entry.child, Fresh) for entry in live.entries
+    )
+
+
+def _children(canvas: Canvas, records: Records, place: Place) -> None:
+    live, path, starts, ends = place
+    text, node = canvas.text, live.node
+    column = offsets.column(text, starts[0]) if starts else 0
+    for entry in live.entries:
+        child = entry.child
+        if entry.origin < 0:
+            records.added(f"{path}/{segment(live, entry)}", live.node, entry)
+        elif isinstance(child, Live):
+            _live(canvas, records, child, f"{path}/{segment(live, entry)}")
+        elif isinstance(child, Fresh):
+            part = node.parts[entry.origin]
+            if node.kind == "map":
+                start, old = offsets.after_colon(text, part[0]), part[1]
+            else:
+                start, old = starts[entry.origin] + (node.style == "block"), part
+            end = start if old.start == old.end else max(start, ends[entry.origin])
+            hole = Hole(f"{path}/{segment(live, entry)}", start, end, column, node)
+            _replace(canvas, records, hole, child, old)
+
+
+def _replace(canvas: Canvas, records: Records, hole: Hole, fresh: Fresh, old: Node) -> None:
+    """Replace the value behind a colon or dash."""
+    new = _written(canvas, hole, fresh) if fresh.raw is None else fresh.raw
+    canvas.replace(hole.start, hole.end, new)
+    again = _written(canvas, hole, Fresh(old.data))
+    records.replaced(hole.path, old.data, canvas.text[hole.start : hole.end], again)
+
+
+def _written(canvas: Canvas, hole: Hole, fresh: Fresh) -> str:
+    parent = hole.parent
+    if fresh.token is not None or parent.style == "flow":
+        gap = "" if parent.style == "flow" and parent.kind == "seq" else " "
+        return gap + (fresh.token or writer.flow(fresh.value))
+    style = canvas.style(hole.start, literal=canvas.literal_fits(hole.end, hole.column))
+    return writer.behind(fresh.value, hole.column, style, item=parent.kind == "seq")

@@ -1,0 +1,49 @@
+"""Cut a stream without pulling every event: the chunks of the exact way, or None (see `quick`).
+
+Rule of this file: libyaml refuses a `---` at the start of a line inside of quotes and brackets. In a stream that it
+takes, every such line begins a document, and without `...` and directives nothing else does.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+from krm_function.libyaml import YAMLError
+from krm_function.yamltext.errors import Limits
+from krm_function.yamltext.fast.validate import Header, eligible, proved
+from krm_function.yamltext.split.chunk import Chunk
+
+_NO_DOCUMENT = re.compile(r"(?:[ \t]*+(?:#[^\n]*+)?\n)*+[ \t]*+(?:#[^\n]*+)?")
+_HEADER = Header(r"(?:(?:#[^\n]*+)?\n)*+(?:---[ ]*+\n)?(?:(?:#[^\n]*+)?\n)*+", "")
+
+
+def cut(text: str, limits: Limits, exactly: Callable[[str], Sequence[Chunk]]) -> tuple[Chunk, ...] | None:
+    """The documents of `text`, or None. exactly: the exact way, for one document."""
+    if not text or text[:1] == "%" or text[:3] == "..." or not eligible(text, limits):
+        return None
+
+    def document(piece: str) -> Chunk:
+        (read,) = exactly(piece)
+        return read
+
+    starts = list(_starts(text))
+    if len(starts) > limits.documents:
+        return None
+    try:
+        return tuple(proved(text, pairwise([*starts, len(text)]), 1, _HEADER, document, limits.aliases))
+    except (ValueError, YAMLError):
+        return None  # the exact way says what is wrong, and where
+
+
+def _starts(text: str) -> Iterator[int]:
+    """Where documents begin: at the first character, and at each `---` that follows the first document."""
+    first = text.find("\n---")
+    if text.startswith("---") or not _NO_DOCUMENT.fullmatch(text, 0, first + 1):
+        at = first
+    else:
+        at = text.find("\n---", first + 1)  # comments above the first `---` belong to its document
+    yield 0
+    while at >= 0:
+        if text[at + 4 : at + 5] in (" ", "\t", "\n", ""):
+            yield at + 1
+        at = text.find("\n---", at + 1)

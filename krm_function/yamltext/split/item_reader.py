@@ -1,0 +1,98 @@
+"""Read the root of a list document off the event stream: its interesting values, and the items with their bounds.
+
+Rule of this file: events only. Offsets are those of tokens; what belongs to an item beyond them is for `items` to say.
+"""
+
+from typing import Any
+
+from krm_function.libyaml import MappingEndEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
+from krm_function.record import NamedTuple
+from krm_function.yamltext import offsets
+from krm_function.yamltext.events import Event
+from krm_function.yamltext.split.header import Header, Reader
+
+_KEYS = ("items", "functionConfig", "results", "apiVersion", "kind")
+
+
+class Item(NamedTuple):
+    """One item: its first event, its header, and where its last token ends."""
+
+    event: Event
+    header: Header
+    end: int
+    tidy: int  # the same, blank lines below a block scalar left out
+
+
+class Value(NamedTuple):
+    """A value of the root: its first event, its header, and its span from behind the colon."""
+
+    event: Event
+    header: Header
+    span: tuple[int, int]
+    items: tuple[Item, ...] = ()
+
+    @property
+    def scalar(self) -> str:
+        """Its text, "" when it is no scalar."""
+        event: Any = self.event
+        return str(event.value) if type(event) is ScalarEvent else ""
+
+
+class Root(NamedTuple):
+    """The root mapping: first and last event, values by key, where its last value ends, a key that is not plain."""
+
+    start: Event
+    end: Event
+    values: dict[str, Value]
+    tail: int
+    odd_key: tuple[int, int] | None
+
+
+def read_root(text: str, reader: Reader, start: Event) -> Root:
+    """Read a root mapping whose start was pulled. Raises YamlError for a second key of those that matter."""
+    pull = reader.pull
+    found: dict[str, Value] = {}
+    odd_key: tuple[int, int] | None = None
+    while (kind := type(key := pull())) is not MappingEndEvent:
+        reader.skip(key, 1)
+        name = key.value if kind is ScalarEvent else "<<"
+        if name == "<<" or key.tag is not None:
+            odd_key = (key.start_mark.line + 1, key.start_mark.column + 1)
+        behind = offsets.after_blank(text, reader.end(text)) + 1
+        event = pull()
+        if name in found:
+            raise reader.fail(key, f"duplicate key {name}", "duplicate")
+        if name == "items" and type(event) is SequenceStartEvent:
+            found[name] = _read_items(text, reader, event, behind)
+        elif name in _KEYS:
+            header = reader.header(event, 1)
+            found[name] = Value(event, header, (behind, max(behind, _tidy(text, reader))))
+        else:
+            reader.skip(event, 1)
+    return Root(start, key, found, _tidy(text, reader), odd_key)
+
+
+def _read_items(text: str, reader: Reader, start: Event, behind: int) -> Value:
+    reader.last = start
+    items = []
+    event: Event = reader.pull()
+    while not _ends(event):
+        header = reader.header(event, 2)
+        items.append(Item(event, header, reader.end(text), _tidy(text, reader)))
+        event = reader.pull()
+    if start.flow_style:
+        reader.last = event
+    header = Header("", "", "", is_map=False, empty=False)
+    return Value(start, header, (behind, _tidy(text, reader)), tuple(items))
+
+
+def _ends(event: Event) -> bool:
+    return type(event) is SequenceEndEvent
+
+
+def _tidy(text: str, reader: Reader) -> int:
+    last: Any = reader.last
+    kind = type(last)
+    if kind is ScalarEvent and last.style in ("|", ">"):
+        return offsets.block_scalar_end(text, last.start_mark.index, last.end_mark.index)
+    return reader.end(text)

@@ -1,0 +1,112 @@
+"""Place: the findings about where pods may run, and what a placement tells."""
+
+from typing import Any
+
+import pytest
+
+from krm_function.findings import Finding, Ref
+from krm_function.model.quantity import NANO
+from krm_function.model.runtime_class import RuntimeClass
+from krm_function.model.workload import Workload
+from krm_function.placement.nodes import Node
+from krm_function.placement.place import Refusal, listed, place, replicas_of
+from tests.stages.deployment import an_object, pod_spec
+
+CLASS = RuntimeClass("kata-snp", "kata-handler", {"memory": "1Gi"}, {"tee": "snp"})
+SNP = Node("snp-1", {"tee": "snp"}, allocatable={"cpu": 4 * NANO, "memory": 8 * 2**30 * NANO})
+TDX = Node("tdx-1", {"tee": "tdx"}, allocatable=SNP.allocatable)
+
+
+def workload(kind: str = "Deployment", spec: dict[str, Any] | None = None, **more: Any) -> Workload:
+    value = an_object(kind, spec=spec, **more)
+    return Workload(value, (), Ref(value["apiVersion"], kind, "shop", "web"))
+
+
+def said(findings: tuple[Finding, ...]) -> list[str]:
+    return [found.code for found in findings]
+
+
+def test_a_pod_that_fits_somewhere_needs_no_word() -> None:
+    placed = place(workload(), CLASS, [TDX, SNP])
+    assert placed.findings == ()
+    assert placed.placement.fitting == ("snp-1",)
+    assert placed.placement.refusals == (Refusal(("tdx-1",), ("label tee is tdx, not snp",)),)
+    assert placed.placement.requests == {"cpu": NANO // 2, "memory": (2**30 + 200 * 2**20) * NANO}
+
+
+def test_a_pod_that_fits_nowhere_is_an_error_that_names_the_closest_node() -> None:
+    cordoned = TDX._replace(name="tdx-0", unschedulable=True)
+    (found,) = place(workload(), CLASS, [cordoned, TDX]).findings
+    assert (found.code, found.severity, found.path) == ("CC0311", "error", ("spec", "template", "spec"))
+    assert found.message == "none of 2 nodes takes the pod; closest is tdx-1: label tee is tdx, not snp"
+
+
+def test_what_admission_refuses_is_asked_of_no_node() -> None:
+    spec = pod_spec(nodeSelector={"tee": "tdx"})
+    placed = place(workload(spec=spec), CLASS, [SNP, TDX])
+    assert (placed.placement.refused, placed.placement.verdicts, placed.findings) == (True, (), ())
+    overhead = pod_spec(overhead={"memory": "2Gi"})
+    assert place(workload(spec=overhead), CLASS, [SNP]).placement.refused
+
+
+@pytest.mark.parametrize(("replicas", "codes"), [(7, []), (8, []), (9, ["CC0312"])])
+def test_more_replicas_than_empty_nodes_could_ever_hold(replicas: int, codes: list[str]) -> None:
+    """By CPU eight each, by memory six: two nodes hold twelve; a third of another pool does not count."""
+    cpu = SNP._replace(allocatable={"cpu": 2 * NANO, "memory": 2**50 * NANO})
+    placed = place(workload(replicas=replicas), CLASS, [cpu, cpu._replace(name="snp-2"), TDX])
+    assert said(placed.findings) == codes
+
+
+def test_nothing_is_said_about_room_when_one_node_does_not_tell() -> None:
+    unknown = SNP._replace(name="snp-2", allocatable=None)
+    assert place(workload(replicas=99), CLASS, [SNP, unknown]).findings == ()
+
+
+def test_a_daemon_runs_once_a_node() -> None:
+    placed = place(workload("DaemonSet"), CLASS, [SNP])
+    assert (placed.placement.replicas, placed.findings) == (None, ())
+
+
+def test_a_node_without_the_handler_is_named() -> None:
+    bare = SNP._replace(name="snp-2", handlers=frozenset({"", "runc"}))
+    ready = SNP._replace(name="snp-3", handlers=frozenset({"", "kata-handler"}))
+    other = TDX._replace(handlers=frozenset({"runc"}))
+    (found,) = place(workload(), CLASS, [SNP, bare, ready, other]).findings
+    assert (found.code, found.severity) == ("CC0313", "warning")
+    assert "kata-handler is not installed on snp-2," in found.message
+
+
+def test_without_a_class_only_the_pod_is_asked() -> None:
+    assert place(workload(), None, [SNP, TDX]).placement.fitting == ("snp-1", "tdx-1")
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "replicas"),
+    [
+        ("Deployment", {}, 1),
+        ("Deployment", {"replicas": 3}, 3),
+        ("Deployment", {"replicas": 0}, 0),
+        ("StatefulSet", {"replicas": 2}, 2),
+        ("Job", {"parallelism": 4}, 4),
+        ("Job", {"parallelism": 4, "completions": 2}, 2),
+        ("Job", {"parallelism": 4, "completions": 9}, 4),
+        ("Job", {"completions": 9}, 1),
+        ("Pod", {}, 1),
+        ("DaemonSet", {}, None),
+        ("Deployment", {"replicas": "3"}, 1),
+        ("Deployment", {"replicas": True}, 1),
+    ],
+)
+def test_how_many_pods_run_at_once(kind: str, spec: dict[str, Any], replicas: int | None) -> None:
+    assert replicas_of(workload(kind, **spec)) == replicas
+
+
+def test_a_cron_job_says_it_in_its_job() -> None:
+    one = workload("CronJob")
+    one.object["spec"]["jobTemplate"]["spec"]["parallelism"] = 5
+    assert replicas_of(one) == 5
+
+
+def test_long_lists_are_cut() -> None:
+    assert listed(list("abcde")) == "a, b, c, d, e"
+    assert listed(list("abcdef")) == "a, b, c, d and 2 more"
