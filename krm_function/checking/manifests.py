@@ -11,7 +11,7 @@ from krm_function.checking.differing import differing, never, shown
 from krm_function.findings import Finding, Path, finding
 from krm_function.manifest import ManifestError, decode, validate
 from krm_function.record import NamedTuple
-from krm_function.stages.manifest import manifest_of
+from krm_function.stages.manifest_config_map import manifest_of
 
 IN_THE_INPUT = "the input"
 DIGEST = 16  # letters of one in a path

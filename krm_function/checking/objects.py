@@ -27,7 +27,7 @@ from krm_function.model.workload import INITDATA, LOCAL_CONFIG, Workload, dig
 from krm_function.pipeline import Rendered
 from krm_function.policy import decode_toml, describe, from_annotation
 from krm_function.policy.initdata import POLICY
-from krm_function.stages.manifest import manifest_of
+from krm_function.stages.manifest_config_map import manifest_of
 from krm_function.yamltext import Document, YamlError, parse
 
 DROPS = "does not make this object, and drops it"

@@ -22,13 +22,13 @@ from krm_function.model.platforms import is_contrast_name
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, Workload, dig, mapping
 from krm_function.pipeline import Rendered, render
+from krm_function.pipeline.sealer import Sealer
 from krm_function.policy import annotation, decode_toml, digest, encode, from_annotation
 from krm_function.policy.initdata import POLICY
-from krm_function.sealing import Sealer
-from krm_function.stages.manifest import RTMR0_PLATFORM
 from krm_function.stages.policy import Sealing
 from krm_function.stages.prove import prove
 from krm_function.stages.read import read
+from krm_function.stages.reference_values import RTMR0_PLATFORM
 from krm_function.yamltext.edit.pointer import pointer
 
 WITHOUT_CONFIG = (

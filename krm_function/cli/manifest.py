@@ -12,7 +12,7 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.manifest import ManifestError, decode, validate
 from krm_function.model.objects import emitted_objects
-from krm_function.stages.manifest import manifest_of
+from krm_function.stages.manifest_config_map import manifest_of
 from krm_function.stages.read import read
 
 

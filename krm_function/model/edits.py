@@ -6,7 +6,7 @@ Rule of this file: every stage answers with edits and findings and changes nothi
 
 from typing import Any
 
-from krm_function.findings import Finding, Path
+from krm_function.findings import Finding, Path, Ref
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Op
 
@@ -43,3 +43,12 @@ class Outcome(NamedTuple):
 
     edits: tuple[Edit, ...] = ()
     findings: tuple[Finding, ...] = ()
+
+
+class ObjectEdits(NamedTuple):
+    """All edits of one object: resource says which document, root where in it the object stands."""
+
+    resource: int
+    root: Path
+    ref: Ref
+    edits: tuple[Edit, ...]

@@ -10,7 +10,7 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.annotations import TOTAL, size
-from krm_function.model.edits import Edit
+from krm_function.model.edits import ObjectEdits
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
@@ -28,15 +28,6 @@ EMITTED_FIELDS: tuple[Path, ...] = (
 )
 
 Predecessors = dict[Ref, tuple[int, Path]]  # an object that a render added -> its document and place in it
-
-
-class ObjectEdits(NamedTuple):
-    """All edits of one object: resource says which document, root where in it the object stands."""
-
-    resource: int
-    root: Path
-    ref: Ref
-    edits: tuple[Edit, ...]
 
 
 class Written(NamedTuple):

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from krm_function.findings import Ref
-from krm_function.model.edits import Edit
+from krm_function.model.edits import Edit, ObjectEdits
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.stages.read import read
-from krm_function.stages.write import ObjectEdits, Written, write
+from krm_function.stages.write import Written, write
 from krm_function.yamltext import YamlError, parse, splice
 from tests.stages.deployment import a_list, an_object, stream
 

@@ -7,7 +7,7 @@ without policies does not wait for it.
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from krm_function.api.kinds import API_VERSION, Config
+from krm_function.api.kinds import Config
 from krm_function.api.release_profile import chosen_profile
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.model.workload import Workload
@@ -51,9 +51,9 @@ def choose_sealer(
     images = config.images
     where: tuple[Ref, Path]
     if options.settings:
-        where = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name), ("spec", "policy", "settings")
+        where = config.generate.ref, ("spec", "policy", "settings")
     else:
-        where = Ref(API_VERSION, "ContrastRelease", "", config.release.name), ("spec", "policySettings")
+        where = config.release.ref, ("spec", "policySettings")
     chosen, problems = settings(override, profile)
     if has_errors(problems):
         return None, (*said, *(found._replace(ref=where[0], path=where[1]) for found in problems))
@@ -62,6 +62,6 @@ def choose_sealer(
 
 def option_wrong(config: Config, field: str, problem: str, remedy: str) -> Finding:
     """CC0901: an option of spec.policy that contradicts the others."""
-    ref, path = Ref(API_VERSION, "ContrastGenerate", "", config.generate.name), ("spec", "policy", field)
+    ref, path = config.generate.ref, ("spec", "policy", field)
     at = ".".join(path)
     return finding("CC0901", ref, path, kind=ref.kind, name=ref.name, field=at, problem=problem, remedy=remedy)
