@@ -5,6 +5,6 @@ pipeline answers what a render would make of them.
 """
 
 from krm_function.checking.manifests import ManifestFile
-from krm_function.checking.verdict import Verdict, beside_summary, verdict
+from krm_function.checking.verdict import Verdict, beside_summary, check_output
 
-__all__ = ["ManifestFile", "Verdict", "beside_summary", "verdict"]
+__all__ = ["ManifestFile", "Verdict", "beside_summary", "check_output"]

@@ -4,7 +4,7 @@ Rule of this file: it looks at rendered output alone, because kustomize can skip
 What it asks is what `contrast set` and `contrast verify` will ask later (contrast.md 9).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.checking.drift import drift
@@ -17,19 +17,13 @@ from krm_function.model.platforms import (
     is_placeholder,
     parse_runtime_class,
 )
+from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import INITDATA, Workload, dig, mapping
 from krm_function.policy import References, decode_toml, describe, digest, from_annotation, profile_of, unreadable
 from krm_function.policy.expected import profile_of_data
 from krm_function.record import NamedTuple
 
 LONGEST_HOOK = 64  # characters of that annotation in a sentence
-
-
-class Sealed(NamedTuple):
-    """How a workload stands in a manifest: by its digest ("" if it has none) and with this role."""
-
-    digest: str
-    role: str = ""
 
 
 class Checked(NamedTuple):
@@ -89,23 +83,25 @@ def _unknown(ref: Ref, path: Path, name: str) -> Finding:
     return finding("CC1109", ref, path, kind=f"{ref.api_version} {ref.kind}".strip(), name=name)
 
 
-def check_manifest(sealed: Mapping[Ref, Sealed], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
+def check_manifest(sealed: Iterable[SealedWorkload], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
     """Whether manifest and workloads name exactly the same digests and roles (contrast.md 9, `set`)."""
     policies = mapping(manifest.get("Policies"))  # whether its shape is right, `validate` says
     findings: list[Finding] = []
     owners: dict[str, Ref] = {}
-    for ref, (sealed_as, role) in sealed.items():
+    once = {one.workload.ref: one for one in sealed}
+    for ref, one in once.items():
+        sealed_as, role = one.digest, one.role
         first = owners.setdefault(sealed_as, ref)
         if not sealed_as:
             continue
         if first != ref:
-            names = (f"{one.kind}/{one}" for one in (first, ref))
+            names = (f"{each.kind}/{each}" for each in (first, ref))
             findings.append(finding("CC0705", ref, (), first=next(names), second=next(names), digest=sealed_as))
         if sealed_as not in policies:
             findings.append(finding("CC1104", ref, (), digest=sealed_as))
         elif (found := mapping(policies[sealed_as]).get("Role") or "") != role:
             findings.append(finding("CC1110", ref, (), found=found or "none", wanted=role or "none"))
-    unknown = sorted(set(policies) - {one.digest for one in sealed.values()})
+    unknown = sorted(set(policies) - {one.digest for one in once.values()})
     if unknown:
         names_of = ", ".join("/".join(_names(policies[one]) or [one[:16]]) for one in unknown)
         findings.append(finding("CC1105", names=names_of))

@@ -25,11 +25,11 @@ from krm_function.policy.compare.pod_fields import (
 from krm_function.policy.containers import containers, sysctl_name
 from krm_function.policy.expected import profile_of_data
 from krm_function.policy.image_storage import images
+from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 from krm_function.policy.references import References
 from krm_function.policy.seal import PAUSE
 from krm_function.policy.settings import EMPTYDIR_TYPES, Settings, default_settings
-from krm_function.policy.shapes import check
-from krm_function.policy.subject import Subject, subject
+from krm_function.policy.shapes import check_fields
 
 Json = dict[str, Any]
 
@@ -49,8 +49,8 @@ def drift(workload: Workload, sealed: Json, references: References, *, ours: boo
 
     ours: whether our own generator made the policy; then it must still be able to describe the pod.
     """
-    problems = check(workload.pod_spec, workload.spec_path, workload.ref)
-    pod, findings = subject(workload)
+    problems = check_fields(workload.pod_spec, workload.spec_path, workload.ref)
+    pod, findings = pod_metadata(workload)
     findings += [found for found in problems if ours or found.code in SHAPES]
     if findings:
         return [finding.message for finding in findings]
@@ -124,7 +124,7 @@ def _of_the_pod(moved: list[str], containers: int) -> list[str]:
 
 
 def _described(
-    pod: Subject,
+    pod: PodMetadata,
     key: str,
     container: Json,
     policy: Json,

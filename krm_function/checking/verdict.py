@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.api.kinds import Config
-from krm_function.checking.applied import Sealed, check_classes, check_manifest
+from krm_function.checking.applied import check_classes, check_manifest
 from krm_function.checking.manifests import ManifestFile, Manifests, differ, find_manifests, problems
 from krm_function.checking.output import Output, object_findings, read_output
 from krm_function.checking.pods import Pod, check_pod, pods_of
@@ -19,8 +19,8 @@ from krm_function.model.objects import reference
 from krm_function.model.platforms import is_contrast_name
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class import RuntimeClass
-from krm_function.model.runtime_class import parse as parse_class
-from krm_function.model.workload import POD_ROLE, mapping
+from krm_function.model.runtime_class import parse_runtime_class_object as parse_class
+from krm_function.model.sealed import SealedWorkload
 from krm_function.policy import References
 from krm_function.record import NamedTuple
 from krm_function.stages.identity import duplicates
@@ -47,7 +47,9 @@ def beside_summary(findings: Sequence[Finding], form: str) -> list[Finding]:
     return [found for found in findings if form != "text" or found.code != NOT_COMPARED]
 
 
-def verdict(resources: Sequence[Resource], file: ManifestFile | None = None, config: Config | None = None) -> Verdict:
+def check_output(
+    resources: Sequence[Resource], file: ManifestFile | None = None, config: Config | None = None
+) -> Verdict:
     """Check rendered output. file: its manifest, if it has one outside; config: to render again under, and compare."""
     output = read_output(resources)
     findings = list(output.findings)
@@ -97,8 +99,4 @@ def _digests(manifest: Mapping[str, Any] | None, pods: Sequence[Pod]) -> list[Fi
     """What `contrast set` would say of the manifest beside the workloads."""
     if manifest is None:
         return []
-    sealed = {
-        pod.workload.ref: Sealed(pod.checked.digest, str(mapping(pod.workload.labels).get(POD_ROLE) or ""))
-        for pod in pods
-    }
-    return list(check_manifest(sealed, manifest))
+    return list(check_manifest([SealedWorkload(pod.workload, pod.checked.digest) for pod in pods], manifest))

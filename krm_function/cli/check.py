@@ -7,7 +7,7 @@ KRM functions: a host that reads an empty answer would delete everything (krm.md
 from argparse import Namespace
 
 from krm_function.api import Config, collect
-from krm_function.checking import ManifestFile, Verdict, beside_summary, verdict
+from krm_function.checking import ManifestFile, Verdict, beside_summary, check_output
 from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.cli.outputs import output_of
@@ -25,7 +25,7 @@ def run_check(options: Namespace) -> int:
     inputs = read_inputs(options.paths)
     config, findings = _config(options.config, inputs)
     file = ManifestFile(options.manifest, read_file(options.manifest)) if options.manifest else None
-    checked = Verdict() if has_errors(findings) else verdict(inputs.resources, file, config)
+    checked = Verdict() if has_errors(findings) else check_output(inputs.resources, file, config)
     findings += checked.findings
     if options.no_weaker and not has_errors(findings):
         findings += gate_findings(options.no_weaker, output_of(inputs))

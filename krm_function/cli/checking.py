@@ -27,7 +27,7 @@ def checked(resources: Sequence[Resource], documents: Sequence[ConfigDocument], 
     It is rendered again where the render's options are known: they are among the items, as in kpt, or stand beside
     `mode: check` in the function's own configuration.
     """
-    from krm_function.checking import Verdict, verdict
+    from krm_function.checking import Verdict, check_output
 
     alone = options_in(options).keys() == {"mode"}
     config, unmet = collect(documents, "render" if alone else "check")
@@ -37,7 +37,7 @@ def checked(resources: Sequence[Resource], documents: Sequence[ConfigDocument], 
     problems = tuple(found for found in unmet if found.code != NO_RELEASE)
     if has_errors(problems):
         return Verdict(problems)
-    made = verdict(resources, None, config)
+    made = check_output(resources, None, config)
     return made._replace(findings=(*problems, *made.findings))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from krm_function.api.kinds import Config
 from krm_function.findings import Finding, Path, finding, has_errors
-from krm_function.model.image import Image, parse, shown
+from krm_function.model.image import Image, parse_image, shown
 from krm_function.model.inverse import images_of
 from krm_function.model.kinds import KINDS
 from krm_function.model.located import placed, yaml_finding
@@ -67,7 +67,7 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
         final, problems = _rendered(workload, config, namespace)
         document = source.documents[index]
         for path, image in () if has_errors(problems) else _images(final):
-            parsed = parse(image)
+            parsed = parse_image(image)
             if isinstance(parsed, str):
                 problems += (finding("CC0503", workload.ref, path, image=shown(image), problem=parsed),)
             else:

@@ -14,7 +14,7 @@ from krm_function.lock.problem import MISSING, Problem, malformed
 from krm_function.lock.resolve import MANIFEST_LIMIT, Consume, Found, T
 from krm_function.lock.tree import Extent, Tree
 from krm_function.lock.verified import too_large
-from krm_function.model.image import Image, parse
+from krm_function.model.image import Image, parse_image
 from krm_function.model.workload import mapping, maps
 
 NAMES = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
@@ -61,7 +61,7 @@ class Layout:
 
 def same_name(name: Any, image: Image) -> bool:
     """Whether a text is a whole name with tag, and means this image."""
-    other = parse(name) if isinstance(name, str) and "/" in name else ""
+    other = parse_image(name) if isinstance(name, str) and "/" in name else ""
     return isinstance(other, Image) and other.name == image.name and (other.tag or "latest") == (image.tag or "latest")
 
 

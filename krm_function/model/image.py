@@ -55,7 +55,7 @@ class Image(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def parse(text: str) -> Image | str:
+def parse_image(text: str) -> Image | str:
     """Read a reference; a problem text (lower case, no full stop) when it is none."""
     if not text:
         return "it is empty"

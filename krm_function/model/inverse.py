@@ -22,8 +22,7 @@ from krm_function.findings import Path
 from krm_function.krm.kube_object import ID, INDEX, PATH
 from krm_function.model.additions import is_handler
 from krm_function.model.edits import ABSENT
-from krm_function.model.image import Image
-from krm_function.model.image import parse as parse_image
+from krm_function.model.image import Image, parse_image
 from krm_function.model.injected import (
     HOLDER_COMMAND,
     IMAGE_STORE,

@@ -23,12 +23,12 @@ def unproven(
     if not source.claims:
         return ()
     from krm_function.model.inverse import any_image, images_again, images_of
-    from krm_function.stages.prove import Outcome, prove
+    from krm_function.stages.prove import RenderOutcome, prove
 
     images = images_of(config.release.images) if config else any_image
     made = None
     if written is not None and config is not None:
         by_object = {(one.resource, one.root): one.edits for one in edits}
         later = images_again(config.release.images, images)
-        made = Outcome(written.texts, by_object, later, seals, config.generate.scheduling)
+        made = RenderOutcome(written.texts, by_object, later, seals, config.generate.scheduling)
     return prove(resources, source.documents, source.claims, images, made)

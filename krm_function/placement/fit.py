@@ -30,7 +30,7 @@ class Demand(NamedTuple):
     node_name: str = ""
 
 
-class Verdict(NamedTuple):
+class Fit(NamedTuple):
     """Whether one node takes a pod. reasons: why not, none when it does. room: how many such pods an empty one holds.
 
     room is None when the node does not say what it can hold.
@@ -59,22 +59,22 @@ def demand(kind: str, pod_spec: Mapping[str, Any], cls: RuntimeClass | None) -> 
     )
 
 
-def verdict(wanted: Demand, node: Node) -> Verdict:
+def fits(wanted: Demand, node: Node) -> Fit:
     """Whether a node takes the pod: every reason against it, not only the first.
 
     A pod with nodeName passes by the scheduler; its kubelet still looks at all but NoSchedule taints and cordons.
     """
     if wanted.node_name and wanted.node_name != node.name:
-        return Verdict(node.name, (f"nodeName is {wanted.node_name}",))
+        return Fit(node.name, (f"nodeName is {wanted.node_name}",))
     reasons = [*_labels(wanted, node), *_taints(wanted, node)]
     lacking, room = _resources(wanted.requests, node.allocatable)
     reasons += lacking
-    return Verdict(node.name, tuple(reasons), 0 if reasons else room)
+    return Fit(node.name, tuple(reasons), 0 if reasons else room)
 
 
-def verdicts(wanted: Demand, nodes: Sequence[Node]) -> tuple[Verdict, ...]:
+def verdicts(wanted: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:
     """One verdict a node, in the order of the nodes."""
-    return tuple(verdict(wanted, node) for node in nodes)
+    return tuple(fits(wanted, node) for node in nodes)
 
 
 def _labels(wanted: Demand, node: Node) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.findings import Finding, finding
 from krm_function.model.runtime_class import RuntimeClass, merge_node_selector, overhead_agrees
 from krm_function.model.workload import Workload, dig
-from krm_function.placement.fit import Verdict, demand, verdicts
+from krm_function.placement.fit import Fit, demand, verdicts
 from krm_function.placement.nodes import Node
 from krm_function.record import NamedTuple
 
@@ -45,7 +45,7 @@ class Placement(NamedTuple):
     refused: admission refuses the pod, so no node is asked. replicas: pods at a time, None for one on every node.
     """
 
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[Fit, ...] = ()
     requests: Mapping[str, int] = NOTHING
     replicas: int | None = 1
     refused: bool = False
@@ -124,7 +124,7 @@ def _has_handler(node: Node, cls: RuntimeClass) -> bool:
     return node.handlers is None or cls.handler in node.handlers
 
 
-def grouped(given: Sequence[Verdict]) -> tuple[Refusal, ...]:
+def grouped(given: Sequence[Fit]) -> tuple[Refusal, ...]:
     """Nodes that refuse a pod for the same reasons, together; those that come closest to taking it first."""
     nodes: dict[tuple[str, ...], list[str]] = {}
     for one in given:

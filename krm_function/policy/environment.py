@@ -10,9 +10,9 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.workload import INITDATA
+from krm_function.policy.pod_metadata import PodMetadata, is_bookkeeping
 from krm_function.policy.problems import problem, uncovered
 from krm_function.policy.references import References, Undecodable
-from krm_function.policy.subject import Subject, is_bookkeeping
 from krm_function.policy.tokens import CONTROLLED, FIELDS, LISTS, expanded, mark, plain, settled_variable
 from krm_function.record import NamedTuple
 
@@ -27,13 +27,13 @@ class Environment(NamedTuple):
 
 
 class _Reader(NamedTuple):
-    pod: Subject
+    pod: PodMetadata
     references: References
     findings: list[Finding]
 
 
 def environment(
-    container: Mapping[str, Any], pod: Subject, references: References, at: Path, findings: list[Finding]
+    container: Mapping[str, Any], pod: PodMetadata, references: References, at: Path, findings: list[Finding]
 ) -> Environment:
     """Read env and envFrom, of which the last of a name counts. `at`: the container's path from the pod spec."""
     reader = _Reader(pod, references, findings)

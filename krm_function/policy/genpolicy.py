@@ -17,8 +17,8 @@ from krm_function.model.workload import INITDATA, Workload, dig, mapping, maps
 from krm_function.policy.defaults import default_document
 from krm_function.policy.document import describe
 from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_annotation
+from krm_function.policy.pod_metadata import is_bookkeeping
 from krm_function.policy.references import References, Undecodable
-from krm_function.policy.subject import is_bookkeeping
 from krm_function.record import NamedTuple
 from krm_function.yamltext import dump
 

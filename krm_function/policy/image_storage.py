@@ -9,7 +9,7 @@ host to choose. The sandbox's source is the word `pause`, because the VM brings 
 
 from typing import Any, Final
 
-from krm_function.model.image import Image, parse
+from krm_function.model.image import Image, parse_image
 
 Json = dict[str, Any]
 
@@ -25,7 +25,7 @@ def image_storage(source: str) -> Json:
 
 def is_pinned(reference: str) -> bool:
     """Whether an image reference has a digest, and so says which image it is."""
-    image = parse(reference)
+    image = parse_image(reference)
     return isinstance(image, Image) and image.pinned
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from krm_function.findings import Finding, Path
 from krm_function.policy.environment import environment
+from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References
-from krm_function.policy.subject import Subject
 from krm_function.policy.tokens import escaped_argument, expand, expanded, mark, plain, settled_argument, unmark
 from krm_function.record import NamedTuple
 
@@ -29,7 +29,7 @@ class Process(NamedTuple):
 def process(
     container: Mapping[str, Any],
     image: Mapping[str, Any],
-    pod: Subject,
+    pod: PodMetadata,
     references: References,
     at: Path,
     extra: Mapping[str, Any],
@@ -81,7 +81,7 @@ def _arguments(
     container: Mapping[str, Any],
     image: Mapping[str, Any],
     known: Mapping[str, str],
-    pod: Subject,
+    pod: PodMetadata,
     at: Path,
     findings: list[Finding],
 ) -> list[str]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from krm_function.findings import Finding, finding
-from krm_function.model.image import CONTRAST, Image, parse
+from krm_function.model.image import CONTRAST, Image, parse_image
 from krm_function.record import NamedTuple
 from krm_function.release.facts import Fact, Facts
 from krm_function.release.version import version_facts
@@ -31,7 +31,7 @@ def replacements(text: str) -> Iterator[Replacement]:
             continue
         match = LINE.fullmatch(line)
         image, pinned = match.groups() if match else ("", "")
-        parsed = parse(pinned)
+        parsed = parse_image(pinned)
         usable = match is not None and isinstance(parsed, Image) and parsed.pinned
         yield Replacement(number, image, pinned, "" if usable else "not `image = replacement@sha256:<digest>`")
 

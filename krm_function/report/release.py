@@ -11,7 +11,7 @@ from krm_function.api import Release
 from krm_function.api.kinds import PlatformRelease
 from krm_function.api.release_profile import profile_of
 from krm_function.manifest import merged_reference_values, unfilled, validate
-from krm_function.model.image import Image, parse
+from krm_function.model.image import Image, parse_image
 from krm_function.report.table import table
 
 SHOWN = 12  # hex digits of an image's digest
@@ -37,7 +37,7 @@ def release_text(release: Release) -> str:
             values.append((name, "none", "-", "-"))
     images = [("IMAGE", "BECOMES", "DIGEST")]
     for image, pinned in release.images.items():
-        parsed = parse(pinned)
+        parsed = parse_image(pinned)
         if isinstance(parsed, Image):
             tagged = str(parsed._replace(digest=""))
             images.append((image, tagged, parsed.digest.removeprefix("sha256:")[:SHOWN]))

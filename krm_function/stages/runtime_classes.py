@@ -14,7 +14,14 @@ from krm_function.model.edits import ABSENT, Edit, ObjectEdits
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.quantity import equal
-from krm_function.model.runtime_class import API_VERSION, DEPRECATED_NODE_LABELS, KIND, RuntimeClass, covers, parse
+from krm_function.model.runtime_class import (
+    API_VERSION,
+    DEPRECATED_NODE_LABELS,
+    KIND,
+    RuntimeClass,
+    covers,
+    parse_runtime_class_object,
+)
 from krm_function.model.workload import EMITTED, dig, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import apply
@@ -76,7 +83,7 @@ def runtime_classes(
         facts, wanted = release.platforms[platform], options.scheduling.get(platform, Scheduling())
         edits, wrong = _fill(one, platform, wanted)
         after = apply(mapping(one.value), [edit.change for edit in edits])
-        read = parse(after)
+        read = parse_runtime_class_object(after)
         wrong += [*_problems(one.ref, one.root, after), *_release_conflicts(one, facts), *_deprecated(one.ref, read[0])]
         findings += wrong
         classes.setdefault(one.ref.name, read.runtime_class)
@@ -89,7 +96,7 @@ def runtime_classes(
             continue
         value = _emitted(facts, options.scheduling.get(platform, Scheduling()))
         ref = Ref(API_VERSION, KIND, "", facts.handler)
-        read = parse(value)
+        read = parse_runtime_class_object(value)
         findings += [*_problems(ref, (), value), *_deprecated(ref, read.runtime_class)]
         classes[facts.handler] = read.runtime_class
         if options.runtime_classes == "emit":
@@ -191,7 +198,7 @@ def _problems(ref: Ref, root: Path, value: Any) -> Iterator[Finding]:
     """What the API server would refuse in a RuntimeClass."""
     if ref.api_version != API_VERSION:
         yield finding("CC0303", ref, (*root, "apiVersion"), name=ref.name, problem=f"apiVersion must be {API_VERSION}")
-    for path, problem in parse(value).problems:
+    for path, problem in parse_runtime_class_object(value).problems:
         yield finding("CC0303", ref, root + path, name=ref.name, problem=f"{dotted(path)} {problem}")
 
 

@@ -12,7 +12,7 @@ from krm_function.findings import Finding, Path, finding
 from krm_function.measurement.vcpu import MAX_VCPUS
 from krm_function.model import annotations
 from krm_function.model.gpu import gpu_count, gpu_problems
-from krm_function.model.image import is_contrast_image, parse, shown
+from krm_function.model.image import is_contrast_image, parse_image, shown
 from krm_function.model.injected import INITIALIZER, SERVICE_MESH
 from krm_function.model.mesh import EGRESS, read_mesh
 from krm_function.model.pods import claim_templates, claims, named, sources
@@ -156,7 +156,7 @@ def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding
             continue
         if is_contrast_image(image) and image in replaced:
             continue
-        parsed = parse(image)
+        parsed = parse_image(image)
         if isinstance(parsed, str):
             yield finding("CC0503", workload.ref, path, image=shown(image), problem=parsed)
         elif not parsed.pinned:
@@ -173,7 +173,7 @@ def _versions(workload: Workload, release: str) -> Iterator[Finding]:
     names = {INITIALIZER, SERVICE_MESH} | ({COORDINATOR} if workload.is_coordinator else set())
     for place in workload.places:
         image = place.container.get("image")
-        parsed = parse(image) if isinstance(image, str) and place.name in names else ""
+        parsed = parse_image(image) if isinstance(image, str) and place.name in names else ""
         if not isinstance(parsed, str) and parsed.tag and parsed.tag != release:
             path = (*place.path, "image")
             yield finding("CC0507", workload.ref, path, image=image, tag=parsed.tag, release=release)

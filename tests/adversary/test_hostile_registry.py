@@ -15,7 +15,7 @@ from krm_function.lock.resolve import Limits
 from krm_function.lock.run import Run, resolve_all
 from krm_function.lock.transport import Transport
 from krm_function.lock.wire import Pace
-from krm_function.model.image import Image, parse
+from krm_function.model.image import Image, parse_image
 from tests.adversary.hostile_registry import Server, Talk
 from tests.adversary.registry_modes import NEVER, ROWS, SLOW, Row
 from tests.lock.content import PASSWD, image
@@ -32,7 +32,7 @@ def locked(transport: Transport, directory: Path, *names: str, limits: Limits = 
     config.write_text('{"auths": {"127.0.0.1": {"username": "CANARY-user", "password": "CANARY-password"}}}')
     images: list[Image] = []
     for name in names:
-        made = parse(name)
+        made = parse_image(name)
         assert isinstance(made, Image)
         images.append(made)
     return resolve_all(images, [Registry(transport, Credentials(str(config)))], {}, limits, 8, lambda _: None)
@@ -171,7 +171,7 @@ def test_a_run_that_is_ended_does_not_wait_for_a_silent_registry(silent: Server,
     def interrupt(_: int) -> None:
         raise KeyboardInterrupt
 
-    made = parse(silent.name)
+    made = parse_image(silent.name)
     assert isinstance(made, Image)
     source = Registry(Transport((silent.address,), 8), Credentials(str(tmp_path / "none")))
     with pytest.raises(KeyboardInterrupt):

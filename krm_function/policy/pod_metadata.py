@@ -43,7 +43,7 @@ _RUNTIME = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\Z")
 
 
-class Subject(NamedTuple):
+class PodMetadata(NamedTuple):
     """A workload as the generator sees it. `name_pattern` is "" when the pod's name cannot be known."""
 
     ref: Ref
@@ -62,7 +62,7 @@ def is_bookkeeping(key: str) -> bool:
     return key.startswith(_BOOKKEEPING)
 
 
-def escape(text: str) -> str:
+def escape_regex(text: str) -> str:
     r"""`text` as a regex that matches only itself, with the escapes of Rust's `regex::escape`.
 
     >>> escape("a.b-c_d")
@@ -74,13 +74,13 @@ def escape(text: str) -> str:
 _SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$#&\-~]")
 
 
-def subject(workload: Workload) -> tuple[Subject, list[Finding]]:
+def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
     """Read a workload. The pod spec itself is not looked at; see fields.check."""
     metadata = mapping(workload.object.get("metadata"))
     findings: list[Finding] = []
     spec = workload.pod_spec
     account = spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"
-    made = Subject(
+    made = PodMetadata(
         workload.ref,
         spec,
         workload.spec_path,
@@ -115,7 +115,7 @@ def _name_pattern(workload: Workload, metadata: dict[str, Any], findings: list[F
                     remedy="use letters, digits, dots and dashes only",
                 )
             )
-        base = str(base) if not suffix else escape(str(base)) + suffix
+        base = str(base) if not suffix else escape_regex(str(base)) + suffix
         return base + PATTERNS[workload.ref.kind]
     return ""
 
