@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from krm_function.api import Release
 from krm_function.findings import Finding, finding
 from krm_function.manifest.fields import TDX_MULTI_VCPU
-from krm_function.model.injected import INITIALIZER_IMAGE, SERVICE_MESH_IMAGE
+from krm_function.model.injected.initializer import INITIALIZER_IMAGE
+from krm_function.model.injected.mesh_sidecar import SERVICE_MESH_IMAGE
 from krm_function.model.platforms import PLATFORMS, Platform
 
 FROM_A_MANIFEST = "import a manifest.json that `contrast generate` made for this platform"

@@ -10,11 +10,13 @@ from typing import Any
 
 from krm_function.api.kinds import Generate, Release
 from krm_function.findings import Finding, finding
-from krm_function.model import injected
 from krm_function.model.draft import Draft
 from krm_function.model.edits import ABSENT, Outcome
-from krm_function.model.injected import INITIALIZER, PVC_HOLDER, SECRETS, SERVICE_MESH, MeshConfig, SecurePv
-from krm_function.model.mesh import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
+from krm_function.model.injected import SECRETS, SECRETS_PATH, memory_volume, secrets_mount
+from krm_function.model.injected.image_store import IMAGE_STORE_SIZE, PVC_HOLDER, image_store_volume, pvc_holder
+from krm_function.model.injected.initializer import INITIALIZER, INITIALIZER_IMAGE, SecurePv, initializer
+from krm_function.model.injected.mesh_sidecar import SERVICE_MESH, SERVICE_MESH_IMAGE, MeshConfig, service_mesh
+from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
 from krm_function.model.pods import claims, named, sources
 from krm_function.model.quantity import nano
 from krm_function.model.shapes import shape_findings
@@ -83,7 +85,7 @@ def _wanted(workload: Workload, options: Generate) -> Wanted:
     notes = workload.annotations
     ordinary = not workload.is_coordinator
     annotated = any(key in notes for key in KEYS)
-    size = str(notes.get(STORE_SIZE, injected.IMAGE_STORE_SIZE))
+    size = str(notes.get(STORE_SIZE, IMAGE_STORE_SIZE))
     return Wanted(
         initializer=ordinary and options.initializer and notes.get(SKIP_INITIALIZER) != "true",
         mesh=ordinary and options.service_mesh and annotated,
@@ -154,7 +156,7 @@ def _taken_mount_paths(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
         if place.is_init and place.name in wanted.own:
             continue
         for index, mount in enumerate(place.mounts):
-            if mount["name"] != SECRETS and str(mount.get("mountPath")).rstrip("/") == injected.SECRETS_PATH:
+            if mount["name"] != SECRETS and str(mount.get("mountPath")).rstrip("/") == SECRETS_PATH:
                 path = (*place.path, "volumeMounts", index, "mountPath")
                 yield finding("CC0812", workload.ref, path, container=place.name, volume=mount["name"])
 
@@ -217,13 +219,13 @@ def _add_initializer(draft: Draft, wanted: Wanted, release: Release, host: str) 
     pod = draft.workload
     secure_pv = _secure_pv(pod) if pod.annotations.get(SECURE_PV) else None
     if secure_pv:
-        volume = injected.memory_volume(secure_pv.mount)
+        volume = memory_volume(secure_pv.mount)
         _ensure_volume(draft, volume, "CC0801", f"secure-pv shares the volume {secure_pv.device} through it")
-    _ensure_volume(draft, injected.memory_volume(SECRETS), "CC0801", "the initializer leaves the pod's secrets here")
+    _ensure_volume(draft, memory_volume(SECRETS), "CC0801", "the initializer leaves the pod's secrets here")
     _mount_secrets(draft, wanted)
-    image = release.images.get(injected.INITIALIZER_IMAGE, injected.INITIALIZER_IMAGE)
+    image = release.images.get(INITIALIZER_IMAGE, INITIALIZER_IMAGE)
     memory = release.memory.secure_pv if secure_pv else release.memory.initializer
-    container = injected.initializer(image, host, secure_pv, memory, mesh_disabled=not wanted.mesh_annotated)
+    container = initializer(image, host, secure_pv, memory, mesh_disabled=not wanted.mesh_annotated)
     reason = "attests the pod to the coordinator before anything else starts"
     if secure_pv:
         reason = f"{reason}, and opens the encrypted volume {secure_pv.device}"
@@ -235,7 +237,7 @@ def _add_initializer(draft: Draft, wanted: Wanted, release: Release, host: str) 
 
 def _mount_secrets(draft: Draft, wanted: Wanted) -> None:
     """Every container that is not ours gets the mount as its last one, in place of any other mount of that volume."""
-    mount = injected.secrets_mount()
+    mount = secrets_mount()
     for place in draft.workload.places:
         if place.is_init and place.name in wanted.own:
             continue
@@ -255,9 +257,9 @@ def _add_mesh(draft: Draft, release: Release) -> None:
     notes = draft.workload.annotations
     admin, ingress, egress = (str(notes.get(key, "")) for key in (ADMIN_PORT, INGRESS, EGRESS))
     port = read_mesh(notes).mesh.admin_port or 0
-    _ensure_volume(draft, injected.memory_volume(SECRETS), "CC0802", "the service mesh reads its certificate here")
-    image = release.images.get(injected.SERVICE_MESH_IMAGE, injected.SERVICE_MESH_IMAGE)
-    container = injected.service_mesh(image, MeshConfig(admin, ingress, egress, port), release.memory.service_mesh)
+    _ensure_volume(draft, memory_volume(SECRETS), "CC0802", "the service mesh reads its certificate here")
+    image = release.images.get(SERVICE_MESH_IMAGE, SERVICE_MESH_IMAGE)
+    container = service_mesh(image, MeshConfig(admin, ingress, egress, port), release.memory.service_mesh)
     _place(draft, container, -1, "CC0802", "a service mesh annotation asks for the proxy")
 
 
@@ -266,10 +268,10 @@ def _add_image_store(draft: Draft, wanted: Wanted, release: Release) -> bool:
     path = (*draft.workload.spec_path, "initContainers")
     missing = not named(dig(draft.workload.document, path), PVC_HOLDER)
     if missing:
-        image = release.images.get(injected.INITIALIZER_IMAGE, injected.INITIALIZER_IMAGE)
+        image = release.images.get(INITIALIZER_IMAGE, INITIALIZER_IMAGE)
         reason = "holds the device of the image store before the first image is pulled"
-        draft.put(path, 0, injected.pvc_holder(image, release.memory.pvc_holder), "CC0803", reason)
-    volume = injected.image_store_volume(wanted.store_size)
+        draft.put(path, 0, pvc_holder(image, release.memory.pvc_holder), "CC0803", reason)
+    volume = image_store_volume(wanted.store_size)
     _ensure_volume(draft, volume, "CC0803", f"images are stored on an encrypted device of {wanted.store_size}")
     return missing
 

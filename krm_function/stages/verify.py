@@ -13,8 +13,9 @@ from krm_function.measurement.vcpu import MAX_VCPUS
 from krm_function.model import annotations
 from krm_function.model.gpu import gpu_count, gpu_problems
 from krm_function.model.image import is_contrast_image, parse_image, shown
-from krm_function.model.injected import INITIALIZER, SERVICE_MESH
-from krm_function.model.mesh import EGRESS, read_mesh
+from krm_function.model.injected.initializer import INITIALIZER
+from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
+from krm_function.model.mesh_annotations import EGRESS, read_mesh
 from krm_function.model.pods import claim_templates, claims, named, sources
 from krm_function.model.shapes import shape_findings
 from krm_function.model.vcpus import vcpus

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.mesh import ADMIN_PORT, EGRESS, INGRESS, LONGEST, Egress, Ingress, Mesh, read_mesh
+from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, LONGEST, Egress, Ingress, Mesh, read_mesh
 
 
 def problems(key: str, value: object) -> list[str]:
