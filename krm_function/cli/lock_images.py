@@ -101,9 +101,9 @@ def _rendered(workload: Workload, config: Config | None, namespace: str) -> tupl
 
 def _images(workload: Workload) -> Iterator[tuple[Path, str]]:
     """Every image of a pod: containers, init containers, image volumes."""
-    for place in workload.places:
-        image = place.container.get("image")
-        yield (*place.path, "image"), image if isinstance(image, str) else ""
+    for each in workload.all_containers:
+        image = each.container.get("image")
+        yield (*each.path, "image"), image if isinstance(image, str) else ""
     for index, volume in enumerate(maps(workload.pod_spec.get("volumes"))):
         image = mapping(volume.get("image")).get("reference")
         if isinstance(image, str):

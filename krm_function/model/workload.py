@@ -47,7 +47,7 @@ def maps(value: Any) -> list[dict[str, Any]]:
     return [mapping(entry) for entry in value] if isinstance(value, list) else []
 
 
-class Place(NamedTuple):
+class PodContainer(NamedTuple):
     """A container and where it stands: `field` is initContainers or containers, `path` starts at the document."""
 
     field: str
@@ -129,10 +129,10 @@ class Workload(NamedTuple):
         return name if isinstance(name, str) else ""
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def all_containers(self) -> tuple[PodContainer, ...]:
         """Init containers, then regular ones: the order in which they start."""
         return tuple(
-            Place(field, (*self.spec_path, field, index), container)
+            PodContainer(field, (*self.spec_path, field, index), container)
             for field in ("initContainers", "containers")
             for index, container in enumerate(maps(self.pod_spec.get(field)))
         )

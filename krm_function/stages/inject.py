@@ -82,12 +82,12 @@ def inject_into(
 
 
 def _wanted(workload: Workload, options: Generate) -> Wanted:
-    notes = workload.annotations
+    annotations = workload.annotations
     ordinary = not workload.is_coordinator
-    annotated = any(key in notes for key in KEYS)
-    size = str(notes.get(STORE_SIZE, IMAGE_STORE_SIZE))
+    annotated = any(key in annotations for key in KEYS)
+    size = str(annotations.get(STORE_SIZE, IMAGE_STORE_SIZE))
     return Wanted(
-        initializer=ordinary and options.initializer and notes.get(SKIP_INITIALIZER) != "true",
+        initializer=ordinary and options.initializer and annotations.get(SKIP_INITIALIZER) != "true",
         mesh=ordinary and options.service_mesh and annotated,
         mesh_annotated=annotated,
         store=options.image_store and size != "0",
@@ -100,9 +100,9 @@ def _wanted(workload: Workload, options: Generate) -> Wanted:
 
 def _problems(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
     """Everything that forbids an injection, found before the first edit so that no pod is ever half injected."""
-    for place in workload.places:
-        if not place.is_init and place.name in wanted.own:
-            yield finding("CC0208", workload.ref, (*place.path, "name"), what="container", name=place.name)
+    for each in workload.all_containers:
+        if not each.is_init and each.name in wanted.own:
+            yield finding("CC0208", workload.ref, (*each.path, "name"), what="container", name=each.name)
     if wanted.initializer or wanted.mesh:
         yield from _not_empty_dir(workload, SECRETS)
     if wanted.initializer:
@@ -152,13 +152,13 @@ def _not_empty_dir(workload: Workload, name: str) -> Iterator[Finding]:
 
 def _taken_mount_paths(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
     """Mounts of other volumes where the secrets belong; Kubernetes refuses two at one path."""
-    for place in workload.places:
-        if place.is_init and place.name in wanted.own:
+    for each in workload.all_containers:
+        if each.is_init and each.name in wanted.own:
             continue
-        for index, mount in enumerate(place.mounts):
+        for index, mount in enumerate(each.mounts):
             if mount["name"] != SECRETS and str(mount.get("mountPath")).rstrip("/") == SECRETS_PATH:
-                path = (*place.path, "volumeMounts", index, "mountPath")
-                yield finding("CC0812", workload.ref, path, container=place.name, volume=mount["name"])
+                path = (*each.path, "volumeMounts", index, "mountPath")
+                yield finding("CC0812", workload.ref, path, container=each.name, volume=mount["name"])
 
 
 def _secure_pv(workload: Workload) -> SecurePv | None:
@@ -238,15 +238,15 @@ def _add_initializer(draft: Draft, wanted: Wanted, release: Release, host: str) 
 def _mount_secrets(draft: Draft, wanted: Wanted) -> None:
     """Every container that is not ours gets the mount as its last one, in place of any other mount of that volume."""
     mount = secrets_mount()
-    for place in draft.workload.places:
-        if place.is_init and place.name in wanted.own:
+    for each in draft.workload.all_containers:
+        if each.is_init and each.name in wanted.own:
             continue
-        path = (*place.path, "volumeMounts")
-        present = place.mounts
+        path = (*each.path, "volumeMounts")
+        present = each.mounts
         kept = [entry for entry in present if entry["name"] != SECRETS]
         if same(present, [*kept, mount]):
             continue
-        reason = f"container {place.name} reads its certificates and secrets here"
+        reason = f"container {each.name} reads its certificates and secrets here"
         draft.put(path, len(present), mount, "CC0804", reason)
         for index in reversed(named(present, SECRETS)):
             draft.edit("remove", (*path, index), ABSENT, "CC0804", "the secrets are mounted once, at /contrast")
@@ -254,9 +254,9 @@ def _mount_secrets(draft: Draft, wanted: Wanted) -> None:
 
 def _add_mesh(draft: Draft, release: Release) -> None:
     """Take the steps of contrast.md 5.3."""
-    notes = draft.workload.annotations
-    admin, ingress, egress = (str(notes.get(key, "")) for key in (ADMIN_PORT, INGRESS, EGRESS))
-    port = read_mesh(notes).mesh.admin_port or 0
+    annotations = draft.workload.annotations
+    admin, ingress, egress = (str(annotations.get(key, "")) for key in (ADMIN_PORT, INGRESS, EGRESS))
+    port = read_mesh(annotations).mesh.admin_port or 0
     _ensure_volume(draft, memory_volume(SECRETS), "CC0802", "the service mesh reads its certificate here")
     image = release.images.get(SERVICE_MESH_IMAGE, SERVICE_MESH_IMAGE)
     container = service_mesh(image, MeshConfig(admin, ingress, egress, port), release.memory.service_mesh)
@@ -278,10 +278,10 @@ def _add_image_store(draft: Draft, wanted: Wanted, release: Release) -> bool:
 
 def _replace_images(draft: Draft, release: Release, pinned: set[str]) -> None:
     """Take the step of contrast.md 5.6: whole strings, once; the containers in `pinned` have their images already."""
-    for place in draft.workload.places:
-        image = place.container.get("image")
-        if not isinstance(image, str) or (place.is_init and place.name in pinned):
+    for each in draft.workload.all_containers:
+        image = each.container.get("image")
+        if not isinstance(image, str) or (each.is_init and each.name in pinned):
             continue
         after = release.images.get(image, image)
         if after != image:
-            draft.edit("set", (*place.path, "image"), after, "CC0506", f"the release pins {image}")
+            draft.edit("set", (*each.path, "image"), after, "CC0506", f"the release pins {image}")

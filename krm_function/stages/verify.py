@@ -69,7 +69,7 @@ def _containers(workload: Workload) -> Iterator[Finding]:
     """There must be one, and names must be unique, as Kubernetes wants it."""
     if not workload.containers:
         yield finding("CC0206", workload.ref, (*workload.spec_path, "containers"))
-    containers = Counter(place.name for place in workload.places)
+    containers = Counter(each.name for each in workload.all_containers)
     volumes = Counter(str(volume["name"]) for volume in maps(workload.pod_spec.get("volumes")))
     for what, names in (("container", containers), ("volume", volumes)):
         for name, count in names.items():
@@ -149,11 +149,11 @@ def _processors(workload: Workload) -> Iterator[Finding]:
 
 def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding]:
     """Every image is there, valid and pinned; Contrast's own may wait for the release to pin them."""
-    for place in workload.places:
-        image: str = place.container.get("image") or ""
-        path = (*place.path, "image")
+    for each in workload.all_containers:
+        image: str = each.container.get("image") or ""
+        path = (*each.path, "image")
         if not image:
-            yield finding("CC0501", workload.ref, place.path, container=place.name)
+            yield finding("CC0501", workload.ref, each.path, container=each.name)
             continue
         if is_contrast_image(image) and image in replaced:
             continue
@@ -172,11 +172,11 @@ def _versions(workload: Workload, release: str) -> Iterator[Finding]:
     if "dev" in release or "pre" in release:
         return
     names = {INITIALIZER, SERVICE_MESH} | ({COORDINATOR} if workload.is_coordinator else set())
-    for place in workload.places:
-        image = place.container.get("image")
-        parsed = parse_image(image) if isinstance(image, str) and place.name in names else ""
+    for each in workload.all_containers:
+        image = each.container.get("image")
+        parsed = parse_image(image) if isinstance(image, str) and each.name in names else ""
         if not isinstance(parsed, str) and parsed.tag and parsed.tag != release:
-            path = (*place.path, "image")
+            path = (*each.path, "image")
             yield finding("CC0507", workload.ref, path, image=image, tag=parsed.tag, release=release)
 
 
@@ -184,11 +184,11 @@ def _mounts(workload: Workload) -> Iterator[Finding]:
     """No container mounts a file system that the host controls; block devices are no mounts."""
     volumes = maps(workload.pod_spec.get("volumes"))
     claimed = claims(workload)
-    for place in workload.places:
-        for index, mount in enumerate(place.mounts):
+    for each in workload.all_containers:
+        for index, mount in enumerate(each.mounts):
             name = mount["name"]
-            path = (*place.path, "volumeMounts", index)
-            values: dict[str, Any] = {"container": place.name, "volume": name}
+            path = (*each.path, "volumeMounts", index)
+            values: dict[str, Any] = {"container": each.name, "volume": name}
             if name in claimed:  # takes the place of a volume of this name
                 yield finding("CC0807", workload.ref, path, **values, source="volumeClaimTemplate")
                 continue
@@ -196,7 +196,7 @@ def _mounts(workload: Workload) -> Iterator[Finding]:
             if not found:
                 yield finding("CC0810", workload.ref, path, **values)
             for at in found:
-                yield from _source(workload, place.name, path, volumes[at])
+                yield from _source(workload, each.name, path, volumes[at])
 
 
 def _source(workload: Workload, container: str, path: Path, volume: Mapping[str, Any]) -> Iterator[Finding]:
