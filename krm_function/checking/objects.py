@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.checking.applied import stale
-from krm_function.checking.differing import differing, shown
-from krm_function.checking.drift import compare
+from krm_function.checking.differing_paths import differing_paths, paths_text
+from krm_function.checking.drift import differing_fields
 from krm_function.checking.same_object import comparable, excused
 from krm_function.findings import Finding, Path, finding
 from krm_function.manifest.fields import FILE
@@ -34,13 +34,13 @@ DROPS = "does not make this object, and drops it"
 ADDS = "makes this object as well, and it is not here"
 MANIFEST: Path = ("data", FILE)
 
-Standing = tuple[Path, Any]
+ObjectAt = tuple[Path, Any]
 
 
 def compare_objects(
     resources: Sequence[Resource], documents: Mapping[int, Document], rendered: Rendered
 ) -> list[Finding]:
-    """The differences to another render. documents: what was parsed before, by position."""
+    """A finding for each difference to another render. documents: parsed already, by position of their resource."""
     findings: list[Finding] = []
     for index, (resource, text) in enumerate(zip(resources, rendered.texts, strict=True)):
         if text == resource.text:
@@ -70,9 +70,9 @@ def _compared(document: Document, after: Document | None) -> Iterator[Finding]:
             yield from _differing(old[0], old[1], new[1], document.value)
 
 
-def _paired(before: list[Standing], now: list[Standing]) -> Iterator[tuple[Standing | None, Standing | None]]:
+def _paired(before: list[ObjectAt], now: list[ObjectAt]) -> Iterator[tuple[ObjectAt | None, ObjectAt | None]]:
     """Objects of a list by identity; None where one side has none. Of equal ones, the first with the first."""
-    left: dict[Any, list[Standing]] = {}
+    left: dict[Any, list[ObjectAt]] = {}
     for standing in now:
         left.setdefault(reference(standing[1]), []).append(standing)
     for standing in before:
@@ -85,7 +85,7 @@ def _paired(before: list[Standing], now: list[Standing]) -> Iterator[tuple[Stand
 
 def _differing(root: Path, before: Any, now: Any, whole: Any) -> Iterator[Finding]:
     """The findings of one object. whole: the document it stands in, at `root`."""
-    paths = list(differing(comparable(before), comparable(now), excused))
+    paths = list(differing_paths(comparable(before), comparable(now), excused))
     ref = reference(before)
     initdata: Path = (*KINDS[ref.kind][1], "metadata", "annotations", INITDATA) if ref.kind in KINDS else ("",)
     policy = (*initdata, "data", POLICY)
@@ -101,7 +101,7 @@ def _differing(root: Path, before: Any, now: Any, whole: Any) -> Iterator[Findin
     elif inside and policy not in inside:
         fields.append(initdata)  # the same files in another document
     if fields:
-        yield finding("CC1114", ref, root + fields[0], fields=shown(fields))
+        yield finding("CC1114", ref, root + fields[0], fields=paths_text(fields))
 
 
 def _moved(before: Any, now: Any) -> list[str]:
@@ -110,4 +110,4 @@ def _moved(before: Any, now: Any) -> list[str]:
         sealed, again = (describe(decode_toml(from_annotation(text)).data[POLICY]) for text in (before, now))
     except (ValueError, KeyError, TypeError, AttributeError):
         return ["its policy"]
-    return compare(sealed, again)
+    return differing_fields(sealed, again)

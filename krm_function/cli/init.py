@@ -120,7 +120,7 @@ def _plan(directory: str, target: Target, platform: str) -> Plan:
     files |= missing_schemas(directory, CONFIG_KINDS)
     if wired.text != text:
         files[path] = encode(wired.text, decode(target.data).bom)
-        said.append(f"{'changed' if target.data else 'made'} {path}: {'; '.join(wired.said)}")
+        said.append(f"{'changed' if target.data else 'made'} {path}: {'; '.join(wired.added)}")
     generate_text, release_text, lock_text = (
         files.get(path) or read_file(path) for path in (os.path.join(directory, name) for name in made)
     )

@@ -10,8 +10,8 @@ from typing import Any
 from krm_function import __version__
 from krm_function.findings import dotted
 from krm_function.model.platforms import PLATFORMS
-from krm_function.placement.fit import shown
-from krm_function.placement.place import listed
+from krm_function.placement.fit import amount_text
+from krm_function.placement.place import first_and_more
 from krm_function.report.order import escape
 from krm_function.report.plan import UNPLACED, Line, Plan, changes_of, counted, totals
 from krm_function.report.plan_text import nodes_of
@@ -58,7 +58,7 @@ def plan_html(plan: Plan) -> str:
         findings=[{"found": found, "at": position(found), "line": _line_of(found.ref, plan)} for found in plan.said],
         lost=[index for index in range(len(plan.lines)) if not any(index in pool.workloads for pool in plan.pools)],
         counted=counted,
-        listed=listed,
+        listed=first_and_more,
         dotted=dotted,
     )
 
@@ -93,7 +93,7 @@ def _line(index: int, line: Line) -> dict[str, Any]:
         "nodes": nodes_of(placement) if placement is not None else "",
         "refusals": placement.refusals if placement is not None else (),
         "changes": "nothing" if line.broken else changes_of(planned),
-        "requests": [(name, shown(name, amount)) for name, amount in requests if amount],
+        "requests": [(name, amount_text(name, amount)) for name, amount in requests if amount],
         "containers": allowed(planned.workload),
         "why": _why(line),
     }

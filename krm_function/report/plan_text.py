@@ -4,7 +4,7 @@ Rule of this file: one line stays one line, whatever the input put into a name.
 """
 
 from krm_function.pipeline import Planned
-from krm_function.placement.place import Placement, grouped, listed
+from krm_function.placement.place import Placement, first_and_more, grouped
 from krm_function.report.order import escape
 from krm_function.report.plan import Line, Plan, changes_of, totals
 from krm_function.report.table import table
@@ -44,9 +44,9 @@ def nodes_of(placement: Placement) -> str:
     """`snp-1, snp-2 (2 of 6)`."""
     if placement.refused:
         return "refused at admission"
-    count = len(placement.verdicts)
+    count = len(placement.fits)
     fitting = placement.fitting
-    return f"{listed(fitting)} ({len(fitting)} of {count})" if fitting else f"none of {count}"
+    return f"{first_and_more(fitting)} ({len(fitting)} of {count})" if fitting else f"none of {count}"
 
 
 def notes_of(line: Line) -> str:
@@ -55,7 +55,7 @@ def notes_of(line: Line) -> str:
     Where some node does take it, one reason for each other node is enough.
     """
     parts = [", ".join(dict.fromkeys(found.code for found in line.findings))]
-    verdicts = line.placement.verdicts if line.placement is not None else ()
+    verdicts = line.placement.fits if line.placement is not None else ()
     if any(not verdict.reasons for verdict in verdicts):
         verdicts = tuple(verdict._replace(reasons=verdict.reasons[:1]) for verdict in verdicts)
     refusals = grouped(verdicts)

@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.model.quantity import NANO
 from krm_function.model.workload import maps
 from krm_function.pipeline import Planned
-from krm_function.placement.fit import shown
+from krm_function.placement.fit import amount_text
 from krm_function.placement.node_affinity import required_terms
 from krm_function.placement.nodes import Node
 from krm_function.placement.place import Placement
@@ -89,4 +89,6 @@ def _capacity(node: Node) -> tuple[tuple[str, str], ...]:
     known = node.allocatable or {}
     names = [name for name in ("cpu", "memory") if name in known]
     names += sorted(name for name in known if name not in {"cpu", "memory"} | LEFT_OUT and known[name] > 0)
-    return tuple((name, f"{known[name] // GIB}Gi" if name == "memory" else shown(name, known[name])) for name in names)
+    return tuple(
+        (name, f"{known[name] // GIB}Gi" if name == "memory" else amount_text(name, known[name])) for name in names
+    )

@@ -25,9 +25,9 @@ def wire_kptfile(text: str, files: Files, name: str) -> Wired:
     if problem:
         return Wired(text, findings=(problem,))
     pipeline, mutators = mapping(document.value).get("pipeline"), dig(document.value, ("pipeline", "mutators"))
-    ours = [index for index, mutator in enumerate(maps(mutators)) if _is_ours(mutator)]
-    if ours:
-        late = ours[-1] != len(mutators) - 1
+    present = [index for index, mutator in enumerate(maps(mutators)) if _is_ours(mutator)]
+    if present:
+        late = present[-1] != len(mutators) - 1
         return Wired(
             text, findings=(finding("CC1312", what=f"mutator {PROGRAM}", after="another mutator"),) if late else ()
         )

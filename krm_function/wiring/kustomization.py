@@ -24,14 +24,14 @@ def wire_kustomization(text: str, files: Files, resources: tuple[str, ...] = ())
     if problem:
         return Wired(text, findings=(problem,))
     changes: list[Change] = []
-    said: list[str] = []
+    steps: list[str] = []
     for key, names in (("resources", (*resources, files.release, files.lock)), ("transformers", (files.generate,))):
         there = listed(value, key)
         added = [name for name in dict.fromkeys(names) if name not in there]
         changes += _append(value.get(key), key, added)
-        said += [f"{key}: {', '.join(added)}"] if added else []
+        steps += [f"{key}: {', '.join(added)}"] if added else []
     spliced = splice(document, changes).text if changes else text
-    return Wired(spliced, tuple(said), _not_last(value, files.generate))
+    return Wired(spliced, tuple(steps), _not_last(value, files.generate))
 
 
 def listed(value: Any, key: str) -> tuple[str, ...]:

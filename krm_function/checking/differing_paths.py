@@ -15,7 +15,7 @@ SHOWN = 4  # places in one sentence
 
 
 class Absent:
-    """What stands where nothing does."""
+    """The type of ABSENT: no value, which is not the same as null."""
 
 
 ABSENT = Absent()
@@ -26,16 +26,16 @@ def never(_path: Path, _first: Any, _second: Any) -> bool:
     return False
 
 
-def differing(first: Any, second: Any, excused: Excuse, path: Path = ()) -> Iterator[Path]:
-    """The places where two values differ, the deepest that tell; a list with other entries or another order is one."""
+def differing_paths(first: Any, second: Any, excused: Excuse, path: Path = ()) -> Iterator[Path]:
+    """The deepest paths at which two values differ; lists with other names or another order differ as a whole."""
     if same(first, second) or excused(path, first, second):
         return
     if isinstance(first, dict) and isinstance(second, dict):
         for key in {**first, **second}:
-            yield from differing(first.get(key, ABSENT), second.get(key, ABSENT), excused, (*path, key))
+            yield from differing_paths(first.get(key, ABSENT), second.get(key, ABSENT), excused, (*path, key))
     elif isinstance(first, list) and isinstance(second, list) and _names(first) == _names(second):
         for index, entry in enumerate(first):
-            yield from differing(entry, second[index], excused, (*path, index))
+            yield from differing_paths(entry, second[index], excused, (*path, index))
     else:
         yield path
 
@@ -44,7 +44,7 @@ def _names(entries: list[Any]) -> list[Any]:
     return [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
 
 
-def shown(paths: list[Path]) -> str:
-    """Some places as text."""
+def paths_text(paths: list[Path]) -> str:
+    """The first paths as text, and how many more there are."""
     more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
     return ", ".join(dotted(path) or "all of it" for path in paths[:SHOWN]) + more
