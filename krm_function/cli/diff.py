@@ -13,7 +13,7 @@ from krm_function.cli.generate import rendered_inputs
 from krm_function.cli.inputs import read_inputs
 from krm_function.cli.say import complain
 from krm_function.cli.streams import write_out
-from krm_function.report.diff import diff_text, differing
+from krm_function.report.diff import changed_documents, diff_text
 
 
 def run_diff(options: Namespace) -> int:
@@ -22,7 +22,7 @@ def run_diff(options: Namespace) -> int:
     rendered = rendered_inputs(options, inputs)
     if rendered.failed:
         return complain(rendered.findings, options.format, options.report)
-    documents = differing(inputs.resources, rendered)
+    documents = changed_documents(inputs.resources, rendered)
     write_out(diff_text(documents, colour=_colour()).encode("utf-8"))
     code = complain(rendered.findings, options.format, options.report)
     return FINDINGS if documents and options.exit_code else code

@@ -22,7 +22,7 @@ from krm_function.model.located import yaml_finding
 from krm_function.model.nearest import nearest
 from krm_function.model.platforms import PLATFORMS, find_platform
 from krm_function.record import NamedTuple
-from krm_function.report.order import escape
+from krm_function.report.order import on_one_line
 from krm_function.wiring import (
     KPTFILE,
     KUSTOMIZATIONS,
@@ -73,7 +73,7 @@ def run_init(options: Namespace) -> int:
         sweep(os.path.join(directory, name) for name in (*os.listdir(directory), *map(schema_file, CONFIG_KINDS)))
         write_all(plan.files)
     said = [f"{'would be ' if options.dry_run else ''}{line}" for line in plan.said] or ["nothing to do"]
-    text = "".join(f"{escape(line)}\n" for line in [*said, *steps(plan.state)])
+    text = "".join(f"{on_one_line(line)}\n" for line in [*said, *steps(plan.state)])
     return complain(findings, options.format, options.report, text)
 
 

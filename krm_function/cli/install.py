@@ -24,7 +24,7 @@ from krm_function.cli.say import complain
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, create_file, read_file
 from krm_function.hosts.leftovers import sweep, sweep_directory, temporary_directory
-from krm_function.report.order import escape
+from krm_function.report.order import on_one_line
 
 PROGRAM = "contrast-krm"
 PLUGIN = f"plugin/{API_VERSION}/contrastgenerate/ContrastGenerate"
@@ -47,9 +47,11 @@ def run_install(options: Namespace) -> int:
         raise FileProblem(problem.filename or directory, problem.strerror or "not writable", writing=True) from problem
     said = ""
     if not has_errors(findings):
-        where = escape(os.path.join(directory, PROGRAM))
-        home = escape(os.path.join(os.path.abspath(directory), "plugin"))
-        said = f"{where}: contrast-krm {__version__} for {escape(python)}" + ("" if changed else ", as before") + "\n"
+        where = on_one_line(os.path.join(directory, PROGRAM))
+        home = on_one_line(os.path.join(os.path.abspath(directory), "plugin"))
+        said = (
+            f"{where}: contrast-krm {__version__} for {on_one_line(python)}" + ("" if changed else ", as before") + "\n"
+        )
         said += f"for legacy plugins: export KUSTOMIZE_PLUGIN_HOME={home}\n"
     return complain(findings, options.format, options.report, said)
 

@@ -15,7 +15,7 @@ from krm_function.hosts.leftovers import sweep
 from krm_function.hosts.writing import NewFile, staged, write_files
 from krm_function.manifest.new_keys import KeyPair, new_seedshare_owner, new_workload_owner
 from krm_function.model.located import yaml_finding
-from krm_function.report.order import escape
+from krm_function.report.order import on_one_line
 from krm_function.wiring import with_owner_key
 from krm_function.yamltext import YamlError
 
@@ -49,7 +49,7 @@ def run_keys_new(options: Namespace) -> int:
     told += [f"public key: {public}"] if public else []
     told += [f"public key: added to spec.manifest.{field} in {options.add_to}"] if options.add_to else []
     told += [] if options.add_to else [f"the public key goes into spec.manifest.{field} of the ContrastGenerate"]
-    return complain([], options.format, options.report, "".join(f"{escape(line)}\n" for line in told))
+    return complain([], options.format, options.report, "".join(f"{on_one_line(line)}\n" for line in told))
 
 
 def _wrong(private: str, public: str, add_to: str, field: str) -> list[Finding]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 from krm_function.cli.exits import USAGE, Exit
 from krm_function.cli.say import FORMATS
 from krm_function.cli.streams import flush, write_out
-from krm_function.report.order import escape
+from krm_function.report.order import on_one_line
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -52,7 +52,7 @@ class Parser(argparse.ArgumentParser):
         """Say that nobody knows the first of these arguments."""
         known = [option for action in self._actions for option in action.option_strings]
         word = words[0].partition("=")[0]
-        self._refuse(f"unknown argument {escape(word)}", self._meant(word, known) or f"see {self.prog} --help")
+        self._refuse(f"unknown argument {on_one_line(word)}", self._meant(word, known) or f"see {self.prog} --help")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         """Refuse what is none of the choices; argparse would list them all in one line."""
@@ -60,7 +60,11 @@ class Parser(argparse.ArgumentParser):
             return
         known = [str(choice) for choice in action.choices]
         name = action.option_strings[-1] if action.option_strings else str(action.metavar).lower()
-        what = f"{name} {escape(str(value))} is not known" if name != "verb" else f"unknown verb {escape(str(value))}"
+        what = (
+            f"{name} {on_one_line(str(value))} is not known"
+            if name != "verb"
+            else f"unknown verb {on_one_line(str(value))}"
+        )
         self._refuse(what, self._meant(str(value), known) or f"use one of {', '.join(known)}")
 
     def _meant(self, word: str, known: Sequence[str]) -> str:

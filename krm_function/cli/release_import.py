@@ -25,7 +25,7 @@ from krm_function.record import NamedTuple
 from krm_function.release import Combined, Fact, combine, existing, facts_of, missing, new_text, updated_text
 from krm_function.release.known import known_facts
 from krm_function.release.text import KIND, Existing
-from krm_function.report.order import escape
+from krm_function.report.order import on_one_line
 from krm_function.yamltext import YamlError
 
 LAST_VCPU = 220
@@ -74,11 +74,11 @@ def _finish(combined: Combined, before: Before, options: Namespace, findings: li
         write_out(data)
     elif data == before.data:
         sweep([options.output])
-        said += f"{escape(options.output)} says so already\n"
+        said += f"{on_one_line(options.output)} says so already\n"
     else:
         copies = missing_schemas(os.path.dirname(options.output), [KIND]) if new else {}
         write_all(copies | {options.output: data})
-        said += f"{'wrote' if new else 'updated'} {escape(options.output)}\n"
+        said += f"{'wrote' if new else 'updated'} {on_one_line(options.output)}\n"
     return complain(findings, options.format, options.report, said)
 
 

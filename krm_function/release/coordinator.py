@@ -22,7 +22,7 @@ def is_coordinator(value: dict[str, Any]) -> bool:
 
 
 def coordinator_facts(value: dict[str, Any], file: str, line: int) -> Facts:
-    """What the StatefulSet tells."""
+    """The facts of the StatefulSet."""
     containers = maps(dig(value, ("spec", "template", "spec", "containers")))
     images = [entry.get("image") for entry in containers if entry.get("name") == COORDINATOR]
     facts = list(version_facts(images, file, line))

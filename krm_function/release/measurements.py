@@ -34,7 +34,7 @@ def is_by_handler(value: Mapping[str, Any]) -> bool:
 
 
 def handler_facts(value: Mapping[str, Any], file: str) -> Facts:
-    """What the CLI's reference values tell."""
+    """The facts of the CLI's reference values."""
     facts: list[Fact] = []
     for handler, values in value.items():
         platform = parse_runtime_class(handler)
@@ -49,7 +49,7 @@ def handler_facts(value: Mapping[str, Any], file: str) -> Facts:
 
 
 def manifest_facts(manifest: Mapping[str, Any], file: str, vcpus: int) -> Facts:
-    """What a manifest tells. vcpus: of all the TDX pods it was made for, which makes its RTMR0 a fact; else 0."""
+    """The facts of a manifest. vcpus: of all the TDX pods it was made for, which makes its RTMR0 a fact; else 0."""
     findings: list[Finding] = []
     entries = list(_entries(manifest, file, findings))
     facts = [fact for entry in entries for fact in _measured(entry, file, first_rtmr_is_weak=True)]
@@ -106,7 +106,7 @@ def _measured(entry: Entry, file: str, *, first_rtmr_is_weak: bool) -> list[Fact
 
 
 def _rtmr0(entries: list[Entry], file: str, vcpus: int, findings: list[Finding]) -> list[Fact]:
-    """RTMR0 of one number of vCPUs: a manifest tells it when it was made for pods of that size only."""
+    """RTMR0 of one vCPU count, if the manifest was made for pods of that size only."""
     sure = [entry for entry in entries if not entry.value.get("Rtmr0Alternatives")]
     rtmrs = [entry.value.get("Rtmrs") for entry in sure]
     if not entries or len(sure) < len(entries):

@@ -18,7 +18,7 @@ INSTALLER = "installer"
 
 
 def runtime_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
-    """What a RuntimeClass or a node installer tells; None for somebody else's."""
+    """The facts of a RuntimeClass or a node installer; None for objects that are not Contrast's."""
     if value.get("kind") == "DaemonSet":
         return _installer(value, file, line)
     name, handler = dig(value, ("metadata", "name")), value.get("handler")
