@@ -19,7 +19,7 @@ from krm_function.cli.lock_file import LockFile, Written, known, open_lock, writ
 from krm_function.cli.lock_images import Use, needed
 from krm_function.cli.say import complain
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.lock import FORMS, Limits, Place, Problem, open_sources, parse_place, resolve_all, silent
+from krm_function.lock import FORMS, LockLimits, Problem, SourceOption, open_sources, parse_source, resolve_all, silent
 from krm_function.model.image import HOST, Image
 from krm_function.model.located import yaml_finding
 from krm_function.pipeline import NO_RELEASE
@@ -108,7 +108,7 @@ def _summary(count: int, fetched: int, written: Written) -> str:
     return f"{text}\n"
 
 
-def _flags(options: Namespace) -> tuple[list[Place], Limits, list[Finding]]:
+def _flags(options: Namespace) -> tuple[list[SourceOption], LockLimits, list[Finding]]:
     """The sources and limits of one call, and what is wrong with its flags."""
     wrong: list[Finding] = []
 
@@ -117,7 +117,7 @@ def _flags(options: Namespace) -> tuple[list[Place], Limits, list[Finding]]:
 
     sources = []
     for text in options.source or ["registry"]:
-        source = parse_place(text)
+        source = parse_source(text)
         if source is None:
             refuse("--from", "names no source", f"use {', '.join(FORMS[:-1])} or {FORMS[-1]}")
         else:
@@ -135,7 +135,7 @@ def _flags(options: Namespace) -> tuple[list[Place], Limits, list[Finding]]:
     if options.prune and not options.output:
         refuse("--prune", "has no lock to drop entries from", "name it with -o")
     limit = int(size[1]) * UNITS[(size[2] or "").lower()] if size else 0
-    return sources, Limits(limit, float(options.timeout)), wrong
+    return sources, LockLimits(limit, float(options.timeout)), wrong
 
 
 @contextmanager
