@@ -12,7 +12,7 @@ from krm_function.model.nearest import nearest
 from krm_function.model.workload import PREFIX
 from krm_function.record import NamedTuple
 
-TOTAL = 256 * 1024  # bytes of an object's keys and values together (apimachinery, TotalAnnotationSizeLimitB)
+TOTAL = 256 * 1024  # bytes of an object's keys and values together (docs/facts/kubernetes.md#limits)
 
 Place = Literal["pod annotation", "pod label", "Service annotation", "namespace label"]
 

@@ -151,7 +151,9 @@ SAMPLES = {
 
 
 class Agent:
-    """The agent of one VM: evaluates requests and keeps the state (docs/facts/kata-rules.md#verdicts).
+    """The agent of one VM: evaluates requests and keeps the state.
+
+    Sources: docs/facts/kata-rules.md#state, docs/facts/kata-rules.md#verdicts.
 
     quick: leave out rego-cpp, the slowest of the engines that must agree.
     """
