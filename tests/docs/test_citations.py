@@ -14,8 +14,24 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FACTS = ROOT / "docs" / "facts"
-FOLDERS = ("krm_function", "helm_plugin", "tools", "tests", "docs", "benchmarks", "examples")
-TEXT = {".py", ".pyi", ".rego", ".md", ".yaml", ".toml", ".json", ".go", ".rs", ".css", ".jinja", ".txt", ".sh", ""}
+FOLDERS = ("krm_function", "helm_plugin", "tools", "tests", "docs", "benchmarks", "examples", ".github")
+TEXT = {
+    ".py",
+    ".pyi",
+    ".rego",
+    ".md",
+    ".yaml",
+    ".yml",
+    ".toml",
+    ".json",
+    ".go",
+    ".rs",
+    ".css",
+    ".jinja",
+    ".txt",
+    ".sh",
+    "",
+}
 CITED = re.compile(r"(?<![\w/.-])(docs/[\w/-]+\.md)(?:#([\w-]+))?")
 LINKED = re.compile(r"\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)")
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
