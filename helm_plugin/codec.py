@@ -1,4 +1,6 @@
-"""Helm's stream: documents as Helm 3 and Helm 4 hand them over (krm.md 4).
+"""Helm's stream: documents as Helm 3 and Helm 4 hand them over.
+
+Sources: docs/facts/helm.md#helm-3-stream, docs/facts/helm.md#helm-4-stream.
 
 Rule of this file: what Helm uses to find its documents again survives. Helm 3 marks each with a `# Source:` line, Helm
 4 with an annotation; new objects get the same mark, beside the templates of the chart. Helm 4 can leave aliases whose

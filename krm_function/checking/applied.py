@@ -1,7 +1,8 @@
 """Check each workload of rendered output: it is sealed, and neither its pod nor the manifest has changed since.
 
-Rule of this file: it looks at rendered output alone, because kustomize can skip a function without a word (krm.md 0.3).
-It checks what `contrast set` and `contrast verify` will check later (contrast.md 9).
+Rule of this file: it looks at rendered output alone, because kustomize can skip a function without a word
+(docs/facts/kustomize.md#exec-functions). It checks what `contrast set` and `contrast verify` will check later
+(docs/facts/contrast-manifest.md#set-and-verify).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -84,7 +85,10 @@ def _unknown(ref: Ref, path: Path, name: str) -> Finding:
 
 
 def check_manifest(sealed: Iterable[SealedWorkload], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
-    """Whether manifest and workloads name exactly the same digests and roles (contrast.md 9, `set`)."""
+    """Find where manifest and workloads do not name exactly the same digests and roles, as `contrast set` does.
+
+    Source: docs/facts/contrast-manifest.md#set-and-verify.
+    """
     policies = mapping(manifest.get("Policies"))  # whether its shape is right, `validate` says
     findings: list[Finding] = []
     owners: dict[str, Ref] = {}

@@ -1,7 +1,7 @@
 """`contrast-krm check`: rendered output as it is, against itself and its manifest.
 
 Rule of this file: a ResourceList on standard input is answered with itself, so that the verb can stand in a pipe of
-KRM functions: a host that reads an empty answer would delete everything (krm.md 0).
+KRM functions: a host that reads an empty answer would delete everything (docs/facts/krm-functions.md#process).
 """
 
 from argparse import Namespace

@@ -130,7 +130,7 @@ def _text(path: str) -> str:
 
 
 def _replacements(path: str) -> tuple[dict[str, str], list[Finding]]:
-    """`image = replacement` lines (contrast.md 5.6); every replacement must be pinned."""
+    """Read `image = replacement` lines (docs/facts/contrast.md#image-replacements); each one must be pinned."""
     images: dict[str, str] = {}
     findings: list[Finding] = []
     for entry in replacements(_text(path)):

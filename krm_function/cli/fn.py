@@ -1,8 +1,9 @@
 """`contrast-krm` and `contrast-krm fn`: the KRM function of kustomize and kpt.
 
 Rule of this file: on success the ResourceList with edits spliced in; on an error the items as they came, with results,
-and exit code 1 or 2, because only the exit code fails a build (krm.md 0.2). With `mode: check` the items leave as they
-came in any case: kustomize's own validators cannot succeed, so a check is a transformer there (krm.md 2.8).
+and exit code 1 or 2, because only the exit code fails a build (docs/facts/krm-functions.md#results). With `mode: check`
+the items leave as they came in any case: kustomize's own validators cannot succeed, so a check is a transformer there
+(docs/facts/kustomize.md#validators).
 """
 
 import sys
@@ -90,7 +91,10 @@ def run_function(
 
 
 def _function_config(document: ConfigDocument | None) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """The functionConfig, if there is one that we understand; kpt sends an empty ConfigMap for none (krm.md 1.5)."""
+    """Get the functionConfig as a document of the configuration; kpt sends an empty ConfigMap if there is none.
+
+    Source: docs/facts/krm-functions.md#function-configuration.
+    """
     if document is None or not document.value:
         return [], ()
     ref = reference(document.value)

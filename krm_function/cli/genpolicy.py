@@ -17,11 +17,11 @@ from krm_function.policy.genpolicy import OUTPUT_LIMIT, Answer, Engine, Task
 if TYPE_CHECKING:
     from subprocess import Popen
 
-SECONDS = 300  # for one workload: a large layer alone takes minutes (contrast.md 6.1)
+SECONDS = 300  # for one workload: a large layer takes minutes (docs/facts/contrast-manifest.md#policy-generator-call)
 LOG_LIMIT = 64 * 1024  # bytes of standard error that are kept: its end, where a panic is
 CHUNK = 64 * 1024
 
-# what finding images and logging in to a registry needs (genpolicy.md 5.1); nothing else is handed on
+# what finding images and logging in to a registry needs (docs/facts/kata.md#image-data); nothing else is handed on
 PASSED_ON = frozenset(
     (
         *("PATH", "HOME", "USER", "TMPDIR", "DOCKER_CONFIG", "REGISTRY_AUTH_FILE", "XDG_RUNTIME_DIR"),
@@ -56,7 +56,9 @@ def _problem(path: str) -> str:
 
 
 def arguments(directory: str, *, config: bool) -> list[str]:
-    """The arguments that Contrast gives (contrast.md 6.1); the layer cache serves all calls of one render.
+    """Make the arguments that Contrast gives; the layer cache serves all calls of one render.
+
+    Source: docs/facts/contrast-manifest.md#policy-generator-call.
 
     config: whether there are ConfigMaps or Secrets; nobody has promised that an empty file is one without any.
     """

@@ -1,4 +1,6 @@
-"""The legacy kustomize plugin: the only way to run an executable through kubectl (krm.md 2.9).
+"""The legacy kustomize plugin: the only way to run an executable through kubectl.
+
+Source: docs/facts/kustomize.md#legacy-plugin.
 
 Rule of this file: argument one is the configuration, standard input a stream of documents, standard output the same;
 further arguments (`argsOneLiner`, `argsFromFile`) are `--config FILE`.

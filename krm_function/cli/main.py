@@ -25,7 +25,8 @@ def main() -> int:
     """Run the command line; the return value is the exit code."""
     import gc
 
-    gc.disable()  # a render is short and allocates trees: collecting them would cost more than the work (libs.md 0)
+    # a render is short and allocates trees: collecting them costs more than the work (docs/facts/python.md#start-up)
+    gc.disable()
     if not sys.stderr:
         sys.stderr = io.StringIO()  # the caller has closed it
     try:

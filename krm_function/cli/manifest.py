@@ -1,6 +1,7 @@
 """`contrast-krm manifest`: the exact bytes of manifest.json out of rendered output, or the verdict on such a file.
 
-Rule of this file: the bytes are signed and compared by Contrast (contrast.md 2.6), so they leave as they were made.
+Rule of this file: the bytes are signed and compared by Contrast, so they leave as they were made. Source:
+docs/facts/contrast-manifest.md#set-and-verify.
 """
 
 from argparse import Namespace

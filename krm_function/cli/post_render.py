@@ -1,7 +1,7 @@
 """`contrast-krm post-render`: Helm 3 and Helm 4.
 
 Rule of this file: an empty input is an error, because `helm template --output-dir` of Helm 3 sends nothing and would
-leave every pod unsealed (krm.md 0.7); on any error nothing is printed, so that Helm stops.
+leave every pod unsealed (docs/facts/helm.md#helm-3-stream); on any error nothing is printed, so that Helm stops.
 """
 
 from collections.abc import Sequence

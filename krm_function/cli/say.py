@@ -1,8 +1,8 @@
 """Findings on standard error and in the report file.
 
 Rule of this file: standard output is data; everything said about it goes to standard error, once, and, because Helm 4
-throws that away (krm.md 0.7), to the file that --report names. The exit code follows from the findings alone, so that
-every host and verb agrees.
+throws that away (docs/facts/helm.md#helm-4-stream), to the file that --report names. The exit code follows from the
+findings alone, so that every host and command agrees.
 
     an error of    CC09 (configuration)   CC10 (environment), CC125 (registries)   anything else   nothing
     exits with     2                      3                                        1               0

@@ -38,7 +38,7 @@ def blank(data: bytes) -> bool:
 def find(paths: Sequence[str]) -> list[str]:
     """All .yaml/.yml files below the paths, sorted, each once; a file named outright is taken whatever its name.
 
-    Hidden directories are walked like others, as Contrast does (contrast.md 3). Raises FileProblem.
+    Hidden directories are walked like others, as Contrast does (docs/facts/contrast.md#selection). Raises FileProblem.
     """
     found: list[str] = []
     for path in paths:

@@ -1,7 +1,8 @@
 """What a function says about its input: results in the form of the KRM functions specification v1.
 
 Rule of this file: kpt shows one line a result and only the first four. So a message is one line, whatever the input put
-into it, and errors come first. Only the v1 form is produced (krm.md 1.3).
+into it, and errors come first. Only the v1 form is produced. Source:
+docs/facts/krm-functions.md#results.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

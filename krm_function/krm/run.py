@@ -1,7 +1,8 @@
 """Run a function: bytes in, bytes out, findings on stderr, an exit code that hosts believe.
 
-Rule of this file: all or nothing. An empty stdout with exit 0 makes kustomize and kpt delete everything (krm.md 0.1).
-So the whole output exists before its first byte is written, and a failure answers with the input and the results.
+Rule of this file: all or nothing. An empty stdout with exit 0 makes kustomize and kpt delete everything
+(docs/facts/krm-functions.md#process). So the whole output exists before its first byte is written, and a failure
+answers with the input and the results.
 """
 
 import gc

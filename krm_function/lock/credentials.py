@@ -1,7 +1,7 @@
 """Logins for registries, from docker's config.json and its credential helpers.
 
 Rule of this file: a secret is read when its registry requires it, goes nowhere else, and has no printable form.
-Format: https://docs.docker.com/reference/cli/docker/login/#credential-stores
+Source: docs/facts/oci-registries.md#logins.
 """
 
 import os

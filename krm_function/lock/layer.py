@@ -2,7 +2,7 @@
 
 Rule of this file: nothing is extracted, and the entries are taken in their order, as containerd unpacks them: a later
 entry replaces an earlier one of the same path, a hard link keeps what its target was, and an entry below a link goes
-where that link leads. What tools read in different ways is refused.
+where that link leads. What tools read in different ways is refused. Source: docs/facts/oci-registries.md#layers.
 """
 
 import posixpath

@@ -1,7 +1,8 @@
 """Manifests, indexes and image configurations: from bytes to records.
 
 Rule of this file: closed shapes. A document is a manifest or an index and never both, whatever its media type claims
-(CVE-2021-41190); media types are those of the OCI image specification 1.1 and of Docker's schema 2, no others.
+(CVE-2021-41190); media types are those of the OCI image specification 1.1 and of Docker's schema 2, no others. Source:
+docs/facts/oci-registries.md#manifests.
 """
 
 import re

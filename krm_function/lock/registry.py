@@ -1,5 +1,7 @@
 """A Source that reads from registries: https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md
 
+What else registries do: docs/facts/oci-registries.md#registries.
+
 Rule of this file: only GET, and only what the spec calls pull. A status is answered here; bytes are passed on as they
 come, for the caller to verify.
 """

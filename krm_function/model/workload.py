@@ -114,7 +114,7 @@ class Workload(NamedTuple):
 
     @property
     def annotations(self) -> dict[str, Any]:
-        """The pod template's annotations: the only ones that Contrast reads (contrast.md 5.1)."""
+        """The pod template's annotations, the only ones that Contrast reads (docs/facts/contrast.md#annotations)."""
         return mapping(self.pod_metadata.get("annotations"))
 
     @property
@@ -149,7 +149,7 @@ class Workload(NamedTuple):
 
     @property
     def is_coordinator(self) -> bool:
-        """A StatefulSet whose pod template label says so (contrast.md 3)."""
+        """Whether it is the coordinator: a StatefulSet whose pods have the label (docs/facts/contrast.md#selection)."""
         return self.ref.kind == "StatefulSet" and self.labels.get(POD_ROLE) == "coordinator"
 
     def after(self, edits: "tuple[Edit, ...]") -> "Workload":

@@ -2,7 +2,8 @@
 
 Rule of this file: it is the filter half of Kubernetes' scheduler for one pod on empty nodes: unschedulable, nodeName,
 nodeSelector, required node affinity, taints, resources. Two pods are never weighed against each other; what other pods
-take from a node, volumes, host ports, pod affinity and topology spread are not modelled.
+take from a node, volumes, host ports, pod affinity and topology spread are not modelled. Source:
+docs/facts/kubernetes.md#scheduling.
 """
 
 from collections.abc import Mapping, Sequence

@@ -151,7 +151,7 @@ def _with_handlers(facts: Mapping[Path, Fact]) -> tuple[dict[Path, Fact], list[F
 
 
 def _one_suffix(facts: Mapping[Path, Fact]) -> list[Finding]:
-    """Check that all handlers of a release have the same suffix (contrast.md 5.7)."""
+    """Find handlers that do not end alike, as all of a release do (docs/facts/contrast.md#runtime-class-names)."""
     handlers = [fact for path, fact in facts.items() if path[-1] == "handler"]
     first = next(iter(handlers), None)
     return [

@@ -1,6 +1,6 @@
 """coordinator.yml: the image of the coordinator, and the release by its tag.
 
-Rule of this file: only a pinned image is a fact. Source: contrast.md 8.3.
+Rule of this file: only a pinned image is a fact. Source: docs/facts/contrast.md#coordinator-file.
 """
 
 from typing import Any

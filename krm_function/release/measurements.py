@@ -1,7 +1,8 @@
 """Measurements: the reference values of a manifest.json, or those that Contrast's CLI carries.
 
 Rule of this file: only what a release measures is taken; what an operator fills in belongs to the ContrastGenerate.
-Sources: contrast.md 7.1 (manifest), 7.4 (the CLI's own values, an object by handler), 5.11 (RTMR0).
+Sources: docs/facts/contrast-manifest.md#manifest, docs/facts/contrast-manifest.md#release-measurements (an object by
+handler), docs/facts/contrast-manifest.md#rtmr0.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,6 @@
-"""Image replacements: lines `image = replacement`, as Contrast reads them (contrast.md 5.6).
+"""Image replacements: lines `image = replacement`, as Contrast reads them.
+
+Source: docs/facts/contrast.md#image-replacements.
 
 Rule of this file: the grammar is Contrast's; in addition, a replacement must be pinned. A later line wins.
 """

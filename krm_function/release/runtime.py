@@ -1,7 +1,7 @@
 """runtime-<platform>.yml: the handler and the overhead of a platform, and the release by its node installer.
 
 Rule of this file: the two names of a RuntimeClass have to be one, since pods ask for the one and nodes for the other.
-Source: contrast.md 8.2.
+Source: docs/facts/contrast.md#runtime-file.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """Findings as KRM results: what kpt prints and writes to its results file.
 
 Rule of this file: a finding becomes one result with its code as a tag and its remedy in the message, because a result
-has no other place for it (krm.md 1.3). Infos are left out: kpt cuts after four lines, and only what needs a reader may
-take one.
+has no other place for it (docs/facts/krm-functions.md#results). Infos are left out: kpt cuts after four lines, and only
+what needs a reader may take one.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,7 @@
 """The order of findings: errors first, then by place; the same in every format.
 
-kpt shows the first four lines of a report and cuts the rest (krm.md 1.3), so the decisive one must be the first.
+kpt shows the first four lines of a report and cuts the rest, so the decisive one must be the first.
+Source: docs/facts/krm-functions.md#results.
 """
 
 from collections.abc import Iterable

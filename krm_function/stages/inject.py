@@ -1,4 +1,6 @@
-"""Inject: the initializer, the service mesh and the image store, in the order of contrast.md 5; then pinned images.
+"""Inject: the initializer, the service mesh and the image store, then pinned images, in Contrast's order.
+
+Source: docs/facts/contrast.md#order.
 
 Rule of this file: all or nothing for each pod, and only what is missing is added. A container of ours that stands where
 it belongs and is what we would write is no edit; one that differs is taken out and put in anew. The coordinator gets
@@ -168,7 +170,7 @@ def _secure_pv(workload: Workload) -> SecurePv | None:
 
 
 def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
-    """Step 1 of contrast.md 5.2."""
+    """What is wrong with `secure-pv` and the volumes that it names (docs/facts/contrast.md#initializer, step 1)."""
     whole = workload.annotations[SECURE_PV]
     value = whole if len(whole) <= LONGEST_NAME else "annotation"  # whatever was pasted there: it is not repeated
 
@@ -215,7 +217,10 @@ def _place(draft: Draft, container: dict[str, Any], index: int, code: str, reaso
 
 
 def _add_initializer(draft: Draft, wanted: Wanted, release: Release, host: str) -> None:
-    """Take steps 1 to 6 of contrast.md 5.2."""
+    """Add the initializer as the first init container, its volume, and a mount in every container that is not injected.
+
+    With `secure-pv` it also gets the device and the volume to share. Source: docs/facts/contrast.md#initializer.
+    """
     pod = draft.workload
     secure_pv = _secure_pv(pod) if pod.annotations.get(SECURE_PV) else None
     if secure_pv:
@@ -253,7 +258,7 @@ def _mount_secrets(draft: Draft, wanted: Wanted) -> None:
 
 
 def _add_mesh(draft: Draft, release: Release) -> None:
-    """Take the steps of contrast.md 5.3."""
+    """Add the mesh proxy as the last init container, and the volume it reads (docs/facts/contrast.md#service-mesh)."""
     annotations = draft.workload.annotations
     admin, ingress, egress = (str(annotations.get(key, "")) for key in (ADMIN_PORT, INGRESS, EGRESS))
     port = read_mesh(annotations).mesh.admin_port or 0
@@ -264,7 +269,10 @@ def _add_mesh(draft: Draft, release: Release) -> None:
 
 
 def _add_image_store(draft: Draft, wanted: Wanted, release: Release) -> bool:
-    """Take the steps of contrast.md 5.5, and say whether the holder is ours; one that the pod brings along stays."""
+    """Add the holder of the image store and its volume; True if the holder is new, as one that the pod has stays.
+
+    Source: docs/facts/contrast.md#image-store.
+    """
     path = (*draft.workload.spec_path, "initContainers")
     missing = not named(dig(draft.workload.document, path), PVC_HOLDER)
     if missing:
@@ -277,7 +285,10 @@ def _add_image_store(draft: Draft, wanted: Wanted, release: Release) -> bool:
 
 
 def _replace_images(draft: Draft, release: Release, pinned: set[str]) -> None:
-    """Take the step of contrast.md 5.6: whole strings, once; the containers in `pinned` have their images already."""
+    """Replace whole image strings by the release's, once; the containers in `pinned` have their images already.
+
+    Source: docs/facts/contrast.md#image-replacements.
+    """
     for each in draft.workload.all_containers:
         image = each.container.get("image")
         if not isinstance(image, str) or (each.is_init and each.name in pinned):

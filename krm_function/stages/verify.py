@@ -1,4 +1,6 @@
-"""Verify: what the original checks before and after it patches (contrast.md 4), and what it leaves to the cluster.
+"""Verify: what Contrast checks before and after it changes pods, and what it leaves to the cluster.
+
+Source: docs/facts/contrast.md#checks.
 
 Rule of this file: it finds and never edits. Init containers count as containers everywhere: the host controls what they
 mount and run just as much. `before` looks at what the user wrote, `after` at what the pod has become.

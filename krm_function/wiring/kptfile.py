@@ -1,7 +1,7 @@
 """Kptfile: the function as the last mutator.
 
 Rule of this file: as for a kustomization, the list is only appended to. Release and lock need no entry: kpt hands every
-file of the package to a function (krm.md 3.1).
+file of the package to a function (docs/facts/kpt.md#kptfile).
 """
 
 import os

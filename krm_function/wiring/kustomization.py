@@ -1,7 +1,7 @@
 """kustomization.yaml: the ContrastGenerate as the last transformer, release and lock among the resources.
 
-Rule of this file: a list is only ever appended to. kustomize runs transformers in the order of the list (krm.md 2.7),
-and nothing may change a pod after it is sealed.
+Rule of this file: a list is only ever appended to. kustomize runs transformers in the order of the list
+(docs/facts/kustomize.md#order), and nothing may change a pod after it is sealed.
 """
 
 from typing import Any

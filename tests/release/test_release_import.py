@@ -197,7 +197,7 @@ def test_nothing_of_the_old_release_is_left_over(imported: Import, tmp_path: Pat
 
 
 def test_a_manifest_that_kept_the_old_measurements_is_told(imported: Import) -> None:
-    """contrast.md 7.3: an upgrade of the CLI does not refresh a manifest that is there."""
+    """An upgrade of the CLI refreshes no manifest that is there: docs/facts/contrast-manifest.md#default-values."""
     assert imported(assets.files(assets.SNP), "-o", "release.yaml").code == 0
     stale = {**of_the_next_release(assets.SNP), "manifest.json": json.dumps(assets.manifest(assets.SNP))}
     run = imported(stale, "-o", "release.yaml")

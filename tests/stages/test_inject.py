@@ -1,4 +1,4 @@
-"""Injection in detail: contrast.md 5.2 to 5.6."""
+"""Injection in detail: docs/facts/contrast.md#initializer, #service-mesh, #image-store, #image-replacements."""
 
 from copy import deepcopy
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every row of the variations table of contrast.md 14, on its worked example."""
+"""Every row of the table of changes in docs/facts/contrast.md#worked-example."""
 
 from typing import Any
 

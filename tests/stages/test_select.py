@@ -1,4 +1,4 @@
-"""Selection: contrast.md 3."""
+"""Which objects are workloads of Contrast: docs/facts/contrast.md#selection."""
 
 from typing import Any
 
