@@ -22,8 +22,9 @@ from krm_function.cli.distributions import Member, NotCopied, members
 from krm_function.cli.launcher import MARK, launcher
 from krm_function.cli.say import complain
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.hosts.files import FileProblem, create_file, read_file
+from krm_function.hosts.files import FileProblem, read_file
 from krm_function.hosts.leftovers import sweep, sweep_directory, temporary_directory
+from krm_function.hosts.writing import create_file
 from krm_function.report.order import escape
 
 PROGRAM = "contrast-krm"

@@ -15,8 +15,9 @@ from krm_function.cli.configuration import from_files
 from krm_function.cli.lock_turn import Turn, turn
 from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.hosts.files import read_file, write_file
+from krm_function.hosts.files import read_file
 from krm_function.hosts.stream import decode_stream, encode_stream
+from krm_function.hosts.writing import write_file
 from krm_function.lock import new_lock, updated_lock
 from krm_function.model.workload import dig, mapping
 from krm_function.record import NamedTuple

@@ -14,7 +14,7 @@ from krm_function.cli.plan_output import form_and_file
 from krm_function.cli.say import complain
 from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.hosts.files import find, same_file, write_file
+from krm_function.hosts.files import find, same_file
 from krm_function.model.located import placed
 from krm_function.pipeline import Planned, Rendered
 from krm_function.placement.place import Placement, place
@@ -39,6 +39,8 @@ def run_plan(options: Namespace) -> int:
     plan = make_plan(rendered, known.nodes, placements, found, known.source)
     text = _render(form)(plan).encode("utf-8")
     if file:
+        from krm_function.hosts.writing import write_file
+
         write_file(file, text)
     else:
         write_out(text)

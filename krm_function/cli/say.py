@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from krm_function.cli.exits import ENVIRONMENT, FINDINGS, OK, USAGE
 from krm_function.findings import Finding, finding
-from krm_function.hosts.files import EmptyProblem, FileProblem, write_file
+from krm_function.hosts.files import EmptyProblem, FileProblem
 
 FORMATS = ("text", "json", "github", "sarif")
 
@@ -49,6 +49,8 @@ def complain(
     heard_of = _said(text)
     if report:
         complete = render(found, form, infos=True) + (summary if form == "text" else "")
+        from krm_function.hosts.writing import write_file
+
         write_file(report, complete.encode("utf-8"))
     return exit_code(found) if heard_of else ENVIRONMENT
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import pytest
 
 from krm_function.hosts import leftovers, staging
-from krm_function.hosts.files import FileProblem, write_file
-from krm_function.hosts.writing import NewFile, staged, write_files
+from krm_function.hosts.files import FileProblem
+from krm_function.hosts.writing import NewFile, staged, write_file, write_files
 from tests.adversary.faults import temporaries
 from tests.failures.running import EXECUTABLE, environment, listing
 from tests.failures.world import World
