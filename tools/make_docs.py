@@ -12,7 +12,7 @@ import sys
 
 from krm_function.api.schema import KINDS as CONFIG_KINDS
 from krm_function.api.schema import schema_text
-from krm_function.cli.arguments import parse
+from krm_function.cli.command_line import parse
 from krm_function.cli.exits import Exit
 from krm_function.policy.fields import TYPES
 from tools.findings_page import findings_page

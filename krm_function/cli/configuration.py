@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from krm_function.api import CONFIG_KINDS, ConfigDocument, is_config
-from krm_function.cli.say import file_finding
+from krm_function.cli.messages import file_finding
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, find, read_file
 from krm_function.model.located import yaml_finding

@@ -21,11 +21,11 @@ def read_in() -> bytes:
         raise FileProblem("standard input", "it is closed")
     if sys.stdin.isatty():
         from krm_function.cli.exits import USAGE, Exit
-        from krm_function.cli.say import complain
+        from krm_function.cli.messages import print_findings
         from krm_function.findings import finding
 
         option = "standard input"
-        complain(
+        print_findings(
             [finding("CC0909", option=option, problem="it is a terminal", remedy="name files, or pipe the input in")]
         )
         raise Exit(USAGE)

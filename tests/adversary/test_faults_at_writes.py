@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_function.cli.flags import public_key
+from krm_function.cli.generate_flags import public_key
 from krm_function.cli.launcher import MARK
 from krm_function.manifest import workload_owner
 from tests.adversary.faults import SIGNALS, Faulty, temporaries

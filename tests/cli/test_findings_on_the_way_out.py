@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from krm_function.cli.say import exit_code
+from krm_function.cli.exits import exit_code
 from krm_function.findings import finding
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG, RESOURCES

@@ -167,8 +167,8 @@ def test_a_closed_standard_input_is_an_environment_error() -> None:
 def test_a_bug_ends_in_one_line_and_exit_code_70(shop: Shop) -> None:
     """The one way to a bug from outside is to break the program itself."""
     script = (
-        "import sys; from krm_function.cli import main, fn; "
-        "fn.decode = lambda data: 1 / 0; sys.argv = ['contrast-krm']; sys.exit(main())"
+        "import sys; from krm_function.cli import main, function; "
+        "function.decode = lambda data: 1 / 0; sys.argv = ['contrast-krm']; sys.exit(main())"
     )
     for debug in ("", "1"):
         done = subprocess.run(

@@ -1,31 +1,28 @@
-"""`contrast-krm install DIR`: this program and all it needs, in a directory that can be mounted anywhere.
+"""Copy this program and all it needs into a directory that can be mounted anywhere.
 
     DIR/contrast-krm                                           the executable
     DIR/lib/contrast-krm-<version>-<hash>/                     the code; its name is a digest of its content
     DIR/plugin/contrast-krm.dev/v1alpha1/.../ContrastGenerate  a link to it, where kustomize looks for legacy plugins
 
-Rule of this file: the executable is exchanged last and in one step, after the new copy has run; whoever calls it
-meanwhile gets the old one or the new one.
+Rule of this file: the executable is exchanged last and in one step, after the new copy has run; a call at the same time
+gets the old one or the new one.
 """
 
 import hashlib
 import os
 import subprocess
 import sys
-from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
 
 from krm_function import __version__
 from krm_function.api.kinds import API_VERSION
-from krm_function.cli.distributions import Member, NotCopied, members
+from krm_function.cli.distributions import Member, members
 from krm_function.cli.launcher import MARK, launcher
-from krm_function.cli.say import complain
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, read_file
 from krm_function.hosts.leftovers import sweep, sweep_directory, temporary_directory
 from krm_function.hosts.writing import create_file
-from krm_function.report.order import escape
 
 PROGRAM = "contrast-krm"
 PLUGIN = f"plugin/{API_VERSION}/contrastgenerate/ContrastGenerate"
@@ -34,34 +31,11 @@ READABLE = 0o644
 SECONDS = 60
 
 
-def run_install(options: Namespace) -> int:
-    """Install. Raises FileProblem."""
-    directory = options.directory
-    python = options.python or _this_python()
-    try:
-        changed, findings = _install(directory, python)
-    except NotCopied as problem:
-        changed, findings = False, [finding("CC1320", problem=str(problem))]
-    except FileProblem:
-        raise
-    except OSError as problem:
-        raise FileProblem(problem.filename or directory, problem.strerror or "not writable", writing=True) from problem
-    said = ""
-    if not has_errors(findings):
-        where = escape(os.path.join(directory, PROGRAM))
-        home = escape(os.path.join(os.path.abspath(directory), "plugin"))
-        said = f"{where}: contrast-krm {__version__} for {escape(python)}" + ("" if changed else ", as before") + "\n"
-        said += f"for legacy plugins: export KUSTOMIZE_PLUGIN_HOME={home}\n"
-    return complain(findings, options.format, options.report, said)
+def install(directory: str, python: str) -> tuple[bool, list[Finding]]:
+    """Copy, try, exchange, clean up; whether anything changed, and what is wrong.
 
-
-def _this_python() -> str:
-    """The interpreter below any virtual environment, which may be gone when the copy runs."""
-    return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
-
-
-def _install(directory: str, python: str) -> tuple[bool, list[Finding]]:
-    """Copy, try, exchange, clean up; whether anything changed, and what is wrong."""
+    python: the interpreter of the copy, an absolute path or a name on PATH. Raises NotCopied, FileProblem and OSError.
+    """
     target = os.path.join(directory, PROGRAM)
     if os.path.lexists(target) and (os.path.isdir(target) or MARK.encode() not in read_file(target)):
         raise FileProblem(target, "is there, and not from an earlier install", writing=True)

@@ -1,7 +1,7 @@
-"""`contrast-krm init [DIR]`: the function in kustomization.yaml or Kptfile, and files to fill in.
+"""What `init` writes: the files that a directory lacks, and the orchestrator's own file with the function in it.
 
-Rule of this file: everything is known before anything is written, and the host's file is written last: until then the
-deployment renders as before.
+Rule of this file: nothing is written here, and the orchestrator's file comes last: until it is there, the deployment
+renders as before.
 """
 
 import os
@@ -10,19 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from krm_function.api import CONFIG_KINDS, is_config
 from krm_function.api.document import ConfigKind
-from krm_function.api.modeline import SUFFIX, schema_file
-from krm_function.cli.init_steps import State, has_coordinator, steps
-from krm_function.cli.say import complain
-from krm_function.cli.schema_copies import missing_schemas, write_all
-from krm_function.cli.streams import write_out
-from krm_function.findings import Finding, finding, has_errors
+from krm_function.cli.init_steps import State, has_coordinator
+from krm_function.cli.schema_copies import missing_schemas
+from krm_function.findings import Finding, finding
 from krm_function.hosts.files import SUFFIXES, FileProblem, read_file
-from krm_function.hosts.leftovers import sweep
-from krm_function.model.located import yaml_finding
-from krm_function.model.nearest import nearest
-from krm_function.model.platforms import PLATFORMS, find_platform
 from krm_function.record import NamedTuple
-from krm_function.report.order import escape
 from krm_function.wiring import (
     KPTFILE,
     KUSTOMIZATIONS,
@@ -41,54 +33,41 @@ from krm_function.yamltext import Chunk, YamlError, decode, encode, parse, split
 
 
 class Target(NamedTuple):
-    """The host's file: where it is or will be."""
+    """The orchestrator's file: where it is or will be."""
 
     host: HostName
     name: str
     data: bytes = b""
 
 
-def run_init(options: Namespace) -> int:
-    """Wire a directory. Raises FileProblem."""
-    directory = options.directory
-    if not os.path.isdir(directory):
-        raise FileProblem(directory, "no such directory")
-    platform = find_platform(options.platform)
-    findings = _wrong_platform(options.platform) if options.platform and platform is None else []
-    target, problems = _target(directory, options)
-    findings += problems
-    if target is None or has_errors(findings):
-        return complain(findings, options.format, options.report)
-    try:
-        plan = _plan(directory, target, platform.name if platform else "")
-    except YamlError as problem:
-        findings.append(yaml_finding(problem, os.path.join(directory, target.name)))
-        return complain(findings, options.format, options.report)
-    findings += plan.findings
-    if has_errors(findings):
-        return complain(findings, options.format, options.report)
-    if options.dry_run:
-        write_out("".join(_diff(plan.files)).encode())
-    else:
-        sweep(os.path.join(directory, name) for name in (*os.listdir(directory), *map(schema_file, CONFIG_KINDS)))
-        write_all(plan.files)
-    said = [f"{'would be ' if options.dry_run else ''}{line}" for line in plan.said] or ["nothing to do"]
-    text = "".join(f"{escape(line)}\n" for line in [*said, *steps(plan.state)])
-    return complain(findings, options.format, options.report, text)
+def find_target(directory: str, options: Namespace) -> tuple[Target | None, list[Finding]]:
+    """The orchestrator's file, by what is there and by the flags. Raises FileProblem."""
+    there = [name for name in KUSTOMIZATIONS if os.path.lexists(os.path.join(directory, name))]
+    package = os.path.lexists(os.path.join(directory, KPTFILE))
+    if len(there) > 1 and not options.kpt:
+        return None, [finding("CC1313", kind="Kustomization", files=", ".join(there))]
+    if not options.kpt and not options.kustomize and bool(there) == package:
+        both = "both a kustomization and a Kptfile are" if package else "neither a kustomization nor a Kptfile is"
+        return None, [finding("CC1310", what=both, directory=directory)]
+    host: HostName = "kpt" if options.kpt or (package and not options.kustomize) else "kustomize"
+    name = KPTFILE if host == "kpt" else (*there, KUSTOMIZATIONS[0])[0]
+    path = os.path.join(directory, name)
+    return Target(host, name, read_file(path) if os.path.lexists(path) else b""), []
 
 
-class Plan(NamedTuple):
-    """What to write, in this order, and what to say."""
+class Wiring(NamedTuple):
+    """files: what to write, path -> bytes in this order. changes: one line each, for people."""
 
     files: Mapping[str, bytes]
-    said: Sequence[str]
+    changes: Sequence[str]
     state: State
     findings: Sequence[Finding]
 
 
-def _plan(directory: str, target: Target, platform: str) -> Plan:
+def wiring(directory: str, target: Target, platform: str) -> Wiring:
+    """Everything that a directory lacks. platform: to be filled in, "" for none. Raises YamlError."""
     files: dict[str, bytes] = {}
-    said: list[str] = []
+    changes: list[str] = []
     findings: list[Finding] = []
     text = decode(target.data).text
     value = parse(text).value if text.strip() else {}
@@ -103,30 +82,30 @@ def _plan(directory: str, target: Target, platform: str) -> Plan:
             findings.append(finding("CC1311", file=path, problem=f"it is there, and is no {kind}"))
         elif not there:
             files[path] = new_file(kind, target.host, platform).encode()
-            said.append(f"made {path}")
+            changes.append(f"made {path}")
     made = Files(names["ContrastGenerate"], names["ContrastRelease"], names["ImageLock"])
     generate = os.path.join(directory, made.generate)
     if generate not in files and os.path.isfile(generate):
         try:
-            changed, told = _completed(read_file(generate), target.host, platform)
+            data, added = _completed(read_file(generate), target.host, platform)
         except ValueError as problem:
             findings.append(finding("CC1311", file=generate, problem=str(problem)))
         else:
-            files |= {generate: changed} if told else {}
-            said += [f"changed {generate}: {one}" for one in told]
+            files |= {generate: data} if added else {}
+            changes += [f"changed {generate}: {one}" for one in added]
     wired = _wire(directory, target, text, made)
     path = os.path.join(directory, target.name)
     findings += [one._replace(file=path) for one in wired.findings]
     files |= missing_schemas(directory, CONFIG_KINDS)
     if wired.text != text:
         files[path] = encode(wired.text, decode(target.data).bom)
-        said.append(f"{'changed' if target.data else 'made'} {path}: {'; '.join(wired.said)}")
+        changes.append(f"{'changed' if target.data else 'made'} {path}: {'; '.join(wired.said)}")
     generate_text, release_text, lock_text = (
         files.get(path) or read_file(path) for path in (os.path.join(directory, name) for name in made)
     )
     resources = _resources(directory, target, wired)
     state = State(directory, target.host, made, generate_text, release_text, lock_text, resources)
-    return Plan(files, said, state, findings)
+    return Wiring(files, changes, state, findings)
 
 
 def _wire(directory: str, target: Target, text: str, files: Files) -> Wired:
@@ -141,26 +120,6 @@ def _wire(directory: str, target: Target, text: str, files: Files) -> Wired:
     else:
         others = tuple(name for name in _yaml_files(directory) if has_coordinator(os.path.join(directory, name)))
     return wire_kustomization(text, files, others)
-
-
-def _target(directory: str, options: Namespace) -> tuple[Target | None, list[Finding]]:
-    """The host's file, by what is there and by the flags."""
-    there = [name for name in KUSTOMIZATIONS if os.path.lexists(os.path.join(directory, name))]
-    package = os.path.lexists(os.path.join(directory, KPTFILE))
-    if len(there) > 1 and not options.kpt:
-        return None, [finding("CC1313", kind="Kustomization", files=", ".join(there))]
-    if not options.kpt and not options.kustomize and bool(there) == package:
-        both = "both a kustomization and a Kptfile are" if package else "neither a kustomization nor a Kptfile is"
-        return None, [finding("CC1310", what=both, directory=directory)]
-    host: HostName = "kpt" if options.kpt or (package and not options.kustomize) else "kustomize"
-    name = KPTFILE if host == "kpt" else (*there, KUSTOMIZATIONS[0])[0]
-    path = os.path.join(directory, name)
-    return Target(host, name, read_file(path) if os.path.lexists(path) else b""), []
-
-
-def _wrong_platform(name: str) -> list[Finding]:
-    remedy = f"use {nearest(name, PLATFORMS) or ', '.join(PLATFORMS)}"
-    return [finding("CC0909", option="--platform", problem=f"unknown platform {name}", remedy=remedy)]
 
 
 def _of_kind(directory: str, kind: ConfigKind, value: object, host: HostName) -> list[str]:
@@ -198,33 +157,20 @@ def _chunks(path: str) -> list[Chunk]:
 
 def _completed(data: bytes, host: HostName, platform: str) -> tuple[bytes, list[str]]:
     """A file with its ContrastGenerate completed, and what was added. Raises ValueError."""
-    source, said = decode(data), []
+    source, added = decode(data), []
     for chunk in split_stream(source.text):
         if chunk.kind == "ContrastGenerate":
             text = chunk.of(source.text)
             after = with_function(text) if host == "kustomize" else text
-            said += ["the program that kustomize runs"] if after != text else []
+            added += ["the program that kustomize runs"] if after != text else []
             last = with_platform(after, platform) if platform else after
-            said += [f"platform {platform}"] if last != after else []
-            return encode(chunk.replaced(source.text, last), source.bom), said
+            added += [f"platform {platform}"] if last != after else []
+            return encode(chunk.replaced(source.text, last), source.bom), added
     return data, []
 
 
 def _resources(directory: str, target: Target, wired: Wired) -> list[str]:
-    """The paths of a deployment's resources as far as its host's file or its directory tells them."""
+    """The paths of a deployment's resources as far as its host's file or its directory names them."""
     if target.host == "kpt":
         return [os.path.join(directory, name) for name in _yaml_files(directory)]
     return [os.path.join(directory, name) for name in listed(parse(wired.text).value, "resources")]
-
-
-def _diff(files: Mapping[str, bytes]) -> Iterator[str]:
-    """What would change, as `diff -u` shows it."""
-    from difflib import unified_diff
-
-    for path, data in files.items():
-        there = os.path.exists(path)
-        before = read_file(path).decode("utf-8", "replace").splitlines(keepends=True) if there else []
-        after = data.decode("utf-8", "replace").splitlines(keepends=True)
-        if not path.endswith(SUFFIX):
-            for line in unified_diff(before, after, path if there else os.devnull, path):
-                yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from krm_function.api import ConfigDocument, collect, options_in
-from krm_function.cli.say import complain
+from krm_function.cli.messages import print_findings
 from krm_function.findings import Finding, has_errors
 from krm_function.model.resource import Resource
 from krm_function.pipeline import NO_RELEASE
@@ -52,4 +52,4 @@ def say_checked(made: "Verdict", before: tuple[Finding, ...] = (), form: str = "
     every = (*before, *made.findings)
     findings = beside_summary(every, form)
     complete = made.workloads and len(findings) == len(every)
-    return complain(findings, form, report, "" if complete or has_errors(findings) else made.summary)
+    return print_findings(findings, form, report, "" if complete or has_errors(findings) else made.summary)

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from krm_function.api import CONFIG_KINDS, ConfigDocument, collect, is_config
-from krm_function.cli.checking import asks_for_check, checked, say_checked
+from krm_function.cli.check_mode import asks_for_check, checked, say_checked
 from krm_function.cli.configuration import from_files, from_resources
 from krm_function.cli.exits import USAGE
-from krm_function.cli.say import complain
+from krm_function.cli.messages import print_findings
 from krm_function.cli.streams import read_in, write_out, write_pieces
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import blank
@@ -54,21 +54,21 @@ def run_function(
     data = read_in()
     if blank(data):
         write_out(data)
-        return complain([finding("CC0109", remedy=NOTHING_SENT)], form, report)
+        return print_findings([finding("CC0109", remedy=NOTHING_SENT)], form, report)
     try:
         source = decode(data)
     except YamlError as problem:
         write_out(data)  # a pipe without pipefail must not lose what it carries
-        return complain([yaml_finding(problem, "")], form, report)
+        return print_findings([yaml_finding(problem, "")], form, report)
     del data  # from here on each part of the input is held once
     try:
         decoded = cut_list(source)
     except NotAResourceListError as problem:
         write_out(encode(*source))
-        return complain([finding("CC0108", problem=str(problem))], form, report)
+        return print_findings([finding("CC0108", problem=str(problem))], form, report)
     except YamlError as problem:
         write_out(encode(*source))
-        return complain([yaml_finding(problem, "")], form, report)
+        return print_findings([yaml_finding(problem, "")], form, report)
     del source
     documents, findings = from_resources(decoded.resources)
     if config_files:
@@ -84,9 +84,9 @@ def run_function(
     rendered = render(decoded.resources, config, findings + problems + wrong, engine)
     if rendered.failed:
         write_out(encode_failure(decoded, krm_results(rendered.findings)))
-        return complain(rendered.findings, form, report)
+        return print_findings(rendered.findings, form, report)
     write_pieces(list_pieces(decoded, rendered.texts, rendered.added, krm_results(rendered.findings)))
-    return complain(rendered.findings, form, report)
+    return print_findings(rendered.findings, form, report)
 
 
 def _function_config(document: ConfigDocument | None) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:

@@ -1,4 +1,4 @@
-"""`contrast-krm post-render`: Helm 3 and Helm 4.
+"""The Helm post-renderer: a stream of documents in, the rendered stream out.
 
 Rule of this file: an empty input is an error, because `helm template --output-dir` of Helm 3 sends nothing and would
 leave every pod unsealed (krm.md 0.7); on any error nothing is printed, so that Helm stops.
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from krm_function.api import collect
 from krm_function.cli.configuration import from_files, from_files_and_resources
-from krm_function.cli.say import complain
-from krm_function.cli.streams import read_in, write_pieces
+from krm_function.cli.messages import print_findings
+from krm_function.cli.streams import write_pieces
 from krm_function.findings import Finding, finding
 from krm_function.model.located import yaml_finding
 from krm_function.pipeline import render
@@ -20,18 +20,12 @@ if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
 
 NOTHING_SENT = (
-    "Helm 3 sends nothing to a post-renderer under --output-dir; drop that flag, or pipe `helm template` into us"
+    "Helm 3 sends nothing to a post-renderer under --output-dir; drop that flag, or pipe `helm template` into this "
+    "command"
 )
 
 
-def run_post_render(
-    config_files: Sequence[str], form: str, report: str, engine: "Engine | None", wrong: tuple[Finding, ...]
-) -> int:
-    """Standard input to standard output as a Helm post-renderer. engine, wrong: as `genpolicy.engine` gives them."""
-    return rendered(read_in(), config_files, form, report, engine, wrong)
-
-
-def rendered(
+def post_render(
     data: bytes,
     config_files: Sequence[str] = (),
     form: str = "text",
@@ -39,11 +33,11 @@ def rendered(
     engine: "Engine | None" = None,
     wrong: tuple[Finding, ...] = (),
 ) -> int:
-    """Render a stream to standard output."""
+    """Render a stream to standard output. engine, wrong: as `genpolicy.engine` gives them."""
     from helm_plugin.codec import decode_helm, encode_helm
 
     if not data:
-        return complain([finding("CC0109", remedy=NOTHING_SENT)], form, report)
+        return print_findings([finding("CC0109", remedy=NOTHING_SENT)], form, report)
     try:
         source = decode(data)
         del data
@@ -51,11 +45,11 @@ def rendered(
         del source  # a large stream is not held three times
     except YamlError as problem:
         _, findings = from_files(config_files)
-        return complain([*findings, yaml_finding(problem, "")], form, report)
+        return print_findings([*findings, yaml_finding(problem, "")], form, report)
     documents, findings = from_files_and_resources(config_files, stream.resources)
     config, unmet = collect(documents)
     made = render(stream.resources, config, findings + unmet + wrong, engine)
-    code = complain(made.findings, form, report)
+    code = print_findings(made.findings, form, report)
     if not made.failed:
         write_pieces(encode_helm(stream, made.texts, made.added))
     return code
