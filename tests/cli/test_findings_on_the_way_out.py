@@ -106,15 +106,15 @@ def test_a_report_tells_what_was_done_and_standard_error_does_not(shop: Shop) ->
     assert "info CC0706: manifest has 2 policies" in report
 
 
-@pytest.mark.parametrize("verb", ["fn", "post-render", "plan", "check", "uninject", "manifest"])
-def test_every_verb_writes_a_report(verb: str, shop: Shop) -> None:
+@pytest.mark.parametrize("command", ["fn", "post-render", "plan", "check", "uninject", "manifest"])
+def test_every_command_writes_a_report(command: str, shop: Shop) -> None:
     shop.change(failing())
     world = failing()
-    data = world.resource_list() if verb == "fn" else world.stream()
-    config = ("--config", CONFIG) if verb in {"post-render", "plan"} else ()
-    run = shop(verb, *config, "--format", "json", "--report", "report.json", data=data)
+    data = world.resource_list() if command == "fn" else world.stream()
+    config = ("--config", CONFIG) if command in {"post-render", "plan"} else ()
+    run = shop(command, *config, "--format", "json", "--report", "report.json", data=data)
     assert (shop.directory / "report.json").read_text() == run.stderr
-    assert run.code == int(verb != "uninject")
+    assert run.code == int(command != "uninject")
 
 
 def test_a_report_that_cannot_be_written_is_an_environment_error(shop: Shop) -> None:

@@ -13,12 +13,12 @@ from tests.failures.checking import CONFIG
 from tests.failures.running import EXECUTABLE, Zygote, environment, spawned
 
 SETTING_UP = ("release", "init", "keys", "install", "completion")
-VERBS = ("fn", "post-render", "generate", "plan", "check", "uninject", "manifest", "schema", *SETTING_UP)
+COMMANDS = ("fn", "post-render", "generate", "plan", "check", "uninject", "manifest", "schema", *SETTING_UP)
 BELOW = (("release", "import"), ("release", "show"), ("keys", "new"))
 READERS = ("post-render", "generate", "plan", "check", "uninject", "manifest")
 
 
-@pytest.mark.parametrize("arguments", [(), *((verb,) for verb in VERBS), *BELOW], ids=" ".join)
+@pytest.mark.parametrize("arguments", [(), *((command,) for command in COMMANDS), *BELOW], ids=" ".join)
 def test_help_goes_to_standard_output(arguments: tuple[str, ...], call: Zygote) -> None:
     run = call(*arguments, "--help")
     assert run.code == 0
@@ -26,9 +26,9 @@ def test_help_goes_to_standard_output(arguments: tuple[str, ...], call: Zygote) 
     assert run.stdout.startswith(f"usage: {' '.join(('contrast-krm', *arguments))}".encode())
 
 
-def test_the_help_lists_every_verb_and_the_exit_codes(call: Zygote) -> None:
+def test_the_help_lists_every_command_and_the_exit_codes(call: Zygote) -> None:
     text = call("--help").stdout.decode()
-    assert all(f"\n    {verb}" in text for verb in VERBS)
+    assert all(f"\n    {command}" in text for command in COMMANDS)
     assert "exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70" in text
 
 
@@ -40,8 +40,8 @@ def test_the_version_is_that_of_the_package() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said", "hint"),
     [
-        (["generat"], "unknown verb generat", "did you mean generate?"),
-        (["bogus"], "unknown verb bogus", "use one of fn, post-render, generate"),
+        (["generat"], "unknown command generat", "did you mean generate?"),
+        (["bogus"], "unknown command bogus", "use one of fn, post-render, generate"),
         (["generate", "--confg", "x"], "unknown argument --confg", "did you mean --config?"),
         (["generate", "--confg=x"], "unknown argument --confg", "did you mean --config?"),
         (["generate", "--skip-initialiser"], "unknown argument --skip-initialiser", "did you mean --skip-initializer?"),
@@ -50,13 +50,13 @@ def test_the_version_is_that_of_the_package() -> None:
         (["check", "--format", "jsn"], "--format jsn is not known", "did you mean json?"),
         (["generate", "--config"], "--config: expected one argument", "see contrast-krm generate --help"),
         (["generate", "-o", "a", "--in-place"], "not allowed with argument", "see contrast-krm generate --help"),
-        (["release", "imprt"], "unknown verb imprt", "did you mean import?"),
+        (["release", "imprt"], "unknown command imprt", "did you mean import?"),
         (["release", "import"], "the following arguments are required: FILE", "see contrast-krm release import --help"),
         (["release", "import", "a", "--relaese", "v1"], "unknown argument --relaese", "did you mean --release?"),
         (["init", "--kusto"], "unknown argument --kusto", "did you mean --kustomize?"),
         (["schema", "ImageLock", "more"], "unknown argument more", "see contrast-krm schema --help"),
-        (["gen\x1b[31m\u202e"], "unknown verb gen\\x1b[31m\\u202e", "use one of"),
-        ([""], "unknown verb ", "use one of"),
+        (["gen\x1b[31m\u202e"], "unknown command gen\\x1b[31m\\u202e", "use one of"),
+        ([""], "unknown command ", "use one of"),
     ],
 )
 def test_a_mistake_of_typing_has_one_line_and_a_hint(arguments: list[str], said: str, hint: str, call: Zygote) -> None:
@@ -70,11 +70,11 @@ def test_a_mistake_of_typing_has_one_line_and_a_hint(arguments: list[str], said:
     assert hint in second
 
 
-@pytest.mark.parametrize("verb", ["release", "keys"])
-def test_a_verb_that_needs_another_one_says_which_there_are(verb: str, call: Zygote) -> None:
-    run = call(verb)
+@pytest.mark.parametrize("command", ["release", "keys"])
+def test_a_command_that_needs_another_one_says_which_there_are(command: str, call: Zygote) -> None:
+    run = call(command)
     assert (run.code, run.stdout) == (2, b"")
-    assert run.stderr.startswith(f"usage: contrast-krm {verb}")
+    assert run.stderr.startswith(f"usage: contrast-krm {command}")
 
 
 def test_a_shortened_flag_is_not_guessed(call: Zygote) -> None:
@@ -107,9 +107,9 @@ def test_without_arguments_on_a_terminal_it_says_how_to_use_it() -> None:
     assert "kustomize build" in complaint
 
 
-@pytest.mark.parametrize("verb", ["generate", "post-render"])
-def test_a_verb_does_not_wait_for_someone_to_type_yaml(verb: str) -> None:
-    code, said, complaint = on_a_terminal(verb)
+@pytest.mark.parametrize("command", ["generate", "post-render"])
+def test_a_command_does_not_wait_for_someone_to_type_yaml(command: str) -> None:
+    code, said, complaint = on_a_terminal(command)
     assert (code, said) == (2, "")
     assert complaint.startswith("error CC0909: standard input: it is a terminal\n  hint: name files")
 

@@ -230,7 +230,7 @@ def test_tls_with_a_certificate_that_is_known_and_one_that_is_not(hub: Registry,
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(lock.directory / "cert.pem", lock.directory / "key.pem")
     front.server.socket = context.wrap_socket(front.server.socket, server_side=True)
-    name = front.named(hub.push(image(), "verb/tls"))
+    name = front.named(hub.push(image(), "command/tls"))
 
     run = lock("-o", "images.yaml", "--format", "json", data=pods(name))
     assert run.code == 3
