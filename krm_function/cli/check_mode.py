@@ -1,6 +1,6 @@
-"""`mode: check` of a function: what there is to say of resources that were rendered before.
+"""`mode: check` of a function: verify resources that were rendered before, as the command `check` does.
 
-Rule of this file: the host decides what becomes of the answer; nothing is ever changed here.
+Rule of this file: nothing is ever changed here; the caller passes the resources on.
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,18 @@ if TYPE_CHECKING:
     from krm_function.checking import Verdict
 
 
-def asks_for_check(options: ConfigDocument) -> bool:
+def wants_check(options: ConfigDocument) -> bool:
     """Whether a function's own configuration wants a check and no render."""
     return options_in(options).get("mode") == "check"
 
 
-def checked(resources: Sequence[Resource], documents: Sequence[ConfigDocument], options: ConfigDocument) -> "Verdict":
-    """The verdict, with what is wrong with the configuration. documents: all that there is of it, options included.
+def check_resources(
+    resources: Sequence[Resource], documents: Sequence[ConfigDocument], options: ConfigDocument
+) -> "Verdict":
+    """The verdict on some resources, problems of the configuration included.
 
-    It is rendered again where the render's options are known: they are among the items, as in kpt, or stand beside
-    `mode: check` in the function's own configuration.
+    documents: the whole configuration with the options. The resources are rendered again if the options of the render
+    are known: among the items, as in kpt, or beside `mode: check` in the function's own configuration.
     """
     from krm_function.checking import Verdict, verdict
 
@@ -41,11 +43,11 @@ def checked(resources: Sequence[Resource], documents: Sequence[ConfigDocument], 
     return made._replace(findings=(*problems, *made.findings))
 
 
-def say_checked(made: "Verdict", before: tuple[Finding, ...] = (), form: str = "text", report: str = "") -> int:
-    """Print a verdict after the findings `before`; answers with the exit code.
+def print_verdict(made: "Verdict", before: tuple[Finding, ...] = (), form: str = "text", report: str = "") -> int:
+    """Print a verdict after the findings `before`; the exit code.
 
-    A function prints no summary of workloads that are as they should be; it does where there was none, or where
-    something was not looked at.
+    A function prints no summary if all workloads are right; it prints one if there are none, or if something was not
+    checked.
     """
     from krm_function.checking import beside_summary
 

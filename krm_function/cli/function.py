@@ -1,4 +1,4 @@
-"""`contrast-krm` and `contrast-krm fn`: the KRM function of kustomize and kpt.
+"""The KRM function of kustomize and kpt: a ResourceList in, the rendered ResourceList out.
 
 Rule of this file: on success the ResourceList with edits spliced in; on an error the items as they came, with results,
 and exit code 1 or 2, because only the exit code fails a build (krm.md 0.2). With `mode: check` the items leave as they
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from krm_function.api import CONFIG_KINDS, ConfigDocument, collect, is_config
-from krm_function.cli.check_mode import asks_for_check, checked, say_checked
+from krm_function.cli.check_mode import check_resources, print_verdict, wants_check
 from krm_function.cli.configuration import from_files, from_resources
 from krm_function.cli.exits import USAGE
 from krm_function.cli.messages import print_findings
@@ -76,10 +76,10 @@ def run_function(
         documents, findings = documents + named, findings + problems
     options, more = _function_config(decoded.function_config)
     documents, findings = documents + options, findings + more
-    if options and asks_for_check(options[0]):
-        made = checked(decoded.resources, documents, options[0])
+    if options and wants_check(options[0]):
+        made = check_resources(decoded.resources, documents, options[0])
         write_out(encode_failure(decoded, krm_results((*findings, *made.findings))))
-        return say_checked(made, findings, form, report)
+        return print_verdict(made, findings, form, report)
     config, problems = collect(documents)
     rendered = render(decoded.resources, config, findings + problems + wrong, engine)
     if rendered.failed:
@@ -90,7 +90,7 @@ def run_function(
 
 
 def _function_config(document: ConfigDocument | None) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """The functionConfig, if there is one that we understand; kpt sends an empty ConfigMap for none (krm.md 1.5)."""
+    """The functionConfig, if there is one of a known kind; kpt sends an empty ConfigMap for none (krm.md 1.5)."""
     if document is None or not document.value:
         return [], ()
     ref = reference(document.value)

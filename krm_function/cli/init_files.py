@@ -134,7 +134,7 @@ def _yaml_files(directory: str) -> list[str]:
 
 
 def _plain_resources(directory: str) -> Iterator[str]:
-    """Files of a directory with objects that are not configuration of ours."""
+    """Files of a directory that hold objects, and no configuration of this program."""
     for name in _yaml_files(directory):
         chunks = _chunks(os.path.join(directory, name))
         if chunks and all(chunk.kind and not is_config(chunk.api_version) for chunk in chunks):
@@ -146,7 +146,7 @@ def _has(path: str, kind: str) -> bool:
 
 
 def _chunks(path: str) -> list[Chunk]:
-    """The documents of a file; none for anything that cannot be read: the render will say what is wrong with it."""
+    """The documents of a file; none if it cannot be read, which is a finding of the render."""
     if not os.path.isfile(path):
         return []
     try:

@@ -18,7 +18,7 @@ from contextlib import suppress
 from krm_function import __version__
 from krm_function.api.kinds import API_VERSION
 from krm_function.cli.distributions import Member, members
-from krm_function.cli.launcher import MARK, launcher
+from krm_function.cli.launcher import HEADER, launcher
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, read_file
 from krm_function.hosts.leftovers import sweep, sweep_directory, temporary_directory
@@ -37,25 +37,25 @@ def install(directory: str, python: str) -> tuple[bool, list[Finding]]:
     python: the interpreter of the copy, an absolute path or a name on PATH. Raises NotCopied, FileProblem and OSError.
     """
     target = os.path.join(directory, PROGRAM)
-    if os.path.lexists(target) and (os.path.isdir(target) or MARK.encode() not in read_file(target)):
+    if os.path.lexists(target) and (os.path.isdir(target) or HEADER.encode() not in read_file(target)):
         raise FileProblem(target, "is there, and not from an earlier install", writing=True)
     if "/" in python and not os.path.isabs(python):
         problem, remedy = "must be an absolute path, or a name without a slash", "name the Python where the copy runs"
         return False, [finding("CC0909", option="--python", problem=problem, remedy=remedy)]
     sweep([target])
     sweep_directory(os.path.join(directory, "lib"))
-    library = _copied(directory, members())
+    library = _copy(directory, members())
     text = launcher(python, library).encode()
     changed = not os.path.exists(target) or read_file(target) != text
-    findings = _exchanged(target, text, python) if changed else []
+    findings = _exchange(target, text, python) if changed else []
     if not has_errors(findings):
-        changed |= _linked(os.path.join(directory, PLUGIN), target)
-        _swept(os.path.join(directory, "lib"), library)
+        changed |= _link(os.path.join(directory, PLUGIN), target)
+        _remove_others(os.path.join(directory, "lib"), library)
     return changed, findings
 
 
-def _copied(directory: str, files: Sequence[Member]) -> str:
-    """Make the library, unless it is there; its name."""
+def _copy(directory: str, files: Sequence[Member]) -> str:
+    """Copy the files into a directory below `lib`, unless it is there; its name."""
     import py_compile
     import shutil
 
@@ -63,12 +63,12 @@ def _copied(directory: str, files: Sequence[Member]) -> str:
     place = os.path.join(directory, "lib", name)
     if os.path.isdir(place):
         return name
-    _made(os.path.dirname(place))
+    _make_directory(os.path.dirname(place))
     with temporary_directory(place) as temporary:
-        mode = py_compile.PycInvalidationMode.UNCHECKED_HASH  # nobody edits it, and times may get lost on the way
+        mode = py_compile.PycInvalidationMode.UNCHECKED_HASH  # it is never edited, and times may get lost on the way
         for file in files:
             path = os.path.join(temporary, file.name)
-            _made(os.path.dirname(path))
+            _make_directory(os.path.dirname(path))
             shutil.copyfile(file.source, path)
             if path.endswith(".py"):
                 with suppress(py_compile.PyCompileError):  # it is for another Python
@@ -91,28 +91,28 @@ def _digest(files: Sequence[Member]) -> str:
     return digest.hexdigest()[:12]
 
 
-def _made(path: str) -> None:
-    """Make directories that everybody may enter, whatever the umask is: another user may run the copy."""
+def _make_directory(path: str) -> None:
+    """Create directories that every user may enter, whatever the umask is: another user may run the copy."""
     if os.path.isdir(path):
         return
-    _made(os.path.dirname(path) or ".")
+    _make_directory(os.path.dirname(path) or ".")
     os.mkdir(path)
     os.chmod(path, EXECUTABLE)
 
 
-def _exchanged(target: str, text: bytes, python: str) -> list[Finding]:
-    """Put the executable in its place after it has run."""
+def _exchange(target: str, text: bytes, python: str) -> list[Finding]:
+    """Rename the executable into its place after it has run once."""
     with temporary_directory(target) as place:
         trial = os.path.join(place, PROGRAM)
         os.symlink(os.path.join(os.pardir, "lib"), os.path.join(place, "lib"))
         create_file(trial, text, EXECUTABLE)
-        findings = _tried(trial, python)
+        findings = _try(trial, python)
         if not has_errors(findings):
             os.rename(trial, target)
     return findings
 
 
-def _tried(trial: str, python: str) -> list[Finding]:
+def _try(trial: str, python: str) -> list[Finding]:
     """Run it, with nothing in its environment."""
     if os.path.isabs(python) and not os.path.exists(python):
         return [finding("CC1321", python=python)]
@@ -120,27 +120,27 @@ def _tried(trial: str, python: str) -> list[Finding]:
         command = [os.path.abspath(trial), "--version"]
         done = subprocess.run(command, env={}, capture_output=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as problem:
-        said = problem.strerror if isinstance(problem, OSError) else "no answer"
-        return [finding("CC1320", problem=f"it does not run: {said}")]
+        reason = problem.strerror if isinstance(problem, OSError) else "no answer"
+        return [finding("CC1320", problem=f"it does not run: {reason}")]
     if done.returncode or done.stdout.decode(errors="replace") != f"{PROGRAM} {__version__}\n":
-        said = (done.stderr.decode(errors="replace").splitlines() or ["no answer"])[-1 if done.returncode == 1 else 0]
-        return [finding("CC1320", problem=f"it does not run: {said.removeprefix(f'{PROGRAM}: ')}")]
+        reason = (done.stderr.decode(errors="replace").splitlines() or ["no answer"])[-1 if done.returncode == 1 else 0]
+        return [finding("CC1320", problem=f"it does not run: {reason.removeprefix(f'{PROGRAM}: ')}")]
     return []
 
 
-def _linked(path: str, target: str) -> bool:
-    """The plugin, a relative link, so that the directory can be moved; whether it is new."""
+def _link(path: str, target: str) -> bool:
+    """Link the plugin to the executable, relatively, so that the directory can be moved; whether the link is new."""
     relative = os.path.relpath(target, os.path.dirname(path))
     if os.path.islink(path) and os.readlink(path) == relative:
         return False
-    _made(os.path.dirname(path))
+    _make_directory(os.path.dirname(path))
     if os.path.lexists(path):
         raise FileProblem(path, "is there, and not from an earlier install", writing=True)
     os.symlink(relative, path)
     return True
 
 
-def _swept(directory: str, current: str) -> None:
+def _remove_others(directory: str, current: str) -> None:
     """Remove the copies of earlier installs."""
     import shutil
 

@@ -7,7 +7,7 @@ further arguments (`argsOneLiner`, `argsFromFile`) are `--config FILE`.
 from collections.abc import Sequence
 
 from krm_function.api import collect
-from krm_function.cli.check_mode import asks_for_check, checked, say_checked
+from krm_function.cli.check_mode import check_resources, print_verdict, wants_check
 from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.messages import print_findings
 from krm_function.cli.streams import read_in, write_out
@@ -26,11 +26,11 @@ def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
     except YamlError as problem:
         return print_findings([yaml_finding(problem, "")])
     documents, findings = from_files_and_resources(config_files, stream.resources)
-    if documents and documents[0].file == config_file and asks_for_check(documents[0]):
-        made = checked(stream.resources, documents, documents[0])
+    if documents and documents[0].file == config_file and wants_check(documents[0]):
+        made = check_resources(stream.resources, documents, documents[0])
         if not has_errors((*findings, *made.findings)):
             write_out(encode_stream(stream, [resource.text for resource in stream.resources]))
-        return say_checked(made, findings)
+        return print_verdict(made, findings)
     config, unmet = collect(documents)
     rendered = render(stream.resources, config, findings + unmet)
     if not rendered.failed:

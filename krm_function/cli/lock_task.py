@@ -10,7 +10,7 @@ from typing import Any
 from krm_function.api import collect
 from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.inputs import read_inputs
-from krm_function.cli.lock_file import LockFile, known, open_lock
+from krm_function.cli.lock_file import LockFile, known_entries, open_lock
 from krm_function.cli.lock_images import Use, needed
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.lock import silent
@@ -37,7 +37,7 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
     documents, problems = from_files_and_resources(options.config, inputs.resources)
     file, more = open_lock(options.output)
     config, unmet = collect(documents)
-    entries, wrong = known([*documents, *([file.lock] if file.lock else [])])
+    entries, wrong = known_entries([*documents, *([file.lock] if file.lock else [])])
     findings = [*inputs.findings, *problems, *more, *unmet, *wrong]
     if not inputs.findings and not any(resource.kind or not resource.certain for resource in inputs.resources):
         findings.append(finding("CC0108", problem="there is no document in the input"))  # the command before failed

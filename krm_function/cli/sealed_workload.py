@@ -8,7 +8,7 @@ from argparse import Namespace
 
 from krm_function.api import is_config
 from krm_function.cli.inputs import Inputs
-from krm_function.cli.outputs import LOOKED_AT, Output, of_documents, output_of
+from krm_function.cli.outputs import READ_KINDS, Output, of_documents, output_of
 from krm_function.cli.rendered import render_inputs
 from krm_function.findings import Finding, Ref, finding, has_errors
 from krm_function.model.address import find
@@ -26,7 +26,7 @@ def sealed_workload(options: Namespace, inputs: Inputs) -> tuple[Workload | None
         kept = [
             text
             for text, resource in zip(rendered.texts, inputs.resources, strict=True)
-            if text is not None and resource.may_be(LOOKED_AT)
+            if text is not None and resource.may_be(READ_KINDS)
         ]
         output = of_documents([parse(text).value for text in kept]) if not rendered.failed else Output()
     else:

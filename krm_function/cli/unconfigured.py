@@ -9,7 +9,7 @@ from krm_function.hosts.pass_through import passes_through
 
 
 def run_unconfigured() -> int:
-    """Standard input to standard output as a Helm post-renderer without options."""
+    """Render standard input to standard output as a Helm post-renderer without options; the exit code."""
     data = read_in()
     if passes_through(data):
         write_out(data)

@@ -1,36 +1,12 @@
-"""Exit codes, --format and --report: the same findings, wherever they are said."""
+"""--format and --report: the same findings and the same exit code in every output."""
 
 import json
 
 import pytest
 
-from krm_function.cli.exits import exit_code
-from krm_function.findings import finding
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG, RESOURCES
 from tests.failures.world import World
-
-WARNING = finding("CC0310", node="a")
-ERROR = finding("CC0206")
-CONFIGURATION = finding("CC0903")
-ENVIRONMENT = finding("CC1001", problem="x")
-
-
-@pytest.mark.parametrize(
-    ("findings", "code"),
-    [
-        ([], 0),
-        ([WARNING], 0),
-        ([ERROR, WARNING], 1),
-        ([CONFIGURATION], 2),
-        ([ERROR, CONFIGURATION], 2),
-        ([ENVIRONMENT], 3),
-        ([ERROR, ENVIRONMENT], 3),
-        ([CONFIGURATION, ENVIRONMENT], 2),
-    ],
-)
-def test_the_exit_code_follows_from_the_findings(findings: list[object], code: int) -> None:
-    assert exit_code(findings) == code  # type: ignore[arg-type]
 
 
 def warned() -> World:
@@ -123,7 +99,7 @@ def test_a_report_that_cannot_be_written_is_an_environment_error(shop: Shop) -> 
     assert "error CC1002 nowhere/report: cannot be written: no such file or directory" in run.stderr
 
 
-def test_files_that_cannot_be_read_are_told_in_the_form_that_was_asked_for(shop: Shop) -> None:
+def test_files_that_cannot_be_read_are_reported_in_the_requested_format(shop: Shop) -> None:
     run = shop("generate", "nothing", "--format", "json", "--report", "report.json")
     assert run.code == 3
     (error,) = run.errors

@@ -1,4 +1,4 @@
-"""Help, versions, mistakes of typing, and streams that are not there."""
+"""Help, versions, mistyped arguments, and streams that are closed."""
 
 import os
 import pty
@@ -59,7 +59,7 @@ def test_the_version_is_that_of_the_package() -> None:
         ([""], "unknown command ", "use one of"),
     ],
 )
-def test_a_mistake_of_typing_has_one_line_and_a_hint(arguments: list[str], said: str, hint: str, call: Zygote) -> None:
+def test_a_mistyped_argument_has_one_line_and_a_hint(arguments: list[str], said: str, hint: str, call: Zygote) -> None:
     run = call(*arguments)
     assert run.code == 2
     assert run.stdout == b""
@@ -101,28 +101,28 @@ def on_a_terminal(*arguments: str) -> tuple[int, str, str]:
 
 
 def test_without_arguments_on_a_terminal_it_says_how_to_use_it() -> None:
-    code, said, complaint = on_a_terminal()
+    code, said, message = on_a_terminal()
     assert (code, said) == (2, "")
-    assert "contrast-krm --help" in complaint
-    assert "kustomize build" in complaint
+    assert "contrast-krm --help" in message
+    assert "kustomize build" in message
 
 
 @pytest.mark.parametrize("command", ["generate", "post-render"])
 def test_a_command_does_not_wait_for_someone_to_type_yaml(command: str) -> None:
-    code, said, complaint = on_a_terminal(command)
+    code, said, message = on_a_terminal(command)
     assert (code, said) == (2, "")
-    assert complaint.startswith("error CC0909: standard input: it is a terminal\n  hint: name files")
+    assert message.startswith("error CC0909: standard input: it is a terminal\n  hint: name files")
 
 
 @pytest.mark.parametrize("arguments", [("schema",), ("plan", "deployment", "--config", CONFIG), ("--help",)])
-def test_a_reader_that_leaves_early_hears_no_complaint(arguments: tuple[str, ...], shop: Shop) -> None:
+def test_a_reader_that_leaves_early_causes_no_message(arguments: tuple[str, ...], shop: Shop) -> None:
     command = f"{EXECUTABLE} {' '.join(arguments)} | head -c 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, cwd=shop.directory, timeout=30, check=False)
     assert len(done.stdout) == 1
     assert done.stderr == b""
 
 
-def test_a_reader_that_is_gone_before_the_first_byte_hears_no_complaint(shop: Shop) -> None:
+def test_a_reader_that_is_gone_before_the_first_byte_causes_no_message(shop: Shop) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
     command = [EXECUTABLE, "generate", "deployment", "--config", CONFIG]
@@ -132,24 +132,24 @@ def test_a_reader_that_is_gone_before_the_first_byte_hears_no_complaint(shop: Sh
 
 
 @pytest.mark.parametrize(
-    ("redirection", "complaint"),
+    ("redirection", "message"),
     [
         (">/dev/full", "error CC1002 standard output: cannot be written: no space left on device"),
         (">&-", "error CC1002 standard output: cannot be written: it is closed"),
         ("2>&-", ""),
     ],
 )
-def test_streams_that_cannot_be_written_are_an_environment_error(redirection: str, complaint: str, shop: Shop) -> None:
+def test_streams_that_cannot_be_written_are_an_environment_error(redirection: str, message: str, shop: Shop) -> None:
     command = f"{EXECUTABLE} generate deployment --config {CONFIG} {redirection}"
     done = subprocess.run(
         ["bash", "-c", command], capture_output=True, text=True, cwd=shop.directory, timeout=30, check=False
     )
-    assert done.returncode == (3 if complaint else 0)
-    assert done.stderr == (f"{complaint}\n  hint: check the path and its permissions\n" if complaint else "")
+    assert done.returncode == (3 if message else 0)
+    assert done.stderr == (f"{message}\n  hint: check the path and its permissions\n" if message else "")
 
 
 @pytest.mark.parametrize("arguments", ["--version", "schema ImageLock"])
-def test_a_full_disk_is_told_also_for_a_short_output(arguments: str) -> None:
+def test_a_full_disk_is_reported_for_a_short_output_too(arguments: str) -> None:
     done = subprocess.run(
         ["bash", "-c", f"{EXECUTABLE} {arguments} >/dev/full"], capture_output=True, text=True, timeout=30, check=False
     )

@@ -85,8 +85,8 @@ def run(options: Namespace) -> int:
     gc.enable()  # which the command line switches off for renders; this may take minutes
     with _progress(len(task.images)) as progress:
         run = resolve_all(list(task.images), opened, task.known, limits, options.jobs, progress)
-    for use, said in zip(task.images.values(), run.findings, strict=True):
-        findings += [use.place(found) for found in said]
+    for use, found in zip(task.images.values(), run.findings, strict=True):
+        findings += [use.place(one) for one in found]
     summary = ""
     if not has_errors(findings):
         try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from krm_function.cli.options import add_config, add_findings, add_paths
 from krm_function.cli.parser import Parser
-from krm_function.cli.plan_output import Outputs, form_and_file
+from krm_function.cli.plan_output import OutputChoices, format_and_file
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import Inputs
@@ -33,7 +33,7 @@ def add_arguments(parser: Parser) -> None:
         "-o",
         "--output",
         metavar="FORMAT|FILE",
-        choices=Outputs(),
+        choices=OutputChoices(),
         action="append",
         default=[],
         help="text (default), json, mermaid or html, or a file whose name ends in .txt, .json, .mmd or .html",
@@ -66,7 +66,7 @@ def run(options: Namespace) -> int:
     from krm_function.hosts.files import find, same_file
     from krm_function.report.plan import make_plan
 
-    form, file = form_and_file(options.output)
+    chosen, file = format_and_file(options.output)
     inputs = read_inputs(options.paths)
     named = [path for path in options.nodes if path != "-"]
     if file and same_file(file, [*find(options.config), *find(named), *(one.file for one in inputs.sources)]):
@@ -79,7 +79,7 @@ def run(options: Namespace) -> int:
     rendered = render_inputs(options, inputs)
     placements, found = _place(rendered, known, inputs)
     plan = make_plan(rendered, known.nodes, placements, found, known.source)
-    text = _render(form)(plan).encode("utf-8")
+    text = _writer(chosen)(plan).encode("utf-8")
     if file:
         from krm_function.hosts.writing import write_file
 
@@ -89,9 +89,9 @@ def run(options: Namespace) -> int:
     return print_findings([*rendered.findings, *found], options.format, options.report)
 
 
-def _render(form: str) -> "Callable[[Plan], str]":
-    """What writes a plan in this form."""
-    match form:
+def _writer(chosen: str) -> "Callable[[Plan], str]":
+    """The function that turns a plan into text of this format."""
+    match chosen:
         case "json":
             from krm_function.report.plan_json import plan_json
 

@@ -64,7 +64,7 @@ def run(options: Namespace) -> int:
     findings += problems
     if made is not None:
         try:
-            # the other files of the initdata are the configuration's, whoever makes the policy
+            # the other files of the initdata are the configuration's, whichever generator makes the policy
             compared = compare(made._replace(data={**native.data, POLICY: made.data[POLICY]}), native)
         except ValueError as problem:
             return print_findings((*findings, unreadable(workload, problem)), options.format, options.report)

@@ -1,4 +1,4 @@
-"""`contrast-krm policy show`: the policy that is sealed into one pod, in one of its forms.
+"""`contrast-krm policy show`: the policy that is sealed into one pod, in one of several formats.
 
 Rule of this file: standard output is the policy's own bytes, as the annotation has them.
 """
@@ -12,7 +12,7 @@ DESCRIPTION = "Reads rendered output; with a configuration the input is rendered
 
 
 def add_arguments(parser: Parser) -> None:
-    """The form, the workload, inputs, findings."""
+    """The format, the workload, inputs, findings."""
     parser.add_argument(
         "-o",
         "--output",
@@ -28,7 +28,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print the policy of one workload in one of its forms."""
+    """Print the policy of one workload in one of several formats."""
     from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
     from krm_function.cli.sealed_workload import sealed_workload
@@ -48,7 +48,7 @@ def run(options: Namespace) -> int:
 
 
 def _form(toml: bytes, form: str) -> bytes:
-    """The bytes of one form. Raises ValueError for initdata that does not hold it."""
+    """The bytes of one format. Raises ValueError for initdata that does not hold it."""
     import json
 
     from krm_function.policy import decode_toml, describe, digest, host_data

@@ -92,17 +92,17 @@ def _finish(combined: "Combined", before: "Before", options: Namespace, findings
     if release is None:
         return print_findings(findings, options.format, options.report)
     findings += missing(release)
-    said = f"release {release.version}: {_names(release)}; {_count(len(release.images))}\n"
+    summary = f"release {release.version}: {_names(release)}; {_count(len(release.images))}\n"
     if not options.output:
         write_out(data)
     elif data == before.data:
         sweep([options.output])
-        said += f"{escape(options.output)} says so already\n"
+        summary += f"{escape(options.output)} says so already\n"
     else:
         copies = missing_schemas(os.path.dirname(options.output), [KIND]) if new else {}
         write_all(copies | {options.output: data})
-        said += f"{'wrote' if new else 'updated'} {escape(options.output)}\n"
-    return print_findings(findings, options.format, options.report, said)
+        summary += f"{'wrote' if new else 'updated'} {escape(options.output)}\n"
+    return print_findings(findings, options.format, options.report, summary)
 
 
 def _count(images: int) -> str:

@@ -2,7 +2,7 @@
 
 Rule of this file: the directory itself is locked, with flock, for the moments of reading and writing. So there is no
 lock file that could be left behind, and the lock ends with the process, however it ends. The wait is bounded. Where a
-file system has no such locks, the run goes on and says so.
+file system has no such locks, the run goes on without one, which is a finding.
 """
 
 import errno
@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from krm_function.record import NamedTuple
 
 LONGEST_WAIT = 60.0  # seconds; another run holds the lock for less than one
-PAUSE = 0.05
+PAUSE = 0.05  # seconds between two tries
 TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
 
 
-class Turn(NamedTuple):
-    """waited: seconds. timed_out: the lock is still another run's. unguarded: why there is no lock, "" for none."""
+class DirectoryLock(NamedTuple):
+    """waited: seconds. timed_out: another run still has the lock. unguarded: why there is no lock, "" if there is."""
 
     waited: float = 0
     timed_out: bool = False
@@ -28,22 +28,22 @@ class Turn(NamedTuple):
 
 
 @contextmanager
-def turn(directory: str) -> Iterator[Turn]:
-    """Wait for our turn, and keep it for the block."""
+def locked(directory: str) -> Iterator[DirectoryLock]:
+    """Wait for the lock of a directory, and hold it for the block."""
     descriptor = -1
     try:
         try:
             descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            mine = _wait(descriptor)
+            lock = _wait(descriptor)
         except OSError as problem:
-            mine = Turn(unguarded=(problem.strerror or "no locks").lower())
-        yield mine
+            lock = DirectoryLock(unguarded=(problem.strerror or "no locks").lower())
+        yield lock
     finally:
         if descriptor >= 0:
             os.close(descriptor)
 
 
-def _wait(descriptor: int) -> Turn:
+def _wait(descriptor: int) -> DirectoryLock:
     """Try until it works or the time is up. Raises OSError for a file system without such locks."""
     start = time.monotonic()
     while True:
@@ -53,8 +53,8 @@ def _wait(descriptor: int) -> Turn:
             if problem.errno not in TAKEN:
                 raise
         else:
-            return Turn(time.monotonic() - start)
+            return DirectoryLock(time.monotonic() - start)
         waited = time.monotonic() - start
         if waited > LONGEST_WAIT:
-            return Turn(waited, timed_out=True)
+            return DirectoryLock(waited, timed_out=True)
         time.sleep(PAUSE)
