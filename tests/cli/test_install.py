@@ -116,7 +116,7 @@ def test_a_python_that_does_not_fit_leaves_the_old_copy_in_use(copy: Path, tmp_p
     assert not [name for name in os.listdir(copy) if name.startswith(".")]
 
 
-def test_a_python_of_another_version_is_told_in_one_line(copy: Path, tmp_path: Path) -> None:
+def test_a_python_of_another_version_is_an_error_of_one_line(copy: Path, tmp_path: Path) -> None:
     text = (copy / "contrast-krm").read_text().replace(f"!= {sys.version_info[:2]}", "!= (3, 99)")
     path = tmp_path / "contrast-krm"
     path.write_text(text)
@@ -127,7 +127,7 @@ def test_a_python_of_another_version_is_told_in_one_line(copy: Path, tmp_path: P
     assert "contrast-krm: this copy is for cpython" in run.stderr
 
 
-def test_a_python_that_is_elsewhere_is_taken_on_trust_and_told(tmp_path: Path) -> None:
+def test_a_python_that_is_elsewhere_is_accepted_with_a_warning(tmp_path: Path) -> None:
     run = spawned("install", str(tmp_path / "a"), "--python", "/opt/elsewhere/python3")
     assert run.code == 0
     assert "warning CC1321: /opt/elsewhere/python3 is not on this machine" in run.stderr
@@ -171,7 +171,7 @@ def test_what_is_copied_is_what_is_needed() -> None:
     assert [name for name in everything if "licenses" in name.lower() and "pyyaml" in name.lower()]
 
 
-def test_a_distribution_without_a_list_of_files_is_told(tmp_path: Path) -> None:
+def test_a_distribution_without_a_list_of_files_is_an_error(tmp_path: Path) -> None:
     with (
         mock.patch.object(Distribution, "files", None),
         pytest.raises(NotCopied, match="install it with pip"),

@@ -95,7 +95,7 @@ def test_helm4_names_the_program_that_is_missing(helm4: Helm) -> None:
     assert '"contrast-krm": executable file not found' in done.stderr
 
 
-def test_helm3_runs_the_verbs(helm3: Helm) -> None:
+def test_helm3_runs_the_commands(helm3: Helm) -> None:
     helm3.put_stub()
     helm3.ok("plugin", "install", for_helm3(helm3.chart.parent / "contrast"))
     assert helm3.ok("plugin", "list").splitlines()[1].split()[:2] == ["contrast", "0.1.0"]
@@ -109,7 +109,7 @@ def test_helm3_post_renders_without_a_plugin(helm3: Helm) -> None:
     assert "name: map" in helm3.ok("template", "x", str(helm3.chart), *flags)
 
 
-def test_helm4_runs_the_verbs_too(helm4: Helm) -> None:
+def test_helm4_runs_the_commands_too(helm4: Helm) -> None:
     helm4.put_stub()
     helm4.ok("plugin", "install", for_helm3(helm4.chart.parent / "contrast"))
     helm4.ok("contrast", "plan", "--config", "c.yaml")
