@@ -18,7 +18,7 @@ from krm_function.yamltext.edit.apply_changes import settle
 from krm_function.yamltext.edit.replacements import Canvas
 from krm_function.yamltext.edit.rewrite import emit
 from krm_function.yamltext.edit.tree import Live, Part
-from krm_function.yamltext.edit.undo_write import NoRecords, Records, Undo, below
+from krm_function.yamltext.edit.undo_write import NoRecords, Records, Undo
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.fast.values import read_value
 from krm_function.yamltext.final_newline import guard_end
@@ -32,12 +32,12 @@ _compact = JSONEncoder(separators=(",", ":")).encode
 class Keep(NamedTuple):
     """Where the undo records of one object go.
 
-    root, at: addresses of the object and of the string that is to hold them. start: the object's offset in the text.
+    node: the object in the tree, None if it stands behind an alias. at: the address, from the object on, of the string
+    that is to hold them.
     """
 
-    root: str = ""
-    at: str = ""
-    start: int = 0
+    node: Node | None
+    at: str
 
 
 def to_json(undo: Undo) -> str:
@@ -102,16 +102,26 @@ def _draft(document: Document, root: Node, part: Part, depth: int, keeps: Sequen
     canvas = Canvas(text, max(0, _dash_offset(text, root)))
     canvas.open_end = guard_end(part, text)
     if len(keeps) < 2:
-        keep = keeps[0] if keeps else Keep()
-        records = Records(keep.at) if recorded else NoRecords()
+        records = _records(keeps[0] if keeps else None) if recorded else NoRecords()
         emit(canvas, records, part, root, document.item)
-        return _Draft(part, canvas, (below(records.undo, keep.root),))
-    members = [Records(keep.at) for keep in keeps]
-    records = Records(members={keep.root: one for keep, one in zip(keeps, members, strict=True)})
+        return _Draft(part, canvas, (records.undo,))
+    members = {id(keep.node): Records(keep.at) for keep in keeps if keep.node is not None}
+    records = Records(members=members)
     emit(canvas, records, part, root, document.item)
-    if records.undo or ("*" in text and shares_lost_anchor(part, root, [keep.start for keep in keeps])):
+    starts = [keep.node.start for keep in keeps if keep.node is not None]
+    if len(members) < len(keeps) or records.undo or ("*" in text and shares_lost_anchor(part, root, starts)):
         raise YamlError("objects that cannot be edited together", document.line, 1, "splice")
-    return _Draft(part, canvas, tuple(below(one.undo, keep.root) for keep, one in zip(keeps, members, strict=True)))
+    return _Draft(part, canvas, tuple(one.undo for one in members.values()))
+
+
+def _records(keep: Keep | None) -> Records:
+    """Records of one object, and of what else is edited for its sake: an alias of its anchor elsewhere in the text."""
+    if keep is None or keep.node is None:
+        return Records()
+    own = Records(keep.at)
+    around = Records(members={id(keep.node): own})
+    around.undo = own.undo
+    return around
 
 
 def _fill_in(canvas: Canvas, records: Sequence[str]) -> bool:

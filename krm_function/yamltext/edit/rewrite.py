@@ -46,10 +46,11 @@ def _root(canvas: Canvas, records: Records, fresh: Fresh, node: Node) -> None:
 
 def _live(canvas: Canvas, records: Records, live: Live, path: str) -> None:
     """Emit one edited collection; `path` is its address."""
+    records, path = records.of(live.node, path)
     if _leads_on(live):
         for entry, address in addresses(live, path):
             if isinstance(entry.child, Live):
-                _live(canvas, records.of(address), entry.child, address)
+                _live(canvas, records, entry.child, address)
         return
     place = Place(live, path, *offsets.entry_spans(canvas.text, live.node))
     mark = len(canvas.edits)
@@ -79,7 +80,7 @@ def _children(canvas: Canvas, records: Records, place: Place) -> None:
         if entry.origin < 0:
             records.added(address, live.node, entry)
         elif isinstance(child, Live):
-            _live(canvas, records.of(address), child, address)
+            _live(canvas, records, child, address)
         elif isinstance(child, Fresh):
             part = node.parts[entry.origin]
             if node.kind == "map":
@@ -87,7 +88,8 @@ def _children(canvas: Canvas, records: Records, place: Place) -> None:
             else:
                 start, old = starts[entry.origin] + (node.style == "block"), part
             end = start if old.start == old.end else max(start, ends[entry.origin])
-            _replace(canvas, records.of(address), Hole(address, start, end, column, node), child, old)
+            own, inner = records.of(old, address)
+            _replace(canvas, own, Hole(inner, start, end, column, node), child, old)
 
 
 def _replace(canvas: Canvas, records: Records, hole: Hole, fresh: Fresh, old: Node) -> None:

@@ -97,7 +97,9 @@ def _spliced_together(
 def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str, list[EditedMember]]:
     """Edit some objects at once. Raises YamlError (splice) if that is not what editing them one by one gives."""
     objects = [_changed(document, member) for member in members]
-    effective = sorted((one for one in objects if one.is_changed), key=lambda one: one.keep.start)
+    effective = sorted(
+        (one for one in objects if one.is_changed), key=lambda one: one.keep.node.start if one.keep.node else 0
+    )
     if not effective:
         return document.text, [EditedMember(one.value, []) for one in objects]
     roots = {one.root for one in effective}
@@ -142,7 +144,7 @@ def _changed(document: Document, member: MemberChanges) -> _Object:
     for part in root:
         before = before[part]
     after = apply(before, list(changes))
-    keep = Keep(pointer(root), pointer((*root, *at)), _start(document.node, root))
+    keep = Keep(_node_at(document.node, root), pointer(at))
     made = _Object(root, [*changes, *_parents(after, at)], at, after, not same(after, before), keep)
     if made.is_changed:
         made.keeping("")
@@ -159,16 +161,16 @@ def _parents(value: Any, path: Path) -> list[Change]:
     return missing
 
 
-def _start(node: Node | None, path: Path) -> int:
-    """Where the value at a path begins in the text; behind an alias, where the alias does."""
+def _node_at(node: Node | None, path: Path) -> Node | None:
+    """The node at a path; None if it stands behind an alias or a merge key."""
     for part in path:
         if node is None or node.kind not in ("map", "seq"):
-            break
+            return None
         if node.kind == "seq":
             node = node.parts[int(part)]
         else:
             node = next((value for _, value, name in node.parts if name == part), None)
-    return node.start if node is not None else 0
+    return node
 
 
 def _edited(part: Part, root: Path, changes: Sequence[Change]) -> Part:

@@ -19,13 +19,8 @@ Undo = list[list[Any]]
 Removed = tuple[int, str, int]  # an entry that is gone: its index, its bytes, lines of comments up to what follows
 
 
-def below(undo: Undo, root: str) -> Undo:
-    """The records with addresses that start at the object `root`; one that is not below it keeps its own."""
-    return [[record[0], record[1].removeprefix(root), *record[2:]] for record in undo] if root else undo
-
-
 def within(undo: Undo, root: Path) -> Undo:
-    """The inverse of `below`."""
+    """The records of the object at `root`, with addresses that start at its document."""
     prefix = pointer(root)
     return [[record[0], prefix + record[1], *record[2:]] for record in undo]
 
@@ -33,19 +28,20 @@ def within(undo: Undo, root: Path) -> Undo:
 class Records:
     """Collects the undo records of one edit."""
 
-    def __init__(self, keep: str = "", members: "Mapping[str, Records] | None" = None) -> None:
+    def __init__(self, keep: str = "", members: "Mapping[int, Records] | None" = None) -> None:
         """Start without records.
 
-        keep: the address of the string that will hold them, "" when nothing will. members: by address, objects that
-        keep records of their own.
+        keep: the address of the string that will hold them, "" when nothing will. members: by identity of their nodes,
+        objects that keep records of their own, with addresses that start at the object.
         """
         self.keep = keep
         self.members = members
         self.undo: Undo = []
 
-    def of(self, path: str) -> "Records":
-        """The records of what stands at an address, and below."""
-        return self.members.get(path, self) if self.members else self
+    def of(self, node: Node, path: str) -> "tuple[Records, str]":
+        """The records to which a node at an address belongs, and its address in them."""
+        own = self.members.get(id(node)) if self.members else None
+        return (self, path) if own is None else (own, "")
 
     def replaced(self, path: str, before: Any, raw: str, again: Callable[[], str]) -> None:
         """Record that the bytes `raw` were replaced; `again`: what would be written for their value."""
