@@ -10,7 +10,7 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.annotations import TOTAL, size
-from krm_function.model.edits import Edit, ObjectEdits
+from krm_function.model.edits import ObjectEdits
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
@@ -72,7 +72,7 @@ def _by_document(edits: Iterable[ObjectEdits]) -> dict[int, list[ObjectEdits]]:
 
 def _edited(resource: Resource, document: Document, edits: Sequence[ObjectEdits]) -> tuple[str, list[Finding]]:
     """The text of one document after the edits of its objects, and which of them cannot be made."""
-    members = [MemberChanges(one.root, [_change(one.root, edit) for edit in one.edits], RECORD) for one in edits]
+    members = [MemberChanges(one.root, [edit.change_in(one.root) for edit in one.edits], RECORD) for one in edits]
     text, outcomes = splice_members(document, members)
     findings: list[Finding] = []
     for one, outcome in zip(edits, outcomes, strict=True):
@@ -81,11 +81,6 @@ def _edited(resource: Resource, document: Document, edits: Sequence[ObjectEdits]
         elif 4 * len(text) > TOTAL:  # in a shorter text no annotations can be too large
             findings += _too_large(one, outcome)
     return text, findings
-
-
-def _change(root: Path, edit: Edit) -> Change:
-    """The change of an edit, from its object on."""
-    return edit.change._replace(path=edit.path[len(root) :])
 
 
 def collisions(
