@@ -67,7 +67,7 @@ def _compared(document: Document, after: Document | None) -> Iterator[Finding]:
         elif old is not None and new is None:
             yield finding("CC1115", reference(old[1]), (*old[0], "metadata"), problem=DROPS)
         elif old is not None and new is not None:
-            yield from _differing(old[0], old[1], new[1], document.value)
+            yield from _differing(old[0], old[1], new[1])
 
 
 def _paired(before: list[ObjectAt], now: list[ObjectAt]) -> Iterator[tuple[ObjectAt | None, ObjectAt | None]]:
@@ -83,14 +83,14 @@ def _paired(before: list[ObjectAt], now: list[ObjectAt]) -> Iterator[tuple[Objec
             yield None, standing
 
 
-def _differing(root: Path, before: Any, now: Any, whole: Any) -> Iterator[Finding]:
-    """The findings of one object. whole: the document it stands in, at `root`."""
+def _differing(root: Path, before: Any, now: Any) -> Iterator[Finding]:
+    """The findings of one object, which stands at `root` of its document."""
     paths = list(differing_paths(comparable(before), comparable(now), excused))
     ref = reference(before)
     initdata: Path = (*KINDS[ref.kind][1], "metadata", "annotations", INITDATA) if ref.kind in KINDS else ("",)
     policy = (*initdata, "data", POLICY)
     if policy in paths:
-        workload = Workload(whole, root, ref)
+        workload = Workload(before, root, ref)
         yield from (stale(workload, field) for field in _moved(dig(before, initdata), dig(now, initdata)))
     inside = {path for path in paths if path[: len(initdata)] == initdata}
     fields = [path for path in paths if path not in inside]

@@ -22,7 +22,7 @@ from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, KEY
 from krm_function.model.pods import claims, named, sources
 from krm_function.model.quantity import nano
 from krm_function.model.shapes import shape_findings
-from krm_function.model.workload import PREFIX, Workload, dig, maps
+from krm_function.model.workload import PREFIX, Workload, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import same
 
@@ -199,7 +199,7 @@ def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
 def _ensure_volume(draft: Draft, volume: dict[str, Any], code: str, reason: str) -> None:
     """Append a volume unless the pod has one of its name."""
     path = (*draft.workload.spec_path, "volumes")
-    present = maps(dig(draft.workload.document, path))
+    present = maps(draft.workload.at(path))
     if not named(present, volume["name"]):
         draft.put(path, len(present), volume, code, reason)
 
@@ -208,7 +208,7 @@ def _place(draft: Draft, container: dict[str, Any], index: int, code: str, reaso
     """Make `container` the only one of its name in initContainers, at this index among the others; -1 is the end."""
     path = (*draft.workload.spec_path, "initContainers")
     name = container["name"]
-    present = dig(draft.workload.document, path) or []
+    present = draft.workload.at(path) or []
     others = [entry for entry in present if entry["name"] != name]
     index = len(others) if index < 0 else index
     if not same(present, [*others[:index], container, *others[index:]]):
@@ -274,7 +274,7 @@ def _add_image_store(draft: Draft, wanted: Wanted, release: Release) -> bool:
     Source: docs/facts/contrast.md#image-store.
     """
     path = (*draft.workload.spec_path, "initContainers")
-    missing = not named(dig(draft.workload.document, path), PVC_HOLDER)
+    missing = not named(draft.workload.at(path), PVC_HOLDER)
     if missing:
         image = release.images.get(INITIALIZER_IMAGE, INITIALIZER_IMAGE)
         reason = "holds the device of the image store before the first image is pulled"

@@ -55,7 +55,7 @@ def select(document: Any) -> Selection:
                 finding("CC0207", ref, path, key=str(path[-1]), expected="a map", actual=a_type(actual)),
             )
             continue
-        workload = Workload(document, root, ref)
+        workload = Workload(value, root, ref)
         name = workload.pod_spec.get("runtimeClassName")
         if name is None:
             skipped.append(Skipped(ref, "no runtimeClassName"))
