@@ -63,12 +63,15 @@ clean:
 	rm -rf out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find krm_function helm_plugin tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv/installed: pyproject.toml | $(BIN)/python
-	$(PIP) -e .
+# from the lock files alone: they hold the build backend, too
+.venv/installed: requirements/run.txt pyproject.toml | $(BIN)/python
+	$(PIP) --require-hashes -r requirements/run.txt
+	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
-.venv/installed-dev: pyproject.toml | $(BIN)/python
-	$(PIP) -e '.[dev]'
+.venv/installed-dev: requirements/dev.txt pyproject.toml | $(BIN)/python
+	$(PIP) --require-hashes -r requirements/dev.txt
+	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@ .venv/installed
 
 $(BIN)/python:

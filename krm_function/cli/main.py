@@ -18,6 +18,7 @@ import sys
 
 from krm_function.cli.exits import BUG, ENVIRONMENT, Exit, Terminated
 
+ISSUES = "https://github.com/contrast-krm/contrast-krm/issues"
 LEGACY_ENVIRONMENT = ("KUSTOMIZE_PLUGIN_CONFIG_STRING", "KUSTOMIZE_PLUGIN_CONFIG_ROOT")
 
 
@@ -38,6 +39,8 @@ def main() -> int:
         from krm_function.cli.signals import die
 
         die(ended.number)
+    except ImportError as problem:
+        return _unusable(problem)
     except Exception as bug:  # noqa: BLE001 (no traceback may reach a user; this is the one place that sees all)
         return _bug(bug)
     finally:
@@ -91,6 +94,14 @@ def _file_problem(problem: OSError, form: str, report: str, verb: str = "contras
     return complain([file_finding(problem)], form, "" if problem.path == report else report)
 
 
+def _unusable(problem: ImportError) -> int:
+    """Report a PyYAML that cannot be used (see libyaml.py); any other import that fails is a bug."""
+    if problem.name != "yaml":
+        return _bug(problem)
+    sys.stderr.write(f"contrast-krm: {problem}; nothing was written\n")
+    return ENVIRONMENT
+
+
 def _bug(bug: Exception) -> int:
     if os.environ.get("CONTRAST_KRM_DEBUG"):
         import traceback
@@ -102,6 +113,6 @@ def _bug(bug: Exception) -> int:
     where = f"{os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}" if frame else "?"
     sys.stderr.write(
         f"contrast-krm: internal error: {type(bug).__name__} at {where}; nothing was written\n"
-        "  hint: this is a bug of ours; report it with the output of CONTRAST_KRM_DEBUG=1\n"
+        f"  hint: this is a bug; report it with the output of CONTRAST_KRM_DEBUG=1: {ISSUES}\n"
     )
     return BUG
