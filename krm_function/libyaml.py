@@ -5,8 +5,9 @@ the names of eight exceptions. `import yaml` also loads the parsers and dumpers 
 patterns, which takes twice as long as the start of the interpreter. So the package is put in place unread; it reads
 itself when somebody asks it for more, and from then on is the PyYAML that everybody knows.
 
-That uses the layout of PyYAML 6.0 (`WANTED`, as pyproject.toml bounds it), which is not public. Where it is another one,
-or PyYAML was built without libyaml, importing this module raises an ImportError with the name `yaml` that says so.
+That uses the layout of PyYAML 6.0 (`WANTED`, as pyproject.toml bounds it), which is not public. Where it is another
+one, or PyYAML was built without libyaml, importing this module raises an ImportError with the name `yaml`: what is
+wrong in its first line, what to do in its second.
 """
 
 import sys

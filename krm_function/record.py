@@ -93,11 +93,11 @@ class NamedTuple(tuple[Any, ...], metaclass=_Meta):
         return dict(zip(self._fields, self, strict=True))
 
     def _replace(self, **changed: Any) -> Self:
-        """A record with some fields changed. Raises ValueError for a name that is no field."""
+        """A record with some fields changed. Raises TypeError for a name that is no field (Python: since 3.13)."""
         made = list(self)
         for field, value in changed.items():
             if field not in self._places:
-                raise ValueError(f"{type(self).__name__} has no field {field}")
+                raise TypeError(f"{type(self).__name__} has no field {field}")
             made[self._places[field]] = value
         return _new(type(self), made)
 

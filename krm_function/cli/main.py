@@ -98,7 +98,8 @@ def _unusable(problem: ImportError) -> int:
     """Report a PyYAML that cannot be used (see libyaml.py); any other import that fails is a bug."""
     if problem.name != "yaml":
         return _bug(problem)
-    sys.stderr.write(f"contrast-krm: {problem}; nothing was written\n")
+    what, _, hint = str(problem).partition("\n")
+    sys.stderr.write(f"contrast-krm: {what}; nothing was written\n{hint}\n")
     return ENVIRONMENT
 
 
