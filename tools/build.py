@@ -67,6 +67,15 @@ def build_all() -> str:
     return os.path.join(cache(), "bin")
 
 
+def build_one(name: str) -> str:
+    """Build the Go tool of that name if it is missing, and return its path. Raises ToolError."""
+    tool = next(tool for tool in TOOLS if isinstance(tool, golang.Tool) and tool.name == name)
+    if not _is_current(tool):
+        go = golang.toolchain(golang.pin(tool).go)
+        _provide(tool, go.name, _go_maker(tool, go))
+    return current(tool)
+
+
 def _go_maker(tool: golang.Tool, go: golang.Toolchain) -> Callable[[str], None]:
     return lambda out: golang.build(tool, golang.pin(tool), go, out)
 
