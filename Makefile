@@ -45,9 +45,11 @@ demo: .venv/installed
 test: lint tools
 	$(PYTEST) -n $(WORKERS)
 
+# Some tests look at their own process (the modules it has loaded, its time) and fail while it is traced: here only the
+# figure counts, and `make test` judges the tests.
 coverage: .venv/installed-dev tools
 	@rm -rf out/coverage && mkdir -p out/coverage
-	$(BIN)/coverage run -m pytest -n $(WORKERS)
+	-$(BIN)/coverage run -m pytest -n $(WORKERS)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage html --quiet
 	$(BIN)/coverage report
