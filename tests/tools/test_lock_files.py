@@ -5,7 +5,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from packaging.markers import default_environment
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
@@ -43,9 +42,8 @@ def test_it_has_a_version_that_the_project_allows_of_all_it_asks_for(name: str) 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14", "3.15"])
 def test_a_library_of_some_pythons_is_left_out_for_the_others(python: str) -> None:
     marker = locked("run.txt")["backports-zstd"].marker
-    environment = {**default_environment(), "python_version": python, "python_full_version": f"{python}.0"}
     assert marker is not None
-    assert marker.evaluate({**environment, "extra": ""}) == (python not in {"3.14", "3.15"})
+    assert marker.evaluate({"python_version": python, "python_full_version": f"{python}.0"}) == (python not in {"3.14", "3.15"})
 
 
 def test_both_files_pin_the_same_versions() -> None:
