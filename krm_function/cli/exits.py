@@ -11,6 +11,7 @@
     arguments that cannot be parsed; nothing to do                                  2   USAGE
     a file that cannot be read or written                                           3   ENVIRONMENT, by its finding CC10
     the reader of standard output is gone (a broken pipe)                           3   ENVIRONMENT
+    a PyYAML that cannot be used (libyaml.py)                                       3   ENVIRONMENT
     SIGINT                                                                          130 INTERRUPTED
     SIGTERM, SIGHUP                                                                 the process dies by the signal
     any other exception                                                             70  INTERNAL_ERROR
@@ -79,6 +80,8 @@ def exit_code_of_exception(problem: BaseException) -> int:
             return problem.code
         case BrokenPipeError():
             return ENVIRONMENT  # there is no reader to tell
+        case ImportError(name="yaml"):
+            return ENVIRONMENT  # a PyYAML that cannot be used, see libyaml.py
         case KeyboardInterrupt():
             return INTERRUPTED
         case _:

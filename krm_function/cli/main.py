@@ -18,6 +18,7 @@ import sys
 
 from krm_function.cli.exits import INTERNAL_ERROR, Terminated, exit_code_of_exception
 
+ISSUES = "https://github.com/contrast-krm/contrast-krm/issues"
 LEGACY_ENVIRONMENT = ("KUSTOMIZE_PLUGIN_CONFIG_STRING", "KUSTOMIZE_PLUGIN_CONFIG_ROOT")
 
 
@@ -39,6 +40,8 @@ def main() -> int:
         code = exit_code_of_exception(problem)
         if code == INTERNAL_ERROR:
             _print_internal_error(problem)
+        elif isinstance(problem, ImportError):
+            _print_unusable_import(problem)
         return code
     finally:
         gc.freeze()  # the interpreter collects once more at its end, and would walk all that a render has made
@@ -89,6 +92,12 @@ def _print_file_problem(problem: OSError, form: str, report: str, command: str =
     return print_findings([file_finding(problem)], form, "" if problem.path == report else report)
 
 
+def _print_unusable_import(problem: ImportError) -> None:
+    """Report a library that is there and cannot be used: what and hint, a line each."""
+    what, _, hint = str(problem).partition("\n")
+    sys.stderr.write(f"contrast-krm: {what}; nothing was written\n{hint}\n")
+
+
 def _print_internal_error(problem: BaseException) -> None:
     """One line: the exception and its place, never its message, which may quote a value of the input."""
     if os.environ.get("CONTRAST_KRM_DEBUG"):
@@ -101,5 +110,5 @@ def _print_internal_error(problem: BaseException) -> None:
     where = f"{os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}" if frame else "?"
     sys.stderr.write(
         f"contrast-krm: internal error: {type(problem).__name__} at {where}; nothing was written\n"
-        "  hint: this is a bug in contrast-krm; report it with the output of CONTRAST_KRM_DEBUG=1\n"
+        f"  hint: this is a bug in contrast-krm; report it with the output of CONTRAST_KRM_DEBUG=1: {ISSUES}\n"
     )

@@ -26,7 +26,11 @@ MACHINE = re.compile(r"(?<![\w./-])/(?:work|root|home/\w+)/" + r"|" + "|".join(r
 
 def sources() -> Iterator[Path]:
     for directory, below, names in os.walk(ROOT):
-        below[:] = [name for name in below if name not in NOT_SOURCES and (name == ".ci" or not name.startswith("."))]
+        below[:] = [
+            name
+            for name in below
+            if name not in NOT_SOURCES and (name in {".ci", ".github"} or not name.startswith("."))
+        ]
         yield from (Path(directory, name) for name in names if name != ".git")  # a file in a worktree
 
 
