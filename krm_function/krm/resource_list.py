@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from krm_function.krm.errors import NotAResourceListError
+from krm_function.krm.errors import MisuseError, NotAResourceListError
+from krm_function.krm.field_path import check_plain
 from krm_function.krm.kube_object import FUNCTION, KubeObject
-from krm_function.krm.result import Results
+from krm_function.krm.results import Results
 from krm_function.yamltext import (
     Apart,
     Chunk,
@@ -75,7 +76,7 @@ class ResourceList:
 
     @property
     def results(self) -> Results:
-        """What this function says; it follows `earlier_results` in the answer."""
+        """The results of this function; they follow `earlier_results` in the answer."""
         return self._results
 
     @property
@@ -95,7 +96,10 @@ class ResourceList:
         return bool(self._items != list(self._read) or len(self.results) or any(item.changed for item in self._read))
 
     def add(self, value: Mapping[str, Any] | KubeObject) -> KubeObject:
-        """Append an object, of plain data or made with `KubeObject.from_value`; it takes the style of the list."""
+        """Append an object, of plain data or made with `KubeObject.from_value`; it takes the style of the list.
+
+        The data is live: what is changed in it later is written as well. Raises ValueError for an object of a list.
+        """
         item = value if isinstance(value, KubeObject) else KubeObject.from_value(value)
         if item.line or item in self._items:
             raise ValueError("the object is part of a list already")
@@ -125,12 +129,16 @@ class ResourceList:
 
     def pieces(self) -> Iterator[bytes]:
         """The same one by one, so that a large list is not held once more. What is raised is raised at once."""
+        if self.function_config is not None and self.function_config.changed:
+            raise MisuseError("the functionConfig is only read: orchestrators drop what a function changes in it")
         if not self.changed:
             return self._encoded(put_together(self._came, self._came_items))
         kept = {id(item) for item in self._items}
         texts = [item.text if id(item) in kept else None for item in self._read]
         read = {id(item) for item in self._read}
         added = [item.value for item in self._items if id(item) not in read]
+        for value in added:
+            check_plain(value)
         return self._encoded(put_together(self._apart, texts, added, self._said(self.results)))
 
     def failed_bytes(self, results: Results) -> bytes:
