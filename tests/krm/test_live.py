@@ -441,7 +441,7 @@ def test_identity_is_set_by_properties() -> None:
 
 def test_owners() -> None:
     item = deployment()
-    assert len(item.owner_references) == 0
+    assert list(item.owner_references) == []
     item.setdefault(("metadata", "ownerReferences"), []).append({"kind": "ReplicaSet", "name": "w", "uid": "1"})
     assert [owner.get_str(("kind",)) for owner in item.owner_references] == ["ReplicaSet"]
 
