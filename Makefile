@@ -64,7 +64,7 @@ clean:
 	find krm_function helm_plugin tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/installed: pyproject.toml | $(BIN)/python
-	$(PIP) -e .
+	$(PIP) -e '.[html]'
 	@touch $@
 
 .venv/installed-dev: pyproject.toml | $(BIN)/python

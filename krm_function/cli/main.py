@@ -76,7 +76,20 @@ def _dispatch(arguments: list[str]) -> int:
         except OSError as problem:
             form, report = getattr(options, "format", "text"), getattr(options, "report", "")
             return _file_problem(problem, form, report, options.parser.prog)
+        except ModuleNotFoundError as missing:
+            return _missing_extra(missing, getattr(options, "format", "text"), getattr(options, "report", ""))
     return code
+
+
+def _missing_extra(missing: ModuleNotFoundError, form: str, report: str) -> int:
+    """Say which extra a command needs; any other missing module is not expected."""
+    from krm_function.cli.extras import missing_extra
+    from krm_function.cli.say import complain
+
+    found = missing_extra(missing)
+    if found is None:
+        raise missing
+    return complain([found], form, report)
 
 
 def _file_problem(problem: OSError, form: str, report: str, verb: str = "contrast-krm") -> int:
