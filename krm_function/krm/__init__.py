@@ -26,28 +26,28 @@ line in the changelog; everything else may change at any time. What an object gi
 
 from krm_function.krm.errors import FieldError, FunctionError, MisuseError, NotAResourceListError
 from krm_function.krm.fields import Fields, SubObject
-from krm_function.krm.function_config import config_map_data
 from krm_function.krm.kube_object import KubeObject
 from krm_function.krm.resource_list import ResourceList, is_resource_list
 from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity
 from krm_function.krm.results import Results
 from krm_function.krm.run import Function, as_main, execute, run
-from krm_function.krm.selectors import (
-    Predicate,
-    has_annotations,
-    has_labels,
-    is_gvk,
-    is_kind,
-    is_name,
-    is_namespace,
-    not_,
-    where,
-    where_not,
-)
 from krm_function.krm.string_map import StringMap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from krm_function.krm.function_config import config_map_data
+    from krm_function.krm.selectors import (
+        Predicate,
+        has_annotations,
+        has_labels,
+        is_gvk,
+        is_kind,
+        is_name,
+        is_namespace,
+        not_,
+        where,
+        where_not,
+    )
     from krm_function.krm.typed_config import read_config
 
 __all__ = [
@@ -87,10 +87,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    """Load `read_config` when it is first named: no render of this project's own needs it."""
-    if name != "read_config":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from krm_function.krm.typed_config import read_config
+_LATE = {"config_map_data": "function_config", "read_config": "typed_config"}  # the other late names: selectors
 
-    return read_config
+
+def __getattr__(name: str) -> object:
+    """Load what a function uses when it is first named: a render of this project's own needs none of it."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found: object = getattr(import_module(f"{__name__}.{_LATE.get(name, 'selectors')}"), name)
+    globals()[name] = found
+    return found
