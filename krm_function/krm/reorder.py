@@ -5,6 +5,7 @@ new order. Where it is not (an alias before its anchor, two items on a line), no
 those elements anew.
 """
 
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -28,20 +29,21 @@ def moved(document: Document, given_out: Node | None, new: Any) -> tuple[Documen
 
     given_out: as of `difference`; elements that are not in `new` stay behind the one that they stood behind.
     """
-    failed: set[FieldPath] = set()
-    while move := _first_move(given_out, document.value, new, (), failed):
-        found = _permuted(document, move)
-        if found is None:
-            failed.add(move.path)
-            continue
-        document = found
-        given_out = _with_order(given_out, move.path, move.order) if given_out is not None else None
-        failed.add(move.path)  # it stands as it should, and is never tried again
+    done: set[FieldPath] = set()
+    while moves := list(_moves(given_out, document.value, new, (), done)):  # none of them inside another
+        done.update(move.path for move in moves)
+        together = _permuted(document, moves)
+        for some in [moves] if together is not None else [[move] for move in moves]:
+            found = together or _permuted(document, some)
+            if found is not None:
+                document = found
+                for move in some:
+                    given_out = _with_order(given_out, move.path, move.order)
     return document, given_out
 
 
-def _first_move(node: Node | None, old: Any, new: Any, path: FieldPath, done: AbstractSet[FieldPath]) -> Move | None:
-    """Find the outermost list whose elements stand in another order."""
+def _moves(node: Node | None, old: Any, new: Any, path: FieldPath, done: AbstractSet[FieldPath]) -> Iterator[Move]:
+    """Find the outermost lists whose elements stand in another order; not those in `done`."""
     if isinstance(old, dict) and isinstance(new, dict):
         pairs: list[tuple[Any, Any]] = [(key, key) for key in old if key in new]
     elif isinstance(old, list) and isinstance(new, list):
@@ -49,15 +51,13 @@ def _first_move(node: Node | None, old: Any, new: Any, path: FieldPath, done: Ab
         pairs = [(index, at) for at, index in enumerate(matches) if index is not None]
         staying = [index for index, _ in pairs]
         if path not in done and staying != sorted(staying):
-            return Move(path, _with_removed(staying, len(old)))
+            yield Move(path, _with_removed(staying, len(old)))
+            return
     else:
-        return None
-    moves = (
-        _first_move(below(node, before), old[before], new[after], (*path, before), done)
-        for before, after in pairs
-        if isinstance(old[before], dict | list)
-    )
-    return next(filter(None, moves), None)
+        return
+    for before, after in pairs:
+        if isinstance(old[before], dict | list):
+            yield from _moves(below(node, before), old[before], new[after], (*path, before), done)
 
 
 def _with_removed(staying: list[int], count: int) -> list[int]:
@@ -67,27 +67,31 @@ def _with_removed(staying: list[int], count: int) -> list[int]:
     return order
 
 
-def _permuted(document: Document, move: Move) -> Document | None:
-    """Return the document with the elements of one list in another order; None when the text does not allow that."""
-    node = document.node
-    for part in move.path:
-        node = below(node, part)
-    if node is None or node.kind != "seq":
-        return None
-    text, elements = document.text, node.data
-    spans = _flow_spans(text, node) if node.style == "flow" else _block_spans(text, node)
-    if len(spans) != len(elements):
-        return None
-    pieces, at = [], 0
-    for (start, end), index in zip(spans, move.order, strict=True):
-        pieces += [text[at:start], text[slice(*spans[index])]]
-        at = end
+def _permuted(document: Document, moves: list[Move]) -> Document | None:
+    """Return the document with the elements of some lists in another order; None when the text does not allow that."""
+    text = document.text
+    pieces: list[tuple[int, int, str]] = []
+    changes = []
+    for path, order in moves:
+        node = document.node
+        for part in path:
+            node = below(node, part)
+        if node is None or node.kind != "seq":
+            return None
+        spans = _flow_spans(text, node) if node.style == "flow" else _block_spans(text, node)
+        if len(spans) != len(order):
+            return None
+        pieces += [(start, end, text[slice(*spans[at])]) for (start, end), at in zip(spans, order, strict=True)]
+        changes.append(Change(path, "set", [node.data[at] for at in order]))
+    made, end = "", 0
+    for start, after, piece in sorted(pieces):
+        made += text[end:start] + piece
+        end = after
     try:
-        made = parse("".join((*pieces, text[at:])), line=document.line)
+        found = parse(made + text[end:], line=document.line)
     except YamlError:
         return None
-    wanted = apply(document.value, (Change(move.path, "set", [elements[index] for index in move.order]),))
-    return made if same(made.value, wanted) else None
+    return found if same(found.value, apply(document.value, changes)) else None
 
 
 def _flow_spans(text: str, node: Node) -> list[tuple[int, int]]:
@@ -114,8 +118,10 @@ def _block_spans(text: str, node: Node) -> list[tuple[int, int]]:
     return list(zip(tops, [*tops[1:], last], strict=True)) if text[last - 1 : last] == "\n" else []
 
 
-def _with_order(node: Node, path: FieldPath, order: list[int]) -> Node:
+def _with_order(node: Node | None, path: FieldPath, order: list[int]) -> Node | None:
     """Return the node tree with the parts of the list at `path` in another order."""
+    if node is None or (not path and node.kind != "seq"):
+        return node
     if not path:
         return node._replace(parts=tuple(node.parts[index] for index in order))
     parts = list(node.parts)

@@ -650,3 +650,67 @@ def test_an_object_that_is_no_map_can_become_one() -> None:
     assert item.nested(("spec",)) is None
     item.set_nested(("kind",), "A") if item.value else item.set_nested((), {"kind": "A"})
     assert item.text == "kind: A\n"
+
+
+# --- which element is which
+
+
+LIST = """\
+kind: A
+ports:
+- number: 80 # web
+  open: yes
+# secure
+- number: 443 # tls
+names:
+- a # the first
+- b # the second
+- c # the third
+"""
+
+
+def test_a_map_without_a_name_is_known_by_being_the_same_map() -> None:
+    item = KubeObject(LIST)
+    ports = item.value["ports"]
+    ports[0]["number"], ports[1]["number"] = 81, 444
+    ports.reverse()
+    assert item.text == LIST.replace(
+        "- number: 80 # web\n  open: yes\n# secure\n- number: 443 # tls\n",
+        "# secure\n- number: 444 # tls\n- number: 81 # web\n  open: yes\n",
+    )
+
+
+def test_a_renamed_map_is_the_same_map() -> None:
+    item = deployment()
+    found = containers(item)
+    found[0]["name"] = "web"
+    found.insert(0, {"name": "main", "image": "x"})
+    assert item.text == edited(
+        ("        # the main one\n", "        - name: main\n          image: x\n        # the main one\n"),
+        ("- name: main # keep", "- name: web # keep"),
+    )
+
+
+def test_a_text_in_the_place_of_another_keeps_the_comment_of_the_place() -> None:
+    item = KubeObject(LIST)
+    item.value["names"][1] = "x"
+    assert item.text == LIST.replace("- b #", "- x #")
+    item.value["names"][2] = "y"
+    assert item.text == LIST.replace("- b #", "- x #").replace("- c #", '- "y" #')
+
+
+def test_another_map_in_the_place_of_one_takes_none_of_its_comments() -> None:
+    item = deployment()
+    containers(item)[0] = {"name": "other", "image": "nginx:1"}
+    assert "# keep" not in item.text
+    assert KubeObject(item.text).value == item.value
+
+
+def test_a_whole_object_is_replaced() -> None:
+    item = deployment()
+    before = item.value
+    item.set_nested((), {"kind": "Pod", "metadata": {"name": "p"}})
+    assert (item.kind, item.name, item.nested(("spec",))) == ("Pod", "p", None)
+    assert KubeObject(item.text).value == {"kind": "Pod", "metadata": {"name": "p"}}
+    item.set_nested((), before)
+    assert item.text is DEPLOYMENT
