@@ -1,4 +1,4 @@
-"""What a function says about its input: results in the form of the KRM functions specification v1.
+"""Results in the form of the KRM functions specification v1: what a function reports about its input.
 
 Rule of this file: kpt shows one line a result and only the first four. So a message is one line, whatever the input put
 into it. Only the v1 form is produced (krm.md 1.3).
@@ -42,7 +42,7 @@ class File(NamedTuple):
 
 
 class Result(NamedTuple):
-    """One thing to say. A field needs a resource_ref, and a resource_ref its kind and name: `Results.append` checks."""
+    """One message. A field needs a resource_ref, and a resource_ref its kind and name: `Results.append` checks."""
 
     message: str
     severity: Severity = "error"

@@ -1,7 +1,7 @@
-"""Run a function: bytes in, bytes out, findings on stderr, an exit code that hosts believe.
+"""Run a function: bytes in, bytes out, results on stderr, an exit code that orchestrators understand.
 
 Rule of this file: all or nothing. An empty stdout with exit 0 makes kustomize and kpt delete everything (krm.md 0.1).
-So the whole output exists before its first byte is written, and a failure answers with the input and the results.
+So the whole output exists before its first byte is written, and the output of a failure is the input with the results.
 """
 
 import gc
@@ -71,9 +71,9 @@ def execute(fn: Function, reader: BinaryIO, writer: BinaryIO) -> Results:
 
 
 def as_main(fn: Function) -> int:
-    """Be the process of the function: stdin to stdout, findings to stderr. `sys.exit(as_main(fn))`.
+    """Run `fn` as a process: stdin to stdout, results to stderr. `sys.exit(as_main(fn))`.
 
-    Answers the exit code: 0, 1 for a failure, 70 for a bug. What `fn` prints goes to stderr, for stdout is the reply.
+    Returns the exit code: 0, 1 for a failure, 70 for a bug. What `fn` prints goes to stderr, stdout is the output.
     With `--help` as only argument it prints the docstring of `fn` (`kpt fn doc`).
     """
     if sys.argv[1:] == ["--help"]:

@@ -44,7 +44,7 @@ def _is_config_map(config: KubeObject | None) -> bool:
 
 
 class _Form(NamedTuple):
-    """What a class asks for: the type of each field, which of them must be there, and how to make it."""
+    """The fields of a class: the type of each field, which of them must be there, and how to make it."""
 
     hints: dict[str, Any]
     required: frozenset[str]
@@ -133,7 +133,7 @@ class _Reader:
 
 
 def _form(form: Any) -> _Form:
-    """Return what a class asks for. Raises MisuseError for one that is no dataclass, NamedTuple or TypedDict."""
+    """Return the fields of a class. Raises MisuseError for one that is no dataclass, NamedTuple or TypedDict."""
     if is_typeddict(form):
         return _Form(get_type_hints(form), form.__required_keys__, form)
     if hasattr(form, "__dataclass_fields__"):
