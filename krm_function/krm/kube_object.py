@@ -5,12 +5,13 @@ its comments, order and quotes, since the differences are spliced into its text.
 """
 
 from collections.abc import Mapping
-from marshal import dumps as marshal
+from marshal import loads
 from typing import Any
 
 from krm_function.krm.errors import MisuseError
 from krm_function.krm.field_path import ABSENT, check_plain, checked, kind_of, look_up
 from krm_function.krm.fields import Fields, SubObject
+from krm_function.krm.outline import Outline, outline, state
 from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity, dotted
 from krm_function.krm.string_map import StringMap, as_string
 from krm_function.yamltext import Document, dump, parse
@@ -31,7 +32,18 @@ class KubeObject(Fields):
     """
 
     # a list may have thousands
-    __slots__ = ("_base", "_certain", "_document", "_header", "_line", "_read", "_snapshot", "_value", "_written")
+    __slots__ = (
+        "_base",
+        "_certain",
+        "_document",
+        "_header",
+        "_line",
+        "_outline",
+        "_read",
+        "_snapshot",
+        "_value",
+        "_written",
+    )
 
     def __init__(
         self, text: str, line: int = 1, header: tuple[str, str, str] = ("", "", ""), certain: bool = True
@@ -48,6 +60,7 @@ class KubeObject(Fields):
         self._certain = certain
         self._document: Document | None = None
         self._value: Any = None  # the live data, once something of it was given out
+        self._outline: Outline | None = None  # which map and list of it stood where
         self._snapshot: bytes | None = None  # the data as it was given out; None: nothing was, so nothing can differ
         self._written: tuple[bytes, str] | None = None  # a state of the data and its text
 
@@ -72,16 +85,16 @@ class KubeObject(Fields):
         """The text with all changes spliced in; the very input while there are none. Raises YamlError, MisuseError."""
         if self._snapshot is None:
             return self._base
-        state = _state(self._value)
-        if state and state == self._snapshot:
+        now = state(self._value)
+        if now and now == self._snapshot:
             return self._base
-        if self._written is None or not state or state != self._written[0]:
-            self._written = (state, self._write())
+        if self._written is None or not now or now != self._written[0]:
+            self._written = (now, self._write())
         return self._written[1]
 
     @property
     def document(self) -> Document:
-        """The parsed text without the changes made since, for positions; read it only. Raises YamlError."""
+        """The parsed text, without the changes made since; read it only. Raises YamlError."""
         if self._snapshot == _NEW:
             return parse(self.text)
         if self._document is None:
@@ -111,7 +124,7 @@ class KubeObject(Fields):
         self._base = text
         self._header = ("", "", "")
         self._document = None
-        self._value = self._snapshot = self._written = None
+        self._value = self._outline = self._snapshot = self._written = None
 
     # --- who it is
 
@@ -260,8 +273,9 @@ class KubeObject(Fields):
 
     def _live(self) -> Any:
         if self._snapshot is None:
-            self._value = self.document.value
-            self._snapshot = _state(self._value)
+            self._snapshot = state(self.document.value)
+            self._value = loads(self._snapshot)  # noqa: S302 - a copy of our own, for the document keeps what was read
+            self._outline = outline(self._value)
             self._header = ("", "", "")  # it may change from here on
         return self._value
 
@@ -277,7 +291,7 @@ class KubeObject(Fields):
             return dump(self._value)
         from krm_function.krm.rewritten import rewritten
 
-        return rewritten(self._base, self._line, self.document.node, self._value)
+        return rewritten(self.document, self._outline, self._value)
 
     def _string(self, *path: str) -> str:
         return as_string(_none(look_up(self._peek(), path))) or ""
@@ -301,11 +315,3 @@ class KubeObject(Fields):
 
 def _none(value: Any) -> Any:
     return None if value is ABSENT else value
-
-
-def _state(value: Any) -> bytes:
-    """Return the data as bytes, to see whether it has changed; b"" for data that has no such form."""
-    try:
-        return marshal(value, 2)  # version 2 has no references: equal data gives equal bytes
-    except ValueError:
-        return b""

@@ -7,17 +7,16 @@ neighbours: a text in the place of another is that element, changed.
 
 from bisect import bisect_left
 from collections import defaultdict
-from marshal import dumps as marshal
 from typing import Any
 
-from krm_function.yamltext.nodes import Node
+from krm_function.krm.outline import Outline, state
 
 Matches = list[int | None]  # for each new element the index of the old one; None: it is new
 
 
-def match(node: Node | None, old: list[Any], new: list[Any]) -> Matches:
-    """Match two lists. `node`: of the list as it was read, whose parts hold the maps and lists that were given out."""
-    given_out = {id(part.data): at for at, part in enumerate(node.parts) if _is_collection(part.data)} if node else {}
+def match(before: Outline | None, old: list[Any], new: list[Any]) -> Matches:
+    """Match two lists. `before`: the list as it was given out, in the order of `old`; None where that is not known."""
+    given_out = {id(part.data): at for at, part in enumerate(before.parts) if part is not None} if before else {}
     found: Matches = [None] * len(new)
     free = set(range(len(old)))
     for at, item in enumerate(new):
@@ -34,10 +33,10 @@ def match(node: Node | None, old: list[Any], new: list[Any]) -> Matches:
             free.discard(index)
     for at, item in enumerate(new):
         if found[at] is None:
-            before = found[at - 1] if at else -1
-            if before is not None and before + 1 in free and not _named_differently(old[before + 1], item):
-                found[at] = before + 1
-                free.discard(before + 1)
+            previous = found[at - 1] if at else -1
+            if previous is not None and previous + 1 in free and not _named_differently(old[previous + 1], item):
+                found[at] = previous + 1
+                free.discard(previous + 1)
     return found
 
 
@@ -69,7 +68,7 @@ def _is_collection(value: Any) -> bool:
 def _key(value: Any) -> Any:
     if isinstance(value, dict) and isinstance(value.get("name"), str):
         return ("name", value["name"])
-    return marshal(value, 2)
+    return state(value)
 
 
 def _named_differently(left: Any, right: Any) -> bool:

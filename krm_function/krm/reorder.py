@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from krm_function.krm.difference import below
 from krm_function.krm.matching import match
+from krm_function.krm.outline import Outline, below, state, with_order
 from krm_function.krm.result import FieldPath
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Document, YamlError, apply, offsets, parse, same
@@ -24,8 +24,8 @@ class Move(NamedTuple):
     order: list[int]
 
 
-def moved(document: Document, given_out: Node | None, new: Any) -> tuple[Document, Node | None]:
-    """Return the document with all lists in the order of `new`, and the node tree `given_out` in that order as well.
+def moved(document: Document, given_out: Outline | None, new: Any) -> tuple[Document, Outline | None]:
+    """Return the document with all lists in the order of `new`, and the outline `given_out` in that order as well.
 
     given_out: as of `difference`; elements that are not in `new` stay behind the one that they stood behind.
     """
@@ -38,16 +38,16 @@ def moved(document: Document, given_out: Node | None, new: Any) -> tuple[Documen
             if found is not None:
                 document = found
                 for move in some:
-                    given_out = _with_order(given_out, move.path, move.order)
+                    given_out = with_order(given_out, move.path, move.order)
     return document, given_out
 
 
-def _moves(node: Node | None, old: Any, new: Any, path: FieldPath, done: AbstractSet[FieldPath]) -> Iterator[Move]:
+def _moves(before: Outline | None, old: Any, new: Any, path: FieldPath, done: AbstractSet[FieldPath]) -> Iterator[Move]:
     """Find the outermost lists whose elements stand in another order; not those in `done`."""
     if isinstance(old, dict) and isinstance(new, dict):
         pairs: list[tuple[Any, Any]] = [(key, key) for key in old if key in new]
     elif isinstance(old, list) and isinstance(new, list):
-        matches = match(node if node is not None and node.kind == "seq" else None, old, new)
+        matches = match(before, old, new)
         pairs = [(index, at) for at, index in enumerate(matches) if index is not None]
         staying = [index for index, _ in pairs]
         if path not in done and staying != sorted(staying):
@@ -55,9 +55,9 @@ def _moves(node: Node | None, old: Any, new: Any, path: FieldPath, done: Abstrac
             return
     else:
         return
-    for before, after in pairs:
-        if isinstance(old[before], dict | list):
-            yield from _moves(below(node, before), old[before], new[after], (*path, before), done)
+    for part, after in pairs:
+        if isinstance(old[part], dict | list) and state(old[part]) != state(new[after]):
+            yield from _moves(below(before, part), old[part], new[after], (*path, part), done)
 
 
 def _with_removed(staying: list[int], count: int) -> list[int]:
@@ -73,9 +73,7 @@ def _permuted(document: Document, moves: list[Move]) -> Document | None:
     pieces: list[tuple[int, int, str]] = []
     changes = []
     for path, order in moves:
-        node = document.node
-        for part in path:
-            node = below(node, part)
+        node = _at(document.node, path)
         if node is None or node.kind != "seq":
             return None
         spans = _flow_spans(text, node) if node.style == "flow" else _block_spans(text, node)
@@ -92,6 +90,16 @@ def _permuted(document: Document, moves: list[Move]) -> Document | None:
     except YamlError:
         return None
     return found if same(found.value, apply(document.value, changes)) else None
+
+
+def _at(node: Node | None, path: FieldPath) -> Node | None:
+    """Return the node at `path`; None behind an alias or a merge key."""
+    for part in path:
+        if node is not None and node.kind == "map":
+            node = next((value for _, value, key in node.parts if key == part), None)
+        else:
+            node = node.parts[part] if node is not None and node.kind == "seq" and isinstance(part, int) else None
+    return node
 
 
 def _flow_spans(text: str, node: Node) -> list[tuple[int, int]]:
@@ -116,18 +124,3 @@ def _block_spans(text: str, node: Node) -> list[tuple[int, int]]:
         tops.append(top)
     last = offsets.line_end(text, ends[-1])
     return list(zip(tops, [*tops[1:], last], strict=True)) if text[last - 1 : last] == "\n" else []
-
-
-def _with_order(node: Node | None, path: FieldPath, order: list[int]) -> Node | None:
-    """Return the node tree with the parts of the list at `path` in another order."""
-    if node is None or (not path and node.kind != "seq"):
-        return node
-    if not path:
-        return node._replace(parts=tuple(node.parts[index] for index in order))
-    parts = list(node.parts)
-    for at, part in enumerate(parts):
-        if node.kind == "map" and part[2] == path[0]:
-            parts[at] = (part[0], _with_order(part[1], path[1:], order), part[2])
-        elif node.kind == "seq" and at == path[0]:
-            parts[at] = _with_order(part, path[1:], order)
-    return node._replace(parts=tuple(parts))

@@ -1,28 +1,27 @@
 """The text of an object whose data was changed.
 
-Rule of this file: the text that was read is parsed once more, since its data is what was changed; then elements that
-changed places are moved, and all other differences are spliced in. Whatever comes out has been parsed and compared.
+Rule of this file: elements that changed places are moved, and all other differences are spliced in. Whatever comes out
+has been parsed and compared.
 """
 
 from typing import Any
 
 from krm_function.krm.difference import difference
 from krm_function.krm.field_path import check_plain, look_up
+from krm_function.krm.outline import Outline
 from krm_function.krm.reorder import moved
 from krm_function.krm.string_map import UPSTREAM_IDENTIFIER, check_settable
-from krm_function.yamltext import parse, same, splice
-from krm_function.yamltext.nodes import Node
+from krm_function.yamltext import Document, same, splice
 
 
-def rewritten(text: str, line: int, given_out: Node | None, value: Any) -> str:
-    """Return `text` with the data `value`; the very same text if they agree.
+def rewritten(document: Document, given_out: Outline | None, value: Any) -> str:
+    """Return the text of `document` with the data `value`; the very same text if they agree.
 
-    given_out: the nodes of `text` whose data was given out and is, changed or not, part of `value`.
+    given_out: the maps and lists that were given out with the data of `document`.
     Raises MisuseError for what is no plain data, FunctionError for a change of kpt's own annotation, YamlError (splice)
     should no edit read back as meant.
     """
     check_plain(value)
-    document = parse(text, line=max(line, 1))
     path = ("metadata", "annotations", UPSTREAM_IDENTIFIER)
     if not same(look_up(document.value, path), look_up(value, path)):
         check_settable(UPSTREAM_IDENTIFIER)
