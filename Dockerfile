@@ -8,9 +8,10 @@ RUN pip wheel --no-cache-dir --wheel-dir /wheels --require-hashes -r requirement
 COPY pyproject.toml README.md LICENSE ./
 COPY krm_function krm_function
 COPY helm_plugin helm_plugin
+ARG EXTRAS=lock,html,settings,completion
 RUN pip wheel --no-cache-dir --wheel-dir /wheels --no-deps --no-build-isolation . \
  && python -m venv /opt/contrast-krm \
- && /opt/contrast-krm/bin/pip install --no-cache-dir --compile --no-index --find-links /wheels contrast-krm \
+ && /opt/contrast-krm/bin/pip install --no-cache-dir --compile --no-index --find-links /wheels "contrast-krm[${EXTRAS}]" \
  && /opt/contrast-krm/bin/pip uninstall --yes pip
 
 FROM python:3.13-slim

@@ -61,7 +61,7 @@ dist: .venv/installed
 
 # newest versions that pyproject.toml allows, for all Pythons; LOCK=--upgrade-package=NAME renews one of them
 lock: .venv/installed-dev
-	$(LOCKED) --output-file requirements/run.txt
+	$(LOCKED) --extra lock --extra html --extra settings --extra completion --output-file requirements/run.txt
 	$(LOCKED) --extra dev --output-file requirements/dev.txt
 
 lint: .venv/installed-dev

@@ -1,7 +1,8 @@
 """What the running program consists of: its own packages, and every distribution it depends on.
 
 Rule of this file: the answer comes from the metadata of what is installed here, so the copy is what was tested; nothing
-is downloaded. Bytecode is left out, because it is compiled again.
+is downloaded. Of the extras, those in EXTRAS are copied if they are installed. Bytecode is left out, because it is
+compiled again.
 """
 
 import os
@@ -15,6 +16,8 @@ PROGRAM = "contrast-krm"
 PACKAGES = ("krm_function", "helm_plugin")
 OWN_METADATA = ("METADATA", "licenses/LICENSE")  # an editable install has more, and it names places of this machine
 CACHE = "__pycache__"
+EXTRAS = frozenset(("lock", "html", "settings", "completion"))  # not the Kubernetes client, which has 126 MB
+_EXTRA = re.compile(r"extra *== *['\"]([^'\"]+)['\"]")
 
 
 class Member(NamedTuple):
@@ -64,9 +67,11 @@ def _needed(program: Distribution) -> list[str]:
     needed: dict[str, None] = {}
     waiting = [program]
     while waiting:
-        for line in waiting.pop().requires or ():
+        wanting = waiting.pop()
+        for line in wanting.requires or ():
             wanted, _, marker = line.partition(";")
-            if "extra" in marker:
+            extra = _EXTRA.search(marker)
+            if extra and (extra[1] not in EXTRAS or wanting is not program):
                 continue
             name = re.split(r"[^A-Za-z0-9._-]", wanted.strip(), maxsplit=1)[0]
             if _normalised(name) in needed:
@@ -74,7 +79,7 @@ def _needed(program: Distribution) -> list[str]:
             try:
                 found = distribution(name)
             except PackageNotFoundError:
-                if marker:  # not for this Python or system
+                if marker:  # not for this Python or system, or of an extra that is not installed
                     continue
                 raise
             needed[_normalised(name)] = None

@@ -77,7 +77,20 @@ def _dispatch(arguments: list[str]) -> int:
         except OSError as problem:
             form, report = getattr(options, "format", "text"), getattr(options, "report", "")
             return _print_file_problem(problem, form, report, options.parser.prog)
+        except ModuleNotFoundError as missing:
+            return _print_missing_extra(missing, getattr(options, "format", "text"), getattr(options, "report", ""))
     return code
+
+
+def _print_missing_extra(missing: ModuleNotFoundError, form: str, report: str) -> int:
+    """Print which extra a command needs. Raises the error again if the module is of no extra."""
+    from krm_function.cli.extras import missing_extra
+    from krm_function.cli.messages import print_findings
+
+    found = missing_extra(missing)
+    if found is None:
+        raise missing
+    return print_findings([found], form, report)
 
 
 def _print_file_problem(problem: OSError, form: str, report: str, command: str = "contrast-krm") -> int:

@@ -4,7 +4,7 @@ import os
 import stat
 import subprocess
 import sys
-from importlib.metadata import Distribution
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from unittest import mock
 
@@ -164,11 +164,24 @@ def test_a_directory_that_cannot_be_written_is_an_environment_error(tmp_path: Pa
 
 def test_what_is_copied_is_what_is_needed() -> None:
     names = {member.name.split("/")[0] for member in members()}
-    assert {"krm_function", "helm_plugin", "yaml", "_yaml", "cryptography", "jinja2", "shtab"} <= names
-    assert not names & {"pytest", "hypothesis", "mypy", "jsonschema", "pip"}
+    extras = {"urllib3", "jinja2", "jsonpatch.py", "shtab"}  # those of them that are installed here
+    assert {"krm_function", "helm_plugin", "yaml", "_yaml", "cryptography", *extras} <= names
+    assert not names & {"pytest", "hypothesis", "mypy", "jsonschema", "pip", "kubernetes"}
     everything = [member.name for member in members()]
     assert not [name for name in everything if name.endswith((".pyc", ".pth")) or "direct_url" in name]
     assert [name for name in everything if "licenses" in name.lower() and "pyyaml" in name.lower()]
+
+
+def test_an_extra_that_is_not_installed_is_not_copied() -> None:
+    def installed(name: str) -> Distribution:
+        if name in {"jinja2", "shtab"}:
+            raise PackageNotFoundError(name)
+        return distribution(name)
+
+    with mock.patch("krm_function.cli.distributions.distribution", installed):
+        names = {member.name.split("/")[0] for member in members()}
+    assert not names & {"jinja2", "shtab"}
+    assert "urllib3" in names
 
 
 def test_a_distribution_without_a_list_of_files_is_an_error(tmp_path: Path) -> None:
