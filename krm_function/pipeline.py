@@ -7,7 +7,7 @@ error anywhere means that nothing is written: the caller keeps the input.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from krm_function.api.json_text import names_config_map
+from krm_function.api.base_manifest import names_config_map
 from krm_function.api.kinds import Config
 from krm_function.findings import Finding, Ref, has_errors
 from krm_function.model.edits import Edit

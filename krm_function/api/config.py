@@ -13,8 +13,8 @@ from krm_function.api.image_lock import parse_image_lock
 from krm_function.api.kinds import API_VERSION, Config, Generate, ImageFacts, Release
 from krm_function.api.release import parse_release
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.model.nearest import nearest
 from krm_function.model.workload import mapping
+from krm_function.schema.nearest import nearest
 
 OTHER_MODE = {"render": "check", "check": "render"}
 

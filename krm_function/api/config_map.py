@@ -7,8 +7,14 @@ that field holds, and everything else is left to the reader of ContrastGenerate.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from krm_function.api.document import ConfigDocument, fault_finding
-from krm_function.api.fields import (
+from krm_function.api.document import ConfigDocument, unknown_field, wrong_value
+from krm_function.api.generate import GENERATE, KIND
+from krm_function.api.kinds import API_VERSION
+from krm_function.api.strict_json import load_any
+from krm_function.findings import Finding, Path
+from krm_function.model.workload import mapping
+from krm_function.record import NamedTuple
+from krm_function.schema import (
     Flag,
     ListOf,
     MapOf,
@@ -18,14 +24,7 @@ from krm_function.api.fields import (
     Spec,
     Text,
 )
-from krm_function.api.generate import GENERATE, KIND
-from krm_function.api.json_text import load_any
-from krm_function.api.kinds import API_VERSION
-from krm_function.api.read import Fault
-from krm_function.findings import Finding, Path
-from krm_function.model.nearest import nearest
-from krm_function.model.workload import mapping
-from krm_function.record import NamedTuple
+from krm_function.schema.nearest import nearest
 
 # Short names of what is set most often.
 SHORT: Mapping[str, str] = {
@@ -52,28 +51,29 @@ def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tu
     one field given twice, are findings about the ConfigMap; then the document is None as well.
     """
     root = mapping(document.value)
-    faults = [
-        Fault((str(key),), "", nearest(str(key), FIELDS) or "data") for key in root if key not in FIELDS and root[key]
+    findings = [
+        unknown_field(document, "ConfigMap", (str(key),), nearest(str(key), FIELDS) or "data")
+        for key in root
+        if key not in FIELDS and root[key]
     ]
     data = root.get("data")
     if data is not None and not isinstance(data, dict):
-        faults.append(Fault(("data",), "must be a map", "write a map of strings"))
+        findings.append(wrong_value(document, "ConfigMap", ("data",), "must be a map", "write a map of strings"))
     spec: dict[str, Any] = {}
     sources: dict[Path, Path] = {}
     for key, text in mapping(data).items():
         source: Path = ("data", str(key))
         found = find(SHORT.get(str(key), str(key)))
         if found is None:
-            faults.append(
-                Fault(source, "", nearest(str(key), (*_names(GENERATE), *SHORT)) or "a field of ContrastGenerate")
-            )
+            meant = nearest(str(key), (*_names(GENERATE), *SHORT)) or "a field of ContrastGenerate"
+            findings.append(unknown_field(document, "ConfigMap", source, meant))
         elif _overlap(("spec", *found.path), sources):
-            faults.append(Fault(source, "is given twice", "give the field once"))
+            findings.append(wrong_value(document, "ConfigMap", source, "is given twice", "give the field once"))
         else:
             _insert(spec, found.path, coerce(found.spec, text))
             sources["spec", *found.path] = source
-    if faults:
-        return None, tuple(fault_finding(document, "ConfigMap", fault) for fault in faults)
+    if findings:
+        return None, tuple(findings)
     if not spec:
         return None, ()
     value = {"apiVersion": API_VERSION, "kind": KIND, "metadata": root.get("metadata"), "spec": spec}

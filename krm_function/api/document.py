@@ -6,13 +6,12 @@ Rule of this file: here faults become findings, with the object, the field and, 
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
-from krm_function.api.fields import Choice, Field, Record, Text
 from krm_function.api.kinds import API_VERSION, GROUP
-from krm_function.api.read import Fault, read
 from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.model.labels import DNS_SUBDOMAIN, LONGEST_SUBDOMAIN
-from krm_function.model.workload import mapping
+from krm_function.model.workload import dig, mapping
 from krm_function.record import NamedTuple
+from krm_function.schema import Choice, Fault, Field, Record, Text, read
 
 ConfigKind = Literal["ContrastGenerate", "ContrastRelease", "ImageLock"]
 CONFIG_KINDS: tuple[ConfigKind, ...] = get_args(ConfigKind)
@@ -69,24 +68,43 @@ def reference(document: ConfigDocument) -> Ref:
 
 
 def read_body(document: ConfigDocument, kind: ConfigKind, spec: Record, *, required: bool = True) -> Body:
-    """Read the parts that all kinds share. The clean spec lacks what was faulty; every fault is a finding."""
+    """Read the parts that all kinds share. Every fault is a finding; with one, the spec may hold anything."""
     reading = read(document_spec(kind, spec, required=required), document.value)
     root = mapping(reading.value)
-    findings = tuple(fault_finding(document, kind, fault) for fault in reading.faults)
+    findings = tuple(_finding(document, kind, fault, reading.value) for fault in reading.faults)
     return Body(mapping(root.get("metadata")).get("name", ""), mapping(root.get("spec")), findings)
 
 
-def fault_finding(document: ConfigDocument, kind: str, fault: Fault) -> Finding:
-    """The finding of one fault: CC0902 for an unknown field, CC0901 for anything else."""
+def _finding(document: ConfigDocument, kind: str, fault: Fault, value: Any) -> Finding:
+    """The finding of one fault of a document. value: the whole document as it was read."""
+    from krm_function.schema.remedy import remedy, suggestion
+
+    if fault.kind == "unknown":
+        return unknown_field(document, kind, fault.path, suggestion(fault))
+    return wrong_value(document, kind, fault.path, fault.problem, remedy(fault, dig(value, fault.path)))
+
+
+def wrong_value(document: ConfigDocument, kind: str, path: Path, problem: str, remedy: str) -> Finding:
+    """CC0901: a field that is wrong or missing."""
     ref = reference(document)
-    field = dotted(tuple(part[:LONGEST_SHOWN] if isinstance(part, str) else part for part in fault.path))
+    values: dict[str, Any] = {"problem": problem, "remedy": remedy}
     name = ref.name or "(unnamed)"
-    if fault.problem:
-        values: dict[str, Any] = {"problem": fault.problem, "remedy": fault.remedy}
-        found = finding("CC0901", ref, fault.path, kind=kind, name=name, field=field or "document", **values)
-    else:
-        found = finding("CC0902", ref, fault.path, kind=kind, name=name, field=field, suggestion=fault.remedy)
-    return place(found, document)
+    return place(
+        finding("CC0901", ref, path, kind=kind, name=name, field=_shown(path) or "document", **values), document
+    )
+
+
+def unknown_field(document: ConfigDocument, kind: str, path: Path, suggestion: str) -> Finding:
+    """CC0902: a field that the kind does not have. suggestion: what may have been meant."""
+    ref = reference(document)
+    name = ref.name or "(unnamed)"
+    return place(
+        finding("CC0902", ref, path, kind=kind, name=name, field=_shown(path), suggestion=suggestion), document
+    )
+
+
+def _shown(path: Path) -> str:
+    return dotted(tuple(part[:LONGEST_SHOWN] if isinstance(part, str) else part for part in path))
 
 
 def place(found: Finding, document: ConfigDocument) -> Finding:

@@ -19,10 +19,10 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import SUFFIXES, FileProblem, read_file
 from krm_function.hosts.leftovers import sweep
 from krm_function.model.located import yaml_finding
-from krm_function.model.nearest import nearest
 from krm_function.model.platforms import PLATFORMS, find_platform
 from krm_function.record import NamedTuple
 from krm_function.report.order import escape
+from krm_function.schema.nearest import nearest
 from krm_function.wiring import (
     KPTFILE,
     KUSTOMIZATIONS,

@@ -64,7 +64,7 @@ class Parser(argparse.ArgumentParser):
         self._refuse(what, self._meant(str(value), known) or f"use one of {', '.join(known)}")
 
     def _meant(self, word: str, known: Sequence[str]) -> str:
-        from krm_function.model.nearest import nearest
+        from krm_function.schema.nearest import nearest
 
         close = nearest(word, known)
         return f"did you mean {close}?" if close else ""

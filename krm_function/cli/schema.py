@@ -6,7 +6,7 @@ from krm_function.api.schema import KINDS, schema, schema_text
 from krm_function.cli.say import complain
 from krm_function.cli.streams import write_out
 from krm_function.findings import finding
-from krm_function.model.nearest import nearest
+from krm_function.schema.nearest import nearest
 
 
 def run_schema(kind: str) -> int:

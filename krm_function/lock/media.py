@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.api.image_lock import CONFIG
-from krm_function.api.json_text import load
-from krm_function.api.read import read
+from krm_function.api.strict_json import load
 from krm_function.findings import dotted
 from krm_function.lock.problem import Problem, malformed
 from krm_function.model.image import DIGEST
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
+from krm_function.schema import read
 
 OCI = "application/vnd.oci.image."
 DOCKER = "application/vnd.docker.distribution."

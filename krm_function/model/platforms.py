@@ -8,18 +8,22 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
-from krm_function.findings import Path
-from krm_function.model.nearest import nearest
 from krm_function.record import NamedTuple
+from krm_function.schema import Path
+from krm_function.schema.nearest import nearest
 
 
 class Platform(NamedTuple):
-    """One platform. name: as in runtime class names. marker: as in the manifest's `Platform` field."""
+    """One platform. name: as in runtime class names. marker: as in the manifest's `Platform` field.
+
+    rtmr0_by_vcpus: whether the first of the VM's measurements depends on its number of vCPUs (TDX only).
+    """
 
     name: str
     marker: str
     tee: Literal["snp", "tdx"]
     gpu: bool
+    rtmr0_by_vcpus: bool = False
 
 
 PLATFORMS: Mapping[str, Platform] = MappingProxyType(
@@ -28,8 +32,8 @@ PLATFORMS: Mapping[str, Platform] = MappingProxyType(
         for platform in (
             Platform("metal-qemu-snp", "Metal-QEMU-SNP", "snp", gpu=False),
             Platform("metal-qemu-snp-gpu", "Metal-QEMU-SNP-GPU", "snp", gpu=True),
-            Platform("metal-qemu-tdx", "Metal-QEMU-TDX", "tdx", gpu=False),
-            Platform("metal-qemu-tdx-gpu", "Metal-QEMU-TDX-GPU", "tdx", gpu=True),
+            Platform("metal-qemu-tdx", "Metal-QEMU-TDX", "tdx", gpu=False, rtmr0_by_vcpus=True),
+            Platform("metal-qemu-tdx-gpu", "Metal-QEMU-TDX-GPU", "tdx", gpu=True),  # of one vCPU, always
         )
     }
 )
@@ -143,6 +147,11 @@ def is_placeholder(name: str) -> bool:
             return name.lower() == placeholder(platform)
         case _:
             return True
+
+
+def is_handler(name: str) -> bool:
+    """Whether a name is that of a handler, which only a release gives: a platform and a hash."""
+    return isinstance(parse_runtime_class(name), Platform) and not is_placeholder(name)
 
 
 def suggest(name: str) -> str:

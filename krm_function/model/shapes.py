@@ -7,8 +7,8 @@ counts as absent, as in Kubernetes, except where something must have a name.
 from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
-from krm_function.model.objects import a_type, type_name
 from krm_function.model.workload import PREFIX, Workload, dig
+from krm_function.schema.types import a_type, type_name
 
 # A schema: "string", "name" (a non-empty string that must be there), a list of one schema, or a map of schemas whose
 # key "*" stands for every key.

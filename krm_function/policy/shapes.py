@@ -6,8 +6,8 @@ Rule of this file: it knows no field by name; the table does. After it every sha
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, dotted, finding
-from krm_function.model.objects import a_type
 from krm_function.policy.fields import TYPES, Field
+from krm_function.schema.types import a_type
 
 
 def check(spec: Any, path: Path, ref: Ref | None) -> list[Finding]:

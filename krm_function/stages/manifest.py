@@ -7,7 +7,7 @@ travels verbatim in a ConfigMap. Nothing is dropped silently: two workloads with
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from krm_function.api.json_text import manifest_in
+from krm_function.api.base_manifest import manifest_in
 from krm_function.api.kinds import API_VERSION, Config, ManifestOptions
 from krm_function.findings import Finding, Ref, finding
 from krm_function.manifest import (
@@ -27,12 +27,10 @@ from krm_function.manifest import (
     workload_owner,
 )
 from krm_function.manifest.fields import FILE
-from krm_function.model.nearest import nearest
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, POD_ROLE, PREFIX, Workload, dig, mapping, maps
 from krm_function.record import NamedTuple
-
-RTMR0_PLATFORM = "metal-qemu-tdx"  # the only one whose RTMR0 depends on the vCPUs (contrast.md 5.11)
+from krm_function.schema.nearest import nearest
 
 
 class SealedWorkload(NamedTuple):
@@ -74,7 +72,7 @@ def gather_reference_values(
             findings.append(finding("CC0709", ref, ("spec", "platforms", platform.name), platform=platform.name))
             continue
         release[platform.tee] += [{**values, "Platform": platform.marker} for values in entries]
-        if platform.name == RTMR0_PLATFORM and counts.get(platform.name):
+        if platform.rtmr0_by_vcpus and counts.get(platform.name):
             rtmr0 = Rtmr0(facts.rtmr0_by_vcpu, tuple(counts[platform.name]))
             path = ("spec", "platforms", platform.name, "rtmr0ByVCPU")
             missing = sorted({count for count in rtmr0.counts if count and str(count) not in rtmr0.table})

@@ -237,9 +237,9 @@ class TestWrongInput:
         assert check_overrides({"snp": {"MinimumTCB": {"TEEVersion": None}, "APEIP": ""}, "tdx": None}) == ()
         assert check_overrides(None) == check_release(None) == ()
 
-    def test_problems_stand_under_the_path_of_the_configuration(self) -> None:
-        found = check_overrides({"snp": {"Zzz": 1}}, "spec.manifest.referenceValues")
-        assert found[0].field == "spec.manifest.referenceValues.snp[0].Zzz"
+    def test_a_problem_has_the_path_of_its_field(self) -> None:
+        found = check_overrides({"snp": {"Zzz": 1}})
+        assert found[0].path == ("snp", 0, "Zzz")
 
     @pytest.mark.parametrize("base", [{"Policies": []}, {"ReferenceValues": {"snp": [1]}}, {"X": 1}])
     def test_a_base_that_fits_no_field_table_is_refused(self, base: Any) -> None:

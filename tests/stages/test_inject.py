@@ -504,7 +504,7 @@ def test_null_and_empty_lists_count_as_absent(empty: Any) -> None:
         ("containers", [{"name": "web", "volumeMounts": {}}], "volumeMounts must be a list, not a map"),
         ("containers", [{"name": "web", "volumeMounts": [{}]}], "name must be a string, not null"),
         ("containers", [{"name": "web", "env": "A=b"}], "env must be a list, not a string"),
-        ("containers", [{"name": 7}], "name must be a string, not a number"),
+        ("containers", [{"name": 7}], "name must be a string, not an integer"),
         ("volumes", [["x"]], "volumes[0] must be a map, not a list"),
     ],
 )

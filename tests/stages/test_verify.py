@@ -356,17 +356,17 @@ BROKEN: list[tuple[tuple[str, ...], Any, str]] = [
     (("containers",), [None], "containers[0] must be a map, not null"),
     (("containers",), [{"image": WEB}], "name must be a string, not null"),
     (("containers",), [{"name": ""}], "name must be a string, not an empty one"),
-    (("containers",), [{"name": "a", "image": 1}], "image must be a string, not a number"),
+    (("containers",), [{"name": "a", "image": 1}], "image must be a string, not an integer"),
     (("containers",), [{"name": "a", "env": {}}], "env must be a list, not a map"),
     (("containers",), [{"name": "a", "command": "x"}], "command must be a list, not a string"),
-    (("containers",), [{"name": "a", "args": [1]}], "args[0] must be a string, not a number"),
+    (("containers",), [{"name": "a", "args": [1]}], "args[0] must be a string, not an integer"),
     (("containers",), [{"name": "a", "resources": []}], "resources must be a map, not a list"),
     (("containers",), [{"name": "a", "resources": {"limits": True}}], "limits must be a map, not a boolean"),
-    (("initContainers",), 3, "initContainers must be a list, not a number"),
+    (("initContainers",), 3, "initContainers must be a list, not an integer"),
     (("volumes",), [{"emptyDir": {}}], "name must be a string, not null"),
     (("nodeSelector",), {"a": True}, "a must be a string, not a boolean"),
     (("tolerations",), ["x"], "tolerations[0] must be a map, not a string"),
-    (("nodeName",), 1, "nodeName must be a string, not a number"),
+    (("nodeName",), 1, "nodeName must be a string, not an integer"),
     (("overhead",), "1Gi", "overhead must be a map, not a string"),
 ]
 
@@ -384,7 +384,7 @@ def test_wrong_types_in_the_pod_spec(path: tuple[str, ...], value: Any, message:
     ("notes", "message"),
     [
         ([], "annotations must be a map, not a list"),
-        ({ADMIN: 9901}, f'["{ADMIN}"] must be a string, not a number'),
+        ({ADMIN: 9901}, f'["{ADMIN}"] must be a string, not an integer'),
         ({SKIP: True}, f'["{SKIP}"] must be a string, not a boolean'),
         # "" to Kubernetes, absent to kubectl apply: so it is neither
         ({INGRESS: None}, f'["{INGRESS}"] must be a string, not null'),
