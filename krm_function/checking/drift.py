@@ -24,11 +24,11 @@ from krm_function.policy.compare.pod_fields import (
 )
 from krm_function.policy.containers import containers, sysctl_name
 from krm_function.policy.expected import profile_of_data
+from krm_function.policy.fields import coverage_findings
 from krm_function.policy.image_storage import images
 from krm_function.policy.references import References
 from krm_function.policy.seal import PAUSE
 from krm_function.policy.settings import EMPTYDIR_TYPES, Settings, default_settings
-from krm_function.policy.shapes import check
 from krm_function.policy.subject import Subject, subject
 
 Json = dict[str, Any]
@@ -49,7 +49,7 @@ def drift(workload: Workload, sealed: Json, references: References, *, ours: boo
 
     ours: whether our own generator made the policy; then it must still be able to describe the pod.
     """
-    problems = check(workload.pod_spec, workload.spec_path, workload.ref)
+    problems = coverage_findings(workload.pod_spec, workload.spec_path, workload.ref)
     pod, findings = subject(workload)
     findings += [found for found in problems if ours or found.code in SHAPES]
     if findings:

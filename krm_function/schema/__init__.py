@@ -5,7 +5,7 @@ and the pod spec are tables in this language. `check` knows one form of a value;
 form first (`read` for YAML, `manifest.canonical` for Go's zero values).
 """
 
-from krm_function.schema.check import Fault, faults, unknown_fields, wrong_type
+from krm_function.schema.check import Fault, expected, faults, unknown_fields, wrong_type
 from krm_function.schema.kinds import (
     ANY_TEXT,
     Anything,
@@ -48,6 +48,7 @@ __all__ = [
     "Scalar",
     "Spec",
     "Text",
+    "expected",
     "faults",
     "hexadecimal",
     "read",

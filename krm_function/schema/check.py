@@ -155,7 +155,8 @@ def _flag(spec: Flag, value: Any) -> Faults:
 def _number(spec: Number, value: Any) -> Faults:
     if not isinstance(value, int) or isinstance(value, bool):
         return (_mistyped(spec, value),)
-    return NONE if spec.least <= value <= spec.most else _value(spec, f"must be {expected(spec)}")
+    good = spec.least <= value <= spec.most
+    return NONE if good else _value(spec, f"must be an integer from {spec.least} to {spec.most}")
 
 
 def _scalar(spec: Scalar, value: Any) -> Faults:

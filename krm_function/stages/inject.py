@@ -15,9 +15,9 @@ from krm_function.model.draft import Draft
 from krm_function.model.edits import ABSENT, Outcome
 from krm_function.model.injected import INITIALIZER, PVC_HOLDER, SECRETS, SERVICE_MESH, MeshConfig, SecurePv
 from krm_function.model.mesh import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
+from krm_function.model.pod_types import type_findings
 from krm_function.model.pods import claims, named, sources
 from krm_function.model.quantity import nano
-from krm_function.model.shapes import shape_findings
 from krm_function.model.workload import PREFIX, Workload, dig, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import same
@@ -51,7 +51,7 @@ def inject(workload: Workload, options: Generate, release: Release, coordinator_
     release: its images are applied once, by whole string; its memory is what the containers get. Any
     finding means that nothing at all is edited.
     """
-    wrong = shape_findings(workload)
+    wrong = type_findings(workload)
     if wrong:
         return Outcome(findings=wrong)  # the readers below trust the types
     return inject_into(workload, options, release, coordinator_namespace)[0]
