@@ -16,7 +16,7 @@ from krm_function.cli.arguments import parse
 from krm_function.cli.exits import Exit
 from krm_function.model.pod_fields import TYPES
 from krm_function.policy.fields import use_of
-from krm_function.schema import Field, Only
+from krm_function.schema.kinds import Field, Only
 from tools.findings_page import findings_page
 from tools.mistakes_page import mistakes_page
 

@@ -11,7 +11,9 @@ from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.model.labels import DNS_SUBDOMAIN, LONGEST_SUBDOMAIN
 from krm_function.model.workload import dig, mapping
 from krm_function.record import NamedTuple
-from krm_function.schema import Choice, Fault, Field, Record, Text, read
+from krm_function.schema.check import Fault
+from krm_function.schema.kinds import Choice, Field, Record, Text
+from krm_function.schema.read import read
 
 ConfigKind = Literal["ContrastGenerate", "ContrastRelease", "ImageLock"]
 CONFIG_KINDS: tuple[ConfigKind, ...] = get_args(ConfigKind)

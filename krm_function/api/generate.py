@@ -23,7 +23,7 @@ from krm_function.model.labels import DNS_SUBDOMAIN, LABEL_KEY, LABEL_VALUE, LON
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.profiles import DEFAULT, PROFILES
 from krm_function.model.runtime_class import toleration_problems
-from krm_function.schema import (
+from krm_function.schema.kinds import (
     Checked,
     Choice,
     Field,

@@ -13,7 +13,7 @@ from krm_function.api.release import REFERENCE
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.model.image import DIGEST
 from krm_function.model.workload import mapping
-from krm_function.schema import Field, Flag, ListOf, MapOf, Number, Record, Text
+from krm_function.schema.kinds import Field, Flag, ListOf, MapOf, Number, Record, Text
 
 KIND: ConfigKind = "ImageLock"
 DIGESTS = Text("a digest", DIGEST, example="sha256:<64 hex digits>")

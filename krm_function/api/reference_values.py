@@ -10,7 +10,7 @@ from typing import Any
 from krm_function.manifest import check_selectors
 from krm_function.manifest.fields import ENTRIES
 from krm_function.model.platforms import Platform
-from krm_function.schema import Checked, Choice, Field, ListOf, Record
+from krm_function.schema.kinds import Checked, Choice, Field, ListOf, Record
 
 NEEDED: Mapping[str, tuple[str, ...]] = {"snp": ("ProductName", "TrustedMeasurement"), "tdx": ("MrTd", "Rtmrs")}
 

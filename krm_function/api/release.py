@@ -17,7 +17,7 @@ from krm_function.model.platforms import PLATFORMS, Platform, placeholder
 from krm_function.model.profiles import RELEASED
 from krm_function.model.quantity import GRAMMAR, LARGEST, LONGEST, NANO, nano
 from krm_function.model.runtime_class import overhead_problems
-from krm_function.schema import Checked, Choice, Field, JsonObject, MapOf, Record, Scalar, Text, hexadecimal
+from krm_function.schema.kinds import Checked, Choice, Field, JsonObject, MapOf, Record, Scalar, Text, hexadecimal
 
 KIND: ConfigKind = "ContrastRelease"
 VERSION = r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?"

@@ -13,7 +13,7 @@ from krm_function.api.image_lock import IMAGE_LOCK
 from krm_function.api.kinds import API_VERSION
 from krm_function.api.release import RELEASE
 from krm_function.api.schema_parts import with_shared_parts
-from krm_function.schema import (
+from krm_function.schema.kinds import (
     Anything,
     Choice,
     Field,

@@ -15,7 +15,7 @@ from krm_function.lock.problem import Problem, malformed
 from krm_function.model.image import DIGEST
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
-from krm_function.schema import read
+from krm_function.schema.read import read
 
 OCI = "application/vnd.oci.image."
 DOCKER = "application/vnd.docker.distribution."

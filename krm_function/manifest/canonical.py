@@ -9,20 +9,8 @@ from typing import Any
 
 from krm_function.manifest.fields import MANIFEST, OMIT_EMPTY, OPERATOR, Json
 from krm_function.manifest.problem import FieldProblem, Problem, problem_of
-from krm_function.schema import (
-    Choice,
-    Field,
-    Flag,
-    ListOf,
-    MapOf,
-    Number,
-    Path,
-    Record,
-    Spec,
-    Text,
-    unknown_fields,
-    wrong_type,
-)
+from krm_function.schema.check import unknown_fields, wrong_type
+from krm_function.schema.kinds import Choice, Field, Flag, ListOf, MapOf, Number, Path, Record, Spec, Text
 
 
 def canonical(manifest: Mapping[str, Any]) -> Json:

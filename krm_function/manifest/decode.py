@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 
 from krm_function.manifest.fields import MANIFEST, Json
 from krm_function.manifest.problem import Problem, short
-from krm_function.schema import ANY_TEXT, ListOf, MapOf, Path, Record, Spec, wrong_type
+from krm_function.schema.check import wrong_type
+from krm_function.schema.kinds import ANY_TEXT, ListOf, MapOf, Path, Record, Spec
 
 MAX_BYTES = 16 * 2**20  # some 60000 policies
 MAX_DEPTH = 32  # a manifest needs six

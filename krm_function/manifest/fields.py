@@ -13,7 +13,7 @@ from typing import Any
 
 from krm_function.manifest.keys import seedshare_problem, workload_problem
 from krm_function.model.platforms import PLATFORMS
-from krm_function.schema import ANY_TEXT, Choice, Field, Flag, ListOf, MapOf, Number, Record, Text, hexadecimal
+from krm_function.schema.kinds import ANY_TEXT, Choice, Field, Flag, ListOf, MapOf, Number, Record, Text, hexadecimal
 
 Json = dict[str, Any]
 """A JSON object as Python has it."""

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from krm_function.record import NamedTuple
-from krm_function.schema import Choice, Fault, Path, Record
+from krm_function.schema.check import Fault
+from krm_function.schema.kinds import Choice, Path, Record
 
 _LONGEST_QUOTE = 64
 

@@ -24,7 +24,7 @@ from krm_function.manifest.default import complete_entry
 from krm_function.manifest.fields import ENTRIES, MEASURED, REFERENCE_VALUES, Json
 from krm_function.manifest.problem import FieldProblem, Problem
 from krm_function.manifest.validate import validate_partial
-from krm_function.schema import Record
+from krm_function.schema.kinds import Record
 
 Partial = Mapping[str, Any]
 _SELECTORS = ("Platform", "ProductName")

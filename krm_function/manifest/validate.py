@@ -11,7 +11,8 @@ from typing import Any
 from krm_function.manifest.canonical import canonical_value
 from krm_function.manifest.fields import COORDINATOR, MANIFEST, OPERATOR, REFERENCE_VALUES
 from krm_function.manifest.problem import Problem, problem_of
-from krm_function.schema import ListOf, Path, Record, Spec, faults
+from krm_function.schema.check import faults
+from krm_function.schema.kinds import ListOf, Path, Record, Spec
 
 NO_COORDINATOR = Problem(("Policies",), f"expected at least 1 policy with role '{COORDINATOR}'")
 NO_REFERENCE_VALUES = Problem(("ReferenceValues",), "at least one snp or tdx entry is needed")

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from krm_function.record import NamedTuple
-from krm_function.schema import Path
+from krm_function.schema.kinds import Path
 from krm_function.schema.nearest import nearest
 
 

@@ -10,7 +10,7 @@ The table stands in the model because types count without a policy, too: `pod_ty
 
 from typing import Any, Literal
 
-from krm_function.schema import ANY_TEXT, Anything, Field, Flag, ListOf, MapOf, Number, Only, Record, Spec, Text
+from krm_function.schema.kinds import ANY_TEXT, Anything, Field, Flag, ListOf, MapOf, Number, Only, Record, Spec, Text
 
 Use = Literal["policy", "inert", "refused"]
 

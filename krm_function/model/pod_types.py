@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.model.pod_fields import NAME, NAMED, POD_SPEC, TEXT_BY_KEY
 from krm_function.model.workload import PREFIX, Workload, dig, mapping
-from krm_function.schema import ANY_TEXT, Fault, Field, ListOf, Record, Spec, expected, faults
+from krm_function.schema.check import Fault, expected, faults
+from krm_function.schema.kinds import ANY_TEXT, Field, ListOf, Record, Spec
 
 METADATA = Record({"annotations": Field(TEXT_BY_KEY), "labels": Field(TEXT_BY_KEY)}, closed=False)
 CLAIM = Record(

@@ -14,7 +14,8 @@ from typing import Any, cast
 from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.model.pod_fields import POD_SPEC, Use
 from krm_function.model.pod_types import type_finding
-from krm_function.schema import Fault, Field, Only, Record, faults
+from krm_function.schema.check import Fault, faults
+from krm_function.schema.kinds import Field, Only, Record
 
 
 def use_of(field: Field) -> Use:

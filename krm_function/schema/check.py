@@ -198,12 +198,13 @@ def _map(spec: MapOf, value: Any) -> Faults:
     if not isinstance(value, (dict, Mapping)):
         return (_mistyped(spec, value),)
     out: list[Fault] = []
+    free, check = isinstance(spec.keys, Anything), _CHECKS[type(spec.values)]
     for key, item in value.items():
-        wrong = faults(spec.keys, key)
+        wrong = NONE if free else faults(spec.keys, key)
         if wrong:
             out += [fault._replace(path=(str(key),), problem=f"the key {fault.problem}") for fault in wrong]
         elif item is not None or not spec.nulls:
-            found = faults(spec.values, item)
+            found = check(spec.values, item)
             if found:
                 out += [fault.below(key) for fault in found]
     return out or (_checked(spec, spec.check(dict(value))) if spec.check else NONE)

@@ -17,7 +17,8 @@ from krm_function.api.generate import GENERATE
 from krm_function.api.image_lock import IMAGE_LOCK
 from krm_function.api.release import RELEASE
 from krm_function.api.schema import KINDS, schema, schema_of
-from krm_function.schema import Choice, ListOf, MapOf, Record, Spec, Text, read
+from krm_function.schema.kinds import Choice, ListOf, MapOf, Record, Spec, Text
+from krm_function.schema.read import read
 from tests.api.documents import EXAMPLES, document
 
 TABLES: dict[str, Record] = {"ContrastGenerate": GENERATE, "ContrastRelease": RELEASE, "ImageLock": IMAGE_LOCK}

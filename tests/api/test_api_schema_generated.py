@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 
 from krm_function.api.document import document_spec
 from krm_function.api.schema import KINDS, schema, schema_of, schema_text
-from krm_function.schema import ListOf, MapOf, OneOrMany, Record, Spec, read
+from krm_function.schema.kinds import ListOf, MapOf, OneOrMany, Record, Spec
+from krm_function.schema.read import read
 from tests.api.strategies import fitting
 from tests.api.test_api_schema import TABLES, Validator, known_to_differ, parses, validator
 
