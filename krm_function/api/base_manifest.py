@@ -1,6 +1,6 @@
 """The manifest that `spec.manifest.base` holds or names: as a map, as JSON, in a ConfigMap, or `{configMap: NAME}`.
 
-Rule of this file: it tells a manifest from what is none; whether the values of one are right is asked later.
+Rule of this file: it recognises a manifest by the types of its fields; manifest.validate checks the values later.
 """
 
 from collections.abc import Mapping

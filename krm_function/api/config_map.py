@@ -1,4 +1,4 @@
-"""A ConfigMap's string map as ContrastGenerate: what `kpt fn eval ... -- key=value` makes (krm.md 1.5).
+"""Read a ConfigMap's string map as a ContrastGenerate: what `kpt fn eval ... -- key=value` makes (krm.md 1.5).
 
 Rule of this file: a key is the dotted path of a field under `spec`, or one of a few short names; the text becomes what
 that field holds, and everything else is left to the reader of ContrastGenerate.
@@ -28,8 +28,8 @@ SHORT: Mapping[str, str] = {
 FIELDS = frozenset({"apiVersion", "kind", "metadata", "data", "immutable"})
 
 
-class Place(NamedTuple):
-    """Where in the spec a key points, and what belongs there."""
+class Target(NamedTuple):
+    """The field that a key names: its path in the spec, and what it may hold."""
 
     path: tuple[str, ...]
     spec: Spec
@@ -54,7 +54,7 @@ def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tu
     sources: dict[Path, Path] = {}
     for key, text in mapping(data).items():
         source: Path = ("data", str(key))
-        found = find(SHORT.get(str(key), str(key)))
+        found = field_at(SHORT.get(str(key), str(key)))
         if found is None:
             meant = nearest(str(key), (*_names(GENERATE), *SHORT)) or "a field of ContrastGenerate"
             findings.append(unknown_field(document, "ConfigMap", source, meant))
@@ -79,7 +79,7 @@ def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tu
     return ConfigDocument(value, document.file, document.line, locate), ()
 
 
-def find(key: str) -> Place | None:
+def field_at(key: str) -> Target | None:
     """The field that a dotted path names; the free keys of a map may hold dots themselves."""
     spec: Spec = GENERATE
     path: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ def find(key: str) -> Place | None:
             spec, path, parts = spec.values, (*path, name), last
         else:
             return None
-    return None if isinstance(spec, Record) else Place(path, spec)
+    return None if isinstance(spec, Record) else Target(path, spec)
 
 
 def coerce(spec: Spec, text: Any) -> Any:

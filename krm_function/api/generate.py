@@ -1,6 +1,6 @@
 """ContrastGenerate: the options of a render, as a table of fields, and from a document to the record.
 
-Rule of this file: the table says what may stand where; `Generate` in kinds.py says what is meant when nothing does.
+Rule of this file: the table holds types and limits; the defaults are those of the record `Generate` in kinds.py.
 """
 
 import re
@@ -24,7 +24,6 @@ from krm_function.model.platforms import PLATFORMS
 from krm_function.model.profiles import DEFAULT, PROFILES
 from krm_function.model.runtime_class import toleration_problems
 from krm_function.schema.kinds import (
-    Checked,
     Choice,
     Field,
     Flag,
@@ -33,6 +32,7 @@ from krm_function.schema.kinds import (
     MapOf,
     Number,
     OneOrMany,
+    Problems,
     Record,
     Text,
 )
@@ -59,7 +59,7 @@ def _key(types: str, kind: str) -> Text:
     )
 
 
-def _check_tolerations(tolerations: list[Any]) -> Checked:
+def _check_tolerations(tolerations: list[Any]) -> Problems:
     return tuple((problem.path, problem.problem) for problem in toleration_problems(tolerations))
 
 

@@ -7,7 +7,7 @@ not silently an image without that setting. Layers are for people and other tool
 import re
 from typing import Any
 
-from krm_function.api.document import ConfigDocument, ConfigKind, place, read_body, reference
+from krm_function.api.document import ConfigDocument, ConfigKind, config_reference, located, read_body
 from krm_function.api.kinds import ImageFacts
 from krm_function.api.release import REFERENCE
 from krm_function.findings import Finding, finding, has_errors
@@ -70,13 +70,13 @@ def parse_image_lock(document: ConfigDocument) -> tuple[dict[str, ImageFacts] | 
     body = read_body(document, KIND, IMAGE_LOCK)
     images: dict[str, Any] = mapping(body.spec.get("images"))
     findings = list(body.findings)
-    ref = reference(document)
+    ref = config_reference(document)
     for name, facts in images.items():
         _, pinned, digest = str(name).partition("@")
         locked = mapping(facts).get("digest")
         if pinned and isinstance(locked, str) and locked != digest and re.fullmatch(DIGEST, locked):
             path = ("spec", "images", name, "digest")
-            findings.append(place(finding("CC0505", ref, path, locked=locked, image=name), document))
+            findings.append(located(finding("CC0505", ref, path, locked=locked, image=name), document))
     if has_errors(findings):
         return None, tuple(findings)
     made = {
@@ -87,8 +87,8 @@ def parse_image_lock(document: ConfigDocument) -> tuple[dict[str, ImageFacts] | 
 
 
 def unknown_accounts(image: ImageFacts) -> str:
-    """Which files of an image its entry does not tell: "passwd", "group", "passwd and group"; "" if it tells both.
+    """Name the account files that the entry of an image lacks: "passwd", "group", "passwd and group"; "" for none.
 
-    An entry that is silent is not one of an image without users: who needs them says CC0508.
+    A missing text does not mean that the image has no users: where they are needed, it is CC0508.
     """
     return " and ".join(name for name, text in (("passwd", image.passwd), ("group", image.group)) if text is None)

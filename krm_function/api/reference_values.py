@@ -10,7 +10,7 @@ from typing import Any
 from krm_function.manifest import check_selectors
 from krm_function.manifest.fields import ENTRIES
 from krm_function.model.platforms import Platform
-from krm_function.schema.kinds import Checked, Choice, Field, ListOf, Record
+from krm_function.schema.kinds import Choice, Field, ListOf, Problems, Record
 
 NEEDED: Mapping[str, tuple[str, ...]] = {"snp": ("ProductName", "TrustedMeasurement"), "tdx": ("MrTd", "Rtmrs")}
 
@@ -22,7 +22,7 @@ def released(platform: Platform) -> Record:
     fields = {**ENTRIES[tee].fields, "Platform": Field(Choice((platform.marker,)), about)}
     fields |= {name: fields[name]._replace(required=True) for name in NEEDED[tee]}
 
-    def check(values: dict[str, Any]) -> Checked:
+    def check(values: dict[str, Any]) -> Problems:
         entries = [{**entry, "Platform": platform.marker} for entry in values.get(tee, ())]
         return tuple((found.path, found.problem) for found in check_selectors(tee, entries))
 

@@ -1,6 +1,6 @@
 """ContrastRelease: the facts of one Contrast release, as a table of fields, and from a document to the record.
 
-Rule of this file: a release is what everything else is measured by, so each platform may only say what fits it: its own
+Rule of this file: everything else is compared with the release, so a platform may only have what fits it: its own
 handler, its own kind of reference values.
 """
 
@@ -17,7 +17,7 @@ from krm_function.model.platforms import PLATFORMS, Platform, placeholder
 from krm_function.model.profiles import RELEASED
 from krm_function.model.quantity import GRAMMAR, LARGEST, LONGEST, NANO, nano
 from krm_function.model.runtime_class import overhead_problems
-from krm_function.schema.kinds import Checked, Choice, Field, JsonObject, MapOf, Record, Scalar, Text, hexadecimal
+from krm_function.schema.kinds import Choice, Field, JsonObject, MapOf, Problems, Record, Scalar, Text, hexadecimal
 
 KIND: ConfigKind = "ContrastRelease"
 VERSION = r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?"
@@ -61,11 +61,11 @@ AMOUNT = Scalar(  # kept as written
 )
 
 
-def _check_overhead(overhead: dict[str, Any]) -> Checked:
+def _check_overhead(overhead: dict[str, Any]) -> Problems:
     return tuple((problem.path, problem.problem) for problem in overhead_problems(overhead))
 
 
-def _check_memory(memory: dict[str, Any]) -> Checked:
+def _check_memory(memory: dict[str, Any]) -> Problems:
     return tuple(((name,), "must be more than 0") for name, amount in memory.items() if nano(amount) == 0)
 
 

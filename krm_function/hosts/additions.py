@@ -30,7 +30,7 @@ FIELDS = {
 
 
 def no_addition(value: Any) -> str:
-    """Why an object is none that a render adds: lower case, no full stop, no value of it; "" if it is one."""
+    """Explain why an object is not one that a render adds (lower case, no full stop, no value of it); "" if it is."""
     root = mapping(value)
     ref = reference(root)
     known = FIELDS.get((ref.api_version, ref.kind))

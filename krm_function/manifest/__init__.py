@@ -10,13 +10,12 @@ from krm_function.manifest.encode import encode
 from krm_function.manifest.fields import COORDINATOR, PRODUCTS
 from krm_function.manifest.keys import KeyProblem, seedshare_owner, workload_owner
 from krm_function.manifest.merge import merge
-from krm_function.manifest.policies import entry, secret_id, survivors
-from krm_function.manifest.problem import FieldProblem, Problem
+from krm_function.manifest.policies import policy_entry, secret_id, survivors
+from krm_function.manifest.problem import FieldProblem, ManifestProblem
 from krm_function.manifest.reference_values import (
     check_overrides,
     check_release,
     check_selectors,
-    find,
     merged_reference_values,
 )
 from krm_function.manifest.tdx import Rtmr0, rtmr0_values, with_rtmr0
@@ -30,7 +29,7 @@ __all__ = [
     "FieldProblem",
     "KeyProblem",
     "ManifestError",
-    "Problem",
+    "ManifestProblem",
     "Rtmr0",
     "canonical",
     "check_overrides",
@@ -38,10 +37,9 @@ __all__ = [
     "check_selectors",
     "decode",
     "encode",
-    "entry",
-    "find",
     "merge",
     "merged_reference_values",
+    "policy_entry",
     "rtmr0_values",
     "secret_id",
     "seedshare_owner",

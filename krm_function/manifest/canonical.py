@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.manifest.fields import MANIFEST, OMIT_EMPTY, OPERATOR, Json
-from krm_function.manifest.problem import FieldProblem, Problem, problem_of
+from krm_function.manifest.problem import FieldProblem, ManifestProblem, problem_of
 from krm_function.schema.check import unknown_fields, wrong_type
 from krm_function.schema.kinds import Choice, Field, Flag, ListOf, MapOf, Number, Path, Record, Spec, Text
 
@@ -43,7 +43,7 @@ def canonical_value(value: Any, spec: Spec, path: Path = (), *, strict: bool = T
             for key in value if strict else ():
                 fault = wrong_type(spec.keys, key)
                 if fault:
-                    raise FieldProblem(Problem((*path, str(key)), f"the key {fault.problem}"))
+                    raise FieldProblem(ManifestProblem((*path, str(key)), f"the key {fault.problem}"))
             keys = sorted(value) if strict else value
             return {key: canonical_value(value[key], spec.values, (*path, key), strict=strict) for key in keys}
         case ListOf():

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from krm_function.manifest.fields import MANIFEST, Json
-from krm_function.manifest.problem import Problem, short
+from krm_function.manifest.problem import ManifestProblem, short
 from krm_function.schema.check import wrong_type
 from krm_function.schema.kinds import ANY_TEXT, ListOf, MapOf, Path, Record, Spec
 
@@ -101,7 +101,7 @@ def _named(value: Any, spec: Spec, path: Path) -> Any:
                     name = key
                 here = (*path, name)
                 if name in result:
-                    raise ManifestError(f"duplicate key {Problem(here, '').field} in two spellings")
+                    raise ManifestError(f"duplicate key {ManifestProblem(here, '').field} in two spellings")
                 result[name] = _named(part, spec.fields[name].spec, here) if name in spec.fields else part
             return result
         case MapOf() if isinstance(value, dict):

@@ -5,7 +5,7 @@ Rule of this file: data only; validation, encoding, defaults and the configurati
 
     omitempty   not written when it is empty, as by Go's tag of that name
     measured    a fact of the release, not for people to edit
-    operator    its zero value, null of a number, means: not yet filled in by the platform operator
+    operator    empty (a number: null) until the platform operator fills it in
 """
 
 from collections.abc import Mapping

@@ -33,8 +33,8 @@ def merge(
 ) -> Json:
     """Make the manifest, canonical and complete but not validated; nothing of it is shared with the input.
 
-    `base`: the previous manifest as `decode` gives it; `new_policies`: digest -> `entry(...)` of each workload rendered
-    now; `reference_values`: the release's partial {"snp": [...], "tdx": [...]} for the platforms used now; `overrides`:
+    `base`: the previous manifest as `decode` gives it; `new_policies`: digest -> `policy_entry(...)` of each workload;
+    `reference_values`: the release's partial {"snp": [...], "tdx": [...]} for the platforms used now; `overrides`:
     spec.manifest.referenceValues, of the same shape; keys: hex digits as from `workload_owner` and `seedshare_owner`;
     `rtmr0`: given when there are workloads of a platform whose RTMR0 depends on the vCPU count. Raises FieldProblem
     (see `merged_reference_values`; likewise for a base that does not fit the field tables) and UnknownVcpuCount.

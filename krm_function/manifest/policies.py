@@ -31,7 +31,7 @@ def secret_id(api_version: str, kind: str, namespace: str, name: str) -> str:
     return f"{group_version}/{kind}/{namespace or 'default'}/{name}"
 
 
-def entry(name: str, secret_id: str, role: str = "", sans: Iterable[str] | None = None) -> Json:
+def policy_entry(name: str, secret_id: str, role: str = "", sans: Iterable[str] | None = None) -> Json:
     """Make the entry of a workload: SANs are its `name`, then the extra `sans` in their order, none twice.
 
     `role` is "" or "coordinator"; WorkloadSecretID and Role are left out when empty.

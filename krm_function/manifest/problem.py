@@ -1,6 +1,6 @@
 """What is wrong with a manifest, and where.
 
-Rule of this file: a Problem names a field and a rule, and quotes a value only where the value is one of a few names.
+Rule of this file: a problem names a field and a rule, and quotes a value only where the value is one of a few names.
 """
 
 from collections.abc import Iterable
@@ -13,8 +13,8 @@ from krm_function.schema.kinds import Choice, Path, Record
 _LONGEST_QUOTE = 64
 
 
-class Problem(NamedTuple):
-    """One thing wrong with one field. path: from the manifest, or from the part that was asked about."""
+class ManifestProblem(NamedTuple):
+    """One thing wrong with one field. path: from the manifest, or from the part that was checked."""
 
     path: Path
     problem: str  # lower case, no full stop
@@ -30,24 +30,24 @@ class Problem(NamedTuple):
 
 
 class FieldProblem(ValueError):
-    """A Problem that leaves no result."""
+    """A ManifestProblem that leaves no result."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ManifestProblem) -> None:
         """Keep the problem as `self.problem`; the message is `field: problem`."""
         super().__init__(f"{problem.field}: {problem.problem}" if problem.path else problem.problem)
         self.problem = problem
 
 
-def problem_of(fault: Fault, value: Any = None) -> Problem:
+def problem_of(fault: Fault, value: Any = None) -> ManifestProblem:
     """The problem of a fault that the tables find. value: the one at fault, for a choice of names."""
     if fault.kind == "unknown" and isinstance(fault.spec, Record):
-        return Problem(fault.path, fault.problem + _meant(str(fault.path[-1]), fault.spec.fields))
+        return ManifestProblem(fault.path, fault.problem + _meant(str(fault.path[-1]), fault.spec.fields))
     if isinstance(fault.spec, Choice):
         choices = fault.spec.values
-        return Problem(
+        return ManifestProblem(
             fault.path, _no_choice(value, choices) if fault.kind == "value" else f"must be a string, not {fault.found}"
         )
-    return Problem(fault.path, fault.problem)
+    return ManifestProblem(fault.path, fault.problem)
 
 
 def short(text: str) -> str:

@@ -22,7 +22,7 @@ from typing import Any
 from krm_function.manifest.canonical import canonical_value
 from krm_function.manifest.default import complete_entry
 from krm_function.manifest.fields import ENTRIES, MEASURED, REFERENCE_VALUES, Json
-from krm_function.manifest.problem import FieldProblem, Problem
+from krm_function.manifest.problem import FieldProblem, ManifestProblem
 from krm_function.manifest.validate import validate_partial
 from krm_function.schema.kinds import Record
 
@@ -30,37 +30,28 @@ Partial = Mapping[str, Any]
 _SELECTORS = ("Platform", "ProductName")
 
 
-def find(reference_values: Partial, tee: str, platform: str, product: str = "") -> Partial | None:
-    """Get the first entry of `snp` or `tdx` for a platform (and product): the one that counts (contrast.md 5.10)."""
-    for entry in reference_values.get(tee) or ():
-        if _key(entry) == (platform, product):
-            found: Partial = entry
-            return found
-    return None
-
-
-def check_release(values: Any) -> tuple[Problem, ...]:
+def check_release(values: Any) -> tuple[ManifestProblem, ...]:
     """Find what is wrong with a release's partial reference values; each entry must say what it is for, once."""
     return validate_partial(values) or tuple(
         problem for tee in ENTRIES for problem in check_selectors(tee, (values or {}).get(tee) or ())
     )
 
 
-def check_selectors(tee: str, entries: Sequence[Partial]) -> tuple[Problem, ...]:
+def check_selectors(tee: str, entries: Sequence[Partial]) -> tuple[ManifestProblem, ...]:
     """Find entries of one TEE, right in themselves, that do not say what they are for, or the same as one before."""
     problems = []
     seen = set()
     for index, entry in enumerate(entries):
         problems += [
-            Problem((tee, index, name), "is needed") for name in _selectors(ENTRIES[tee]) if not entry.get(name)
+            ManifestProblem((tee, index, name), "is needed") for name in _selectors(ENTRIES[tee]) if not entry.get(name)
         ]
         if _key(entry) in seen:
-            problems.append(Problem((tee, index), f"is the second entry for {' '.join(_key(entry)).strip()}"))
+            problems.append(ManifestProblem((tee, index), f"is the second entry for {' '.join(_key(entry)).strip()}"))
         seen.add(_key(entry))
     return tuple(problems)
 
 
-def check_overrides(values: Any) -> tuple[Problem, ...]:
+def check_overrides(values: Any) -> tuple[ManifestProblem, ...]:
     """Find what is wrong with an operator's settings: partial entries, a single one without the list around it."""
     return validate_partial(_as_lists(values))
 
@@ -104,7 +95,9 @@ def _entry(old: Partial, fresh: Partial | None, settings: Sequence[Partial], tee
     for index, setting in chosen:
         for name, value in measured.items():
             if setting.get(name) and not _same(setting[name], value):
-                raise FieldProblem(Problem((tee, index, name), "contradicts the release, which measures this value"))
+                raise FieldProblem(
+                    ManifestProblem((tee, index, name), "contradicts the release, which measures this value")
+                )
     if "Rtmrs" in measured:
         old = {name: value for name, value in old.items() if name != "Rtmr0Alternatives"}
     return complete_entry(tee, [fresh or {}, old, *(setting for _, setting in chosen), measured])
@@ -112,7 +105,7 @@ def _entry(old: Partial, fresh: Partial | None, settings: Sequence[Partial], tee
 
 def _applies(setting: Partial, key: tuple[str, str]) -> bool:
     """Whether a setting is meant for the entries of `key`."""
-    return all(not said or said == is_ for said, is_ in zip(_key(setting), key, strict=True))
+    return all(not wanted or wanted == actual for wanted, actual in zip(_key(setting), key, strict=True))
 
 
 def _same(one: Any, two: Any) -> bool:

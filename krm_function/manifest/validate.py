@@ -10,15 +10,15 @@ from typing import Any
 
 from krm_function.manifest.canonical import canonical_value
 from krm_function.manifest.fields import COORDINATOR, MANIFEST, OPERATOR, REFERENCE_VALUES
-from krm_function.manifest.problem import Problem, problem_of
+from krm_function.manifest.problem import ManifestProblem, problem_of
 from krm_function.schema.check import faults
 from krm_function.schema.kinds import ListOf, Path, Record, Spec
 
-NO_COORDINATOR = Problem(("Policies",), f"expected at least 1 policy with role '{COORDINATOR}'")
-NO_REFERENCE_VALUES = Problem(("ReferenceValues",), "at least one snp or tdx entry is needed")
+NO_COORDINATOR = ManifestProblem(("Policies",), f"expected at least 1 policy with role '{COORDINATOR}'")
+NO_REFERENCE_VALUES = ManifestProblem(("ReferenceValues",), "at least one snp or tdx entry is needed")
 
 
-def validate(manifest: Any) -> tuple[Problem, ...]:
+def validate(manifest: Any) -> tuple[ManifestProblem, ...]:
     """Find everything wrong with a manifest (as `decode` or `merge` give it); () means that Contrast accepts it.
 
     Problems with `missing` set follow those of wrong values; they are the two values that only a platform operator
@@ -36,15 +36,15 @@ def validate(manifest: Any) -> tuple[Problem, ...]:
     return tuple(problems)
 
 
-def validate_partial(reference_values: Any) -> tuple[Problem, ...]:
+def validate_partial(reference_values: Any) -> tuple[ManifestProblem, ...]:
     """Find everything wrong with partial reference values, {"snp": [...], "tdx": [...]}: a release's or an operator's.
 
-    What is given must be right; what is absent, null or an empty string is not asked for.
+    What is given must be right; a field that is absent, null or an empty string is not checked.
     """
     return tuple(_wrong(_given(reference_values), REFERENCE_VALUES))
 
 
-def unfilled(problems: tuple[Problem, ...]) -> dict[str, tuple[str, ...]]:
+def unfilled(problems: tuple[ManifestProblem, ...]) -> dict[str, tuple[str, ...]]:
     """Group the `missing` problems: {"snp[0]": ("MinimumTCB.BootloaderVersion", ...), "tdx[0]": ("MrSeam",)}."""
     result: dict[str, tuple[str, ...]] = {}
     for found in problems:
@@ -54,7 +54,7 @@ def unfilled(problems: tuple[Problem, ...]) -> dict[str, tuple[str, ...]]:
     return result
 
 
-def _wrong(value: Any, spec: Spec) -> Iterator[Problem]:
+def _wrong(value: Any, spec: Spec) -> Iterator[ManifestProblem]:
     """What is wrong by the tables; null means nothing here."""
     for fault in faults(spec, value) if value is not None else ():
         yield problem_of(fault, _at(value, fault.path))
@@ -70,13 +70,13 @@ def _at(value: Any, path: Path) -> Any:
     return value
 
 
-def _unfilled(value: Any, spec: Spec, path: Path) -> Iterator[Problem]:
+def _unfilled(value: Any, spec: Spec, path: Path) -> Iterator[ManifestProblem]:
     """The fields that only the operator knows and that are still empty."""
     if isinstance(spec, Record) and isinstance(value, Mapping):
         for name, field in spec.fields.items():
             part = value.get(name)
             if OPERATOR in field.marks and part in (None, ""):
-                yield Problem((*path, name), "not filled in", missing=True)
+                yield ManifestProblem((*path, name), "not filled in", missing=True)
             yield from _unfilled(part, field.spec, (*path, name))
     elif isinstance(spec, ListOf) and isinstance(value, list):
         for index, part in enumerate(value):
@@ -84,7 +84,7 @@ def _unfilled(value: Any, spec: Spec, path: Path) -> Iterator[Problem]:
 
 
 def _given(value: Any) -> Any:
-    """A partial value without the fields of which nothing is said, at any depth."""
+    """A partial value without its null and empty fields, at any depth."""
     if isinstance(value, Mapping):
         return {key: _given(part) for key, part in value.items() if part is not None and part != ""}
     return [_given(part) for part in value] if isinstance(value, list | tuple) else value

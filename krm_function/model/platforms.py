@@ -40,7 +40,7 @@ PLATFORMS: Mapping[str, Platform] = MappingProxyType(
 
 
 class NotContrast(NamedTuple):
-    """Somebody else's runtime class."""
+    """A runtime class that is not Contrast's."""
 
     name: str
 
@@ -58,7 +58,7 @@ class Insecure(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """A name that means to be Contrast's and is none."""
+    """A name that looks like one of Contrast's and is none."""
 
     name: str
 
@@ -98,9 +98,9 @@ def parse_runtime_class(name: str) -> Parsed:
     contrast-cc-<p>-<h>                    Platform     handler of this or an older release; rewritten either way
     contrast-cc-<p>-gpu<any>               Unknown      the original reads the GPU platform, the grammar one without:
                                                         two readings of one name, so none
-    contrast-insecure...                   Insecure     refused by us, in any spelling
+    contrast-insecure...                   Insecure     refused here, in any spelling
     contrast-...                           Unknown      a typo must not run as an unsealed pod
-    contrast, contrast_cc, contrast.cc,    Unknown      same; Kubernetes may refuse such a name, but we say it first
+    contrast, contrast_cc, contrast.cc,    Unknown      same; refused before Kubernetes does
       contrastcc, Contrast-CC, " contrast-cc", Kata-CC-Isolation
     anything else, ""                      NotContrast  if no such class exists Kubernetes refuses the pod
     """
@@ -134,7 +134,7 @@ def _means_contrast(folded: str) -> bool:
 
 
 def is_contrast_name(name: str) -> bool:
-    """Whether a pod of this runtime class is ours to handle, even if only to refuse it."""
+    """Whether a pod of this runtime class is Contrast's: to be sealed, or refused."""
     return not isinstance(parse_runtime_class(name), NotContrast)
 
 

@@ -141,7 +141,7 @@ VOLUME = _type(
         "gitRepo": GONE,
         "glusterfs": GONE,
         "hostPath": _policy(HOST_PATH),
-        "image": REFUSED,  # a policy cannot say which image, and nobody has seen how a shim hands one over
+        "image": REFUSED,  # a policy cannot say which image, and how a shim hands one over is not known
         "iscsi": _policy(ISCSI),
         "name": NAMED,
         "nfs": _policy(NFS),
@@ -290,7 +290,7 @@ POD_SPEC = _type(
         "ephemeralContainers": _refused([]),
         "evictionResponders": INERT,
         "hostAliases": INERT,  # /etc/hosts is a file of the host in any case
-        "hostIPC": _refused(False),  # nobody says which host's, the VM's or the node's
+        "hostIPC": _refused(False),  # it is not defined whose, the VM's or the node's
         "hostNetwork": FLAG,
         "hostPID": _refused(False),
         "hostUsers": _refused(True),  # false needs mappings of users, which the rules never allow

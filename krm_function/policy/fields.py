@@ -1,4 +1,4 @@
-"""What a policy makes of each field of a pod spec, asked before the generator looks at the pod.
+"""Check that a policy covers every field of a pod spec, before the generator reads the pod.
 
 Rule of this file: it knows no field by name; model.pod_fields says of each which of the three uses it has, and its
 type. After it every field of a pod is known, covered and of that type. The uses, as marks of the fields:

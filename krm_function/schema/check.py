@@ -12,7 +12,6 @@ from krm_function.record import NamedTuple
 from krm_function.schema.kinds import (
     ANY_TEXT,
     Anything,
-    Checked,
     Choice,
     Flag,
     JsonObject,
@@ -22,6 +21,7 @@ from krm_function.schema.kinds import (
     OneOrMany,
     Only,
     Path,
+    Problems,
     Record,
     Scalar,
     Spec,
@@ -230,7 +230,7 @@ def _record(spec: Record, value: Any) -> Faults:
     return out or (_checked(spec, spec.check(dict(value))) if spec.check else NONE)
 
 
-def _checked(spec: Spec, problems: Checked) -> Faults:
+def _checked(spec: Spec, problems: Problems) -> Faults:
     return [Fault(path, "value", problem, spec) for path, problem in problems]
 
 

@@ -12,7 +12,7 @@ from krm_function.record import NamedTuple
 
 Path = tuple[str | int, ...]
 
-Checked = tuple[tuple[Path, str], ...]
+Problems = tuple[tuple[Path, str], ...]
 """Problems: a path inside the value, and what is wrong there (lower case, no full stop, without the value)."""
 
 
@@ -21,10 +21,7 @@ class Anything(NamedTuple):
 
 
 class Only(NamedTuple):
-    """One of a few values and types, each of which says no more than an absent field; () for a field that must not be.
-
-    The one kind whose values may be of any type.
-    """
+    """One of a few values, of any types; () for a field that must not be set."""
 
     values: tuple[Any, ...] = ()
 
@@ -61,9 +58,10 @@ class Number(NamedTuple):
 
 
 class Scalar(NamedTuple):
-    """A value without parts of which one function knows more than its type.
+    """A value that one function checks, type and all, such as a quantity.
 
-    problem: what is wrong with a value, "" if nothing is. remedy: an imperative. json_schema: as far as one can say it.
+    problem: what is wrong with a value, "" if nothing is. remedy: an imperative. json_schema: the same as JSON Schema,
+    as far as that goes.
     """
 
     problem: Callable[[Any], str]
@@ -84,7 +82,7 @@ class MapOf(NamedTuple):
 
     keys: Text | Anything
     values: "Spec"
-    check: Callable[[dict[str, Any]], Checked] | None = None
+    check: Callable[[dict[str, Any]], Problems] | None = None
     nulls: bool = False
 
 
@@ -93,7 +91,7 @@ class ListOf(NamedTuple):
 
     items: "Spec"
     length: int | None = None
-    check: Callable[[list[Any]], Checked] | None = None
+    check: Callable[[list[Any]], Problems] | None = None
 
 
 class OneOrMany(NamedTuple):
@@ -105,7 +103,7 @@ class OneOrMany(NamedTuple):
 class Field(NamedTuple):
     """One field of a Record. A null is the same as leaving the field out. about, default: for readers of the schema.
 
-    marks: what else the owner of the table has to say of the field; `check` does not read them.
+    marks: further properties, which the package that has the table defines and reads; `check` does not.
     """
 
     spec: "Spec"
@@ -116,13 +114,13 @@ class Field(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A map of known fields. check: what no single field can tell, asked when nothing else is wrong.
+    """A map of known fields. check: finds what is wrong between fields; called when nothing else is wrong.
 
-    closed: other fields are faults, else they are ignored.
+    closed: whether other fields are faults; else they are ignored.
     """
 
     fields: Mapping[str, Field]
-    check: Callable[[dict[str, Any]], Checked] | None = None
+    check: Callable[[dict[str, Any]], Problems] | None = None
     closed: bool = True
 
     @cached_property

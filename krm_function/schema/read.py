@@ -24,8 +24,8 @@ class Reading(NamedTuple):
     faults: Faults = ()
 
 
-def read(spec: Spec, value: Any) -> Reading:
-    """Read one value. Raises nothing; whoever uses the value looks at the faults first."""
+def read_value(spec: Spec, value: Any) -> Reading:
+    """Read one value. Raises nothing; the value is good only without faults."""
     made = _normal(spec, value)
     return Reading(made, faults(spec, made))
 

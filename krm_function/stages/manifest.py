@@ -17,9 +17,9 @@ from krm_function.manifest import (
     Rtmr0,
     canonical,
     encode,
-    entry,
     merge,
     merged_reference_values,
+    policy_entry,
     secret_id,
     seedshare_owner,
     unfilled,
@@ -219,7 +219,7 @@ def _policies(
             chosen = workload.annotations.get(PREFIX + "workload-secret-id")
             identity = chosen if isinstance(chosen, str) and chosen else secret_id(*ref)
             extra = options.policies[ref.name].sans if ref.name in options.policies else ()
-            policies[digest] = entry(ref.name, identity, role, extra)
+            policies[digest] = policy_entry(ref.name, identity, role, extra)
     return policies, tuple(findings)
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from krm_function.manifest import (
     NO_COORDINATOR,
     NO_REFERENCE_VALUES,
-    Problem,
+    ManifestProblem,
     canonical,
-    entry,
+    policy_entry,
     snp_entry,
     tdx_entry,
     unfilled,
@@ -35,8 +35,8 @@ def sample() -> dict[str, Any]:
     return canonical(
         {
             "Policies": {
-                DIGEST: entry("coordinator", "apps/v1/StatefulSet/default/coordinator", "coordinator"),
-                "00" * 32: entry("web", "apps/v1/Deployment/default/web"),
+                DIGEST: policy_entry("coordinator", "apps/v1/StatefulSet/default/coordinator", "coordinator"),
+                "00" * 32: policy_entry("web", "apps/v1/Deployment/default/web"),
             },
             "ReferenceValues": {
                 "snp": [
@@ -172,7 +172,7 @@ def test_what_only_the_operator_knows_is_missing_and_grouped_by_entry() -> None:
     manifest = put((*SNP, "MinimumTCB"), {"SNPVersion": 1})
     manifest["ReferenceValues"]["tdx"][0]["MrSeam"] = ""
     problems = validate(manifest)
-    assert problems[0] == Problem(
+    assert problems[0] == ManifestProblem(
         ("ReferenceValues", "snp", 1, "MinimumTCB", "BootloaderVersion"), "not filled in", missing=True
     )
     assert all(found.missing for found in problems)

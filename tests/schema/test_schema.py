@@ -23,8 +23,8 @@ from krm_function.schema.kinds import (
     Text,
     hexadecimal,
 )
-from krm_function.schema.read import read
-from krm_function.schema.remedy import remedy, suggestion
+from krm_function.schema.read import read_value
+from krm_function.schema.remedy import remedy_of, suggestion
 from krm_function.schema.types import a_type, type_name
 
 
@@ -169,11 +169,11 @@ def test_the_type_of_one_value_is_asked_without_those_in_it() -> None:
     ],
 )
 def test_reading_makes_the_same_of_what_yaml_holds_for_the_same(field: str, value: Any, normal: Any) -> None:
-    assert read(TABLE, {field: value, "text": None}) == ({field: normal}, ())
+    assert read_value(TABLE, {field: value, "text": None}) == ({field: normal}, ())
 
 
 def test_what_is_wrong_stays_as_it_is() -> None:
-    made = read(TABLE, {"colour": "Blue", "count": 2.5, "x": None})
+    made = read_value(TABLE, {"colour": "Blue", "count": 2.5, "x": None})
     assert made.value == {"colour": "Blue", "count": 2.5, "x": None}
     assert [fault.path for fault in made.faults] == [("x",), ("colour",), ("count",)]
 
@@ -204,7 +204,7 @@ def test_each_fault_has_a_remedy(value: Any, told: str) -> None:
     inner: Any = value
     for part in fault.path:
         inner = inner.get(part)
-    assert remedy(fault, inner) == told
+    assert remedy_of(fault, inner) == told
 
 
 @pytest.mark.parametrize(("name", "meant"), [("txt", "text"), ("onn", "inner.on"), ("zzz", "one of text, colour, ")])
