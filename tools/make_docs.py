@@ -15,7 +15,9 @@ from krm_function.api.schema import schema_text
 from krm_function.cli.command_line import parse
 from krm_function.cli.commands import SUMMARIES
 from krm_function.cli.exits import Exit
-from krm_function.policy.fields import TYPES
+from krm_function.model.pod_fields import TYPES
+from krm_function.policy.fields import use_of
+from krm_function.schema.kinds import Field, Only
 from tools.findings_page import findings_page
 from tools.mistakes_page import mistakes_page
 
@@ -45,18 +47,20 @@ def command_line() -> str:
 def pod_fields() -> str:
     """Every type a pod spec is made of: its fields by what the policy does with them."""
     parts = []
-    for shape, known in TYPES.items():
-        lines = [f"### {shape}"]
+    for name_of_type, known in reversed(TYPES.items()):
+        lines = [f"### {name_of_type}"]
         for use, title in (("policy", "In the policy"), ("inert", "Cannot change it"), ("refused", "Refused")):
-            names = [
-                f"`{name}`" + (f" (but {', '.join(map(json.dumps, field.harmless))})" if field.harmless else "")
-                for name, field in known.items()
-                if field.use == use
-            ]
+            names = [f"`{name}`{_but(field)}" for name, field in known.fields.items() if use_of(field) == use]
             if names:
                 lines.append(f"{title}: {', '.join(names)}.")
         parts.append("\n\n".join(lines))
     return "\n\n".join(parts)
+
+
+def _but(field: Field) -> str:
+    """The values of a refused field that are not refused."""
+    harmless = field.spec.values if isinstance(field.spec, Only) else ()
+    return f" (but {', '.join(map(json.dumps, harmless))})" if harmless else ""
 
 
 def generated(text: str, name: str, content: str) -> str:

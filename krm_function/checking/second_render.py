@@ -28,7 +28,6 @@ from krm_function.policy.initdata import POLICY
 from krm_function.stages.policy import Sealing
 from krm_function.stages.prove import prove
 from krm_function.stages.read import read
-from krm_function.stages.reference_values import RTMR0_PLATFORM
 from krm_function.yamltext.edit.pointer import pointer
 
 WITHOUT_CONFIG = (
@@ -120,7 +119,7 @@ def _policy_kept_by_undo(pod: Pod) -> list[Finding]:
 def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list[Finding]:
     """Whether the manifest accepts a TDX VM of this size; only the release knows its RTMR0."""
     platform = pod.checked.platform
-    if manifest is None or platform is None or platform.name != RTMR0_PLATFORM:
+    if manifest is None or platform is None or not platform.rtmr0_by_vcpus:
         return []
     facts = config.release.platforms.get(platform.name)
     wanted = facts.rtmr0_by_vcpu.get(str(pod.vcpus)) if facts else None

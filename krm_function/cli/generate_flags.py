@@ -12,9 +12,9 @@ from krm_function.cli.settings import SettingsProblem, read_settings
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import read_file
 from krm_function.manifest import KeyProblem, ManifestError, decode, seedshare_owner, workload_owner
-from krm_function.model.nearest import nearest
 from krm_function.model.platforms import PLATFORMS, find_platform
 from krm_function.release.replacements import replacements
+from krm_function.schema.nearest import nearest
 
 
 def apply_flags(config: Config, options: Namespace) -> tuple[Config, tuple[Finding, ...]]:

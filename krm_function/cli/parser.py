@@ -74,7 +74,7 @@ class Parser(argparse.ArgumentParser):
 
 def _suggestion(word: str, known: Sequence[str]) -> str:
     """The hint for a mistyped word, "" where no known word is near."""
-    from krm_function.model.nearest import nearest
+    from krm_function.schema.nearest import nearest
 
     close = nearest(word, known)
     return f"did you mean {close}?" if close else ""

@@ -7,7 +7,7 @@ apply in the order of their names. Nothing else in it is read (docs/facts/kata.m
 import os
 from typing import Any
 
-from krm_function.api.json_text import load, load_any
+from krm_function.api.strict_json import load, load_any
 from krm_function.hosts.files import FileProblem, read_file
 from krm_function.policy.dropins import patched
 

@@ -11,7 +11,7 @@ from threading import Lock
 from urllib.parse import urlencode
 from urllib.request import parse_http_list, parse_keqv_list
 
-from krm_function.api.json_text import load
+from krm_function.api.strict_json import load
 from krm_function.lock.budget import Budget
 from krm_function.lock.credentials import Credentials, Login
 from krm_function.lock.failures import trouble

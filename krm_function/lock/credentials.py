@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
-from krm_function.api.json_text import load
+from krm_function.api.strict_json import load
 from krm_function.lock.problem import Problem
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple

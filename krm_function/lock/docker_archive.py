@@ -7,7 +7,7 @@ is found by its name, its layers are checked against the configuration, and the 
 import json
 from typing import Any
 
-from krm_function.api.json_text import load, load_any
+from krm_function.api.strict_json import load, load_any
 from krm_function.lock.budget import Budget
 from krm_function.lock.layout import same_name
 from krm_function.lock.media import CONFIGS, Descriptor

@@ -7,7 +7,7 @@ by `skopeo copy … oci:DIR:1.2` says just "1.2", which could be any repository'
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.api.json_text import load
+from krm_function.api.strict_json import load
 from krm_function.lock.budget import Budget
 from krm_function.lock.media import Descriptor
 from krm_function.lock.problem import MISSING, Problem, malformed

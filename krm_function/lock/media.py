@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.api.image_lock import CONFIG
-from krm_function.api.json_text import load
-from krm_function.api.read import read
+from krm_function.api.strict_json import load
 from krm_function.findings import dotted
 from krm_function.lock.problem import Problem, malformed
 from krm_function.model.image import DIGEST
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
+from krm_function.schema.read import read_value
 
 OCI = "application/vnd.oci.image."
 DOCKER = "application/vnd.docker.distribution."
@@ -123,7 +123,7 @@ def image_config(data: bytes, layers: int) -> ImageConfig:
     if config is not None and not isinstance(config, dict):
         raise malformed(what, "has a config that is no map")
     wanted = {key: config[key] for key in KEPT if config and config.get(key) not in (None, "", False)}
-    reading = read(CONFIG, wanted)
+    reading = read_value(CONFIG, wanted)
     for fault in reading.faults:
         raise malformed(what, f"config.{dotted(fault.path[:1])} {fault.problem}")
     return ImageConfig(reading.value, tuple(_digest(digest, what) for digest in diff_ids))

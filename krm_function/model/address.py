@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 from krm_function.findings import Finding, Ref, finding
 from krm_function.model.kinds import KINDS
-from krm_function.model.nearest import nearest
 from krm_function.record import NamedTuple
+from krm_function.schema.nearest import nearest
 
 OPTION = "KIND/NAME"
 SHORT = {

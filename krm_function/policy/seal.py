@@ -14,13 +14,13 @@ from krm_function.policy.base import base_initdata
 from krm_function.policy.containers import containers
 from krm_function.policy.document import HEAD, rego_text
 from krm_function.policy.effective_user import unknown_users
+from krm_function.policy.fields import coverage_findings
 from krm_function.policy.initdata import POLICY, annotation_and_digest, encode, fits_literal
 from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 from krm_function.policy.problems import problem, uncovered
 from krm_function.policy.process import DEFAULT_PATH
 from krm_function.policy.references import References
 from krm_function.policy.settings import Settings
-from krm_function.policy.shapes import check_fields
 from krm_function.policy.tokens import PATTERN
 from krm_function.policy.volumes import exposed
 from krm_function.record import NamedTuple
@@ -61,7 +61,7 @@ def seal(
     initdata holds beside the policy, by file name.
     Returns None and the errors, or the policy and what else there is to say.
     """
-    findings = check_fields(workload.pod_spec, workload.spec_path, workload.ref)
+    findings = coverage_findings(workload.pod_spec, workload.spec_path, workload.ref)
     if findings:
         return None, tuple(findings)
     pod, findings = pod_metadata(workload)
@@ -124,8 +124,8 @@ def _names(pod: PodMetadata) -> list[Finding]:
     for key in ("initContainers", "containers"):
         for index, container in enumerate(pod.spec.get(key) or ()):
             name = container["name"]
-            if not name or name in seen:
-                what = f"is {name}, as that of another container" if name else "is empty"
+            if name in seen:
+                what = f"is {name}, as that of another container"
                 findings.append(problem(pod, (key, index, "name"), what, "give each container its own name"))
             seen.add(name)
     return findings

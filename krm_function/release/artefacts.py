@@ -11,7 +11,7 @@ Rule of this file: a file that is none of them is an error, since a release with
 """
 
 from krm_function.api import is_config
-from krm_function.api.json_text import load
+from krm_function.api.strict_json import load
 from krm_function.findings import Finding, finding
 from krm_function.manifest import ManifestError, decode
 from krm_function.model.located import yaml_finding

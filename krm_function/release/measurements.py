@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Finding, finding
-from krm_function.manifest.fields import TDX_MULTI_VCPU
 from krm_function.model.platforms import PLATFORMS, Platform, is_placeholder, parse_runtime_class
 from krm_function.model.workload import mapping, maps
 from krm_function.record import NamedTuple
@@ -54,7 +53,7 @@ def manifest_facts(manifest: Mapping[str, Any], file: str, vcpus: int) -> Facts:
     findings: list[Finding] = []
     entries = list(_entries(manifest, file, findings))
     facts = [fact for entry in entries for fact in _measured(entry, file, first_rtmr_is_weak=True)]
-    tdx = [entry for entry in entries if entry.platform.marker == TDX_MULTI_VCPU]
+    tdx = [entry for entry in entries if entry.platform.rtmr0_by_vcpus]
     if vcpus:
         facts += _rtmr0(tdx, file, vcpus, findings)
     filled = [
@@ -96,7 +95,7 @@ def _measured(entry: Entry, file: str, *, first_rtmr_is_weak: bool) -> list[Fact
     for name in MEASURED[tee]:
         value = entry.value.get(name)
         if name == "Rtmrs" and isinstance(value, list):
-            weak = first_rtmr_is_weak and entry.platform.marker == TDX_MULTI_VCPU
+            weak = first_rtmr_is_weak and entry.platform.rtmr0_by_vcpus
             facts += [
                 Fact((*place, name, index), digest, file, weak=weak and index == 0)
                 for index, digest in enumerate(value)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from krm_function.api import Release
 from krm_function.findings import Finding, finding
-from krm_function.manifest.fields import TDX_MULTI_VCPU
 from krm_function.model.injected.initializer import INITIALIZER_IMAGE
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH_IMAGE
 from krm_function.model.platforms import PLATFORMS, Platform
@@ -42,7 +41,7 @@ def _missing(release: Release) -> Iterator[Finding]:
 
 
 def _rtmr0(platform: Platform, known: bool) -> Iterator[Finding]:
-    if platform.marker == TDX_MULTI_VCPU and not known:
+    if platform.rtmr0_by_vcpus and not known:
         remedy = "import a manifest.json made for pods with N vCPUs with --vcpus N, once for each N in use"
         yield _warning(f"RTMR0 of platform {platform.name} by number of vCPUs", remedy)
 

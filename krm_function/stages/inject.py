@@ -19,9 +19,9 @@ from krm_function.model.injected.image_store import IMAGE_STORE_SIZE, PVC_HOLDER
 from krm_function.model.injected.initializer import INITIALIZER, INITIALIZER_IMAGE, SecurePv, initializer
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH, SERVICE_MESH_IMAGE, MeshConfig, service_mesh
 from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
+from krm_function.model.pod_types import type_findings
 from krm_function.model.pods import claims, named, sources
 from krm_function.model.quantity import nano
-from krm_function.model.shapes import shape_findings
 from krm_function.model.workload import PREFIX, Workload, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import same
@@ -55,7 +55,7 @@ def inject(workload: Workload, options: Generate, release: Release, coordinator_
     release: its images are applied once, by whole string; its memory is what the containers get. Any
     finding means that nothing at all is edited.
     """
-    wrong = shape_findings(workload)
+    wrong = type_findings(workload)
     if wrong:
         return Outcome(findings=wrong)  # the readers below trust the types
     return inject_into(workload, options, release, coordinator_namespace)[0]

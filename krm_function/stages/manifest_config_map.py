@@ -6,7 +6,7 @@ Rule of this file: the manifest's bytes travel verbatim under the data key manif
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from krm_function.api.json_text import manifest_in
+from krm_function.api.base_manifest import manifest_in
 from krm_function.api.kinds import Config, ManifestOptions
 from krm_function.findings import Finding, finding
 from krm_function.manifest.fields import FILE

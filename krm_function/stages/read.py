@@ -111,7 +111,7 @@ def _not_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
         found[()] = document.value  # a `kind: List` as a whole, which no render adds
     if not found:
         return ()
-    from krm_function.model.additions import no_addition
+    from krm_function.hosts.additions import no_addition
 
     return tuple(
         placed(finding("CC0116", reference(value), _annotation(root, EMITTED), problem=problem), resource, document)

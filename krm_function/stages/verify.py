@@ -18,8 +18,8 @@ from krm_function.model.image import is_contrast_image, parse_image, shown
 from krm_function.model.injected.initializer import INITIALIZER
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
 from krm_function.model.mesh_annotations import EGRESS, read_mesh
+from krm_function.model.pod_types import type_findings
 from krm_function.model.pods import claim_templates, claims, named, sources
-from krm_function.model.shapes import shape_findings
 from krm_function.model.vcpus import vcpus
 from krm_function.model.workload import POD_ROLE, Workload, mapping, maps
 
@@ -30,7 +30,7 @@ COORDINATOR = "coordinator"
 
 def before(workload: Workload, release_images: Mapping[str, str]) -> tuple[Finding, ...]:
     """Check a workload as the user wrote it. release_images: what the render will replace, and thereby pin."""
-    shape = shape_findings(workload)
+    shape = type_findings(workload)
     if shape:
         return shape  # the readers below trust the types
     return (
@@ -44,7 +44,7 @@ def before(workload: Workload, release_images: Mapping[str, str]) -> tuple[Findi
 
 def after(workload: Workload, release_version: str) -> tuple[Finding, ...]:
     """Check a workload after injection. release_version: the tag that Contrast's own images must have."""
-    shape = shape_findings(workload)
+    shape = type_findings(workload)
     if shape:
         return shape
     return (*_images(workload, {}), *_versions(workload, release_version), *_mounts(workload), *_claims(workload))
@@ -52,7 +52,7 @@ def after(workload: Workload, release_version: str) -> tuple[Finding, ...]:
 
 def rendered(workload: Workload) -> tuple[Finding, ...]:
     """Check a pod as it will be applied: what Kubernetes or Contrast would refuse, whoever rendered it."""
-    shape = shape_findings(workload)
+    shape = type_findings(workload)
     if shape:
         return shape
     return (

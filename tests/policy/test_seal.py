@@ -168,7 +168,11 @@ def _refusal(**container: Any) -> str:
 
 
 def test_text_that_is_no_unicode() -> None:
-    assert pods.refused(pods.simple(args=["\ud800"])) == [("CC0604", "")]
+    assert pods.refused(pods.simple(args=["\ud800"])) == [("CC0604", "containers[0].args[0]")]
+    noted = pods.workload(
+        {"containers": [{"name": "a", "image": "i"}]}, template_metadata={"annotations": {"a": "\ud800"}}
+    )
+    assert pods.refused(noted) == [("CC0604", "")]
 
 
 def test_rules_of_the_user() -> None:

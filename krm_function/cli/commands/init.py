@@ -78,8 +78,8 @@ def run(options: Namespace) -> int:
 
 def _wrong_platform(name: str) -> "list[Finding]":
     from krm_function.findings import finding
-    from krm_function.model.nearest import nearest
     from krm_function.model.platforms import PLATFORMS
+    from krm_function.schema.nearest import nearest
 
     remedy = f"use {nearest(name, PLATFORMS) or ', '.join(PLATFORMS)}"
     return [finding("CC0909", option="--platform", problem=f"unknown platform {name}", remedy=remedy)]

@@ -24,7 +24,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding
-    from krm_function.model.nearest import nearest
+    from krm_function.schema.nearest import nearest
 
     kind = {known.lower(): known for known in KINDS}.get(options.kind.lower(), "")
     if options.kind and not kind:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.findings import Finding
-from krm_function.manifest import Rtmr0
+from krm_function.manifest.tdx import Rtmr0
 from krm_function.record import NamedTuple
 
 

@@ -11,7 +11,7 @@ from krm_function.manifest import ManifestError, decode
 from krm_function.manifest.fields import FILE, MANIFEST
 from krm_function.model.hook import HOOK, hook_of
 from krm_function.model.objects import reference
-from krm_function.model.platforms import Platform, is_placeholder, parse_runtime_class
+from krm_function.model.platforms import is_handler
 from krm_function.model.runtime_class import API_VERSION, KIND
 from krm_function.model.workload import ORIGINAL, dig, mapping
 
@@ -30,7 +30,7 @@ FIELDS = {
 
 
 def no_addition(value: Any) -> str:
-    """Why an object is none that a render adds: lower case, no full stop, no value of it; "" if it is one."""
+    """Explain why an object is not one that a render adds (lower case, no full stop, no value of it); "" if it is."""
     root = mapping(value)
     ref = reference(root)
     known = FIELDS.get((ref.api_version, ref.kind))
@@ -59,11 +59,6 @@ def _no_runtime_class(root: dict[str, Any], name: str) -> str:
     return ""
 
 
-def is_handler(name: str) -> bool:
-    """Whether a name is that of a handler, which only a release gives: a platform and a hash."""
-    return isinstance(parse_runtime_class(name), Platform) and not is_placeholder(name)
-
-
 def _no_manifest(root: dict[str, Any]) -> str:
     """Why a ConfigMap does not hold a manifest and nothing else."""
     text = dig(root, ("data", FILE))
@@ -74,4 +69,4 @@ def _no_manifest(root: dict[str, Any]) -> str:
     except (ManifestError, UnicodeEncodeError):
         return f"its {FILE} cannot be read"
     named = all(isinstance(manifest.get(key), dict) for key in NEEDED)
-    return "" if named and set(MANIFEST.names()).issuperset(manifest) else f"its {FILE} is no manifest"
+    return "" if named and MANIFEST.fields.keys() >= manifest.keys() else f"its {FILE} is no manifest"
