@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tools import build, golang, rust
+from tools import build, golang, interpreters, rust
 from tools.cache import HERE, ToolError
 from tools.found import FOUND, locate
 from tools.real import names, pinned, tool
@@ -178,3 +178,11 @@ def test_a_proxy_of_rustup_finds_its_toolchains_beside_itself(tmp_path: Path, mo
     monkeypatch.delenv("RUSTUP_HOME", raising=False)
     monkeypatch.setenv("PATH", f"{proxy.parent}{os.pathsep}{os.defpath}")
     assert rust.toolchain("1.87") == ("rust1.95.0", str(proxy), str(tmp_path / ".rustup"))
+
+
+def test_an_interpreter_that_is_not_unpacked_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreters, "cache", lambda: str(tmp_path))
+    with pytest.raises(ToolError, match=r"^Python 3\.14: .*run `make tools`$"):
+        interpreters.interpreter("3.14")
+    with pytest.raises(ToolError, match=r"^pyodide: .*run `make tools`$"):
+        interpreters.pyodide()
