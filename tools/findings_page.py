@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from krm_function.findings import KINDS, Finding, Path, Ref, finding
+from krm_function.findings import Finding, Path, Ref, every_row, finding, row
 from krm_function.report.text import render_text
 from tests.failures import config_cases, issue_cases, pod_cases, text_cases
 from tests.failures.case import Case
@@ -27,7 +27,7 @@ def findings_page() -> str:
     with open(MEANINGS, encoding="utf-8") as file:
         meanings = yaml.safe_load(file)
     cases = first_cases()
-    return "\n\n".join(_entry(code, meanings[code], cases.get(code)) for code in sorted(KINDS))
+    return "\n\n".join(_entry(code, meanings[code], cases.get(code)) for code in sorted(every_row()))
 
 
 def first_cases() -> dict[str, Case]:
@@ -40,7 +40,7 @@ def first_cases() -> dict[str, Case]:
 
 
 def _entry(code: str, about: dict[str, Any], case: Case | None) -> str:
-    kind = KINDS[code]
+    kind = row(code)
     if case is not None:
         example, text = case.name.replace("_", " "), said(case)
     else:

@@ -124,7 +124,7 @@ def _manifest(image: Image, found: Found, source: Source, budget: Budget) -> Man
     inner = source.find(image, chosen.digest, budget)
     made = decode(whole([inner.data], chosen, "the manifest", MANIFEST_LIMIT), inner.media_type or chosen.media_type)
     if isinstance(made, Index):
-        raise malformed("the index", "leads to another index")
+        raise malformed("CC1204.nested-index", "the index")
     return made
 
 
@@ -150,7 +150,7 @@ def _facts(image: Image, manifest: Manifest, source: Source, shop: Shop, budget:
                     collections.deque(verified, maxlen=0)
                 raise
             for _ in verified:  # nothing is left, or the digest would not have been looked at
-                raise malformed("a layer", "has something behind its compressed stream")
+                raise malformed("CC1204.behind", "a layer")
             return made
 
         return shop.layers.read(part.digest, watched, lambda: source.read(image, part, consume, budget))

@@ -10,7 +10,7 @@ import pytest
 from krm_function import findings
 from krm_function.findings import KINDS, Ref, finding
 
-ROOT = Path(findings.__file__).parent
+ROOT = Path(findings.__file__).parents[1]
 RAISED = {
     code
     for path in [*ROOT.rglob("*.py"), *(ROOT.parent / "helm_plugin").rglob("*.py")]

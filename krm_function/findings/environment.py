@@ -1,0 +1,13 @@
+"""CC10: files, standard streams and the cluster."""
+
+from krm_function.findings.row import Row
+
+ROWS: dict[str, Row] = {
+    "CC1001": Row("error", "cannot be read: {problem}", "check the path and its permissions"),
+    "CC1002": Row("error", "cannot be written: {problem}", "check the path and its permissions"),
+    "CC1003": Row(
+        "error",
+        "the cluster cannot be asked for its nodes: {problem}",
+        "check the kubeconfig and its current context, or save `kubectl get nodes -o yaml` and pass it with --nodes",
+    ),
+}

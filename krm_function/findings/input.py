@@ -1,0 +1,48 @@
+"""CC01: the input as text."""
+
+from krm_function.findings.row import Row
+
+ROWS: dict[str, Row] = {
+    "CC0101": Row("error", "not valid YAML: {problem}", "fix the syntax at this place"),
+    "CC0102": Row("error", "the input is not UTF-8: {problem}", "save the file as UTF-8"),
+    "CC0103": Row("error", "the input is too large: {problem}", "split the input"),
+    "CC0104": Row("error", "nested too deeply: {problem}", "no Kubernetes object needs that; remove the nesting"),
+    "CC0105": Row("error", "{problem}", "write the repeated part out instead of using aliases"),
+    "CC0106": Row("error", "{problem}", "keep one of the two; Kubernetes tools disagree about which one wins"),
+    "CC0107": Row("error", "{problem}", "write the value without a tag"),
+    "CC0108": Row("error", "{problem}", "see docs/reference/hosts.md for the accepted inputs"),
+    "CC0109": Row("error", "the input is empty", "{remedy}"),
+    "CC0110": Row(
+        "error", "the edited text does not parse back to the intended object: {problem}", "report this as a bug"
+    ),
+    "CC0111": Row(
+        "error",
+        "a {kind} has items: kubectl reads it as a list, and other tools as a {kind}",
+        "remove items, or put the object and its items into a kind: List",
+    ),
+    "CC0112": Row(
+        "error",
+        "{problem}",
+        "let a line that begins with --- hold nothing else, and indent text that has such a line",
+    ),
+    "CC0113": Row(
+        "error",
+        "a member of a {list} has no kind, and kubectl takes it for a {kind}",
+        "write its apiVersion and kind",
+    ),
+    "CC0115": Row(
+        "error",
+        "annotation contrast-krm.dev/original is no record of a render: it would change {field}",
+        "remove the annotation if the object is meant as it stands, else render its source again",
+    ),
+    "CC0116": Row(
+        "error",
+        "annotation contrast-krm.dev/emitted marks what a render has added, and this is no such object: {problem}",
+        "remove the annotation, or the object",
+    ),
+    "CC0118": Row(
+        "error",
+        "{kind} {name} stands in the input twice, also at {other}",
+        "remove one of the two, or give it another name; of two objects with one identity a cluster has only the last",
+    ),
+}
