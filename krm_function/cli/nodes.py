@@ -73,7 +73,7 @@ def _from(resources: Iterable[Resource]) -> tuple[list[Node], list[Finding]]:
         findings += problems
     names = [node.name for node in nodes]
     twice = sorted({name for name in names if names.count(name) > 1})
-    findings += [finding("CC0314", _ref(name), ("metadata", "name"), problem="there is twice") for name in twice]
+    findings += [finding("CC0314.twice", _ref(name), ("metadata", "name")) for name in twice]
     return nodes, findings
 
 
@@ -84,9 +84,10 @@ def _read(value: Any, document: Document | None = None, file: str = "") -> tuple
 
 
 def _problems(problems: Iterable[Any], where: Any, file: str) -> Iterator[Finding]:
-    for name, path, problem in problems:
+    for name, path, cause in problems:
         line, column = where(path) if where is not None and file else (0, 0)
-        yield finding("CC0314", _ref(name), path, line=line, column=column, file=file if line else "", problem=problem)
+        found = finding(cause.code, _ref(name), path, **cause.values)
+        yield found._replace(line=line, column=column, file=file if line else "")
 
 
 def _ref(name: str) -> Ref:

@@ -10,7 +10,22 @@ ROWS: dict[str, Row] = {
     "CC0805": Row(
         "error", "volume {volume} must be {expected}, it is {actual}", "rename the volume or change its source"
     ),
-    "CC0806": Row("error", "secure-pv {value}: {problem}", "{remedy}"),
+    "CC0806": Row(
+        "error",
+        "secure-pv {value}: {problem}",
+        "{remedy}",
+        {
+            "form": (
+                "must have the form device-name:mount-name",
+                "name a volume and an emptyDir, joined by one colon",
+            ),
+            "device": (
+                "device {device} not found",
+                "add a persistentVolumeClaim or iscsi volume, or a StatefulSet's volumeClaimTemplate, of this name",
+            ),
+            "mount": ("the mount cannot be {mount}", "name an emptyDir of its own"),
+        },
+    ),
     "CC0807": Row(
         "error",
         "container {container} mounts {volume}, a {source} that the host controls",

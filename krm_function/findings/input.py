@@ -39,6 +39,20 @@ ROWS: dict[str, Row] = {
         "error",
         "annotation contrast-krm.dev/emitted marks what a render has added, and this is no such object: {problem}",
         "remove the annotation, or the object",
+        {
+            "kind": "only RuntimeClasses and ConfigMaps are added",
+            "fields": "it has more fields than an object that is added",
+            "original": "nothing that is added has an annotation contrast-krm.dev/original",
+            "hook": (
+                "nothing that is added has an annotation helm.sh/hook, with which it would not be part of the release"
+            ),
+            "handler": "its handler and its name are not those of a Contrast RuntimeClass",
+            "overhead": "its overhead is none of a Contrast RuntimeClass",
+            "scheduling": "its scheduling is none of a Contrast RuntimeClass",
+            "data": "it holds something else than manifest.json",
+            "unreadable": "its manifest.json cannot be read",
+            "no-manifest": "its manifest.json is no manifest",
+        },
     ),
     "CC0118": Row(
         "error",

@@ -8,7 +8,8 @@ ROWS: dict[str, Row] = {
         "no coordinator among the resources nor in manifest.base",
         "render coordinator.yml with them, set manifest.base, or set manifest.emit: none",
     ),
-    "CC0702": Row("error", "{field}: {problem}", "correct the manifest"),
+    # without a variant in the words of krm_function/manifest, which validates as Contrast does
+    "CC0702": Row("error", "{field}: {problem}", "correct the manifest", {"role": "unknown role {role}"}),
     "CC0703": Row(
         "warning", "please fill in all reference values for {entry}", "set {fields} under spec.manifest.referenceValues"
     ),
@@ -23,6 +24,7 @@ ROWS: dict[str, Row] = {
         "make the two differ, for instance by an annotation on the pod template; a manifest names each digest once",
     ),
     "CC0706": Row("info", "manifest has {policies} policies"),
+    # in the words of manifest/keys, as for options of the command line
     "CC0707": Row("error", "owner key: {problem}", "give the public key as PEM"),
     "CC0708": Row(
         "error",
@@ -44,6 +46,11 @@ ROWS: dict[str, Row] = {
         "error",
         "ConfigMap {name}, the base of the manifest, {problem}",
         "render the ConfigMap together with the workloads, or give the manifest itself as base",
+        {
+            "absent": "is not in the input",
+            "twice": "is in the input more than once",
+            "content": "{error}",  # in the words of api/json_text, which reads the configuration's as well
+        },
     ),
     "CC0710": Row(
         "error",

@@ -3,7 +3,12 @@
 from krm_function.findings.row import Row
 
 ROWS: dict[str, Row] = {
-    "CC0401": Row("error", "unknown runtime class {name}", "use one of {known}{suggestion}"),
+    "CC0401": Row(
+        "error",
+        "unknown runtime class {name}",
+        "use one of {known}",
+        {"near": ("", "use one of {known}; did you mean {near}?")},
+    ),
     "CC0402": Row(
         "error",
         "runtime class {name} names no platform and no default platform is configured",
@@ -24,7 +29,15 @@ ROWS: dict[str, Row] = {
     "CC0407": Row(
         "error", "the pod's VM would have {vcpus} vCPUs; between 1 and 220 are possible", "lower the cpu limits"
     ),
-    "CC0408": Row("error", "{key}: {problem}", "write a Kubernetes quantity such as 500m or 2"),
+    "CC0408": Row(
+        "error",
+        "{key}: {problem}",
+        "write a Kubernetes quantity such as 500m or 2",
+        {
+            "negative": "must not be negative",
+            "quantity": "{error}",  # in the words of model/quantity
+        },
+    ),
     "CC0409": Row(
         "warning",
         "the pod asks for a GPU but platform {platform} has none; an explicit platform is never changed",

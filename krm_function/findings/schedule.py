@@ -4,7 +4,15 @@ from krm_function.findings.row import Row
 
 ROWS: dict[str, Row] = {
     "CC0301": Row("info", "pods will run on nodes with {selector}"),
-    "CC0303": Row("error", "RuntimeClass {name}: {problem}", "correct the RuntimeClass or the configuration"),
+    "CC0303": Row(
+        "error",
+        "RuntimeClass {name}: {problem}",
+        "correct the RuntimeClass or the configuration",
+        {
+            "api-version": "apiVersion must be {version}",
+            "field": "{field} {error}",  # in the words of model/runtime_class, which reads the configuration's as well
+        },
+    ),
     "CC0304": Row(
         "error",
         "nodeSelector {key}={pod} contradicts runtime class {name}, which needs {key}={wanted}",
@@ -41,5 +49,18 @@ ROWS: dict[str, Row] = {
         "runtime handler {handler} is not installed on {nodes}, where pods may be placed and would not start",
         "install the runtime of this release there, or keep the pods away with scheduling.nodeSelector",
     ),
-    "CC0314": Row("error", "{problem}", "give nodes as `kubectl get nodes -o yaml` prints them"),
+    "CC0314": Row(
+        "error",
+        "{problem}",
+        "give nodes as `kubectl get nodes -o yaml` prints them",
+        {
+            "twice": "there is twice",
+            "string": "must be a string",
+            "boolean": "must be true or false",
+            "list": "must be a list",
+            "map": "must be a map",
+            "effect": "must be NoSchedule, PreferNoSchedule or NoExecute",
+            "quantity": "{error}",  # in the words of model/quantity
+        },
+    ),
 }
