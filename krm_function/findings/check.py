@@ -65,13 +65,31 @@ ROWS: dict[str, Row] = {
         "error",
         "a render with this configuration {problem}",
         "nothing may change rendered output; render again, or check with the configuration of the render",
+        {
+            "adds": "makes this object as well, and it is not here",
+            "drops": "does not make this object, and drops it",
+            "not-sealed": "does not seal this pod",
+            "not-known": "does not know this RuntimeClass",
+        },
     ),
     "CC1116": Row(
         "error",
         "RuntimeClass {name} has the handler {handler}; a class of Contrast's has its own name as handler",
         "take the RuntimeClass of the release; with another handler its pods run in no confidential VM, or unsealed",
     ),
-    "CC1117": Row("info", "not compared with another render: {what}"),
+    "CC1117": Row(
+        "info",
+        "not compared with another render: {problem}",
+        "",
+        {
+            "no-lock": "the policies, as the configuration has no ImageLock",
+            "no-configuration": (
+                "RuntimeClass objects, reference values and owner keys, injected containers, initdata beside the"
+                " policy, and what a pod no longer says; that takes the configuration of the render (docs/limits.md"
+                " has the list)"
+            ),
+        },
+    ),
     "CC1118": Row(
         "error",
         "there is no document to check",

@@ -58,11 +58,11 @@ def _map(value: dict[str, Any], shape: str, here: Path, root: Path, ref: Ref | N
         elif field.use == "refused":
             if not any(entry == good and type(entry) is type(good) for good in field.harmless):
                 at = (*here, key)
-                out.append(finding("CC0601", ref, root + at, field=dotted(at)))
+                out.append(finding("CC0601.field", ref, root + at, field=dotted(at)))
         elif field.shape != "string" or not isinstance(entry, str):  # nearly all of them are
             _value(entry, field.shape, (*here, key), root, ref, out)
     out += [
-        finding("CC0604", ref, root + here, field=dotted((*here, key)), problem="is missing", remedy=f"add {key}")
+        finding("CC0604.missing", ref, root + here, field=dotted((*here, key)), key=key)
         for key in _REQUIRED.get(shape, ())
         if value.get(key) is None
     ]
@@ -72,8 +72,7 @@ def _unknown(key: str, known: dict[str, Field], here: Path, root: Path, ref: Ref
     import difflib
 
     near = difflib.get_close_matches(key, known, 1)
-    remedy = f"did you mean {near[0]}?" if near else "remove it, or set policy.engine: none"
-    return finding("CC0605", ref, root + here, field=dotted(here), remedy=remedy)
+    return finding("CC0605.near" if near else "CC0605", ref, root + here, field=dotted(here), near="".join(near))
 
 
 def _kind(value: Any) -> str:
