@@ -56,8 +56,7 @@ def _once(documents: list[Any]) -> list[Any]:
 def run_generate(options: Namespace, engine: Engine | None, wrong: tuple[Finding, ...]) -> int:
     """Render files. engine, wrong: as `genpolicy.engine` gives them."""
     if options.in_place and (not options.paths or "-" in options.paths):
-        problem = "standard input cannot be rewritten"
-        found = [finding("CC0909", option="--in-place", problem=problem, remedy="name files or directories")]
+        found = [finding("CC0909.stdin-in-place", option="--in-place")]
         return complain(found, options.format, options.report)
     if options.manifest:
         must_be_regular(options.manifest)
@@ -65,13 +64,11 @@ def run_generate(options: Namespace, engine: Engine | None, wrong: tuple[Finding
     rendered = rendered_inputs(options, inputs, engine, wrong)
     found = list(rendered.findings)
     if options.output and same_file(options.output, [*find(options.config), *(one.file for one in inputs.sources)]):
-        remedy = "name another file, or use --in-place"
-        found.append(finding("CC0909", option="--output", problem="it is one of the inputs", remedy=remedy))
+        found.append(finding("CC0909.input-in-place", option="--output"))
     if options.manifest and not rendered.manifest and not has_errors(found):
-        found.append(finding("CC0909", option="--manifest", problem="no manifest was made", remedy="see manifest.emit"))
+        found.append(finding("CC0909.no-manifest", option="--manifest"))
     if options.output and options.manifest and os.path.realpath(options.output) == os.path.realpath(options.manifest):
-        problem, remedy = "it is the file of --manifest too", "name two files"
-        found.append(finding("CC0909", option="--output", problem=problem, remedy=remedy))
+        found.append(finding("CC0909.manifest-too", option="--output"))
     if not options.in_place:
         found += _open_ends(inputs, rendered)
     in_place = _in_place(inputs, rendered, options.paths) if options.in_place and not has_errors(found) else {}
@@ -128,8 +125,7 @@ def _open_ends(inputs: Inputs, rendered: Rendered) -> list[Finding]:
         if not followed or not text or text.endswith("\n") or isinstance(source.decoded, DecodedList):
             continue
         if parse(text).value != parse(text + "\n").value:
-            problem = "the last line belongs to a string and has no line end, so no document can follow"
-            found.append(finding("CC0108", file=source.file, problem=problem))
+            found.append(finding("CC0108.open-end", file=source.file))
     return found
 
 

@@ -40,7 +40,7 @@ def run_install(options: Namespace) -> int:
     try:
         changed, findings = _install(directory, python)
     except NotCopied as problem:
-        changed, findings = False, [finding("CC1320", problem=str(problem))]
+        changed, findings = False, [finding("CC1320.copy", error=str(problem))]
     except FileProblem:
         raise
     except OSError as problem:
@@ -65,8 +65,7 @@ def _install(directory: str, python: str) -> tuple[bool, list[Finding]]:
     if os.path.lexists(target) and (os.path.isdir(target) or MARK.encode() not in read_file(target)):
         raise FileProblem(target, "is there, and not from an earlier install", writing=True)
     if "/" in python and not os.path.isabs(python):
-        problem, remedy = "must be an absolute path, or a name without a slash", "name the Python where the copy runs"
-        return False, [finding("CC0909", option="--python", problem=problem, remedy=remedy)]
+        return False, [finding("CC0909.python", option="--python")]
     sweep([target])
     sweep_directory(os.path.join(directory, "lib"))
     library = _copied(directory, members())
@@ -146,10 +145,10 @@ def _tried(trial: str, python: str) -> list[Finding]:
         done = subprocess.run(command, env={}, capture_output=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as problem:
         said = problem.strerror if isinstance(problem, OSError) else "no answer"
-        return [finding("CC1320", problem=f"it does not run: {said}")]
+        return [finding("CC1320.run", error=said)]
     if done.returncode or done.stdout.decode(errors="replace") != f"{PROGRAM} {__version__}\n":
         said = (done.stderr.decode(errors="replace").splitlines() or ["no answer"])[-1 if done.returncode == 1 else 0]
-        return [finding("CC1320", problem=f"it does not run: {said.removeprefix(f'{PROGRAM}: ')}")]
+        return [finding("CC1320.run", error=said.removeprefix(f"{PROGRAM}: "))]
     return []
 
 

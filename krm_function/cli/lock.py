@@ -81,7 +81,7 @@ def _task(options: Namespace) -> tuple[Task, list[Finding]]:
     entries, wrong = known([*documents, *([file.lock] if file.lock else [])])
     findings = [*inputs.findings, *problems, *more, *unmet, *wrong]
     if not inputs.findings and not any(resource.kind or not resource.certain for resource in inputs.resources):
-        findings.append(finding("CC0108", problem="there is no document in the input"))  # the command before failed
+        findings.append(finding("CC0108.no-document"))  # the command before failed
     findings = [finding("CC1211") if found.code == NO_RELEASE else found for found in dict.fromkeys(findings)]
     full = {entry["digest"]: entry for entry in entries.values() if not silent(entry)}
     partial = {name: entry for name, entry in entries.items() if silent(entry)}
@@ -112,28 +112,28 @@ def _flags(options: Namespace) -> tuple[list[Place], Limits, list[Finding]]:
     """The sources and limits of one call, and what is wrong with its flags."""
     wrong: list[Finding] = []
 
-    def refuse(option: str, problem: str, remedy: str) -> None:
-        wrong.append(finding("CC0909", option=option, problem=problem, remedy=remedy))
+    def refuse(code: str, option: str, **values: Any) -> None:
+        wrong.append(finding(code, option=option, **values))
 
     sources = []
     for text in options.source or ["registry"]:
         source = parse_place(text)
         if source is None:
-            refuse("--from", "names no source", f"use {', '.join(FORMS[:-1])} or {FORMS[-1]}")
+            refuse("CC0909.source", "--from", known=", ".join(FORMS[:-1]), last=FORMS[-1])
         else:
             sources.append(source)
     for host in options.insecure_registry:
         if not re.fullmatch(rf"{HOST}(?::[0-9]{{1,5}})?", host):
-            refuse("--insecure-registry", "is not host or host:port", "write it as in the image's name, no scheme")
+            refuse("CC0909.registry", "--insecure-registry")
     size = re.fullmatch(r"([1-9][0-9]{0,12})(Ki|Mi|Gi)?", options.max_layer_size)
     if size is None:
-        refuse("--max-layer-size", "is not a number of bytes", "write a number, or one with Ki, Mi or Gi: 8Gi")
+        refuse("CC0909.layer-size", "--max-layer-size")
     if not 1 <= options.jobs <= 64:
-        refuse("--jobs", "must be 1 to 64", "write a number between")
+        refuse("CC0909.jobs", "--jobs")
     if not 1 <= options.timeout <= 86_400:
-        refuse("--timeout", "must be 1 to 86400 seconds", "write a number between")
+        refuse("CC0909.timeout", "--timeout")
     if options.prune and not options.output:
-        refuse("--prune", "has no lock to drop entries from", "name it with -o")
+        refuse("CC0909.prune", "--prune")
     limit = int(size[1]) * UNITS[(size[2] or "").lower()] if size else 0
     return sources, Limits(limit, float(options.timeout)), wrong
 

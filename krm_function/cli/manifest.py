@@ -26,7 +26,7 @@ def run_manifest(options: Namespace) -> int:
         if not found:
             findings += (finding("CC1106"),)
         elif len(set(found)) > 1:
-            findings += (finding("CC0108", problem=f"{len(found)} different manifests in the input"),)
+            findings += (finding("CC0108.manifests", count=len(found)),)
         else:
             write_out(found[0].encode("utf-8"))
     return complain(findings, options.format, options.report)

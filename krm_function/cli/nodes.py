@@ -37,8 +37,7 @@ def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
         return _named("--cluster", f"context {asked.context}", _read(asked.document))
     if options.nodes:
         if "-" in options.nodes and (not options.paths or "-" in options.paths):
-            problem, remedy = "standard input holds the resources", "name files for one of the two"
-            return KnownNodes(findings=(finding("CC0909", option="--nodes", problem=problem, remedy=remedy),))
+            return KnownNodes(findings=(finding("CC0909.stdin-resources", option="--nodes"),))
         read = read_inputs(options.nodes)
         found, problems = _from(read.resources)
         return _named("--nodes", ", ".join(options.nodes), (found, [*read.findings, *problems]))
@@ -50,8 +49,7 @@ def _named(option: str, source: str, read: tuple[list[Node], list[Finding]]) -> 
     """What a place holds that was named for its nodes."""
     found, problems = read
     if not found and not problems:
-        problem, remedy = "there is no Node in it", "give what `kubectl get nodes -o yaml` prints"
-        problems = [finding("CC0909", option=option, problem=problem, remedy=remedy)]
+        problems = [finding("CC0909.no-node", option=option)]
     return KnownNodes(tuple(found), source, tuple(problems))
 
 

@@ -22,7 +22,7 @@ def run_policy_diff(options: Namespace) -> int:
     """Print the differences between the policies of two outputs; with --exit-code, 1 if there is any."""
     old_path, new_path = options.policy
     if old_path == new_path == "-":
-        found = finding("CC0909", option="--policy", problem="standard input is read once", remedy="name two outputs")
+        found = finding("CC0909.stdin-twice", option="--policy")
         return complain([found], options.format, options.report)
     old, new = read_output([old_path]), read_output([new_path])
     compared, findings = differences(old, new)
@@ -48,7 +48,7 @@ def gate_findings(old_path: str, new: Output) -> tuple[Finding, ...]:
     What is stronger is printed as well, for the review of the rest.
     """
     if old_path == "-":
-        return (finding("CC0909", option="--no-weaker", problem="standard input is no file", remedy="name a file"),)
+        return (finding("CC0909.stdin-no-file", option="--no-weaker"),)
     paths = {identity(one.ref): one.spec_path for one in new.workloads}
     compared, findings = differences(read_output([old_path]), new)
     told = [

@@ -19,10 +19,6 @@ from krm_function.yamltext import YamlError, decode
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
 
-NOTHING_SENT = (
-    "Helm 3 sends nothing to a post-renderer under --output-dir; drop that flag, or pipe `helm template` into us"
-)
-
 
 def run_post_render(
     config_files: Sequence[str], form: str, report: str, engine: "Engine | None", wrong: tuple[Finding, ...]
@@ -43,7 +39,7 @@ def rendered(
     from helm_plugin.codec import decode_helm, encode_helm
 
     if not data:
-        return complain([finding("CC0109", remedy=NOTHING_SENT)], form, report)
+        return complain([finding("CC0109.helm")], form, report)
     try:
         source = decode(data)
         del data

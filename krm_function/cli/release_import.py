@@ -93,14 +93,10 @@ def _names(release: Release) -> str:
 def _usage(options: Namespace) -> list[Finding]:
     findings: list[Finding] = []
     if options.release and not re.fullmatch(VERSION, options.release):
-        findings.append(_wrong("--release", "is no version", "write it like v1.25.0"))
+        findings.append(finding("CC0909.version", option="--release"))
     if options.vcpus and not 1 <= options.vcpus <= LAST_VCPU:
-        findings.append(_wrong("--vcpus", f"must be from 1 to {LAST_VCPU}", "say how many vCPUs the pods have"))
+        findings.append(finding("CC0909.vcpus", option="--vcpus", limit=LAST_VCPU))
     return findings
-
-
-def _wrong(option: str, problem: str, remedy: str) -> Finding:
-    return finding("CC0909", option=option, problem=problem, remedy=remedy)
 
 
 def _before(path: str) -> tuple[Before, Sequence[Finding]]:
@@ -114,10 +110,9 @@ def _before(path: str) -> tuple[Before, Sequence[Finding]]:
     except YamlError as problem:
         return Before(), [as_configuration(yaml_finding(problem, path))]
     except ValueError as problem:
-        return Before(), [_wrong("--output", str(problem), "keep one of the two")._replace(file=path)]
+        return Before(), [finding("CC0909.releases", option="--output", file=path, error=str(problem))]
     if document is None:
-        remedy = "name a new file, or one that has a ContrastRelease"
-        return Before(), [_wrong("--output", "it has no ContrastRelease", remedy)._replace(file=path)]
+        return Before(), [finding("CC0909.no-release", option="--output", file=path)]
     findings = [*problems]
     for one in read:
         if isinstance(one.value, dict) and one.value.get("kind") == KIND:

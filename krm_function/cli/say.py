@@ -73,9 +73,8 @@ def file_finding(problem: FileProblem) -> Finding:
 def empty_finding(problem: EmptyProblem, verb: str) -> Finding:
     """The finding of an input with nothing in it. verb: the command as it is called, such as `contrast-krm check`."""
     if problem.path:
-        return finding("CC0109", file=problem.path, remedy=f"look at what writes this file, or give {verb} another one")
-    remedy = f"look at what the command in front of the pipe says, or name files: {verb} FILE"
-    return finding("CC0109", remedy=remedy)
+        return finding("CC0109.file", file=problem.path, command=verb)
+    return finding("CC0109.pipe", command=verb)
 
 
 def exit_code(findings: Iterable[Finding]) -> int:

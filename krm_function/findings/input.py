@@ -2,6 +2,7 @@
 
 from krm_function.findings.row import Row
 
+# The rows of yamltext's errors (see model/located) have its words as {problem}.
 ROWS: dict[str, Row] = {
     "CC0101": Row("error", "not valid YAML: {problem}", "fix the syntax at this place"),
     "CC0102": Row("error", "the input is not UTF-8: {problem}", "save the file as UTF-8"),
@@ -10,8 +11,33 @@ ROWS: dict[str, Row] = {
     "CC0105": Row("error", "{problem}", "write the repeated part out instead of using aliases"),
     "CC0106": Row("error", "{problem}", "keep one of the two; Kubernetes tools disagree about which one wins"),
     "CC0107": Row("error", "{problem}", "write the value without a tag"),
-    "CC0108": Row("error", "{problem}", "see docs/reference/hosts.md for the accepted inputs"),
-    "CC0109": Row("error", "the input is empty", "{remedy}"),
+    "CC0108": Row(
+        "error",
+        "{problem}",
+        "see docs/reference/hosts.md for the accepted inputs",
+        {
+            "no-document": "there is no document in the input",
+            "manifests": "{count} different manifests in the input",
+            "open-end": "the last line belongs to a string and has no line end, so no document can follow",
+        },
+    ),
+    "CC0109": Row(
+        "error",
+        "the input is empty",
+        "{remedy}",
+        {
+            "resource-list": ("", "a host sends a ResourceList; to pipe documents in, use contrast-krm generate"),
+            "helm": (
+                "",
+                (
+                    "Helm 3 sends nothing to a post-renderer under --output-dir;"
+                    " drop that flag, or pipe `helm template` into us"
+                ),
+            ),
+            "file": ("", "look at what writes this file, or give {command} another one"),
+            "pipe": ("", "look at what the command in front of the pipe says, or name files: {command} FILE"),
+        },
+    ),
     "CC0110": Row(
         "error", "the edited text does not parse back to the intended object: {problem}", "report this as a bug"
     ),
