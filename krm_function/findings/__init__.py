@@ -10,6 +10,7 @@ Each table is a file, loaded when the first of its codes is raised: a render loa
 """
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from krm_function.findings.row import NOTHING, Cause, Row, Severity
@@ -108,6 +109,7 @@ def has_errors(findings: "tuple[Finding, ...] | list[Finding]") -> bool:
     return any(found.severity == "error" for found in findings)
 
 
+@cache
 def row(code: str) -> Row:
     """The row of a code without a variant. Raises KeyError."""
     return _table(code[:4])[code]
