@@ -12,21 +12,22 @@ from krm_function.record import NamedTuple
 TIMEOUT = (5, 30)  # seconds to connect, and to wait for bytes
 
 
-class Cluster(NamedTuple):
-    """What the cluster answered: a NodeList as plain data, and the context that was asked."""
+class ClusterNodes(NamedTuple):
+    """document: a NodeList as plain data. context: the name of the kubeconfig context it came from."""
 
     document: Any = None
     context: str = ""
     findings: tuple[Finding, ...] = ()
 
 
-def ask_cluster() -> Cluster:
+def read_cluster_nodes() -> ClusterNodes:
     """The nodes of the current context of the kubeconfig, or of the cluster this runs in. Never raises."""
     try:
         from kubernetes import client, config
         from urllib3.exceptions import HTTPError
     except ImportError:
-        return Cluster(findings=(finding("CC0909.cluster", option="--cluster"),))
+        missing = finding("CC0909.package", option="--cluster", package="kubernetes", extra="cluster")
+        return ClusterNodes(findings=(missing,))
     import json
     import logging
 
@@ -39,7 +40,7 @@ def ask_cluster() -> Cluster:
         return _unanswered("CC1003.kubeconfig", error=type(problem).__name__)
     try:
         answer: Any = client.CoreV1Api().list_node(_preload_content=False, _request_timeout=TIMEOUT)
-        return Cluster(json.loads(answer.data), context)
+        return ClusterNodes(json.loads(answer.data), context)
     except client.ApiException as problem:
         return _unanswered("CC1003.status", status=problem.status, error=problem.reason)
     except HTTPError as problem:
@@ -49,7 +50,7 @@ def ask_cluster() -> Cluster:
 
 
 def _context(config: Any) -> str:
-    """Configure the client, and say which context it was. The client's own `load_config` would print to our output."""
+    """Configure the client; the name of the context. The client's own `load_config` would print to standard output."""
     try:
         config.load_kube_config()
     except config.ConfigException:
@@ -59,5 +60,5 @@ def _context(config: Any) -> str:
     return str(active["name"])
 
 
-def _unanswered(code: str, **values: Any) -> Cluster:
-    return Cluster(findings=(finding(code, **values),))
+def _unanswered(code: str, **values: Any) -> ClusterNodes:
+    return ClusterNodes(findings=(finding(code, **values),))

@@ -1,6 +1,6 @@
 """Which images a deployment needs: those of its Contrast workloads, as a render would leave them.
 
-Rule of this file: what a render restores, replaces and injects is asked of the stages that do it. Without a release
+Rule of this file: what a render restores, replaces and injects is computed by the stages that do it. Without a release
 nothing can be rendered, so the pods are taken as they stand, which is right for rendered output.
 """
 

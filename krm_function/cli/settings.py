@@ -1,7 +1,7 @@
 """What --settings names: a settings file, or a directory with one and its drop-ins, as genpolicy reads them.
 
 Rule of this file: a directory holds genpolicy-settings.json and may hold genpolicy-settings.d with drop-ins, which
-apply in the order of their names. Nothing else in it is read (genpolicy.md 1.1, 1.6).
+apply in the order of their names. Nothing else in it is read (docs/facts/kata.md#settings-files).
 """
 
 import os
@@ -55,7 +55,7 @@ def _dropins(directory: str) -> list[str]:
 
 
 def _parsed(file: str, parse: Any, wrong_text: str, wrong_encoding: str, too_deep: str) -> Any:
-    """The content of one file."""
+    """The content of one file. The last three are the codes of what can be wrong with it."""
     try:
         return parse(read_file(file).decode("utf-8"))
     except UnicodeDecodeError:

@@ -110,17 +110,14 @@ ROWS: dict[str, Row] = {
             "public-key": ("the public key would go to standard output as well", "name a file with --public"),
             "add-to": ("{error}", "name the file with the ContrastGenerate"),  # in the words of wiring/owner_key
             # nodes
-            "cluster": (
-                "the Python package kubernetes is not installed",
-                "pip install 'contrast-krm[cluster]'",
-            ),
+            "package": ("the Python package {package} is not installed", "pip install 'contrast-krm[{extra}]'"),
             "no-node": ("there is no Node in it", "give what `kubectl get nodes -o yaml` prints"),
             # lock
             "source": ("names no source", "use {known} or {last}"),
             "registry": ("is not host or host:port", "write it as in the image's name, no scheme"),
             "layer-size": ("is not a number of bytes", "write a number, or one with Ki, Mi or Gi: 8Gi"),
-            "jobs": ("must be 1 to 64", "write a number between"),
-            "timeout": ("must be 1 to 86400 seconds", "write a number between"),
+            "jobs": ("must be 1 to {limit}", "write a number between"),
+            "timeout": ("must be 1 to {limit} seconds", "write a number between"),
             "prune": ("has no lock to drop entries from", "name it with -o"),
             "no-lock": ("the file has no ImageLock", "name a file with one, or a new file"),
             "locks": ("the file has {count} ImageLocks", "name a file with one, or a new file"),

@@ -31,7 +31,7 @@ ROWS: dict[str, Row] = {
                 "",
                 (
                     "Helm 3 sends nothing to a post-renderer under --output-dir;"
-                    " drop that flag, or pipe `helm template` into us"
+                    " drop that flag, or pipe `helm template` into this command"
                 ),
             ),
             "file": ("", "look at what writes this file, or give {command} another one"),

@@ -24,7 +24,7 @@ class AgainError(Exception):
     """A failure that may pass. wait: seconds that the server asked for, 0 if it did not."""
 
     def __init__(self, problem: Problem, wait: float = 0, unreachable: str = "") -> None:
-        """Remember what to say when it fails to the end. unreachable: the host, if it did not answer at all."""
+        """Keep the problem to report if no retry succeeds. unreachable: the host, if it did not answer at all."""
         super().__init__(problem.code)
         self.problem = problem
         self.wait = wait
@@ -37,7 +37,7 @@ def trouble(code: str, registry: str, **values: Any) -> Problem:
 
 
 def network_trouble(problem: Exception, registry: str) -> Problem:
-    """What an exception of the library means."""
+    """The problem that an exception of the library stands for."""
     match problem:
         case NameResolutionError():
             return trouble("CC1250.name", registry)

@@ -1,4 +1,4 @@
-"""What stops the work on one image.
+"""The reason why an image cannot be locked.
 
 Rule of this file: a Problem is a code of the findings' table and its values, never the text of an exception of a
 library: those quote URLs and headers, and with them credentials.
@@ -42,5 +42,8 @@ class Problem(Exception):
 
 
 def malformed(code: str, what: str, **values: Any) -> Problem:
-    """Content that is what its digest says and yet no use. code: MALFORMED and a variant; what: a part of it."""
+    """The problem of content that matches its digest and is malformed.
+
+    code: MALFORMED and a variant. what: which part of the image.
+    """
     return Problem(code, what=what, **values)

@@ -103,6 +103,7 @@ def shown(text: str) -> str:
 def is_contrast_image(text: str) -> bool:
     """Whether the reference names one of Contrast's own images, which a render replaces by pinned ones.
 
-    The original tests the bare prefix (contrast.md 4); here it must end at a `/`, `:` or `@`, or the text itself.
+    Contrast tests the bare prefix (docs/facts/contrast.md#checks); here it must end at a `/`, `:` or `@`, or the text
+    itself.
     """
     return text.startswith(CONTRAST) and text[len(CONTRAST) : len(CONTRAST) + 1] in {"", "/", ":", "@"}

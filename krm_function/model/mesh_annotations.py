@@ -1,7 +1,8 @@
 """The service mesh annotations: their grammars, and what is wrong with a value.
 
-Rule of this file: one split per separator, no backtracking, every text capped (contrast.md 5.1, 5.3). The original
-passes any text on to the proxy, which then fails inside the VM; here a value is understood whole or refused.
+Rule of this file: one split per separator, no backtracking, every text capped. Contrast passes any text
+on to the proxy, which then fails inside the VM; here a value is understood whole or refused. Sources:
+docs/facts/contrast.md#annotations, docs/facts/contrast.md#service-mesh.
 
     ingress    "" (all ports, TLS) | DISABLED | in ("##" in)*      in  = name "#" port "#" disableTLS
     egress     out ("##" out)*                                     out = name "#" listenIP ":" port "#" host ":" port

@@ -1,7 +1,8 @@
 """RuntimeClass objects, and what Kubernetes' RuntimeClass admission makes of a pod that names one.
 
-Rule of this file: it says what the API server would say, from the same rules (peers.md A10); deciding what to do about
-it is the schedule stage's part. A pod or toleration is plain data as parsed.
+Rule of this file: it says what the API server would say, from the same rules; deciding what to do about it is the
+schedule stage's part. A pod or toleration is plain data as parsed. Sources:
+docs/facts/kubernetes.md#runtimeclass-admission, docs/facts/kubernetes.md#runtimeclass-objects.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,8 @@
 """The vCPUs of a workload's VM, read from its CPU limits.
 
-Rule of this file: it only finds the limits; what they add up to is `measurement.vcpu` (contrast.md 5.9). Limits count,
-requests never do, and a limit that is no quantity is a finding, because a guess would end in a wrong launch digest.
+Rule of this file: it only finds the limits; what they add up to is `measurement.vcpu`. Limits count, requests never do
+(docs/facts/contrast.md#vcpus), and a limit that is no quantity is a finding, because a guess would end in a wrong
+launch digest.
 """
 
 from typing import Any

@@ -1,4 +1,6 @@
-"""The variables of a container that its pod spec names, and what each of them will be (genpolicy.md 4.3).
+"""The variables of a container that its pod spec names, and what each of them will be.
+
+Source: docs/facts/kata.md#environment.
 
 Rule of this file: a value comes from the documents of the render, or it is a token of which the rules know the kind.
 What is `optional` and missing is left out, as the kubelet leaves it out. No finding ever holds a value.

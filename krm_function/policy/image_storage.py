@@ -4,7 +4,8 @@
      "options": [], "mount_point": "^$(root_path)$", "fs_group": null, "shared": false}
 
 Rule of this file: what binds an image is its digest, all from the first @ on; registry, repository and tag are for the
-host to choose. The sandbox's source is the word `pause`, because the VM brings that image itself.
+host to choose. The sandbox's source is the word `pause`, because the VM brings that image itself. Source:
+docs/facts/contrast-node.md#generated-policy.
 """
 
 from typing import Any, Final

@@ -1,7 +1,8 @@
 """What of a workload enters its policy beside the pod spec: names, namespace, annotations, labels.
 
 Rule of this file: nothing a pipeline tool wrote for itself may reach a digest, else the same pod gets another policy
-from kustomize than from Helm. For a bare Pod the object's metadata is the pod's, so the filter matters (krm.md 1.4).
+from kustomize than from Helm. For a bare Pod the object's metadata is the pod's, so the filter matters.
+Source: docs/facts/krm-functions.md#bookkeeping-annotations.
 """
 
 import re
@@ -14,7 +15,7 @@ from krm_function.record import NamedTuple
 
 SUFFIX = "[bcdfghjklmnpqrstvwxz2456789]+"
 
-# kind -> what stands between `^name` and `$` in the sandbox-name pattern (genpolicy.md 4.2)
+# kind -> what stands between `^name` and `$` in the sandbox-name pattern (docs/facts/kata.md#sandbox-names)
 PATTERNS = {
     "Pod": "",
     "ReplicaSet": f"-{SUFFIX}",

@@ -1,7 +1,8 @@
 """The process of a container: arguments, environment and directory, as the kubelet will ask for them.
 
 Variables are expanded as the kubelet expands them: in order, `$$` for a dollar, only variables of the pod spec. That is
-closer to the host's request than genpolicy (genpolicy.md 4.3), whose policy denies the pod wherever the two differ.
+closer to the host's request than genpolicy (docs/facts/kata.md#environment), whose policy denies the pod wherever the
+two differ.
 """
 
 from collections.abc import Mapping

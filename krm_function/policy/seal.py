@@ -25,7 +25,7 @@ from krm_function.policy.tokens import PATTERN
 from krm_function.policy.volumes import exposed
 from krm_function.record import NamedTuple
 
-# the pause image of every Kubernetes release, as its config blob says (genpolicy.md 5.3)
+# the pause image of every Kubernetes release, as its config blob says (docs/facts/kata.md#users)
 PAUSE = ImageFacts("", {"User": "65535:65535", "Env": [DEFAULT_PATH], "Entrypoint": ["/pause"], "WorkingDir": "/"})
 
 # documents are the same up to here: all of a render, those with such a pause container, those with its annotations

@@ -15,7 +15,7 @@ from krm_function.findings import Finding, Path
 from krm_function.policy.pod_metadata import SUFFIX, PodMetadata, escape_regex
 from krm_function.policy.problems import problem
 
-# what the rules replace in an environment, by the fieldPath it comes from (genpolicy.md 4.3)
+# what the rules replace in an environment, by the fieldPath it comes from (docs/facts/kata.md#environment)
 FIELDS = {
     "metadata.name": "sandbox-name",
     "metadata.uid": "pod-uid",

@@ -1,7 +1,7 @@
-"""What a release does not say, and where to find it.
+"""Warn about facts that a release lacks, and say where to find them.
 
-Rule of this file: it only warns. A render asks for what it needs and refuses to go on without, so a release may hold
-one platform of several.
+Rule of this file: warnings only. A render fails without a fact that it needs, so a release may hold one platform of
+several.
 """
 
 from collections.abc import Iterator

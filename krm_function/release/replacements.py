@@ -1,6 +1,8 @@
-"""Image replacements: lines `image = replacement`, as Contrast reads them (contrast.md 5.6).
+"""Image replacements: lines `image = replacement`, as Contrast reads them.
 
-Rule of this file: the grammar is Contrast's; that a replacement has to be pinned is ours. A later line wins.
+Source: docs/facts/contrast.md#image-replacements.
+
+Rule of this file: the grammar is Contrast's; in addition, a replacement must be pinned. A later line wins.
 """
 
 import re
@@ -25,7 +27,7 @@ class Replacement(NamedTuple):
 
 
 def replacements(text: str) -> Iterator[Replacement]:
-    """Every line that says something."""
+    """Every line that is no comment."""
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -37,13 +39,13 @@ def replacements(text: str) -> Iterator[Replacement]:
 
 
 def looks_like_replacements(text: str) -> bool:
-    """Whether the first line that says something is such a line; no YAML of a release begins like one."""
+    """Whether the first line that is no comment has this form; no YAML file of a release begins so."""
     first = next(replacements(text), None)
     return first is not None and bool(first.image)
 
 
 def replacement_facts(text: str, file: str) -> Facts:
-    """What an image-replacements file tells: images, and the release by the tags of Contrast's own."""
+    """The facts of an image-replacements file: images, and the release by the tags of Contrast's own."""
     facts: dict[str, Fact] = {}
     findings: list[Finding] = []
     versions: list[Fact] = []

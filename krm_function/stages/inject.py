@@ -1,4 +1,6 @@
-"""Inject: the initializer, the service mesh and the image store, in the order of contrast.md 5; then pinned images.
+"""Inject: the initializer, the service mesh and the image store, then pinned images, in Contrast's order.
+
+Source: docs/facts/contrast.md#order.
 
 Rule of this file: all or nothing for each pod, and only what is missing is added. A container of ours that stands where
 it belongs and is what we would write is no edit; one that differs is taken out and put in anew. The coordinator gets
@@ -21,7 +23,7 @@ from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, KEY
 from krm_function.model.pods import claims, named, sources
 from krm_function.model.quantity import nano
 from krm_function.model.shapes import shape_findings
-from krm_function.model.workload import PREFIX, Workload, dig, maps
+from krm_function.model.workload import PREFIX, Workload, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import same
 
@@ -168,7 +170,7 @@ def _secure_pv(workload: Workload) -> SecurePv | None:
 
 
 def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
-    """Step 1 of contrast.md 5.2."""
+    """What is wrong with `secure-pv` and the volumes that it names (docs/facts/contrast.md#initializer, step 1)."""
     whole = workload.annotations[SECURE_PV]
     value = whole if len(whole) <= LONGEST_NAME else "annotation"  # whatever was pasted there: it is not repeated
 
@@ -196,7 +198,7 @@ def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
 def _ensure_volume(draft: Draft, volume: dict[str, Any], code: str, reason: str) -> None:
     """Append a volume unless the pod has one of its name."""
     path = (*draft.workload.spec_path, "volumes")
-    present = maps(dig(draft.workload.document, path))
+    present = maps(draft.workload.at(path))
     if not named(present, volume["name"]):
         draft.put(path, len(present), volume, code, reason)
 
@@ -205,7 +207,7 @@ def _place(draft: Draft, container: dict[str, Any], index: int, code: str, reaso
     """Make `container` the only one of its name in initContainers, at this index among the others; -1 is the end."""
     path = (*draft.workload.spec_path, "initContainers")
     name = container["name"]
-    present = dig(draft.workload.document, path) or []
+    present = draft.workload.at(path) or []
     others = [entry for entry in present if entry["name"] != name]
     index = len(others) if index < 0 else index
     if not same(present, [*others[:index], container, *others[index:]]):
@@ -214,7 +216,10 @@ def _place(draft: Draft, container: dict[str, Any], index: int, code: str, reaso
 
 
 def _add_initializer(draft: Draft, wanted: Wanted, release: Release, host: str) -> None:
-    """Take steps 1 to 6 of contrast.md 5.2."""
+    """Add the initializer as the first init container, its volume, and a mount in every container that is not injected.
+
+    With `secure-pv` it also gets the device and the volume to share. Source: docs/facts/contrast.md#initializer.
+    """
     pod = draft.workload
     secure_pv = _secure_pv(pod) if pod.annotations.get(SECURE_PV) else None
     if secure_pv:
@@ -252,7 +257,7 @@ def _mount_secrets(draft: Draft, wanted: Wanted) -> None:
 
 
 def _add_mesh(draft: Draft, release: Release) -> None:
-    """Take the steps of contrast.md 5.3."""
+    """Add the mesh proxy as the last init container, and the volume it reads (docs/facts/contrast.md#service-mesh)."""
     annotations = draft.workload.annotations
     admin, ingress, egress = (str(annotations.get(key, "")) for key in (ADMIN_PORT, INGRESS, EGRESS))
     port = read_mesh(annotations).mesh.admin_port or 0
@@ -263,9 +268,12 @@ def _add_mesh(draft: Draft, release: Release) -> None:
 
 
 def _add_image_store(draft: Draft, wanted: Wanted, release: Release) -> bool:
-    """Take the steps of contrast.md 5.5, and say whether the holder is ours; one that the pod brings along stays."""
+    """Add the holder of the image store and its volume; True if the holder is new, as one that the pod has stays.
+
+    Source: docs/facts/contrast.md#image-store.
+    """
     path = (*draft.workload.spec_path, "initContainers")
-    missing = not named(dig(draft.workload.document, path), PVC_HOLDER)
+    missing = not named(draft.workload.at(path), PVC_HOLDER)
     if missing:
         image = release.images.get(INITIALIZER_IMAGE, INITIALIZER_IMAGE)
         reason = "holds the device of the image store before the first image is pulled"
@@ -276,7 +284,10 @@ def _add_image_store(draft: Draft, wanted: Wanted, release: Release) -> bool:
 
 
 def _replace_images(draft: Draft, release: Release, pinned: set[str]) -> None:
-    """Take the step of contrast.md 5.6: whole strings, once; the containers in `pinned` have their images already."""
+    """Replace whole image strings by the release's, once; the containers in `pinned` have their images already.
+
+    Source: docs/facts/contrast.md#image-replacements.
+    """
     for each in draft.workload.all_containers:
         image = each.container.get("image")
         if not isinstance(image, str) or (each.is_init and each.name in pinned):

@@ -1,7 +1,8 @@
 """Manifest: the digests of this render, the release's reference values and the operator's, as one document.
 
-Rule of this file: the manifest is signed and compared byte for byte (contrast.md 2.6), so it is encoded once, here, and
-travels verbatim in a ConfigMap. Nothing is dropped silently: two workloads with one digest are an error.
+Rule of this file: the manifest is signed and compared byte for byte (docs/facts/contrast-manifest.md#set-and-verify),
+so it is encoded once, here, and travels verbatim in a ConfigMap. Nothing is dropped silently: two workloads with one
+digest are an error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -77,7 +78,7 @@ def _has_coordinator(config: Config, sealed: Sequence[SealedWorkload]) -> bool:
 def _policies(
     sealed: Sequence[SealedWorkload], options: ManifestOptions
 ) -> tuple[dict[str, Mapping[str, Any]], tuple[Finding, ...]]:
-    """Digest -> entry of every workload (contrast.md 6.3)."""
+    """Make the Policies of the manifest: digest -> entry (docs/facts/contrast-manifest.md#policy-entries)."""
     policies: dict[str, Mapping[str, Any]] = {}
     owners: dict[str, Ref] = {}
     findings: list[Finding] = []

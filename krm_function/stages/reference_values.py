@@ -13,7 +13,8 @@ from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.reference_values import ReferenceValues
 from krm_function.model.workload import mapping, maps
 
-RTMR0_PLATFORM = "metal-qemu-tdx"  # the only one whose RTMR0 depends on the vCPUs (contrast.md 5.11)
+# the only platform whose RTMR0 depends on the vCPUs (docs/facts/contrast-manifest.md#rtmr0)
+RTMR0_PLATFORM = "metal-qemu-tdx"
 
 
 def gather_reference_values(

@@ -2,6 +2,7 @@
 
 Rule of this file: Kubernetes merges the scheduling of a RuntimeClass into every pod that names it, so the configured
 scheduling is written there and nowhere else. A contradiction between object, release and configuration is an error.
+Source: docs/facts/kubernetes.md#runtimeclass-admission.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -107,7 +108,7 @@ def runtime_classes(
 
 
 def _emitted(facts: PlatformRelease, scheduling: Scheduling) -> dict[str, Any]:
-    """The RuntimeClass that the release and the configuration describe (contrast.md 8.2)."""
+    """The RuntimeClass that the release and the configuration describe (docs/facts/contrast.md#runtime-file)."""
     value: dict[str, Any] = {
         "apiVersion": API_VERSION,
         "kind": KIND,

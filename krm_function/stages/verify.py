@@ -1,4 +1,6 @@
-"""Verify: what the original checks before and after it patches (contrast.md 4), and what it leaves to the cluster.
+"""Verify: what Contrast checks before and after it changes pods, and what it leaves to the cluster.
+
+Source: docs/facts/contrast.md#checks.
 
 Rule of this file: it finds and never edits. Init containers count as containers everywhere: the host controls what they
 mount and run just as much. `before` looks at what the user wrote, `after` at what the pod has become.
@@ -19,7 +21,7 @@ from krm_function.model.mesh_annotations import read_mesh
 from krm_function.model.pods import claim_templates, claims, named, sources
 from krm_function.model.shapes import shape_findings
 from krm_function.model.vcpus import vcpus
-from krm_function.model.workload import POD_ROLE, Workload, dig, mapping, maps
+from krm_function.model.workload import POD_ROLE, Workload, mapping, maps
 
 # Volume sources that stay inside the VM or are checked there; all others are a file system of the host's.
 INSIDE = ("configMap", "downwardAPI", "emptyDir", "ephemeral", "projected", "secret")
@@ -88,7 +90,7 @@ def _annotations(workload: Workload) -> Iterator[Finding]:
         for path, what, key in _keys(workload, metadata):
             # kustomize's commonAnnotations and labels write to the object and to its template alike: no harm done
             own = workload.annotations if what == "annotation" else workload.labels
-            if key not in own or own[key] != dig(workload.document, (*path, f"{what}s", key)):
+            if key not in own or own[key] != workload.at((*path, f"{what}s", key)):
                 yield _unread(workload, path, what, key, place)
 
 
@@ -103,7 +105,7 @@ def _outer(workload: Workload) -> Iterator[tuple[Path, str]]:
 def _keys(workload: Workload, metadata: Path) -> Iterator[tuple[Path, str, str]]:
     """Keys of Contrast's domain in one metadata: its path, annotation or label, the key."""
     for what in ("annotation", "label"):
-        for key in mapping(dig(workload.document, (*metadata, f"{what}s"))):
+        for key in mapping(workload.at((*metadata, f"{what}s"))):
             if annotations.is_ours(str(key)):
                 yield metadata, what, str(key)
 

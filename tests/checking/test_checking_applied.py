@@ -1,4 +1,4 @@
-"""Checking rendered output: contrast.md 9."""
+"""Checking rendered output: docs/facts/contrast-manifest.md#set-and-verify."""
 
 from collections.abc import Callable
 from typing import Any

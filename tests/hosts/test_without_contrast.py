@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.inputs import coordinator, ordinary, stream
-from krm_function.cli.post_render import rendered
+from krm_function.cli.post_renderer import post_render
 from krm_function.hosts.pass_through import _DEEP, passes_through
 from krm_function.model.kinds import KINDS, LOOKED_INTO
 from krm_function.stages.read import POD_KINDS
@@ -31,7 +31,7 @@ def whole_line(data: bytes) -> tuple[int, bytes, str]:
     """Exit code, standard output and standard error of a render without configuration, the early answer left out."""
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
     with mock.patch.object(sys, "stdout", out), mock.patch.object(sys, "stderr", err):
-        code = rendered(data)
+        code = post_render(data)
     return code, out.buffer.getvalue(), err.getvalue()
 
 

@@ -1,4 +1,6 @@
-"""The manifest stage: contrast.md 5.11, 6.3 and 7."""
+"""The manifest stage: docs/facts/contrast-manifest.md#rtmr0, docs/facts/contrast-manifest.md#policy-entries
+and docs/facts/contrast-manifest.md#manifest.
+"""
 
 import json
 from collections.abc import Mapping, Sequence

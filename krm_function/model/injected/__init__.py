@@ -1,6 +1,6 @@
 """What Contrast puts into a pod, as plain data: the parts that its containers share.
 
-Rule of this package: shapes only (contrast.md 5.2, 5.3, 5.5), new data at each call, and keys in a fixed order. Which
+Rule of this package: shapes only, new data at each call, and keys in a fixed order. Which
 pod gets what is decided in stages/inject.py, and how much memory in the release: the VM has no other.
 """
 

@@ -1,4 +1,7 @@
-"""The image store: an encrypted block device for pulled images, and the sidecar that holds it."""
+"""The image store: an encrypted block device for pulled images, and the sidecar that holds it.
+
+Source: docs/facts/contrast.md#image-store.
+"""
 
 from typing import Any
 

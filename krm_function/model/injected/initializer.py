@@ -1,4 +1,7 @@
-"""The initializer: the init container that attests the pod to the coordinator and fetches its secrets."""
+"""The initializer: the init container that attests the pod to the coordinator and fetches its secrets.
+
+Source: docs/facts/contrast.md#initializer.
+"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""The service mesh sidecar, and the variables that hand it the pod's mesh annotations."""
+"""The service mesh sidecar, and the variables that hand it the pod's mesh annotations.
+
+Source: docs/facts/contrast.md#service-mesh.
+"""
 
 from typing import Any
 
