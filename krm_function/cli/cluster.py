@@ -10,7 +10,6 @@ from krm_function.findings import Finding, finding
 from krm_function.record import NamedTuple
 
 TIMEOUT = (5, 30)  # seconds to connect, and to wait for bytes
-EXTRA = "pip install 'contrast-krm[cluster]'"
 
 
 class ClusterNodes(NamedTuple):
@@ -27,8 +26,8 @@ def read_cluster_nodes() -> ClusterNodes:
         from kubernetes import client, config
         from urllib3.exceptions import HTTPError
     except ImportError:
-        problem = "the Python package kubernetes is not installed"
-        return ClusterNodes(findings=(finding("CC0909", option="--cluster", problem=problem, remedy=EXTRA),))
+        missing = finding("CC0909.package", option="--cluster", package="kubernetes", extra="cluster")
+        return ClusterNodes(findings=(missing,))
     import json
     import logging
 
@@ -36,18 +35,18 @@ def read_cluster_nodes() -> ClusterNodes:
     try:
         context = _context(config)
     except config.ConfigException:
-        return _unanswered("there is no kubeconfig with a usable current context, and this runs in no cluster")
+        return _unanswered("CC1003.no-context")
     except Exception as problem:  # noqa: BLE001 (the client trusts a kubeconfig, so a broken one can raise anything)
-        return _unanswered(f"the kubeconfig cannot be used ({type(problem).__name__})")
+        return _unanswered("CC1003.kubeconfig", error=type(problem).__name__)
     try:
         answer: Any = client.CoreV1Api().list_node(_preload_content=False, _request_timeout=TIMEOUT)
         return ClusterNodes(json.loads(answer.data), context)
     except client.ApiException as problem:
-        return _unanswered(f"it answered {problem.status} {problem.reason}")
+        return _unanswered("CC1003.status", status=problem.status, error=problem.reason)
     except HTTPError as problem:
-        return _unanswered(f"no answer ({type(getattr(problem, 'reason', None) or problem).__name__})")
+        return _unanswered("CC1003.no-answer", error=type(getattr(problem, "reason", None) or problem).__name__)
     except (ValueError, OSError) as problem:
-        return _unanswered(type(problem).__name__)
+        return _unanswered("CC1003.answer", error=type(problem).__name__)
 
 
 def _context(config: Any) -> str:
@@ -61,5 +60,5 @@ def _context(config: Any) -> str:
     return str(active["name"])
 
 
-def _unanswered(problem: str) -> ClusterNodes:
-    return ClusterNodes(findings=(finding("CC1003", problem=problem),))
+def _unanswered(code: str, **values: Any) -> ClusterNodes:
+    return ClusterNodes(findings=(finding(code, **values),))

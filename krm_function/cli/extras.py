@@ -22,5 +22,4 @@ def missing_extra(error: ModuleNotFoundError) -> Finding | None:
     if package not in EXTRAS:
         return None
     extra, option = EXTRAS[package]
-    problem = f"the Python package {package} is not installed"
-    return finding("CC0909", option=option, problem=problem, remedy=f"pip install 'contrast-krm[{extra}]'")
+    return finding("CC0909.package", option=option, package=package, extra=extra)

@@ -38,7 +38,6 @@ ON_A_TERMINAL = """contrast-krm reads a ResourceList on standard input. Try:
   kustomize build --enable-alpha-plugins --enable-exec DIR
   contrast-krm generate DIR --config release.yaml
 """
-NOTHING_SENT = "a host sends a ResourceList; to pipe documents in, use contrast-krm generate"
 
 
 def run_function(
@@ -55,7 +54,7 @@ def run_function(
     data = read_in()
     if blank(data):
         write_out(data)
-        return print_findings([finding("CC0109", remedy=NOTHING_SENT)], form, report)
+        return print_findings([finding("CC0109.resource-list")], form, report)
     try:
         source = decode(data)
     except YamlError as problem:

@@ -25,9 +25,8 @@ def apply_flags(config: Config, options: Namespace) -> tuple[Config, tuple[Findi
         platform = find_platform(options.reference_values)
         if platform is None:
             close = nearest(options.reference_values, PLATFORMS) or ", ".join(PLATFORMS)
-            findings.append(
-                _wrong("--reference-values", f"unknown platform {options.reference_values}", f"use {close}")
-            )
+            values = {"platform": options.reference_values, "known": close}
+            findings.append(finding("CC0909.platform", option="--reference-values", **values))
         else:
             generate = generate._replace(platform=platform.name)
     generate = generate._replace(
@@ -47,23 +46,20 @@ def apply_flags(config: Config, options: Namespace) -> tuple[Config, tuple[Findi
     return config._replace(generate=generate, release=release), tuple(findings)
 
 
-def _wrong(option: str, problem: str, remedy: str, *, line: int = 0, file: str = "") -> Finding:
-    return finding("CC0909", option=option, problem=problem, remedy=remedy, line=line, file=file)
-
-
 def _policy(generate: Generate, options: Namespace) -> tuple[Generate, list[Finding]]:
     policy = generate.policy
     if options.policy:
         rules = _text(options.policy)
-        problem = "is not UTF-8" if "\ufffd" in rules else rules_problem(rules)
-        if problem:
-            return generate, [_wrong("--policy", problem, "name a rules.rego", file=options.policy)]
+        if "\ufffd" in rules:
+            return generate, [finding("CC0909.rules-encoding", option="--policy", file=options.policy)]
+        if error := rules_problem(rules):
+            return generate, [finding("CC0909.rules", option="--policy", file=options.policy, error=error)]
         policy = policy._replace(rules=rules)
     if options.settings:
         try:
             policy = policy._replace(settings=read_settings(options.settings))
         except SettingsProblem as wrong:
-            return generate, [_wrong("--settings", str(wrong), wrong.remedy, file=wrong.file)]
+            return generate, [finding(wrong.code, option="--settings", file=wrong.file, error=wrong.error)]
     return generate._replace(policy=policy), []
 
 
@@ -78,7 +74,7 @@ def _manifest(generate: Generate, options: Namespace) -> tuple[Generate, list[Fi
         disable_updates=manifest.disable_updates or options.disable_updates,
     )
     if options.disable_updates and options.add_workload_owner_key:
-        findings.append(_wrong("--disable-updates", "contradicts --add-workload-owner-key", "use one of the two"))
+        findings.append(finding("CC0909.no-updates", option="--disable-updates"))
     if options.manifest:
         import os
 
@@ -86,8 +82,8 @@ def _manifest(generate: Generate, options: Namespace) -> tuple[Generate, list[Fi
             try:
                 manifest = manifest._replace(base=decode(read_file(options.manifest)))
             except ManifestError as problem:
-                place = {"line": problem.line, "file": options.manifest}
-                findings.append(_wrong("--manifest", str(problem), "name a manifest.json", **place))
+                found = finding("CC0909.base", option="--manifest", error=str(problem))
+                findings.append(found._replace(line=problem.line, file=options.manifest))
     return generate._replace(manifest=manifest), findings
 
 
@@ -100,8 +96,7 @@ def _keys(option: str, paths: Sequence[str], check: Callable[[str], str]) -> tup
             key = public_key(_text(path))
             check(key)
         except KeyProblem as problem:
-            remedy = "name a file with one key in PEM, without a password"
-            findings.append(_wrong(option, str(problem), remedy, file=path))
+            findings.append(finding("CC0909.key", option=option, file=path, error=str(problem)))
         else:
             keys.append(key)
     return keys, findings
@@ -134,9 +129,8 @@ def _replacements(path: str) -> tuple[dict[str, str], list[Finding]]:
     images: dict[str, str] = {}
     findings: list[Finding] = []
     for entry in replacements(_text(path)):
-        if entry.problem:
-            found = _wrong("--image-replacements", entry.problem, "correct the line", line=entry.line, file=path)
-            findings.append(found)
+        if not entry.usable:
+            findings.append(finding("CC0909.replacement", option="--image-replacements", line=entry.line, file=path))
         else:
             images[entry.image] = entry.pinned
     return images, findings

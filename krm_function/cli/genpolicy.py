@@ -34,10 +34,9 @@ PASSED_ON = frozenset(
 @contextmanager
 def engine(path: str, seconds: int = SECONDS) -> Iterator[tuple[Engine | None, tuple[Finding, ...]]]:
     """The engine for a program, or what is wrong with its path; neither for "". It works until the block is left."""
-    problem = _problem(path) if path else ""
-    if problem:
-        remedy = "name genpolicy's executable by its path, such as ./genpolicy"
-        yield None, (finding("CC0909", option="--genpolicy", problem=problem, remedy=remedy),)
+    wrong = _wrong(path) if path else ""
+    if wrong:
+        yield None, (finding(wrong, option="--genpolicy", program=path),)
     elif path:
         from tempfile import TemporaryDirectory
 
@@ -47,12 +46,13 @@ def engine(path: str, seconds: int = SECONDS) -> Iterator[tuple[Engine | None, t
         yield None, ()
 
 
-def _problem(path: str) -> str:
+def _wrong(path: str) -> str:
+    """Why a path is not that of a program: CC0909 with a variant, "" if it is."""
     if os.sep not in path:
-        return f"{path} has no slash, and programs are not searched for"
+        return "CC0909.genpolicy-name"
     if not os.path.isfile(path):
-        return f"{path} is no file"
-    return "" if os.access(path, os.X_OK) else f"{path} is not executable"
+        return "CC0909.genpolicy-file"
+    return "" if os.access(path, os.X_OK) else "CC0909.genpolicy-mode"
 
 
 def arguments(directory: str, *, config: bool) -> list[str]:

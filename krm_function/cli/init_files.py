@@ -47,8 +47,7 @@ def find_target(directory: str, options: Namespace) -> tuple[Target | None, list
     if len(there) > 1 and not options.kpt:
         return None, [finding("CC1313", kind="Kustomization", files=", ".join(there))]
     if not options.kpt and not options.kustomize and bool(there) == package:
-        both = "both a kustomization and a Kptfile are" if package else "neither a kustomization nor a Kptfile is"
-        return None, [finding("CC1310", what=both, directory=directory)]
+        return None, [finding("CC1310.both" if package else "CC1310.neither", directory=directory)]
     host: HostName = "kpt" if options.kpt or (package and not options.kustomize) else "kustomize"
     name = KPTFILE if host == "kpt" else (*there, KUSTOMIZATIONS[0])[0]
     path = os.path.join(directory, name)
@@ -79,7 +78,7 @@ def wiring(directory: str, target: Target, platform: str) -> Wiring:
         if len(there) > 1 and kind != "ImageLock":
             findings.append(finding("CC1313", kind=kind, files=", ".join(there)))
         elif not there and os.path.lexists(path):
-            findings.append(finding("CC1311", file=path, problem=f"it is there, and is no {kind}"))
+            findings.append(finding("CC1311.taken", file=path, kind=kind))
         elif not there:
             files[path] = new_file(kind, target.host, platform).encode()
             changes.append(f"made {path}")
@@ -89,7 +88,7 @@ def wiring(directory: str, target: Target, platform: str) -> Wiring:
         try:
             data, added = _completed(read_file(generate), target.host, platform)
         except ValueError as problem:
-            findings.append(finding("CC1311", file=generate, problem=str(problem)))
+            findings.append(finding("CC1311.content", file=generate, error=str(problem)))
         else:
             files |= {generate: data} if added else {}
             changes += [f"changed {generate}: {one}" for one in added]

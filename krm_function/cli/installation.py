@@ -40,8 +40,7 @@ def install(directory: str, python: str) -> tuple[bool, list[Finding]]:
     if os.path.lexists(target) and (os.path.isdir(target) or HEADER.encode() not in read_file(target)):
         raise FileProblem(target, "is there, and not from an earlier install", writing=True)
     if "/" in python and not os.path.isabs(python):
-        problem, remedy = "must be an absolute path, or a name without a slash", "name the Python where the copy runs"
-        return False, [finding("CC0909", option="--python", problem=problem, remedy=remedy)]
+        return False, [finding("CC0909.python", option="--python")]
     sweep([target])
     sweep_directory(os.path.join(directory, "lib"))
     library = _copy(directory, members())
@@ -121,10 +120,10 @@ def _try(trial: str, python: str) -> list[Finding]:
         done = subprocess.run(command, env={}, capture_output=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "no answer"
-        return [finding("CC1320", problem=f"it does not run: {reason}")]
+        return [finding("CC1320.run", error=reason)]
     if done.returncode or done.stdout.decode(errors="replace") != f"{PROGRAM} {__version__}\n":
         reason = (done.stderr.decode(errors="replace").splitlines() or ["no answer"])[-1 if done.returncode == 1 else 0]
-        return [finding("CC1320", problem=f"it does not run: {reason.removeprefix(f'{PROGRAM}: ')}")]
+        return [finding("CC1320.run", error=reason.removeprefix(f"{PROGRAM}: "))]
     return []
 
 

@@ -40,9 +40,8 @@ def open_lock(path: str) -> tuple[LockFile, list[Finding]]:
     documents, findings = from_files([path])
     locks = [document for document in documents if _is_lock(document)]
     if len(locks) != 1 and not has_errors(findings):
-        problem = f"the file has {len(locks) or 'no'} ImageLock{'s' if len(locks) > 1 else ''}"
-        remedy = "name a file with one, or a new file"
-        return LockFile(path), [finding("CC0909", option="--output", problem=problem, remedy=remedy, file=path)]
+        code = "CC0909.locks" if locks else "CC0909.no-lock"
+        return LockFile(path), [finding(code, option="--output", count=len(locks), file=path)]
     return LockFile(path, locks[0] if locks else None), list(findings)
 
 

@@ -40,7 +40,7 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
     entries, wrong = known_entries([*documents, *([file.lock] if file.lock else [])])
     findings = [*inputs.findings, *problems, *more, *unmet, *wrong]
     if not inputs.findings and not any(resource.kind or not resource.certain for resource in inputs.resources):
-        findings.append(finding("CC0108", problem="there is no document in the input"))  # the command before failed
+        findings.append(finding("CC0108.no-document"))  # the command before failed
     findings = [finding("CC1211") if found.code == NO_RELEASE else found for found in dict.fromkeys(findings)]
     full = {entry["digest"]: entry for entry in entries.values() if not silent(entry)}
     partial = {name: entry for name, entry in entries.items() if silent(entry)}

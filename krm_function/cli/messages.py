@@ -72,7 +72,5 @@ def file_finding(problem: FileProblem) -> Finding:
 def empty_finding(problem: EmptyProblem, command: str) -> Finding:
     """The finding of an input with nothing in it. command: as it is called, such as `contrast-krm check`."""
     if problem.path:
-        remedy = f"look at what writes this file, or give {command} another one"
-        return finding("CC0109", file=problem.path, remedy=remedy)
-    remedy = f"look at what the command in front of the pipe says, or name files: {command} FILE"
-    return finding("CC0109", remedy=remedy)
+        return finding("CC0109.file", file=problem.path, command=command)
+    return finding("CC0109.pipe", command=command)

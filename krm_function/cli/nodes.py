@@ -37,8 +37,7 @@ def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
         return _named("--cluster", f"context {cluster.context}", _read(cluster.document))
     if options.nodes:
         if "-" in options.nodes and (not options.paths or "-" in options.paths):
-            problem, remedy = "standard input holds the resources", "name files for one of the two"
-            return KnownNodes(findings=(finding("CC0909", option="--nodes", problem=problem, remedy=remedy),))
+            return KnownNodes(findings=(finding("CC0909.stdin-resources", option="--nodes"),))
         read = read_inputs(options.nodes)
         found, problems = _from(read.resources)
         return _named("--nodes", ", ".join(options.nodes), (found, [*read.findings, *problems]))
@@ -50,8 +49,7 @@ def _named(option: str, source: str, read: tuple[list[Node], list[Finding]]) -> 
     """The nodes of a source that an option names."""
     found, problems = read
     if not found and not problems:
-        problem, remedy = "there is no Node in it", "give what `kubectl get nodes -o yaml` prints"
-        problems = [finding("CC0909", option=option, problem=problem, remedy=remedy)]
+        problems = [finding("CC0909.no-node", option=option)]
     return KnownNodes(tuple(found), source, tuple(problems))
 
 
@@ -73,7 +71,7 @@ def _from(resources: Iterable[Resource]) -> tuple[list[Node], list[Finding]]:
         findings += problems
     names = [node.name for node in nodes]
     twice = sorted({name for name in names if names.count(name) > 1})
-    findings += [finding("CC0314", _ref(name), ("metadata", "name"), problem="there is twice") for name in twice]
+    findings += [finding("CC0314.twice", _ref(name), ("metadata", "name")) for name in twice]
     return nodes, findings
 
 
@@ -84,9 +82,10 @@ def _read(value: Any, document: Document | None = None, file: str = "") -> tuple
 
 
 def _problems(problems: Iterable[Any], where: Any, file: str) -> Iterator[Finding]:
-    for name, path, problem in problems:
+    for name, path, cause in problems:
         line, column = where(path) if where is not None and file else (0, 0)
-        yield finding("CC0314", _ref(name), path, line=line, column=column, file=file if line else "", problem=problem)
+        found = finding(cause.code, _ref(name), path, **cause.values)
+        yield found._replace(line=line, column=column, file=file if line else "")
 
 
 def _ref(name: str) -> Ref:

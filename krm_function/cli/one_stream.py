@@ -43,6 +43,5 @@ def open_ends(inputs: Inputs, rendered: Rendered) -> list[Finding]:
         if not followed or not text or text.endswith("\n") or isinstance(source.decoded, DecodedList):
             continue
         if parse(text).value != parse(text + "\n").value:
-            problem = "the last line belongs to a string and has no line end, so no document can follow"
-            found.append(finding("CC0108", file=source.file, problem=problem))
+            found.append(finding("CC0108.open-end", file=source.file))
     return found

@@ -28,7 +28,7 @@ def weaker_findings(old_path: str, new: Output) -> tuple[Finding, ...]:
     The infos help to review the rest. Raises FileProblem.
     """
     if old_path == "-":
-        return (finding("CC0909", option="--no-weaker", problem="standard input is no file", remedy="name a file"),)
+        return (finding("CC0909.stdin-no-file", option="--no-weaker"),)
     paths = {identity(one.ref): one.spec_path for one in new.workloads}
     compared, findings = differences(read_output([old_path]), new)
     lines = [

@@ -19,11 +19,6 @@ from krm_function.yamltext import YamlError, decode
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
 
-NOTHING_SENT = (
-    "Helm 3 sends nothing to a post-renderer under --output-dir; drop that flag, or pipe `helm template` into this "
-    "command"
-)
-
 
 def post_render(
     data: bytes,
@@ -37,7 +32,7 @@ def post_render(
     from helm_plugin.codec import decode_helm, encode_helm
 
     if not data:
-        return print_findings([finding("CC0109", remedy=NOTHING_SENT)], form, report)
+        return print_findings([finding("CC0109.helm")], form, report)
     try:
         source = decode(data)
         del data

@@ -39,20 +39,15 @@ def read_before(path: str) -> tuple[Before, Sequence[Finding]]:
     except YamlError as problem:
         return Before(), [as_configuration(yaml_finding(problem, path))]
     except ValueError as problem:
-        return Before(), [_wrong(str(problem), "keep one of the two")._replace(file=path)]
+        return Before(), [finding("CC0909.releases", option="--output", file=path, error=str(problem))]
     if document is None:
-        remedy = "name a new file, or one that has a ContrastRelease"
-        return Before(), [_wrong("it has no ContrastRelease", remedy)._replace(file=path)]
+        return Before(), [finding("CC0909.no-release", option="--output", file=path)]
     findings = [*problems]
     for one in read:
         if isinstance(one.value, dict) and one.value.get("kind") == KIND:
             findings += parse_release(one._replace(file=path))[1]
     facts = () if has_errors(findings) else known_facts(document.value, path, document.line)
     return Before(data, document, facts), findings
-
-
-def _wrong(problem: str, remedy: str) -> Finding:
-    return finding("CC0909", option="--output", problem=problem, remedy=remedy)
 
 
 def parsed(data: bytes, combined: Combined) -> tuple[Release | None, list[Finding]]:

@@ -24,10 +24,7 @@ def read_in() -> bytes:
         from krm_function.cli.messages import print_findings
         from krm_function.findings import finding
 
-        option = "standard input"
-        print_findings(
-            [finding("CC0909", option=option, problem="it is a terminal", remedy="name files, or pipe the input in")]
-        )
+        print_findings([finding("CC0909.terminal", option="standard input")])
         raise Exit(USAGE)
     try:
         return sys.stdin.buffer.read()

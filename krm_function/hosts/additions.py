@@ -9,7 +9,7 @@ from typing import Any
 
 from krm_function.manifest import ManifestError, decode
 from krm_function.manifest.fields import FILE, MANIFEST
-from krm_function.model.hook import HOOK, hook_of
+from krm_function.model.hook import hook_of
 from krm_function.model.objects import reference
 from krm_function.model.platforms import is_handler
 from krm_function.model.runtime_class import API_VERSION, KIND
@@ -30,19 +30,19 @@ FIELDS = {
 
 
 def no_addition(value: Any) -> str:
-    """Explain why an object is not one that a render adds (lower case, no full stop, no value of it); "" if it is."""
+    """Why an object is not one that a render adds, as CC0116 with a variant; "" if it is one."""
     root = mapping(value)
     ref = reference(root)
     known = FIELDS.get((ref.api_version, ref.kind))
     if known is None:
-        return "only RuntimeClasses and ConfigMaps are added"
+        return "CC0116.kind"
     metadata = mapping(root.get("metadata"))
     if not known.issuperset(root) or not METADATA.issuperset(metadata):
-        return "it has more fields than an object that is added"
+        return "CC0116.fields"
     if ORIGINAL in mapping(metadata.get("annotations")):
-        return f"nothing that is added has an annotation {ORIGINAL}"
+        return "CC0116.original"
     if hook_of(root):
-        return f"nothing that is added has an annotation {HOOK}, with which it would not be part of the release"
+        return "CC0116.hook"
     return _no_runtime_class(root, ref.name) if ref.kind == KIND else _no_manifest(root)
 
 
@@ -50,12 +50,12 @@ def _no_runtime_class(root: dict[str, Any], name: str) -> str:
     """Why a RuntimeClass is not Contrast's. Its name may have got a prefix or suffix since."""
     handler = root.get("handler")
     if not isinstance(handler, str) or not is_handler(handler) or handler not in name:
-        return "its handler and its name are not those of a Contrast RuntimeClass"
+        return "CC0116.handler"
     overhead, scheduling = root.get("overhead", {}), root.get("scheduling", {})
     if not isinstance(overhead, dict) or not {"podFixed"}.issuperset(overhead):
-        return "its overhead is none of a Contrast RuntimeClass"
+        return "CC0116.overhead"
     if not isinstance(scheduling, dict) or not {"nodeSelector", "tolerations"}.issuperset(scheduling):
-        return "its scheduling is none of a Contrast RuntimeClass"
+        return "CC0116.scheduling"
     return ""
 
 
@@ -63,10 +63,10 @@ def _no_manifest(root: dict[str, Any]) -> str:
     """Why a ConfigMap does not hold a manifest and nothing else."""
     text = dig(root, ("data", FILE))
     if not isinstance(text, str) or len(mapping(root.get("data"))) != 1:
-        return f"it holds something else than {FILE}"
+        return "CC0116.data"
     try:
         manifest = decode(text.encode())
     except (ManifestError, UnicodeEncodeError):
-        return f"its {FILE} cannot be read"
+        return "CC0116.unreadable"
     named = all(isinstance(manifest.get(key), dict) for key in NEEDED)
-    return "" if named and MANIFEST.fields.keys() >= manifest.keys() else f"its {FILE} is no manifest"
+    return "" if named and MANIFEST.fields.keys() >= manifest.keys() else "CC0116.no-manifest"

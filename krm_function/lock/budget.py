@@ -10,7 +10,6 @@ from threading import Event
 from krm_function.lock.problem import Problem
 
 MOST_ENTRIES = 2_000_000  # of all layers that are read; each costs some microseconds
-REMEDY = "raise --timeout, or look at what slows the registry down"
 
 
 class Budget:
@@ -51,4 +50,4 @@ class Budget:
 
     def over(self) -> Problem:
         """The problem of too little time."""
-        return Problem("CC1250", registry="the source", problem=f"took more than {self._seconds:g} s", remedy=REMEDY)
+        return Problem("CC1250.time", registry="the source", seconds=f"{self._seconds:g}")

@@ -44,7 +44,7 @@ class Links:
                 return parts
             if self._walked > MOST_WALKED or len(parts) > LONGEST:
                 break
-        raise malformed(LAYER, "has entries below links that lead in a circle, or too far")
+        raise malformed("CC1204.circle", LAYER)
 
     def target(self, parts: Sequence[str]) -> str | None:
         """The target of the link at a path that `real` gave, None when there is none."""
@@ -54,7 +54,7 @@ class Links:
     def put(self, parts: Sequence[str], target: str) -> None:
         """Make a link. Raises Problem when there are too many."""
         if len(target) > LONGEST:
-            raise malformed(LAYER, f"has a link to more than {LONGEST} characters")
+            raise malformed("CC1204.link", LAYER, limit=LONGEST)
         self._text += sum(map(len, parts)) + len(target) + 64
         if self._text > MOST_TEXT:
             raise Problem("CC1206", what=LAYER, limit="64 MiB of symbolic links")
@@ -96,8 +96,8 @@ class Links:
 def parts_of(name: bytes) -> list[str]:
     """A path in parts, cleaned as Go's filepath.Clean does below the root. Raises Problem for one with `..`."""
     if len(name) > LONGEST:
-        raise malformed(LAYER, f"has a path of more than {LONGEST} bytes")
+        raise malformed("CC1204.path", LAYER, limit=LONGEST)
     parts = [part for part in name.decode("utf-8", "surrogateescape").split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise malformed(LAYER, "has a path with ..")
+        raise malformed("CC1204.parent", LAYER)
     return parts

@@ -28,7 +28,7 @@ class Layout:
         self._tree = tree
         version = read_json(tree, "oci-layout").get("imageLayoutVersion")
         if version != "1.0.0":
-            raise Problem("CC1254", place=tree.place, problem="is an OCI layout of an unknown version")
+            raise Problem("CC1254.version", place=tree.place)
         self._entries = maps(read_json(tree, "index.json").get("manifests"))
 
     def find(self, image: Image, digest: str, budget: Budget) -> Found:
@@ -46,7 +46,7 @@ class Layout:
         del image, budget
         extent = self._blob(part.digest)
         if extent is None:
-            raise malformed(f"{part.digest[:19]}…", "is not in the layout, though the manifest names it")
+            raise malformed("CC1204.not-in-layout", f"{part.digest[:19]}…")
         return consume(extent.chunks())
 
     def _named(self, image: Image) -> str:
@@ -69,13 +69,13 @@ def read_json(tree: FileTree, name: str) -> dict[str, Any]:
     """A small JSON object of a tree. Raises Problem."""
     extent = tree.get(name)
     if extent is None:
-        raise Problem("CC1254", place=tree.place, problem=f"has no {name}")
+        raise Problem("CC1254.lacks", place=tree.place, name=name)
     if extent.size > MANIFEST_LIMIT:
-        raise Problem("CC1254", place=tree.place, problem=f"its {name} is too large")
+        raise Problem("CC1254.size", place=tree.place, name=name)
     try:
         return load(b"".join(extent.chunks()).decode("utf-8"))
     except (ValueError, RecursionError):
-        raise Problem("CC1254", place=tree.place, problem=f"its {name} is no JSON object") from None
+        raise Problem("CC1254.json", place=tree.place, name=name) from None
 
 
 def _is_called(entry: Mapping[str, Any], image: Image) -> bool:

@@ -75,22 +75,22 @@ def decode_manifest(data: bytes, media_type: str) -> Manifest | Index:
     claimed = value.get("mediaType") or media_type.partition(";")[0].strip()
     is_index, is_manifest = "manifests" in value, "config" in value or "layers" in value
     if value.get("schemaVersion") != 2 or "fsLayers" in value:
-        raise malformed(what, "has a schemaVersion other than 2")
+        raise malformed("CC1204.schema-version", what)
     if is_index == is_manifest or (claimed in INDEXES and is_manifest) or (claimed in MANIFESTS and is_index):
-        raise malformed(what, "can be read as an image and as an index")
+        raise malformed("CC1204.both", what)
     if claimed and claimed not in (*INDEXES, *MANIFESTS, "application/json", "text/plain", "application/octet-stream"):
-        raise malformed(what, "is of no known media type")
+        raise malformed("CC1204.media-type", what)
     if is_index:
         return Index(tuple(_entry(item) for item in _list(value, "manifests", what) if not _is_attestation(item)))
     config = _descriptor(value.get("config"), what)
     if config.media_type not in CONFIGS:
-        raise malformed(what, "belongs to no container image")
+        raise malformed("CC1204.no-image", what)
     rows = _list(value, "layers", what)
     if len(rows) > MOST_LAYERS:
         raise Problem("CC1206", what=what, limit=f"{MOST_LAYERS} layers")
     layers = tuple(_descriptor(item, what) for item in rows)
     if any(layer.media_type not in LAYERS for layer in layers):
-        raise malformed(what, "has a layer of an unknown media type")
+        raise malformed("CC1204.layer-type", what)
     return Manifest(config, layers)
 
 
@@ -118,14 +118,14 @@ def image_config(data: bytes, layers: int) -> ImageConfig:
         raise Problem("CC1205", found=platform)
     diff_ids = _list(mapping(value.get("rootfs")), "diff_ids", what)
     if len(diff_ids) != layers:
-        raise malformed(what, f"lists {len(diff_ids)} layers, the manifest {layers}")
+        raise malformed("CC1204.layer-count", what, count=len(diff_ids), layers=layers)
     config = value.get("config")
     if config is not None and not isinstance(config, dict):
-        raise malformed(what, "has a config that is no map")
+        raise malformed("CC1204.config", what)
     wanted = {key: config[key] for key in KEPT if config and config.get(key) not in (None, "", False)}
     reading = read_value(CONFIG, wanted)
     for fault in reading.faults:
-        raise malformed(what, f"config.{dotted(fault.path[:1])} {fault.problem}")
+        raise malformed("CC1204.field", what, field=dotted(fault.path[:1]), error=fault.problem)
     return ImageConfig(reading.value, tuple(_digest(digest, what) for digest in diff_ids))
 
 
@@ -133,17 +133,17 @@ def _object(data: bytes, what: str) -> dict[str, Any]:
     try:
         return load(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise malformed(what, "is not UTF-8") from None
+        raise malformed("CC1204.encoding", what) from None
     except RecursionError:
-        raise malformed(what, "is nested too deeply") from None
+        raise malformed("CC1204.depth", what) from None
     except ValueError as problem:
-        raise malformed(what, str(problem)) from None
+        raise malformed("CC1204.json", what, error=str(problem)) from None
 
 
 def _list(value: Mapping[str, Any], key: str, what: str) -> list[Any]:
     found = value.get(key)
     if not isinstance(found, list):
-        raise malformed(what, f"has no list {key}")
+        raise malformed("CC1204.list", what, key=key)
     return found
 
 
@@ -164,13 +164,13 @@ def _descriptor(value: Any, what: str) -> Descriptor:
     part = mapping(value)
     media_type, size = part.get("mediaType"), part.get("size")
     if not isinstance(media_type, str) or isinstance(size, bool) or not isinstance(size, int) or size < 0:
-        raise malformed(what, "has a descriptor without mediaType or size")
+        raise malformed("CC1204.descriptor", what)
     return Descriptor(media_type, _digest(part.get("digest"), what), size)
 
 
 def _digest(value: Any, what: str) -> str:
     if not isinstance(value, str) or not re.fullmatch(DIGEST, value):
-        raise malformed(what, "has a digest that is not sha256: and 64 hex digits")
+        raise malformed("CC1204.digest", what)
     return value
 
 

@@ -126,7 +126,7 @@ def _manifest(image: Image, found: Found, source: ImageSource, budget: Budget) -
         whole([inner.data], chosen, "the manifest", MANIFEST_LIMIT), inner.media_type or chosen.media_type
     )
     if isinstance(made, Index):
-        raise malformed("the index", "leads to another index")
+        raise malformed("CC1204.nested-index", "the index")
     return made
 
 
@@ -152,7 +152,7 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
                     collections.deque(verified, maxlen=0)
                 raise
             for _ in verified:  # nothing is left, or the digest would not have been looked at
-                raise malformed("a layer", "has something behind its compressed stream")
+                raise malformed("CC1204.behind", "a layer")
             return made
 
         return shop.layers.read(part.digest, watched, lambda: source.read(image, part, consume, budget))

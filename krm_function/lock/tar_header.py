@@ -54,7 +54,7 @@ def number(field: bytes) -> int:
     if field[0] & 0x80:
         value = int.from_bytes(field, "big") - (1 << 8 * len(field) - 1)
         if field[0] & 0x40:
-            raise malformed(LAYER, "has a file of negative size")
+            raise malformed("CC1204.negative", LAYER)
         if value >= LARGEST:
             raise damaged()
         return value
@@ -75,20 +75,20 @@ def read_records(data: bytes) -> dict[bytes, bytes]:
         digits = data[at:space]
         end = at + int(digits) if space > 0 and digits.isdigit() else -1
         if not space + 1 < end <= len(data) or data[end - 1] != ord("\n"):
-            raise damaged("has a damaged extended header")
+            raise damaged("CC1204.extended")
         key, equals, value = data[space + 1 : end - 1].partition(b"=")
         if not key or not equals:
-            raise damaged("has a damaged extended header")
+            raise damaged("CC1204.extended")
         if b"\0" in (value if key in TEXTS else key):
-            raise malformed(LAYER, "has a path with NUL")
+            raise malformed("CC1204.nul", LAYER)
         found[key] = value
         at = end
     return found
 
 
-def damaged(problem: str = "has a damaged header") -> Problem:
-    """The problem of a damaged header."""
-    return malformed(LAYER, problem)
+def damaged(code: str = "CC1204.header") -> Problem:
+    """The problem of a damaged header. code: CC1204 with a variant."""
+    return malformed(code, LAYER)
 
 
 def _prefixed(block: bytes, name: bytes) -> bytes:

@@ -77,7 +77,7 @@ class Archive:
         except OSError as problem:
             raise unreadable_file(path, problem) from None
         except (tarfile.TarError, ValueError, OverflowError, RecursionError):
-            raise Problem("CC1254", place=path, problem="is no tar archive, or a compressed one") from None
+            raise Problem("CC1254.tar", place=path) from None
 
     def get(self, name: str) -> Extent | None:
         """The file of that name; links are followed, because `docker save` stores equal layers once."""
@@ -104,7 +104,7 @@ def open_tree(path: str) -> FileTree:
 def unreadable_file(path: str, problem: OSError) -> Problem:
     """The problem of a file that cannot be read."""
     said = problem.strerror or "cannot be read"
-    return Problem("CC1254", place=path, problem=said[:1].lower() + said[1:])
+    return Problem("CC1254.system", place=path, error=said[:1].lower() + said[1:])
 
 
 def _is_inside(name: str) -> bool:

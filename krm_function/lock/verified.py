@@ -24,14 +24,13 @@ def chunks(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> It
         if count > most:
             if part.size < 0:
                 raise too_large(what, limit)
-            raise Problem("CC1203", what=what, problem=f"is longer than its {part.size} bytes", digest=part.digest)
+            raise Problem("CC1203.longer", what=what, size=part.size, digest=part.digest)
         seen.update(chunk)
         yield chunk
     if 0 <= part.size != count:
-        problem = f"ends after {count} of its {part.size} bytes"
-        raise Problem("CC1203", what=what, problem=problem, digest=part.digest)
+        raise Problem("CC1203.shorter", what=what, count=count, size=part.size, digest=part.digest)
     if f"sha256:{seen.hexdigest()}" != part.digest:
-        raise Problem("CC1203", what=what, problem="holds something else", digest=part.digest)
+        raise Problem("CC1203.other", what=what, digest=part.digest)
 
 
 def whole(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> bytes:

@@ -33,17 +33,16 @@ def _finding(fault: Fault, root: Path, ref: Ref | None) -> Finding:
     if fault.kind == "type":
         return type_finding(fault, root, ref)
     if fault.kind == "unknown":
-        return finding("CC0605", ref, at, field=field, remedy=_remedy(fault))
+        near = _nearest_field(fault)
+        return finding("CC0605.near" if near else "CC0605", ref, at, field=field, near=near)
     if fault.kind == "missing":
-        remedy = f"add {fault.path[-1]}"
-        return finding("CC0604", ref, at[:-1], field=field, problem=fault.problem, remedy=remedy)
+        return finding("CC0604.missing", ref, at[:-1], field=field, key=fault.path[-1])
     if isinstance(fault.spec, Only):
-        return finding("CC0601", ref, at, field=field)
-    return finding("CC0604", ref, at, field=field, problem=fault.problem, remedy="correct the value")
+        return finding("CC0601.field", ref, at, field=field)
+    return finding("CC0604.value", ref, at, field=field, error=fault.problem)
 
 
-def _remedy(fault: Fault) -> str:
+def _nearest_field(fault: Fault) -> str:
     from krm_function.schema.nearest import nearest
 
-    near = nearest(str(fault.path[-1]), fault.spec.fields) if isinstance(fault.spec, Record) else ""
-    return f"did you mean {near}?" if near else "remove it, or set policy.engine: none"
+    return nearest(str(fault.path[-1]), fault.spec.fields) if isinstance(fault.spec, Record) else ""

@@ -64,11 +64,7 @@ def manifest_facts(manifest: Mapping[str, Any], file: str, vcpus: int) -> Facts:
     ]
     if filled:
         fields = ", ".join(filled)
-        findings.append(
-            finding("CC1305", file=file, what=fields, why="an operator's values are not the release's")._replace(
-                hint="set them under spec.manifest.referenceValues of the ContrastGenerate"
-            )
-        )
+        findings.append(finding("CC1305.operator", file=file, what=fields))
     return Facts(tuple(facts), tuple(findings))
 
 
@@ -81,11 +77,9 @@ def _entries(manifest: Mapping[str, Any], file: str, findings: list[Finding]) ->
             if platform is not None and platform.tee == tee:
                 yield Entry(platform, _product(value), value, field)
             elif marker:
-                why = "this platform is not supported"
-                findings.append(finding("CC1305", file=file, what=f"ReferenceValues.{field}", why=why))
+                findings.append(finding("CC1305.platform", file=file, what=f"ReferenceValues.{field}"))
             else:
-                problem = f"ReferenceValues.{field} does not say its Platform, as Contrast does since v1.17"
-                findings.append(finding("CC1304", file=file, problem=problem))
+                findings.append(finding("CC1304.platform", file=file, field=field))
 
 
 def _measured(entry: Entry, file: str, *, first_rtmr_is_weak: bool) -> list[Fact]:
@@ -110,9 +104,8 @@ def _rtmr0(entries: list[Entry], file: str, vcpus: int, findings: list[Finding])
     sure = [entry for entry in entries if not entry.value.get("Rtmr0Alternatives")]
     rtmrs = [entry.value.get("Rtmrs") for entry in sure]
     if not entries or len(sure) < len(entries):
-        problem = "it has no entry for Metal-QEMU-TDX" if not entries else "it was made for pods of several sizes"
-        remedy = "give a manifest made for TDX pods of this one size"
-        findings.append(finding("CC0909", option="--vcpus", problem=problem, remedy=remedy, file=file))
+        code = "CC0909.sizes" if entries else "CC0909.no-tdx"
+        findings.append(finding(code, option="--vcpus", file=file))
         return []
     place = ("platforms", entries[0].platform.name, "rtmr0ByVCPU", str(vcpus))
     return [Fact(place, one[0], file) for one in rtmrs if isinstance(one, list) and one]

@@ -92,7 +92,7 @@ def _policies(
             findings.append(finding("CC0712", ref, (*workload.root, "metadata", "name")))
         elif role not in {"", COORDINATOR}:
             label = (*workload.metadata_path, "labels", POD_ROLE)
-            findings.append(finding("CC0702", ref, label, field="Role", problem=f"unknown role {role}"))
+            findings.append(finding("CC0702.role", ref, label, field="Role", role=role))
         elif digest in policies:
             findings.append(finding("CC0705", ref, path, first=_full(owners[digest]), second=_full(ref), digest=digest))
         else:

@@ -114,9 +114,9 @@ def _not_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
     from krm_function.hosts.additions import no_addition
 
     return tuple(
-        placed(finding("CC0116", reference(value), _annotation(root, EMITTED), problem=problem), resource, document)
+        placed(finding(wrong, reference(value), _annotation(root, EMITTED)), resource, document)
         for root, value in found.items()
-        if (problem := no_addition(value))
+        if (wrong := no_addition(value))
     )
 
 

@@ -17,7 +17,7 @@ from krm_function.model.gpu import gpu_count, gpu_problems
 from krm_function.model.image import is_contrast_image, parse_image, shown
 from krm_function.model.injected.initializer import INITIALIZER
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
-from krm_function.model.mesh_annotations import EGRESS, read_mesh
+from krm_function.model.mesh_annotations import read_mesh
 from krm_function.model.pod_types import type_findings
 from krm_function.model.pods import claim_templates, claims, named, sources
 from krm_function.model.vcpus import vcpus
@@ -116,19 +116,14 @@ def _unread(workload: Workload, metadata: Path, what: str, key: str, place: str)
         where = annotations.where(key)
         return finding("CC0202", workload.ref, path, what=what, key=key, place=place, where=where)
     near = annotations.suggest(key)
-    remedy = f"did you mean {near}?" if near else "remove it; Contrast reads no such key"
-    return finding("CC0203", workload.ref, path, what=what, key=key, remedy=remedy)
+    return finding("CC0203.near" if near else "CC0203", workload.ref, path, what=what, key=key, near=near)
 
 
 def _mesh(workload: Workload) -> Iterator[Finding]:
     """The grammar of the service mesh annotations."""
-    for key, problem in read_mesh(workload.annotations).problems:
+    for key, cause in read_mesh(workload.annotations).problems:
         path = (*workload.metadata_path, "annotations", key)
-        if key == EGRESS and workload.annotations[key] == "":
-            yield finding("CC0205", workload.ref, path)
-        else:
-            remedy = f"write {annotations.KNOWN[key].value}"
-            yield finding("CC0204", workload.ref, path, key=key, problem=problem, remedy=remedy)
+        yield finding(cause.code, workload.ref, path, key=key, grammar=annotations.KNOWN[key].value, **cause.values)
 
 
 def _processors(workload: Workload) -> Iterator[Finding]:
@@ -136,8 +131,8 @@ def _processors(workload: Workload) -> Iterator[Finding]:
     count = vcpus(workload)
     gpus = gpu_count(workload.pod_spec)
     path = workload.spec_path
-    for at, problem in gpu_problems(workload.pod_spec):
-        yield finding("CC0408", workload.ref, path + at, key=str(at[-1]), problem=problem)
+    for at, cause in gpu_problems(workload.pod_spec):
+        yield finding(cause.code, workload.ref, path + at, key=str(at[-1]), **cause.values)
     if isinstance(count, Finding):
         yield count
     elif not 1 <= count <= MAX_VCPUS:

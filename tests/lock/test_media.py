@@ -19,7 +19,7 @@ def refused(value: object, says: str, media_type: str = MANIFEST) -> None:
     with pytest.raises(Problem) as caught:
         decode_manifest(data, media_type)
     assert caught.value.code == "CC1204"
-    assert says in caught.value.values["problem"]
+    assert says in caught.value.finding("").message
 
 
 @pytest.mark.parametrize("media_type", [MANIFEST, "", "application/json", f"{MANIFEST}; charset=utf-8"])
@@ -104,13 +104,13 @@ def test_a_configuration_of_the_wrong_shape(settings: object, says: str) -> None
     with pytest.raises(Problem) as caught:
         image_config(config([], settings), 0)
     assert caught.value.code == "CC1204"
-    assert says in caught.value.values["problem"]
+    assert says in caught.value.finding("").message
 
 
 def test_a_configuration_with_other_layers() -> None:
     with pytest.raises(Problem) as caught:
         image_config(config([layer(tar({}))]), 2)
-    assert "lists 1 layers, the manifest 2" in caught.value.values["problem"]
+    assert "lists 1 layers, the manifest 2" in caught.value.finding("").message
 
 
 def test_only_what_decides_how_it_runs_is_kept() -> None:

@@ -40,7 +40,7 @@ def refused(says: str, *layers: Members | list[tuple[str, Any]]) -> None:
     with pytest.raises(Problem) as caught:
         found(*layers)
     assert caught.value.code == "CC1208"
-    assert says in caught.value.values["problem"]
+    assert says in caught.value.finding("").message
 
 
 BOTH = {"etc/": None, "etc/passwd": "low", "etc/group": "group"}
@@ -149,7 +149,7 @@ def test_a_diff_id_that_is_another() -> None:
 
     with pytest.raises(Problem) as caught:
         accounts([Descriptor("", part.diff_id, 1)], ["sha256:" + "0" * 64], reader)
-    assert "diffID" in caught.value.values["problem"]
+    assert "diffID" in caught.value.finding("").message
 
 
 # --- against a file system that is really built, layer by layer

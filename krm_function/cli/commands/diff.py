@@ -75,7 +75,7 @@ def _diff_policies(options: Namespace) -> int:
 
     old_path, new_path = options.policy
     if old_path == new_path == "-":
-        found = finding("CC0909", option="--policy", problem="standard input is read once", remedy="name two outputs")
+        found = finding("CC0909.stdin-twice", option="--policy")
         return print_findings([found], options.format, options.report)
     old, new = read_output([old_path]), read_output([new_path])
     compared, findings = differences(old, new)

@@ -98,8 +98,7 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
     from krm_function.hosts.writing import NewFile, write_files
 
     if options.in_place and (not options.paths or "-" in options.paths):
-        problem = "standard input cannot be rewritten"
-        found = [finding("CC0909", option="--in-place", problem=problem, remedy="name files or directories")]
+        found = [finding("CC0909.stdin-in-place", option="--in-place")]
         return print_findings(found, options.format, options.report)
     if options.manifest:
         must_be_regular(options.manifest)
@@ -129,13 +128,11 @@ def _wrong_files(options: Namespace, inputs: "Inputs", rendered: "Rendered") -> 
 
     found: list[Finding] = []
     if options.output and same_file(options.output, [*find(options.config), *(one.file for one in inputs.sources)]):
-        remedy = "name another file, or use --in-place"
-        found.append(finding("CC0909", option="--output", problem="it is one of the inputs", remedy=remedy))
+        found.append(finding("CC0909.input-in-place", option="--output"))
     if options.manifest and not rendered.manifest and not has_errors((*rendered.findings, *found)):
-        found.append(finding("CC0909", option="--manifest", problem="no manifest was made", remedy="see manifest.emit"))
+        found.append(finding("CC0909.no-manifest", option="--manifest"))
     if options.output and options.manifest and os.path.realpath(options.output) == os.path.realpath(options.manifest):
-        problem, remedy = "it is the file of --manifest too", "name two files"
-        found.append(finding("CC0909", option="--output", problem=problem, remedy=remedy))
+        found.append(finding("CC0909.manifest-too", option="--output"))
     return found
 
 

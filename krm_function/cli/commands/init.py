@@ -81,8 +81,8 @@ def _wrong_platform(name: str) -> "list[Finding]":
     from krm_function.model.platforms import PLATFORMS
     from krm_function.schema.nearest import nearest
 
-    remedy = f"use {nearest(name, PLATFORMS) or ', '.join(PLATFORMS)}"
-    return [finding("CC0909", option="--platform", problem=f"unknown platform {name}", remedy=remedy)]
+    known = nearest(name, PLATFORMS) or ", ".join(PLATFORMS)
+    return [finding("CC0909.platform", option="--platform", platform=name, known=known)]
 
 
 def _diff(files: Mapping[str, bytes]) -> Iterator[str]:

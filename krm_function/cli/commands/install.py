@@ -43,7 +43,7 @@ def run(options: Namespace) -> int:
     try:
         changed, findings = install(directory, python)
     except NotCopied as problem:
-        changed, findings = False, [finding("CC1320", problem=str(problem))]
+        changed, findings = False, [finding("CC1320.copy", error=str(problem))]
     except FileProblem:
         raise
     except OSError as problem:

@@ -88,8 +88,7 @@ def _wrong(private: str, public: str, add_to: str, field: str) -> "list[Finding]
     from krm_function.yamltext import YamlError
 
     if private == STANDARD_OUTPUT and not public and not add_to:
-        problem, remedy = "the public key would go to standard output as well", "name a file with --public"
-        return [finding("CC0909", option="--output", problem=problem, remedy=remedy)]
+        return [finding("CC0909.public-key", option="--output")]
     if not add_to:
         return []
     try:
@@ -97,8 +96,7 @@ def _wrong(private: str, public: str, add_to: str, field: str) -> "list[Finding]
     except YamlError as problem:
         return [yaml_finding(problem, add_to)]
     except ValueError as problem:
-        remedy = "name the file with the ContrastGenerate"
-        return [finding("CC0909", option="--add-to", problem=str(problem), remedy=remedy, file=add_to)]
+        return [finding("CC0909.add-to", option="--add-to", file=add_to, error=str(problem))]
     return []
 
 

@@ -7,7 +7,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krm_function.cli.options import LONGEST_TIMEOUT, add_config, add_findings, add_paths
 from krm_function.cli.parser import Parser
@@ -119,28 +119,28 @@ def _flags(options: Namespace) -> "tuple[list[SourceOption], LockLimits, list[Fi
 
     wrong: list[Finding] = []
 
-    def refuse(option: str, problem: str, remedy: str) -> None:
-        wrong.append(finding("CC0909", option=option, problem=problem, remedy=remedy))
+    def refuse(code: str, option: str, **values: Any) -> None:
+        wrong.append(finding(code, option=option, **values))
 
     sources = []
     for text in options.source or ["registry"]:
         source = parse_source(text)
         if source is None:
-            refuse("--from", "names no source", f"use {', '.join(FORMS[:-1])} or {FORMS[-1]}")
+            refuse("CC0909.source", "--from", known=", ".join(FORMS[:-1]), last=FORMS[-1])
         else:
             sources.append(source)
     for host in options.insecure_registry:
         if not re.fullmatch(rf"{HOST}(?::[0-9]{{1,5}})?", host):
-            refuse("--insecure-registry", "is not host or host:port", "write it as in the image's name, no scheme")
+            refuse("CC0909.registry", "--insecure-registry")
     size = re.fullmatch(r"([1-9][0-9]{0,12})(Ki|Mi|Gi)?", options.max_layer_size)
     if size is None:
-        refuse("--max-layer-size", "is not a number of bytes", "write a number, or one with Ki, Mi or Gi: 8Gi")
+        refuse("CC0909.layer-size", "--max-layer-size")
     if not 1 <= options.jobs <= MOST_JOBS:
-        refuse("--jobs", f"must be 1 to {MOST_JOBS}", "write a number between")
+        refuse("CC0909.jobs", "--jobs", limit=MOST_JOBS)
     if not 1 <= options.timeout <= LONGEST_TIMEOUT:
-        refuse("--timeout", f"must be 1 to {LONGEST_TIMEOUT} seconds", "write a number between")
+        refuse("CC0909.timeout", "--timeout", limit=LONGEST_TIMEOUT)
     if options.prune and not options.output:
-        refuse("--prune", "has no lock to drop entries from", "name it with -o")
+        refuse("CC0909.prune", "--prune")
     limit = int(size[1]) * UNITS[(size[2] or "").lower()] if size else 0
     return sources, LockLimits(limit, float(options.timeout)), wrong
 

@@ -39,7 +39,7 @@ def run(options: Namespace) -> int:
         if not found:
             findings += (finding("CC1106"),)
         elif len(set(found)) > 1:
-            findings += (finding("CC0108", problem=f"{len(found)} different manifests in the input"),)
+            findings += (finding("CC0108.manifests", count=len(found)),)
         else:
             write_out(found[0].encode("utf-8"))
     return print_findings(findings, options.format, options.report)

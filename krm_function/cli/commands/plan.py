@@ -70,8 +70,7 @@ def run(options: Namespace) -> int:
     inputs = read_inputs(options.paths)
     named = [path for path in options.nodes if path != "-"]
     if file and same_file(file, [*find(options.config), *find(named), *(one.file for one in inputs.sources)]):
-        problem, remedy = "it is one of the inputs", "name another file"
-        wrong = finding("CC0909", option="--output", problem=problem, remedy=remedy)
+        wrong = finding("CC0909.input", option="--output")
         return print_findings([wrong], options.format, options.report)
     known = known_nodes(options, inputs)
     if has_errors(known.findings):

@@ -116,19 +116,14 @@ def _names(release: "Release") -> str:
 def _usage(options: Namespace) -> "list[Finding]":
     """What is wrong with the options."""
     from krm_function.api.release import VERSION
+    from krm_function.findings import finding
 
     findings: list[Finding] = []
     if options.release and not re.fullmatch(VERSION, options.release):
-        findings.append(_wrong("--release", "is no version", "write it like v1.25.0"))
+        findings.append(finding("CC0909.version", option="--release"))
     if options.vcpus and not 1 <= options.vcpus <= LAST_VCPU:
-        findings.append(_wrong("--vcpus", f"must be from 1 to {LAST_VCPU}", "say how many vCPUs the pods have"))
+        findings.append(finding("CC0909.vcpus", option="--vcpus", limit=LAST_VCPU))
     return findings
-
-
-def _wrong(option: str, problem: str, remedy: str) -> "Finding":
-    from krm_function.findings import finding
-
-    return finding("CC0909", option=option, problem=problem, remedy=remedy)
 
 
 def _read(path: str) -> bytes:
