@@ -30,7 +30,7 @@ ELSEWHERE = frozenset(
         *("cli.looking", "cli.parser", "cli.rendering", "cli.setting_up"),
         *("cli.genpolicy", "cli.policy", "policy.compare", "policy.dropins", "policy.genpolicy"),
         *("hosts.stream", "report.machine", "report.plan", "report.pools", "checking", "placement"),
-        *("cli.lock", "lock"),
+        *("cli.lock", "lock", "schema.remedy"),
         *("yamltext.fast.validate", "yamltext.fast.items", "yamltext.fast.stream"),
     )
 )
