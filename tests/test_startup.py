@@ -32,7 +32,7 @@ ELSEWHERE = frozenset(
         *("cli.generate_flags", "cli.genpolicy", "cli.inputs", "cli.rendered", "cli.sealed_workload"),
         *("policy.compare", "policy.dropins", "policy.genpolicy"),
         *("hosts.stream", "report.machine", "report.plan", "report.pools", "checking", "placement"),
-        *("cli.lock_task", "lock"),
+        *("cli.lock_task", "lock", "schema.remedy"),
         *("yamltext.fast.validate", "yamltext.fast.items", "yamltext.fast.stream"),
     )
 )

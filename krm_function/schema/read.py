@@ -10,6 +10,7 @@ checker to find. Nothing is filled in.
     Record                    a null is left out
 """
 
+from collections.abc import Container
 from typing import Any
 
 from krm_function.record import NamedTuple
@@ -40,7 +41,7 @@ def _normal(spec: Spec, value: Any) -> Any:
                 if item is not None or name not in fields
             }
         case MapOf() if isinstance(value, dict):
-            return {_key(key): _normal(spec.values, item) for key, item in value.items()}
+            return {_key(key, value): _normal(spec.values, item) for key, item in value.items()}
         case OneOrMany() if not isinstance(value, list):
             return _normal(spec.items, value)
         case ListOf() | OneOrMany() if isinstance(value, list):
@@ -58,5 +59,7 @@ def _normal(spec: Spec, value: Any) -> Any:
             return value
 
 
-def _key(key: Any) -> Any:
-    return str(key) if isinstance(key, int) and not isinstance(key, bool) else key
+def _key(key: Any, keys: Container[Any]) -> Any:
+    """A key as text, unless the map has that text as a key as well: then the number is a fault."""
+    text = str(key) if isinstance(key, int) and not isinstance(key, bool) else key
+    return key if text in keys else text

@@ -172,6 +172,14 @@ def test_reading_makes_the_same_of_what_yaml_holds_for_the_same(field: str, valu
     assert read_value(TABLE, {field: value, "text": None}) == ({field: normal}, ())
 
 
+def test_a_number_and_its_text_as_keys_of_one_map_are_a_fault() -> None:
+    digits = MapOf(Text("digits", "[0-9]+"), ANY_TEXT)
+    assert read_value(digits, {2: "a"}) == ({"2": "a"}, ())
+    assert found(read_value(digits, {2: "a", "2": "b"}).value, digits) == [
+        (("2",), "type", "the key must be a string, not an integer")
+    ]
+
+
 def test_what_is_wrong_stays_as_it_is() -> None:
     made = read_value(TABLE, {"colour": "Blue", "count": 2.5, "x": None})
     assert made.value == {"colour": "Blue", "count": 2.5, "x": None}
