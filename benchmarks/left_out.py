@@ -91,18 +91,8 @@ SHORT_CUTS = (
     ShortCut("record.py", "typing.NamedTuple in its place", instead={"krm_function.record": _TYPING}),
     ShortCut("record.py, collections", "collections.namedtuple", instead={"krm_function.record": _COLLECTIONS}),
     ShortCut(
-        "fast/plain_lines.py",
-        "documents of plain lines, read without the parser",
-        {"krm_function.yamltext.fast.plain_lines": "def read_lines(text): return UNREAD\n"},
-    ),
-    ShortCut(
         "fast/values.py",
-        "values without positions (plain_lines stays)",
-        {"krm_function.yamltext.fast.values": "def by_events(text): return parse(text).value\n"},
-    ),
-    ShortCut(
-        "both readers of values",
-        "`parse` in place of both",
+        "values without positions",
         {"krm_function.yamltext.fast.values": "def read_value(text): return parse(text).value\n"},
     ),
     ShortCut(

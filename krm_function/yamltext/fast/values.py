@@ -20,7 +20,6 @@ from krm_function.libyaml import (
 from krm_function.yamltext.document import parse
 from krm_function.yamltext.errors import LIMITS
 from krm_function.yamltext.events import Event, Pull, open_events
-from krm_function.yamltext.fast.plain_lines import UNREAD, read_lines
 from krm_function.yamltext.scalars import typed
 
 
@@ -30,12 +29,6 @@ class _Rare(Exception):
 
 def read_value(text: str) -> Any:
     """What `parse(text).value` is. Raises YamlError like it."""
-    value = read_lines(text)
-    return by_events(text) if value is UNREAD else value
-
-
-def by_events(text: str) -> Any:
-    """The same without the plain lines' short cut."""
     try:
         return _document(open_events(text, LIMITS))
     except (_Rare, YAMLError):
