@@ -118,7 +118,9 @@ SHORT_CUTS = (
         },
     ),
     ShortCut("gc.disable", "the collector is off", {"krm_function.cli.main": "import gc\ngc.disable = lambda: None\n"}),
-    ShortCut("gc.freeze", "no collection at the end", {"krm_function.cli.main": "import gc\ngc.freeze = lambda: None\n"}),
+    ShortCut(
+        "gc.freeze", "no collection at the end", {"krm_function.cli.main": "import gc\ngc.freeze = lambda: None\n"}
+    ),
     ShortCut("caches, policy", "", _POLICY_CACHES),
     ShortCut("caches, writer", "", _WRITER_CACHES),
     ShortCut("caches, model", "", _MODEL_CACHES),
@@ -135,8 +137,10 @@ SHORT_CUTS = (
     ShortCut(
         "own parser",
         "the argument parser of the called command only",
-        {"krm_function.cli.arguments": "import sys\nclass _All(list):\n  def __bool__(self): return False\n"
-         "_made = make_parser\ndef make_parser(names): return _made(VERBS)\n"},
+        {
+            "krm_function.cli.arguments": "import sys\nclass _All(list):\n  def __bool__(self): return False\n"
+            "_made = make_parser\ndef make_parser(names): return _made(VERBS)\n"
+        },
     ),
     ShortCut(
         "read without positions",
@@ -146,6 +150,9 @@ SHORT_CUTS = (
     ShortCut(
         "pass_through",
         "",
-        {"krm_function.hosts.pass_through": "def passes_through(data): return False\n"},
+        {
+            "krm_function.hosts.pass_through": "def passes_through(data): return False\n",
+            "krm_function.cli.post_render": "import krm_function.pipeline\n",
+        },
     ),
 )

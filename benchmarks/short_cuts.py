@@ -56,8 +56,12 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.short_cuts", description=__doc__)
     parser.add_argument("--runs", type=int, default=15)
-    parser.add_argument("--only", default="", metavar="WORDS", help="only short cuts whose name holds one of these words, by commas")
-    parser.add_argument("--inputs", default="", metavar="WORDS", help="only inputs whose name holds one of these words, by commas")
+    parser.add_argument(
+        "--only", default="", metavar="WORDS", help="only short cuts whose name holds one of these words, by commas"
+    )
+    parser.add_argument(
+        "--inputs", default="", metavar="WORDS", help="only inputs whose name holds one of these words, by commas"
+    )
     chosen = parser.parse_args()
     short_cuts = [each for each in SHORT_CUTS if _named(each.name, chosen.only)]
     with tempfile.TemporaryDirectory() as directory:
@@ -86,9 +90,12 @@ def made(directory: str) -> Iterator[Input]:
     ):
         yield Input(f"{name}, stream", post_render(directory, inputs.stream(documents), sealed))
         yield Input(f"{name}, list", function(directory, inputs.resource_list(documents, sealed)))
-    yield Input("ten workloads without policies, stream", post_render(directory, inputs.stream(inputs.plain(10)), plain))
-    for size in (10, 100, 1000, 3000):
+    yield Input(
+        "ten workloads without policies, stream", post_render(directory, inputs.stream(inputs.plain(10)), plain)
+    )
+    for size in (10, 100, 1000, 2000):
         documents = inputs.ordinary(size * 1000)
+        yield Input(f"{size} KB configured", post_render(directory, inputs.stream(documents), sealed))
         yield Input(f"{size} KB unconfigured", bare_post_render(directory, inputs.stream(documents)))
 
 
