@@ -1,8 +1,8 @@
 """Early exit for post-render: detect a stream without Contrast workloads before importing the pipeline.
 
-Rule of this file: the answer is that of the pipeline, only earlier. `True` means that a render whose configuration has
-no errors would have no findings and return the same bytes; whatever is not certain is `False`, and the pipeline decides.
-The tests compare both.
+Rule of this file: the answer is that of the pipeline, only earlier. `True` means that a render whose configuration
+has no errors would have no findings and return the same bytes; whatever is not certain is `False`, and the pipeline
+decides. The tests compare both.
 """
 
 from __future__ import annotations
