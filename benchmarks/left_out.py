@@ -121,12 +121,24 @@ SHORT_CUTS = (
     ShortCut("pretty, both", "", {"krm_function.policy.pretty": "string = encode_basestring\n_shared = _collection\n"}),
     ShortCut("pretty._shared", "", {"krm_function.policy.pretty": "_shared = _collection\n"}),
     ShortCut("pretty.string", "", {"krm_function.policy.pretty": "string = encode_basestring\n"}),
-    ShortCut("caches passwd, identity", "", {
-        "krm_function.policy.passwd": _uncached("users", "memberships"),
-        "krm_function.policy.identity": _uncached("_read")}),
+    ShortCut(
+        "caches passwd, identity",
+        "",
+        {
+            "krm_function.policy.passwd": _uncached("users", "memberships"),
+            "krm_function.policy.identity": _uncached("_read"),
+        },
+    ),
     ShortCut("cache rules", "", {"krm_function.policy.rules": _uncached("load_rules")}),
     ShortCut("caches seal", "", {"krm_function.policy.seal": _uncached("_know_patterns", "_literal")}),
-    ShortCut("id blocks", "", {"krm_function.subject": "cache = lambda f: f\n", "krm_function.measurement.launch_digest": _uncached("_page_info_rest")}),
+    ShortCut(
+        "id blocks",
+        "",
+        {
+            "krm_function.subject": "cache = lambda f: f\n",
+            "krm_function.measurement.launch_digest": _uncached("_page_info_rest"),
+        },
+    ),
     ShortCut("caches, writer", "", _WRITER_CACHES),
     ShortCut("caches, model", "", _MODEL_CACHES),
     ShortCut(
@@ -160,10 +172,17 @@ SHORT_CUTS = (
             "krm_function.cli.post_render": "import krm_function.pipeline\n",
         },
     ),
-    ShortCut("candidates together", "", {**_WRITER_CACHES, **_MODEL_CACHES,
-        "krm_function.policy.passwd": _uncached("users", "memberships"),
-        "krm_function.policy.identity": _uncached("_read"),
-        "krm_function.policy.seal": _uncached("_know_patterns", "_literal"),
-        "krm_function.policy.rules": _uncached("load_rules"),
-        "krm_function.measurement.launch_digest": _uncached("_page_info_rest")}),
+    ShortCut(
+        "candidates together",
+        "",
+        {
+            **_WRITER_CACHES,
+            **_MODEL_CACHES,
+            "krm_function.policy.passwd": _uncached("users", "memberships"),
+            "krm_function.policy.identity": _uncached("_read"),
+            "krm_function.policy.seal": _uncached("_know_patterns", "_literal"),
+            "krm_function.policy.rules": _uncached("load_rules"),
+            "krm_function.measurement.launch_digest": _uncached("_page_info_rest"),
+        },
+    ),
 )

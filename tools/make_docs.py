@@ -12,7 +12,8 @@ import sys
 
 from krm_function.api.schema import KINDS as CONFIG_KINDS
 from krm_function.api.schema import schema_text
-from krm_function.cli.arguments import parse
+from krm_function.cli.command_line import parse
+from krm_function.cli.commands import SUMMARIES
 from krm_function.cli.exits import Exit
 from krm_function.policy.fields import TYPES
 from tools.findings_page import findings_page
@@ -21,26 +22,24 @@ from tools.mistakes_page import mistakes_page
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCS = os.path.join(ROOT, "docs")
 SCHEMAS = os.path.join(ROOT, "krm_function", "api", "schemas")
-VERBS = (
-    *("", "fn", "post-render", "generate", "plan", "explain", "diff", "check"),
-    *("policy show", "policy compare", "uninject", "lock", "manifest", "schema"),
-    *("release import", "release show", "init", "keys new", "install", "completion"),
-)
+COMMANDS = ("", *(name for name in SUMMARIES if not any(other.startswith(f"{name} ") for other in SUMMARIES)))
 
 
-def help_of(verb: str) -> str:
-    """The text that `contrast-krm VERB --help` prints, 80 columns wide."""
+def help_of(command: str) -> str:
+    """The text that `contrast-krm COMMAND --help` prints, 80 columns wide."""
     os.environ["COLUMNS"] = "80"
     said = io.TextIOWrapper(io.BytesIO(), "utf-8")
     with contextlib.redirect_stdout(said), contextlib.suppress(Exit):
-        parse([*verb.split(), "--help"])
+        parse([*command.split(), "--help"])
     said.seek(0)
     return said.read().rstrip()
 
 
 def command_line() -> str:
-    """Every verb with its help."""
-    return "\n\n".join(f"## {f'contrast-krm {verb}'.strip()}\n\n```text\n{help_of(verb)}\n```" for verb in VERBS)
+    """Every command with its help."""
+    return "\n\n".join(
+        f"## {f'contrast-krm {command}'.strip()}\n\n```text\n{help_of(command)}\n```" for command in COMMANDS
+    )
 
 
 def pod_fields() -> str:

@@ -1,4 +1,6 @@
-"""A ConfigMap's string map as ContrastGenerate: what `kpt fn eval ... -- key=value` makes (krm.md 1.5).
+"""A ConfigMap's string map as ContrastGenerate: what `kpt fn eval ... -- key=value` makes.
+
+Source: docs/facts/krm-functions.md#function-configuration.
 
 Rule of this file: a key is the dotted path of a field under `spec`, or one of a few short names; the text becomes what
 that field holds, and everything else is left to the reader of ContrastGenerate.

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
+from krm_function.findings import Ref
 from krm_function.model.profiles import ProfileName
 from krm_function.record import NamedTuple
 
@@ -73,6 +74,11 @@ class Generate(NamedTuple):
     policy: PolicyOptions = PolicyOptions()
     manifest: ManifestOptions = ManifestOptions()
 
+    @property
+    def ref(self) -> Ref:
+        """The object, for findings about it."""
+        return Ref(API_VERSION, "ContrastGenerate", "", self.name)
+
 
 class PlatformRelease(NamedTuple):
     """One platform of one Contrast release."""
@@ -103,6 +109,11 @@ class Release(NamedTuple):
     policy_settings: Mapping[str, Any] | None = None
     policy_profile: ProfileName | Literal[""] = ""
     memory: InjectedMemory = InjectedMemory()
+
+    @property
+    def ref(self) -> Ref:
+        """The object, for findings about it."""
+        return Ref(API_VERSION, "ContrastRelease", "", self.name)
 
 
 class ImageFacts(NamedTuple):

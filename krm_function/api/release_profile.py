@@ -61,7 +61,7 @@ def profile_of(release: Release, released: Sequence[Profile] = RELEASED) -> Chos
         return DEFAULT, ()
     named = _named(release.policy_profile, released) if release.policy_profile else None
     found, problems = _newer(named, release.version) if named else profile_of_version(release.version, released)
-    ref = Ref(API_VERSION, "ContrastRelease", "", release.name)
+    ref = release.ref
     return found, tuple(problem._replace(ref=ref, path=VERSION_PATH) for problem in problems)
 
 

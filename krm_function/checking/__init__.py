@@ -1,10 +1,10 @@
-"""The verdict on rendered output: against itself, its manifest, and, with a configuration, another render.
+"""Check rendered output: against itself, its manifest and, with a configuration, another render.
 
 Rule of this package: it restores and edits nothing, as the verdict is about the bytes that will be applied; the
 pipeline answers what a render would make of them.
 """
 
 from krm_function.checking.manifests import ManifestFile
-from krm_function.checking.verdict import Verdict, beside_summary, verdict
+from krm_function.checking.verdict import Verdict, beside_summary, check_output
 
-__all__ = ["ManifestFile", "Verdict", "beside_summary", "verdict"]
+__all__ = ["ManifestFile", "Verdict", "beside_summary", "check_output"]

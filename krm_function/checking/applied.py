@@ -1,10 +1,11 @@
-"""Check: was the function really applied, and has nothing moved since?
+"""Check each workload of rendered output: it is sealed, and neither its pod nor the manifest has changed since.
 
-Rule of this file: it looks at rendered output alone, because kustomize can skip a function without a word (krm.md 0.3).
-What it asks is what `contrast set` and `contrast verify` will ask later (contrast.md 9).
+Rule of this file: it looks at rendered output alone, because kustomize can skip a function without a word
+(docs/facts/kustomize.md#exec-functions). It checks what `contrast set` and `contrast verify` will check later
+(docs/facts/contrast-manifest.md#set-and-verify).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.checking.drift import drift
@@ -17,6 +18,7 @@ from krm_function.model.platforms import (
     is_placeholder,
     parse_runtime_class,
 )
+from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import INITDATA, Workload, dig, mapping
 from krm_function.policy import References, decode_toml, describe, digest, from_annotation, profile_of, unreadable
 from krm_function.policy.expected import profile_of_data
@@ -25,15 +27,8 @@ from krm_function.record import NamedTuple
 LONGEST_HOOK = 64  # characters of that annotation in a sentence
 
 
-class Sealed(NamedTuple):
-    """How a workload stands in a manifest: by its digest ("" if it has none) and with this role."""
-
-    digest: str
-    role: str = ""
-
-
 class Checked(NamedTuple):
-    """What there is to say about one workload, and the digest it was sealed with ("" if it was not)."""
+    """The findings about one workload, and the digest it was sealed with ("" if it was not)."""
 
     findings: tuple[Finding, ...] = ()
     digest: str = ""
@@ -61,19 +56,19 @@ def check_workload(workload: Workload, references: References) -> Checked:
     except ValueError as problem:
         return Checked((unreadable(workload, problem),), "", platform)
     profile = profile_of(rego)
-    moved = drift(workload, sealed, references, ours=bool(profile))
+    moved = drift(workload, sealed, references, native=bool(profile))
     if profile and profile is not profile_of_data(sealed):
         moved.append("policy profile, of which its rules and its data do not agree")
     return Checked(tuple(stale(workload, field) for field in moved), digest(toml), platform)
 
 
 def stale(workload: Workload, field: str) -> Finding:
-    """The finding of one field that moved since the pod was sealed."""
+    """The finding of one field that changed since the pod was sealed."""
     return finding("CC1103", workload.ref, workload.spec_path, field=field)
 
 
 def unwatched(value: Any, root: Path, ref: Ref) -> tuple[Finding, ...]:
-    """The tripwire in an object that no render looks at: a pod of Contrast's in a kind that Contrast does not know."""
+    """Findings for Contrast runtime class names in an object of a kind that no render edits."""
     hook = hook_of(dig(value, root))
     return tuple(
         _hooked(ref, path, name, hook) if hook and is_placeholder(name) else _unknown(ref, path, name)
@@ -89,23 +84,28 @@ def _unknown(ref: Ref, path: Path, name: str) -> Finding:
     return finding("CC1109", ref, path, kind=f"{ref.api_version} {ref.kind}".strip(), name=name)
 
 
-def check_manifest(sealed: Mapping[Ref, Sealed], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
-    """Whether manifest and workloads name exactly the same digests and roles (contrast.md 9, `set`)."""
+def check_manifest(sealed: Iterable[SealedWorkload], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """Find where manifest and workloads do not name exactly the same digests and roles, as `contrast set` does.
+
+    Source: docs/facts/contrast-manifest.md#set-and-verify.
+    """
     policies = mapping(manifest.get("Policies"))  # whether its shape is right, `validate` says
     findings: list[Finding] = []
     owners: dict[str, Ref] = {}
-    for ref, (sealed_as, role) in sealed.items():
+    once = {one.workload.ref: one for one in sealed}
+    for ref, one in once.items():
+        sealed_as, role = one.digest, one.role
         first = owners.setdefault(sealed_as, ref)
         if not sealed_as:
             continue
         if first != ref:
-            names = (f"{one.kind}/{one}" for one in (first, ref))
+            names = (f"{each.kind}/{each}" for each in (first, ref))
             findings.append(finding("CC0705", ref, (), first=next(names), second=next(names), digest=sealed_as))
         if sealed_as not in policies:
             findings.append(finding("CC1104", ref, (), digest=sealed_as))
         elif (found := mapping(policies[sealed_as]).get("Role") or "") != role:
             findings.append(finding("CC1110", ref, (), found=found or "none", wanted=role or "none"))
-    unknown = sorted(set(policies) - {one.digest for one in sealed.values()})
+    unknown = sorted(set(policies) - {one.digest for one in once.values()})
     if unknown:
         names_of = ", ".join("/".join(_names(policies[one]) or [one[:16]]) for one in unknown)
         findings.append(finding("CC1105", names=names_of))
@@ -120,8 +120,8 @@ def _names(policy: Any) -> list[str]:
 def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:
     """Whether a RuntimeClass has a name of Contrast's and another handler, or the other way round."""
     handler = dig(value, ("handler",))
-    ours = [text for text in (ref.name, handler) if isinstance(text, str) and is_contrast_name(text)]
-    if not ours or ref.name == handler:
+    contrast_names = [text for text in (ref.name, handler) if isinstance(text, str) and is_contrast_name(text)]
+    if not contrast_names or ref.name == handler:
         return ()
     return (finding("CC1116", ref, (*root, "handler"), name=ref.name, handler=handler or "nothing"),)
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.checking.applied import stale
-from krm_function.checking.differing import differing, shown
-from krm_function.checking.drift import compare
+from krm_function.checking.differing_paths import differing_paths, paths_text
+from krm_function.checking.drift import differing_fields
 from krm_function.checking.same_object import comparable, excused
 from krm_function.findings import Finding, Path, finding
 from krm_function.manifest.fields import FILE
@@ -27,20 +27,20 @@ from krm_function.model.workload import INITDATA, LOCAL_CONFIG, Workload, dig
 from krm_function.pipeline import Rendered
 from krm_function.policy import decode_toml, describe, from_annotation
 from krm_function.policy.initdata import POLICY
-from krm_function.stages.manifest import manifest_of
+from krm_function.stages.manifest_config_map import manifest_of
 from krm_function.yamltext import Document, YamlError, parse
 
 DROPS = "does not make this object, and drops it"
 ADDS = "makes this object as well, and it is not here"
 MANIFEST: Path = ("data", FILE)
 
-Standing = tuple[Path, Any]
+ObjectAt = tuple[Path, Any]
 
 
 def compare_objects(
     resources: Sequence[Resource], documents: Mapping[int, Document], rendered: Rendered
 ) -> list[Finding]:
-    """The differences to another render. documents: what was parsed before, by position."""
+    """A finding for each difference to another render. documents: parsed already, by position of their resource."""
     findings: list[Finding] = []
     for index, (resource, text) in enumerate(zip(resources, rendered.texts, strict=True)):
         if text == resource.text:
@@ -67,12 +67,12 @@ def _compared(document: Document, after: Document | None) -> Iterator[Finding]:
         elif old is not None and new is None:
             yield finding("CC1115", reference(old[1]), (*old[0], "metadata"), problem=DROPS)
         elif old is not None and new is not None:
-            yield from _differing(old[0], old[1], new[1], document.value)
+            yield from _differing(old[0], old[1], new[1])
 
 
-def _paired(before: list[Standing], now: list[Standing]) -> Iterator[tuple[Standing | None, Standing | None]]:
+def _paired(before: list[ObjectAt], now: list[ObjectAt]) -> Iterator[tuple[ObjectAt | None, ObjectAt | None]]:
     """Objects of a list by identity; None where one side has none. Of equal ones, the first with the first."""
-    left: dict[Any, list[Standing]] = {}
+    left: dict[Any, list[ObjectAt]] = {}
     for standing in now:
         left.setdefault(reference(standing[1]), []).append(standing)
     for standing in before:
@@ -83,14 +83,14 @@ def _paired(before: list[Standing], now: list[Standing]) -> Iterator[tuple[Stand
             yield None, standing
 
 
-def _differing(root: Path, before: Any, now: Any, whole: Any) -> Iterator[Finding]:
-    """The findings of one object. whole: the document it stands in, at `root`."""
-    paths = list(differing(comparable(before), comparable(now), excused))
+def _differing(root: Path, before: Any, now: Any) -> Iterator[Finding]:
+    """The findings of one object, which stands at `root` of its document."""
+    paths = list(differing_paths(comparable(before), comparable(now), excused))
     ref = reference(before)
     initdata: Path = (*KINDS[ref.kind][1], "metadata", "annotations", INITDATA) if ref.kind in KINDS else ("",)
     policy = (*initdata, "data", POLICY)
     if policy in paths:
-        workload = Workload(whole, root, ref)
+        workload = Workload(before, root, ref)
         yield from (stale(workload, field) for field in _moved(dig(before, initdata), dig(now, initdata)))
     inside = {path for path in paths if path[: len(initdata)] == initdata}
     fields = [path for path in paths if path not in inside]
@@ -101,7 +101,7 @@ def _differing(root: Path, before: Any, now: Any, whole: Any) -> Iterator[Findin
     elif inside and policy not in inside:
         fields.append(initdata)  # the same files in another document
     if fields:
-        yield finding("CC1114", ref, root + fields[0], fields=shown(fields))
+        yield finding("CC1114", ref, root + fields[0], fields=paths_text(fields))
 
 
 def _moved(before: Any, now: Any) -> list[str]:
@@ -110,4 +110,4 @@ def _moved(before: Any, now: Any) -> list[str]:
         sealed, again = (describe(decode_toml(from_annotation(text)).data[POLICY]) for text in (before, now))
     except (ValueError, KeyError, TypeError, AttributeError):
         return ["its policy"]
-    return compare(sealed, again)
+    return differing_fields(sealed, again)

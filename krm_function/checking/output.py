@@ -25,7 +25,7 @@ ESCAPES = re.compile("!|\\\\[xuU\r\n\x85\u2028\u2029]")  # a tag, a numeric esca
 
 
 class Output(NamedTuple):
-    """What was read, by position of its resource, and what there is to say of it."""
+    """The parsed documents, by position of their resource, and the findings of parsing."""
 
     documents: dict[int, Document]
     findings: tuple[Finding, ...] = ()
@@ -60,7 +60,7 @@ def _may_name_contrast(text: str) -> bool:
 
 
 def _is_document(resource: Resource) -> bool:
-    """Whether there is more in a text than comments."""
+    """Whether a text holds more than comments."""
     if resource.kind or resource.api_version or resource.name:
         return True
     try:
@@ -70,7 +70,7 @@ def _is_document(resource: Resource) -> bool:
 
 
 def object_findings(resources: Sequence[Resource], output: Output) -> list[Finding]:
-    """What is wrong with an object by itself: an undo record that cannot be read, the handler of a RuntimeClass."""
+    """Findings about objects by themselves: an undo record that cannot be read, a wrong handler of a RuntimeClass."""
     findings: list[Finding] = []
     for index, root, value in output.objects():
         resource, document, ref = resources[index], output.documents[index], reference(value)

@@ -9,7 +9,7 @@ from json import loads
 from typing import Any
 
 from krm_function.api.kinds import Config
-from krm_function.checking.manifests import Manifests, differ_from
+from krm_function.checking.manifests import Manifests, differing_manifest
 from krm_function.checking.objects import DROPS, compare_objects
 from krm_function.checking.output import Output
 from krm_function.checking.pods import Pod
@@ -22,13 +22,13 @@ from krm_function.model.platforms import is_contrast_name
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, Workload, dig, mapping
 from krm_function.pipeline import Rendered, render
+from krm_function.pipeline.sealer import Sealer
 from krm_function.policy import annotation, decode_toml, digest, encode, from_annotation
 from krm_function.policy.initdata import POLICY
-from krm_function.sealing import Sealer
-from krm_function.stages.manifest import RTMR0_PLATFORM
 from krm_function.stages.policy import Sealing
 from krm_function.stages.prove import prove
 from krm_function.stages.read import read
+from krm_function.stages.reference_values import RTMR0_PLATFORM
 from krm_function.yamltext.edit.pointer import pointer
 
 WITHOUT_CONFIG = (
@@ -43,7 +43,7 @@ NOT_KNOWN = "does not know this RuntimeClass"
 def compare_renders(
     resources: Sequence[Resource], output: Output, pods: Sequence[Pod], manifests: Manifests, config: Config
 ) -> list[Finding]:
-    """The differences to a render under this configuration, also those that no policy shows."""
+    """A finding for each difference to a render under this configuration, also where no policy differs."""
     findings = [found for pod in pods for found in _rtmr0(pod, config, manifests.decoded)]
     locked = config.images is not None or config.generate.policy.engine != "native"
     rendered = render(resources, config, sealer=None if locked else _existing_policy(pods, config))
@@ -55,7 +55,7 @@ def compare_renders(
         findings += [found for pod in pods for found in _policy_kept_by_undo(pod)]
     digests = {one.digest for one in rendered.plan if one.workload is not None}
     sealed_otherwise = bool(changed) and digests != {pod.checked.digest for pod in pods}
-    findings += differ_from(manifests, rendered.manifest, sealed_otherwise=sealed_otherwise)
+    findings += differing_manifest(manifests, rendered.manifest, sealed_otherwise=sealed_otherwise)
     if not locked and pods:
         findings.append(finding("CC1117", what=WITHOUT_LOCK))
     return findings
@@ -85,7 +85,7 @@ def _existing_policy(pods: Sequence[Pod], config: Config) -> Sealer:
 def _ignored(
     resources: Sequence[Resource], output: Output, pods: Sequence[Pod], rendered: Rendered, config: Config
 ) -> list[Finding]:
-    """Pods and RuntimeClass objects of Contrast's that the render ignored; added objects too, if it sealed no pod."""
+    """Findings for Contrast pods and RuntimeClass objects that the render ignored; added objects if it sealed none."""
     sealed = {(one.resource, one.workload.root) for one in rendered.plan if one.workload is not None}
     findings = [
         pod.placed(finding("CC1115", pod.workload.ref, pod.workload.spec_path, problem=NOT_SEALED))
@@ -95,8 +95,10 @@ def _ignored(
     handlers = {facts.handler for facts in config.release.platforms.values()}
     for index, root, value in output.objects():
         ref, emitted = reference(value), dig(value, ("metadata", "annotations", EMITTED)) is not None
-        ours = ref.kind == "RuntimeClass" and any(map(is_contrast_name, (ref.name, str(dig(value, ("handler",))))))
-        if (emitted and not sealed) or (ours and not emitted and ref.name not in handlers):
+        is_contrast = ref.kind == "RuntimeClass" and any(
+            map(is_contrast_name, (ref.name, str(dig(value, ("handler",)))))
+        )
+        if (emitted and not sealed) or (is_contrast and not emitted and ref.name not in handlers):
             problem = DROPS if emitted else NOT_KNOWN
             found = finding("CC1115", ref, (*root, "metadata"), problem=problem)
             findings.append(placed(found, resources[index], output.documents[index]))
@@ -129,7 +131,7 @@ def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list
 
 
 def not_rendered_again(resources: Sequence[Resource], pods: Sequence[Pod], output: Output) -> list[Finding]:
-    """What can be told without a configuration: records and marks that no render writes; and CC1117, what cannot."""
+    """The checks that need no configuration: records that no render writes; and CC1117, what was not checked."""
     restored = read(resources, ())
     findings = [*restored.findings, *prove(resources, restored.documents, restored.claims, any_image)]
     if pods or any(reference(value).kind == "RuntimeClass" for _, _, value in output.objects()):

@@ -13,22 +13,22 @@ TIMEOUT = (5, 30)  # seconds to connect, and to wait for bytes
 EXTRA = "pip install 'contrast-krm[cluster]'"
 
 
-class Cluster(NamedTuple):
-    """What the cluster answered: a NodeList as plain data, and the context that was asked."""
+class ClusterNodes(NamedTuple):
+    """document: a NodeList as plain data. context: the name of the kubeconfig context it came from."""
 
     document: Any = None
     context: str = ""
     findings: tuple[Finding, ...] = ()
 
 
-def ask_cluster() -> Cluster:
+def read_cluster_nodes() -> ClusterNodes:
     """The nodes of the current context of the kubeconfig, or of the cluster this runs in. Never raises."""
     try:
         from kubernetes import client, config
         from urllib3.exceptions import HTTPError
     except ImportError:
         problem = "the Python package kubernetes is not installed"
-        return Cluster(findings=(finding("CC0909", option="--cluster", problem=problem, remedy=EXTRA),))
+        return ClusterNodes(findings=(finding("CC0909", option="--cluster", problem=problem, remedy=EXTRA),))
     import json
     import logging
 
@@ -41,7 +41,7 @@ def ask_cluster() -> Cluster:
         return _unanswered(f"the kubeconfig cannot be used ({type(problem).__name__})")
     try:
         answer: Any = client.CoreV1Api().list_node(_preload_content=False, _request_timeout=TIMEOUT)
-        return Cluster(json.loads(answer.data), context)
+        return ClusterNodes(json.loads(answer.data), context)
     except client.ApiException as problem:
         return _unanswered(f"it answered {problem.status} {problem.reason}")
     except HTTPError as problem:
@@ -51,7 +51,7 @@ def ask_cluster() -> Cluster:
 
 
 def _context(config: Any) -> str:
-    """Configure the client, and say which context it was. The client's own `load_config` would print to our output."""
+    """Configure the client; the name of the context. The client's own `load_config` would print to standard output."""
     try:
         config.load_kube_config()
     except config.ConfigException:
@@ -61,5 +61,5 @@ def _context(config: Any) -> str:
     return str(active["name"])
 
 
-def _unanswered(problem: str) -> Cluster:
-    return Cluster(findings=(finding("CC1003", problem=problem),))
+def _unanswered(problem: str) -> ClusterNodes:
+    return ClusterNodes(findings=(finding("CC1003", problem=problem),))

@@ -17,11 +17,11 @@ from krm_function.policy.genpolicy import OUTPUT_LIMIT, Answer, Engine, Task
 if TYPE_CHECKING:
     from subprocess import Popen
 
-SECONDS = 300  # for one workload: a large layer alone takes minutes (contrast.md 6.1)
+SECONDS = 300  # for one workload: a large layer takes minutes (docs/facts/contrast-manifest.md#policy-generator-call)
 LOG_LIMIT = 64 * 1024  # bytes of standard error that are kept: its end, where a panic is
 CHUNK = 64 * 1024
 
-# what finding images and logging in to a registry needs (genpolicy.md 5.1); nothing else is handed on
+# what finding images and logging in to a registry needs (docs/facts/kata.md#image-data); nothing else is handed on
 PASSED_ON = frozenset(
     (
         *("PATH", "HOME", "USER", "TMPDIR", "DOCKER_CONFIG", "REGISTRY_AUTH_FILE", "XDG_RUNTIME_DIR"),
@@ -56,9 +56,11 @@ def _problem(path: str) -> str:
 
 
 def arguments(directory: str, *, config: bool) -> list[str]:
-    """The arguments that Contrast gives (contrast.md 6.1); the layer cache serves all calls of one render.
+    """Make the arguments that Contrast gives; the layer cache serves all calls of one render.
 
-    config: whether there are ConfigMaps or Secrets; nobody has promised that an empty file is one without any.
+    Source: docs/facts/contrast-manifest.md#policy-generator-call.
+
+    config: whether there are ConfigMaps or Secrets; it is not documented that an empty file means none.
     """
     return [
         "--runtime-class-names=contrast-cc",
@@ -105,12 +107,12 @@ def _run(program: str, directory: str, task: Task, seconds: int) -> Answer:
 
 
 def _listen(process: "Popen[bytes]", seconds: int) -> Answer:
-    """What the process says until it ends, or until it took or wrote too much."""
+    """The output and the exit code of the process; it is given up after too much time or output."""
     import selectors
     import time
 
     deadline = time.monotonic() + seconds
-    said = {1: b"", 2: b""}
+    read = {1: b"", 2: b""}
     with selectors.DefaultSelector() as waiting:
         for number, stream in ((1, process.stdout), (2, process.stderr)):
             waiting.register(_open(stream), selectors.EVENT_READ, number)
@@ -121,9 +123,9 @@ def _listen(process: "Popen[bytes]", seconds: int) -> Answer:
                 data = os.read(key.fd, CHUNK)
                 if not data:
                     waiting.unregister(key.fileobj)
-                said[key.data] += data
-            said[2] = said[2][-LOG_LIMIT:]
-            if len(said[1]) > OUTPUT_LIMIT:
+                read[key.data] += data
+            read[2] = read[2][-LOG_LIMIT:]
+            if len(read[1]) > OUTPUT_LIMIT:
                 return Answer("output")
     import subprocess
 
@@ -131,7 +133,7 @@ def _listen(process: "Popen[bytes]", seconds: int) -> Answer:
         code = process.wait(max(deadline - time.monotonic(), 0))
     except subprocess.TimeoutExpired:
         return Answer("timeout", seconds=seconds)
-    return Answer("exit", code, said[1], said[2].decode("utf-8", "replace"))
+    return Answer("exit", code, read[1], read[2].decode("utf-8", "replace"))
 
 
 def _open(stream: IO[bytes] | None) -> IO[bytes]:

@@ -1,7 +1,7 @@
-"""Reads files or standard input for the verbs that work on documents.
+"""Reads files or standard input for the commands that work on documents.
 
-Rule of this file: a ResourceList is understood wherever a stream is, because people pipe what they have; and nothing at
-all is never a success, because `kustomize build (which fails) | contrast-krm check` must not be green.
+Rule of this file: a ResourceList is understood wherever a stream is; and an empty input is never a success,
+because `kustomize build (which fails) | contrast-krm check` must not be green.
 """
 
 from collections.abc import Sequence

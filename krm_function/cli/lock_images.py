@@ -1,6 +1,6 @@
 """Which images a deployment needs: those of its Contrast workloads, as a render would leave them.
 
-Rule of this file: what a render restores, replaces and injects is asked of the stages that do it. Without a release
+Rule of this file: what a render restores, replaces and injects is computed by the stages that do it. Without a release
 nothing can be rendered, so the pods are taken as they stand, which is right for rendered output.
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from krm_function.api.kinds import Config
 from krm_function.findings import Finding, Path, finding, has_errors
-from krm_function.model.image import Image, parse, shown
+from krm_function.model.image import Image, parse_image, shown
 from krm_function.model.inverse import images_of
 from krm_function.model.kinds import KINDS
 from krm_function.model.located import placed, yaml_finding
@@ -67,7 +67,7 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
         final, problems = _rendered(workload, config, namespace)
         document = source.documents[index]
         for path, image in () if has_errors(problems) else _images(final):
-            parsed = parse(image)
+            parsed = parse_image(image)
             if isinstance(parsed, str):
                 problems += (finding("CC0503", workload.ref, path, image=shown(image), problem=parsed),)
             else:
@@ -101,9 +101,9 @@ def _rendered(workload: Workload, config: Config | None, namespace: str) -> tupl
 
 def _images(workload: Workload) -> Iterator[tuple[Path, str]]:
     """Every image of a pod: containers, init containers, image volumes."""
-    for place in workload.places:
-        image = place.container.get("image")
-        yield (*place.path, "image"), image if isinstance(image, str) else ""
+    for each in workload.all_containers:
+        image = each.container.get("image")
+        yield (*each.path, "image"), image if isinstance(image, str) else ""
     for index, volume in enumerate(maps(workload.pod_spec.get("volumes"))):
         image = mapping(volume.get("image")).get("reference")
         if isinstance(image, str):

@@ -16,11 +16,11 @@ from krm_function.record import NamedTuple
 from krm_function.stages.select import select
 from krm_function.yamltext import YamlError, parse
 
-LOOKED_AT = frozenset((*KINDS, "List", "ConfigMap", "Secret"))
+READ_KINDS = frozenset((*KINDS, "List", "ConfigMap", "Secret"))
 
 
 class Output(NamedTuple):
-    """What there is of Contrast's in some documents. outside: workloads without its runtime class."""
+    """The objects and Contrast workloads of some documents. outside: workloads without a Contrast runtime class."""
 
     values: tuple[Any, ...] = ()
     workloads: tuple[Workload, ...] = ()
@@ -38,7 +38,7 @@ def output_of(inputs: Inputs) -> Output:
     findings = list(inputs.findings)
     documents = []
     for resource in inputs.resources:
-        if resource.may_be(LOOKED_AT):
+        if resource.may_be(READ_KINDS):
             try:
                 documents.append(parse(resource.text, line=resource.line).value)
             except YamlError as problem:
@@ -47,7 +47,7 @@ def output_of(inputs: Inputs) -> Output:
 
 
 def of_documents(documents: Iterable[Any], findings: Iterable[Finding] = ()) -> Output:
-    """The parts of parsed documents."""
+    """The output that parsed documents are."""
     documents = list(documents)
     chosen = [select(document) for document in documents]
     return Output(

@@ -1,7 +1,7 @@
 """What --settings names: a settings file, or a directory with one and its drop-ins, as genpolicy reads them.
 
 Rule of this file: a directory holds genpolicy-settings.json and may hold genpolicy-settings.d with drop-ins, which
-apply in the order of their names. Nothing else in it is read (genpolicy.md 1.1, 1.6).
+apply in the order of their names. Nothing else in it is read (docs/facts/kata.md#settings-files).
 """
 
 import os

@@ -38,7 +38,7 @@ def cut_list(text: Source) -> DecodedList:
     source = ResourceList.parse(without_own_results(text))
     resources = tuple(map(_resource, source.items))
     config = source.function_config
-    return DecodedList(source, resources, ConfigDocument(config.value, "", config.line) if config else None)
+    return DecodedList(source, resources, ConfigDocument(config.document.value, "", config.line) if config else None)
 
 
 def _resource(item: KubeObject) -> Resource:

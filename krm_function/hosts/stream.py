@@ -1,7 +1,8 @@
 """A stream of YAML documents: Helm's and the legacy plugin's form, and that of every file.
 
 Rule of this file: texts go out as they came in; a new object is appended as a document of its own. A RuntimeClass goes
-first where that leaves the rest untouched, because Helm 3 creates objects in the order of the stream (krm.md 4.1).
+first where that leaves the rest untouched, because Helm 3 creates objects in the order of the stream. Source:
+docs/facts/helm.md#helm-3-stream.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

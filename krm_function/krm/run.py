@@ -1,7 +1,8 @@
-"""Run a function: bytes in, bytes out, findings on stderr, an exit code that hosts believe.
+"""Run a function: bytes in, bytes out, results on stderr, an exit code that orchestrators understand.
 
-Rule of this file: all or nothing. An empty stdout with exit 0 makes kustomize and kpt delete everything (krm.md 0.1).
-So the whole output exists before its first byte is written, and a failure answers with the input and the results.
+Rule of this file: all or nothing. An empty stdout with exit 0 makes kustomize and kpt delete everything
+(docs/facts/krm-functions.md#process). So the whole output exists before its first byte is written, and a failure
+answers with the input and the results.
 """
 
 import gc
@@ -11,16 +12,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import BinaryIO, TextIO
 
-from krm_function.krm.errors import FunctionError
+from krm_function.krm.errors import FieldError, FunctionError, MisuseError
 from krm_function.krm.resource_list import ResourceList
-from krm_function.krm.result import Results, one_line
+from krm_function.krm.result import one_line
+from krm_function.krm.results import Results
 from krm_function.yamltext import YamlError
 
 Function = Callable[[ResourceList], bool | None]
+_OWN = ("krm_function.krm.", "krm_function.yamltext.")
 
 
 def run(fn: Function, data: bytes) -> tuple[bytes, Results]:
-    """Run `fn` over the bytes of one ResourceList; answer the bytes to print and what there is to say.
+    """Run `fn` over the bytes of one ResourceList; return the bytes to print, and the results.
 
     `fn` edits the list in place. It fails by an error result, by returning False, or by raising; the output is then the
     input with the results, and for bytes that are no ResourceList the very same bytes. An exception other than
@@ -30,30 +33,32 @@ def run(fn: Function, data: bytes) -> tuple[bytes, Results]:
     try:
         resources = ResourceList.parse(data)
     except (FunctionError, YamlError) as error:
-        results.errorf(str(error))
+        results.error(str(error))
         return data, results
     except Exception as error:  # noqa: BLE001
-        results.errorf(_bug(error))
+        results.error(_bug(error))
         results.bug = True
         return data, results
     results = resources.results
     try:
         if fn(resources) is False and not results.failed:
-            results.errorf("the function reports a failure")
+            results.error("the function reports a failure")
         if not results.failed:
             return resources.to_bytes(), results
     except YamlError as error:
-        results.errorf(str(error))
+        results.error(str(error))
         results.bug = error.code == "splice"
+    except FieldError as error:
+        results.append(error.result)
     except FunctionError as error:
-        results.errorf(str(error))
+        results.error(str(error))
     except (Exception, SystemExit) as error:  # noqa: BLE001
-        results.errorf(_bug(error))  # SystemExit: a sys.exit(0) with nothing printed would delete everything
+        results.error(_bug(error))  # SystemExit: a sys.exit(0) with nothing printed would delete everything
         results.bug = True
     try:
         return resources.failed_bytes(results), results
     except Exception as error:  # noqa: BLE001
-        results.errorf(f"the results cannot be written: {type(error).__name__}")
+        results.error(f"the results cannot be written: {type(error).__name__}")
         results.bug = True
         return data, results
 
@@ -67,9 +72,9 @@ def execute(fn: Function, reader: BinaryIO, writer: BinaryIO) -> Results:
 
 
 def as_main(fn: Function) -> int:
-    """Be the process of the function: stdin to stdout, findings to stderr. `sys.exit(as_main(fn))`.
+    """Run `fn` as a process: stdin to stdout, results to stderr. `sys.exit(as_main(fn))`.
 
-    Answers the exit code: 0, 1 for a failure, 70 for a bug. What `fn` prints goes to stderr, for stdout is the reply.
+    Returns the exit code: 0, 1 for a failure, 70 for a bug. What `fn` prints goes to stderr, stdout is the output.
     With `--help` as only argument it prints the docstring of `fn` (`kpt fn doc`).
     """
     if sys.argv[1:] == ["--help"]:
@@ -102,9 +107,16 @@ def _discard(stdout: TextIO) -> None:
 
 
 def _bug(error: BaseException) -> str:
-    """Where a bug is and of which kind; not its message, which may quote a Secret of the input."""
+    """Return the kind of a bug and the last line of the function's own code in it.
+
+    The message of an exception is left out, since it may quote a Secret of the input; that of a MisuseError holds none.
+    """
+    where = ""
     trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
+    while trace is not None:
+        file, module = trace.tb_frame.f_code.co_filename, str(trace.tb_frame.f_globals.get("__name__"))
+        if not where or not module.startswith(_OWN):
+            where = f" in {file.rpartition('/')[2]}:{trace.tb_lineno}"
         trace = trace.tb_next
-    where = f" in {trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}" if trace else ""
-    return f"bug of the function: {type(error).__name__}{where}"
+    explained = f": {error}" if isinstance(error, MisuseError) else ""
+    return f"bug of the function: {type(error).__name__}{where}{explained}"

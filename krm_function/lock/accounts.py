@@ -20,7 +20,7 @@ ROUNDS = 4
 ReadLayer = Callable[[Descriptor, frozenset[str]], Layer]
 
 
-class Accounts(NamedTuple):
+class ImageAccounts(NamedTuple):
     """The two files, None where there is none, and the uncompressed size of every layer that was read, by diffID."""
 
     passwd: str | None
@@ -28,7 +28,7 @@ class Accounts(NamedTuple):
     sizes: Mapping[str, int]
 
 
-def accounts(layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLayer) -> Accounts:
+def accounts(layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLayer) -> ImageAccounts:
     """Find both files. layers: lowest first, with their diffIDs. Raises Problem."""
     paths = frozenset((PASSWD, GROUP))
     sizes: dict[str, int] = {}
@@ -38,7 +38,7 @@ def accounts(layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLa
         while True:
             rootfs.complete = not rest
             try:
-                return Accounts(_text(rootfs, PASSWD), _text(rootfs, GROUP), sizes)
+                return ImageAccounts(_text(rootfs, PASSWD), _text(rootfs, GROUP), sizes)
             except MoreLayersError:
                 descriptor, diff_id = rest.pop()
                 layer = read(descriptor, rootfs.watched)
@@ -61,7 +61,7 @@ def _text(rootfs: Rootfs, path: str) -> str | None:
 
 
 class Shared:
-    """Layers that were read, by digest and watched paths; whoever comes second waits for the first."""
+    """Layers that were read, by digest and watched paths; a second reader of one waits for the first."""
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -69,7 +69,7 @@ class Shared:
         self._known: dict[tuple[str, frozenset[str]], Future[Layer]] = {}
 
     def read(self, digest: str, watched: frozenset[str], make: Callable[[], Layer]) -> Layer:
-        """The layer, made by the first caller. A failure is everyone's who waited, and forgotten then."""
+        """The layer, read by the first caller. A failure is raised for all who waited, and not kept."""
         key = (digest, watched)
         with self._lock:
             known = self._known.get(key)

@@ -1,4 +1,4 @@
-"""From a registry's challenge to an Authorization header: Basic, or a bearer token.
+"""Answer a registry's challenge with an Authorization header: Basic, or a bearer token.
 
 Rule of this file: a login goes to the registry that it is for, or to the realm which that registry names, no farther:
 a token server may not redirect. Protocol: https://distribution.github.io/distribution/spec/auth/token/
@@ -35,7 +35,7 @@ class Authenticator:
         self._headers: dict[tuple[str, str], str] = {}
 
     def headers(self, registry: str, repository: str) -> dict[str, str]:
-        """What is known to work, or nothing."""
+        """The headers that worked last, or none."""
         with self._lock:
             known = self._headers.get((registry, repository))
         return {"Authorization": known} if known else {}
@@ -102,7 +102,7 @@ def _read_token(reply: Reply, registry: str, budget: Budget) -> str:
 
 
 def _fit(token: str, registry: str) -> str:
-    """A token that may stand in a header."""
+    """A token whose characters are allowed in a header."""
     if not re.fullmatch(r"[\x21-\x7e]+", token):
         raise Problem("CC1251", registry=registry, problem="the token for it is malformed")
     return token

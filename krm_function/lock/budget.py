@@ -1,7 +1,7 @@
 """How long the work on one image may take, and how many entries its layers may have.
 
-Rule of this file: everything that waits, and every loop over somebody else's bytes, asks here first. `stop` is set when
-the whole run is over, so that no thread outlives it by more than one read.
+Rule of this file: everything that waits, and every loop over foreign bytes, counts here first. `stop` is set when the
+whole run is over, so that no thread outlives it by more than one read.
 """
 
 import time

@@ -1,7 +1,7 @@
-"""Who we are to a registry: docker's config.json and its credential helpers.
+"""Logins for registries, from docker's config.json and its credential helpers.
 
-Rule of this file: a secret is read when its registry asks for it, is shown to nobody else, and has no printable form.
-Format: https://docs.docker.com/reference/cli/docker/login/#credential-stores
+Rule of this file: a secret is read when its registry requires it, goes nowhere else, and has no printable form.
+Source: docs/facts/oci-registries.md#logins.
 """
 
 import os
@@ -33,7 +33,7 @@ class Login(NamedTuple):
     bearer: str = ""
 
     def __repr__(self) -> str:
-        """Nothing that could be printed by accident."""
+        """The name of the class alone, so that no secret is printed by accident."""
         return "Login(…)"
 
 

@@ -1,4 +1,4 @@
-"""Layers as they come: gzip, zstd or plain, decided by their first bytes as container runtimes do.
+"""Decompress layers: gzip, zstd or plain, decided by their first bytes as container runtimes do.
 
 Rule of this file: memory is constant. A piece of output has at most 1 MiB, whatever the input claims, and the caller
 bounds the sum; a zstd window has at most the 128 MiB that its library allows without being asked.

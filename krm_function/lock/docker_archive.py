@@ -13,7 +13,7 @@ from krm_function.lock.layout import same_name
 from krm_function.lock.media import CONFIGS, Descriptor
 from krm_function.lock.problem import MISSING, Problem
 from krm_function.lock.resolve import CONFIG_LIMIT, MANIFEST_LIMIT, Consume, Found, T
-from krm_function.lock.tree import Extent, Tree
+from krm_function.lock.tree import Extent, FileTree
 from krm_function.model.image import Image
 from krm_function.model.workload import mapping, maps
 
@@ -23,7 +23,7 @@ PLAIN = "application/vnd.docker.image.rootfs.diff.tar"
 class DockerArchive:
     """What `docker save` wrote before it wrote OCI layouts."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: FileTree) -> None:
         """Read the list of images. Raises Problem."""
         self._tree = tree
         self._files: dict[str, Extent] = {}
@@ -42,7 +42,7 @@ class DockerArchive:
         raise Problem(MISSING, place=self._tree.place)
 
     def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
-        """What is made of a file of the archive."""
+        """The result of `consume` for a file of the archive."""
         del image, budget
         return consume(self._files[part.digest].chunks())
 

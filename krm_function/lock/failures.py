@@ -1,6 +1,6 @@
 """Turns failures of the network into problems: which may pass, and their texts.
 
-Rule of this file: every text is ours, because the texts of the library quote URLs, and with them credentials.
+Rule of this file: no text of the library is passed on, because those quote URLs, and with them credentials.
 """
 
 import ssl
@@ -23,7 +23,7 @@ class AgainError(Exception):
     """A failure that may pass. wait: seconds that the server asked for, 0 if it did not."""
 
     def __init__(self, problem: Problem, wait: float = 0, unreachable: str = "") -> None:
-        """Remember what to say when it fails to the end. unreachable: the host, if it did not answer at all."""
+        """Keep the problem to report if no retry succeeds. unreachable: the host, if it did not answer at all."""
         super().__init__(problem.code)
         self.problem = problem
         self.wait = wait
@@ -36,7 +36,7 @@ def trouble(registry: str, problem: str, hint: str = CHECK) -> Problem:
 
 
 def reason(problem: Exception) -> str:
-    """What an exception of the library means."""
+    """The problem that an exception of the library stands for."""
     match problem:
         case NameResolutionError():
             return "its name cannot be resolved"

@@ -1,8 +1,8 @@
-"""Reads one layer, once from its first byte to its last, for what it says about a few paths.
+"""Read one layer, from its first byte to its last, for its entries at a few paths.
 
 Rule of this file: nothing is extracted, and the entries are taken in their order, as containerd unpacks them: a later
 entry replaces an earlier one of the same path, a hard link keeps what its target was, and an entry below a link goes
-where that link leads. What tools read in different ways is refused.
+where that link leads. What tools read in different ways is refused. Source: docs/facts/oci-registries.md#layers.
 """
 
 import posixpath
@@ -12,7 +12,7 @@ from typing import Literal
 from krm_function.lock.budget import Budget
 from krm_function.lock.layer_links import Links, parts_of
 from krm_function.lock.problem import Problem, malformed
-from krm_function.lock.tar_members import GLOBAL, Member, members
+from krm_function.lock.tar_members import GLOBAL, TarMember, tar_members
 from krm_function.lock.tar_stream import BLOCK, LARGEST_READ, LAYER, TarStream
 from krm_function.record import NamedTuple
 
@@ -21,7 +21,7 @@ OPAQUE = ".wh..wh..opq"
 NO_WHITEOUTS = frozenset({".wh.", ".wh..", ".wh..."})  # of a directory itself, or of the one above
 
 
-class Node(NamedTuple):
+class LayerEntry(NamedTuple):
     """What a layer has at a path. text: a file's content, None when it is too long.
 
     target: where a symbolic link points; of a hard link, whose target was not watched, the path of that; "" for a hard
@@ -36,7 +36,7 @@ class Node(NamedTuple):
 class Layer(NamedTuple):
     """What a layer says: nodes and whiteouts by path (`etc/passwd`; the root is ""), its diffID and size in bytes."""
 
-    nodes: dict[str, Node]
+    nodes: dict[str, LayerEntry]
     whiteouts: frozenset[str]
     opaque: frozenset[str]
     diff_id: str
@@ -47,15 +47,15 @@ def scan(data: Iterable[bytes], watched: frozenset[str], limit: int, budget: Bud
     """Read an uncompressed layer to its end. watched: paths to remember; limit: of its size. Raises Problem."""
     file = TarStream(data, limit, budget)
     found = _Found(watched)
-    for member in members(file, budget):
+    for member in tar_members(file, budget):
         kept = found.take(member)
         if not kept:
             whole = file.skip(member.size)
         elif member.size > LARGEST_READ:
-            found.nodes[kept], whole = Node("file"), file.skip(member.size)
+            found.nodes[kept], whole = LayerEntry("file"), file.skip(member.size)
         else:
             text = file.take(member.size)
-            found.nodes[kept], whole = Node("file", text), len(text) == member.size
+            found.nodes[kept], whole = LayerEntry("file", text), len(text) == member.size
         if not whole:
             raise malformed(LAYER, "ends inside of a file")
         file.skip(-member.size % BLOCK)
@@ -64,17 +64,17 @@ def scan(data: Iterable[bytes], watched: frozenset[str], limit: int, budget: Bud
 
 
 class _Found:
-    """What the entries so far add up to."""
+    """The result of the entries so far."""
 
     def __init__(self, watched: frozenset[str]) -> None:
-        self.nodes: dict[str, Node] = {}
+        self.nodes: dict[str, LayerEntry] = {}
         self.whiteouts: set[str] = set()
         self.opaque: set[str] = set()
         self._watched = watched
         self._links = Links()
         self._opaqued: set[str] = set()  # directories with links that were looked at once: containerd does no more
 
-    def take(self, member: Member) -> str:
+    def take(self, member: TarMember) -> str:
         """Take one entry; the path, if it is a file whose content is wanted."""
         said = parts_of(member.name)
         if not said:
@@ -101,7 +101,7 @@ class _Found:
             return path if member.kind == b"0" else ""
         return ""
 
-    def _put(self, path: str, node: Node) -> None:
+    def _put(self, path: str, node: LayerEntry) -> None:
         before = self.nodes.get(path)
         if before and (before.kind == "directory") != (node.kind == "directory"):
             raise ambiguous(path, "one layer has it as a directory and as something else")
@@ -123,14 +123,14 @@ class _Found:
             known = self.nodes.get(target)
             if known and known.kind == "directory":
                 raise malformed(LAYER, "has a hard link to a directory")
-            self._put(path, known or Node("hardlink", target="" if target in self._watched else target))
+            self._put(path, known or LayerEntry("hardlink", target="" if target in self._watched else target))
 
-    def _sparse(self, path: str, member: Member) -> None:
+    def _sparse(self, path: str, member: TarMember) -> None:
         """A sparse file, which has another name and content for tools that do not know of those."""
         other = self._links.real(parts_of(member.other) or [""])
         for one in (path, "/".join(other)):
             if one in self._watched:
-                self._put(one, Node("other"))
+                self._put(one, LayerEntry("other"))
         if other[-1].startswith(WHITEOUT) or self._links.target(other) is not None:
             raise malformed(LAYER, "has a sparse file that not all tools read alike")
 
@@ -185,13 +185,13 @@ def parents(path: str) -> Iterable[str]:
         yield path
 
 
-def _node(member: Member) -> Node:
+def _node(member: TarMember) -> LayerEntry:
     match member.kind:
         case b"0":
-            return Node("file", b"")
+            return LayerEntry("file", b"")
         case b"5":
-            return Node("directory")
+            return LayerEntry("directory")
         case b"2":
-            return Node("symlink", target=member.link.decode("utf-8", "surrogateescape"))
+            return LayerEntry("symlink", target=member.link.decode("utf-8", "surrogateescape"))
         case _:
-            return Node("other")
+            return LayerEntry("other")

@@ -12,9 +12,9 @@ from krm_function.lock.budget import Budget
 from krm_function.lock.media import Descriptor
 from krm_function.lock.problem import MISSING, Problem, malformed
 from krm_function.lock.resolve import MANIFEST_LIMIT, Consume, Found, T
-from krm_function.lock.tree import Extent, Tree
+from krm_function.lock.tree import Extent, FileTree
 from krm_function.lock.verified import too_large
-from krm_function.model.image import Image, parse
+from krm_function.model.image import Image, parse_image
 from krm_function.model.workload import mapping, maps
 
 NAMES = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
@@ -23,7 +23,7 @@ NAMES = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
 class Layout:
     """An OCI layout, in a directory or a tar archive."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: FileTree) -> None:
         """Read the index. Raises Problem."""
         self._tree = tree
         version = read_json(tree, "oci-layout").get("imageLayoutVersion")
@@ -42,7 +42,7 @@ class Layout:
         return Found(b"".join(extent.chunks()))
 
     def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
-        """What is made of a blob."""
+        """The result of `consume` for a blob."""
         del image, budget
         extent = self._blob(part.digest)
         if extent is None:
@@ -61,11 +61,11 @@ class Layout:
 
 def same_name(name: Any, image: Image) -> bool:
     """Whether a text is a whole name with tag, and means this image."""
-    other = parse(name) if isinstance(name, str) and "/" in name else ""
+    other = parse_image(name) if isinstance(name, str) and "/" in name else ""
     return isinstance(other, Image) and other.name == image.name and (other.tag or "latest") == (image.tag or "latest")
 
 
-def read_json(tree: Tree, name: str) -> dict[str, Any]:
+def read_json(tree: FileTree, name: str) -> dict[str, Any]:
     """A small JSON object of a tree. Raises Problem."""
     extent = tree.get(name)
     if extent is None:

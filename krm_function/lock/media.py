@@ -1,7 +1,8 @@
 """Manifests, indexes and image configurations: from bytes to records.
 
 Rule of this file: closed shapes. A document is a manifest or an index and never both, whatever its media type claims
-(CVE-2021-41190); media types are those of the OCI image specification 1.1 and of Docker's schema 2, no others.
+(CVE-2021-41190); media types are those of the OCI image specification 1.1 and of Docker's schema 2, no others. Source:
+docs/facts/oci-registries.md#manifests.
 """
 
 import re
@@ -67,7 +68,7 @@ class ImageConfig(NamedTuple):
     diff_ids: tuple[str, ...]
 
 
-def decode(data: bytes, media_type: str) -> Manifest | Index:
+def decode_manifest(data: bytes, media_type: str) -> Manifest | Index:
     """Read a manifest or an index. media_type: as the registry said it. Raises Problem."""
     what = "the manifest"
     value = _object(data, what)
@@ -174,5 +175,5 @@ def _digest(value: Any, what: str) -> str:
 
 
 def _word(value: Any) -> str:
-    """A name out of foreign data that is fit to be printed."""
+    """A name out of foreign data with its control characters made visible."""
     return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9._-]{1,32}", value) else "?"

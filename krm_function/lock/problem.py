@@ -1,4 +1,4 @@
-"""What stops the work on one image.
+"""The reason why an image cannot be locked.
 
 Rule of this file: a Problem is a code of the findings' table and its values, never the text of an exception of a
 library: those quote URLs and headers, and with them credentials.
@@ -37,5 +37,5 @@ class Problem(Exception):
 
 
 def malformed(what: str, problem: str) -> Problem:
-    """Content that is what its digest says and yet no use."""
+    """The problem of content that matches its digest and is malformed."""
     return Problem(MALFORMED, what=what, problem=problem)

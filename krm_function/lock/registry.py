@@ -1,7 +1,9 @@
 """A Source that reads from registries: https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md
 
+What else registries do: docs/facts/oci-registries.md#registries.
+
 Rule of this file: only GET, and only what the spec calls pull. A status is answered here; bytes are passed on as they
-come, for whoever asked to verify.
+come, for the caller to verify.
 """
 
 from collections.abc import Generator
@@ -25,7 +27,7 @@ ACCEPT = ", ".join((*MANIFESTS, *INDEXES))
 
 
 class Registry:
-    """All registries; which one is asked is in the image's name."""
+    """A source that reads from the registry in the image's name."""
 
     def __init__(self, transport: Transport, credentials: Credentials) -> None:
         """Begin without a connection."""

@@ -1,6 +1,6 @@
 """An answer of a server, whose body is read as it arrives.
 
-Rule of this file: nothing is decompressed and nothing is kept beyond what was asked for; a caller that stops reading
+Rule of this file: nothing is decompressed and nothing is kept beyond what is read; a caller that stops reading
 early closes the connection.
 """
 
@@ -20,7 +20,7 @@ CHUNK = 1 << 16
 
 
 class Reply(NamedTuple):
-    """An answer, its body unread, and the URL that gave it: after redirects, another than was asked."""
+    """An answer, its body unread, and its URL: after redirects, another than that of the request."""
 
     url: str
     raw: urllib3.BaseHTTPResponse

@@ -1,4 +1,4 @@
-"""The file that a path leads to in a stack of layers, by the rules of overlays.
+"""Find the file of a path in a stack of layers, by the rules of overlays.
 
 Rule of this file: one reading or none. Whiteouts hide what is below them; links are followed inside of the image; where
 tools differ (an entry and a whiteout for the same path in one layer, an entry below what is a link), it is refused.
@@ -12,7 +12,7 @@ tools differ (an entry and a whiteout for the same path in one layer, an entry b
 
 import posixpath
 
-from krm_function.lock.layer import Layer, Node, ambiguous, parents
+from krm_function.lock.layer import Layer, LayerEntry, ambiguous, parents
 
 MOST_LINKS = 8
 MOST_PARTS = 64  # of a path that a link leads to
@@ -23,7 +23,7 @@ class MoreLayersError(Exception):
 
 
 class UnwatchedError(Exception):
-    """A link leads to a path that nobody has looked for in the layers."""
+    """A link leads to a path that was not watched when the layers were read."""
 
     def __init__(self, path: str) -> None:
         """Remember the path."""
@@ -72,7 +72,7 @@ class Rootfs:
             raise ambiguous(asked, "it is too large" if node.kind == "file" else "it is no regular file")
         return None
 
-    def _node(self, asked: str, path: str, top: int) -> tuple[int, Node | None]:
+    def _node(self, asked: str, path: str, top: int) -> tuple[int, LayerEntry | None]:
         """The topmost node of a path and its layer, from layer `top` down."""
         for level in range(top, len(self.layers)):
             layer = self.layers[level]

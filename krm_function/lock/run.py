@@ -14,7 +14,7 @@ from krm_function.findings import Finding
 from krm_function.lock.accounts import Shared
 from krm_function.lock.budget import Budget
 from krm_function.lock.problem import Problem
-from krm_function.lock.resolve import Limits, Locked, Shop, Source, resolve
+from krm_function.lock.resolve import ImageSource, Locked, LockLimits, SharedState, resolve_image
 from krm_function.model.image import Image
 from krm_function.record import NamedTuple
 
@@ -31,9 +31,9 @@ class Run(NamedTuple):
 
 def resolve_all(
     images: Sequence[Image],
-    sources: Sequence[Source],
+    sources: Sequence[ImageSource],
     known: Mapping[str, dict[str, Any]],
-    limits: Limits,
+    limits: LockLimits,
     jobs: int,
     progress: Callable[[int], object],
 ) -> Run:
@@ -42,12 +42,12 @@ def resolve_all(
     progress: called in this thread, twice a second, with how many images are done since the last time.
     """
     stop = Event()
-    shop = Shop(sources, limits, Shared())
+    shop = SharedState(sources, limits, Shared())
     old = dict(known)
 
     def work(image: Image) -> Locked | Problem:
         try:
-            return resolve(image, shop, old, Budget(limits.seconds, stop))
+            return resolve_image(image, shop, old, Budget(limits.seconds, stop))
         except Problem as problem:
             return problem.with_traceback(None)  # which would keep connections
 

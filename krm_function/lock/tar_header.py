@@ -23,7 +23,7 @@ LARGEST = 1 << 63
 TEXTS = frozenset({b"path", b"linkpath", b"uname", b"gname"})
 
 
-class Header(NamedTuple):
+class TarHeader(NamedTuple):
     """What a block says. kind: the type flag; size in bytes."""
 
     kind: bytes
@@ -32,7 +32,7 @@ class Header(NamedTuple):
     size: int
 
 
-def read_header(block: bytes) -> Header:
+def read_header(block: bytes) -> TarHeader:
     """Read a block of 512 bytes that is not all zeros. Raises Problem."""
     total = sum(block) - sum(block[SUM]) + 8 * ord(" ")
     said = number(block[SUM])
@@ -41,7 +41,7 @@ def read_header(block: bytes) -> Header:
     name = text(block[NAME])
     if block[345]:
         name = _prefixed(block, name)
-    return Header(block[KIND], name, text(block[LINK]), number(block[SIZE]))
+    return TarHeader(block[KIND], name, text(block[LINK]), number(block[SIZE]))
 
 
 def text(field: bytes) -> bytes:
@@ -87,7 +87,7 @@ def read_records(data: bytes) -> dict[bytes, bytes]:
 
 
 def damaged(problem: str = "has a damaged header") -> Problem:
-    """The problem of a header that is none."""
+    """The problem of a damaged header."""
     return malformed(LAYER, problem)
 
 

@@ -1,6 +1,6 @@
 """Reads an uncompressed archive as it arrives: bounded, hashed, and only forwards.
 
-Rule of this file: every byte counts for the size and for the digest, and each piece that is fetched asks the budget.
+Rule of this file: every byte counts for the size and for the digest, and each piece counts for the budget.
 """
 
 import hashlib

@@ -123,7 +123,7 @@ class Transport:
         return reply
 
     def _manager(self, url: str) -> urllib3.PoolManager:
-        """The connections for a URL: direct, or through the proxy that the environment names for it."""
+        """The connections for a URL: direct, or through the proxy of the environment."""
         scheme, host, _ = origin(url)
         proxy = "" if proxy_bypass(host) else getproxies().get(scheme, "")
         with self._lock:

@@ -1,7 +1,7 @@
 """Named files of a directory or of a tar archive, read in place.
 
 Rule of this file: nothing is unpacked, and a name leads nowhere but into the tree: names come from the archive's own
-index, hence from whoever made it.
+index, hence from its author.
 """
 
 import os
@@ -34,10 +34,10 @@ class Extent(NamedTuple):
                     left -= len(chunk)
                     yield chunk
         except OSError as problem:
-            raise unreadable(self.path, problem) from None
+            raise unreadable_file(self.path, problem) from None
 
 
-class Tree(Protocol):
+class FileTree(Protocol):
     """A directory or an archive. place: what to call it."""
 
     place: str
@@ -61,7 +61,7 @@ class Directory:
         try:
             return Extent(path, 0, os.stat(path).st_size) if os.path.isfile(path) else None
         except OSError as problem:
-            raise unreadable(path, problem) from None
+            raise unreadable_file(path, problem) from None
 
 
 class Archive:
@@ -75,7 +75,7 @@ class Archive:
             with tarfile.open(path, "r:") as archive:
                 self._members = {posixpath.normpath(member.name): member for member in archive}
         except OSError as problem:
-            raise unreadable(path, problem) from None
+            raise unreadable_file(path, problem) from None
         except (tarfile.TarError, ValueError, OverflowError, RecursionError):
             raise Problem("CC1254", place=path, problem="is no tar archive, or a compressed one") from None
 
@@ -96,12 +96,12 @@ class Archive:
         return None
 
 
-def open_tree(path: str) -> Tree:
+def open_tree(path: str) -> FileTree:
     """The tree at a path. Raises Problem."""
     return Directory(path) if os.path.isdir(path) else Archive(path)
 
 
-def unreadable(path: str, problem: OSError) -> Problem:
+def unreadable_file(path: str, problem: OSError) -> Problem:
     """The problem of a file that cannot be read."""
     said = problem.strerror or "cannot be read"
     return Problem("CC1254", place=path, problem=said[:1].lower() + said[1:])

@@ -1,7 +1,7 @@
-"""Bytes that are what their digest says.
+"""Verify bytes against a digest.
 
-Rule of this file: the verdict comes after the last byte, so whoever reads `chunks` must read to the end before anything
-is believed; `whole` does that for parts that fit into memory.
+Rule of this file: a digest is known after the last byte, so a reader of `chunks` must read to the end before it uses
+anything; `whole` does that for parts that fit into memory.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ def whole(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> byt
 
 
 def within(part: Descriptor, what: str, limit: int) -> None:
-    """Refuse a part that says itself that it is too large, before it is fetched."""
+    """Refuse a part whose declared size is too large, before it is fetched."""
     if part.size > limit:
         raise too_large(what, limit)
 
@@ -51,7 +51,7 @@ def too_large(what: str, limit: int) -> Problem:
 
 
 def amount(size: int) -> str:
-    """A number of bytes for people: `8 GiB`, `1.5 MiB`, `312 bytes`."""
+    """A number of bytes as text: `8 GiB`, `1.5 MiB`, `312 bytes`."""
     for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= unit:
             return f"{size / unit:.3g} {name}"

@@ -14,8 +14,9 @@ from krm_function.manifest.shapes import Items, Json, Record, Shape, Table, mism
 def canonical(manifest: Mapping[str, Any]) -> Json:
     """Bring a manifest to the form that `encode` writes; the result shares no mutable part with the input.
 
-    Absent and null fields get Go's zero value, fields of contrast.md 7.1 stand in struct order, policies are sorted by
-    digest, and empty fields that Contrast omits are gone. Values are kept as they are: this is no validation. Raises
+    Absent and null fields get Go's zero value, fields stand in the order of Contrast's structs
+    (docs/facts/contrast-manifest.md#manifest), policies are sorted by digest, and empty fields that Contrast omits
+    are gone. Values are kept as they are: this is no validation. Raises
     FieldProblem for a value of the wrong type and for an unknown field.
     """
     result: Json = canonical_value(dict(manifest), MANIFEST)

@@ -14,7 +14,9 @@ from krm_function.manifest.shapes import Json, Record, mismatch, zero
 
 
 def snp_entry(*layers: Mapping[str, Any]) -> Json:
-    """Make a complete entry of ReferenceValues.snp, defaults first (contrast.md 7.3: SMT true, the rest zero).
+    """Make a complete entry of ReferenceValues.snp, defaults first: SMT is true, the rest zero.
+
+    Source: docs/facts/contrast-manifest.md#default-values.
 
     A layer is a partial entry with the manifest's own field names, e.g. a release's {Platform, ProductName,
     TrustedMeasurement, APEIP}. Values are not validated here. Raises FieldProblem for an unknown field and for a value

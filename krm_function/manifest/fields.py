@@ -1,7 +1,9 @@
 """The fields of a Contrast manifest: names, order, types and defaults, as tables.
 
-Rule of this file: data only; validation, encoding and defaults all read it. Sources: contrast.md 7.1 (names and
-order), 7.2 (lengths, ranges), 7.3 (defaults), 8.1 (platforms). The order is what makes the bytes canonical.
+Rule of this file: data only; validation, encoding and defaults all read it. The order is what
+makes the bytes canonical. Sources: docs/facts/contrast-manifest.md#manifest (names and order),
+docs/facts/contrast-manifest.md#manifest-rules (lengths, ranges), docs/facts/contrast-manifest.md#default-values,
+docs/facts/contrast.md#platforms.
 """
 
 from krm_function.manifest.shapes import Field, Flag, Hex, Items, Number, PublicKey, Record, Table, Text
@@ -12,7 +14,7 @@ ROLES = ("", COORDINATOR)
 
 SNP_PLATFORMS = ("Metal-QEMU-SNP", "Metal-QEMU-SNP-GPU")
 TDX_PLATFORMS = ("Metal-QEMU-TDX", "Metal-QEMU-TDX-GPU")
-TDX_MULTI_VCPU = "Metal-QEMU-TDX"  # the one platform whose RTMR0 depends on the vCPU count (5.11)
+TDX_MULTI_VCPU = "Metal-QEMU-TDX"  # the one platform whose RTMR0 depends on the vCPU count
 PRODUCTS = ("Milan", "Genoa")
 
 _SVN = Number(255, operator=True)

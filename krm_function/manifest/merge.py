@@ -1,7 +1,8 @@
 """A new manifest out of what was rendered and the manifest that was there before.
 
 Rule of this file: pure, and merge(merge(x)) == merge(x). Contrast's own CLI rebuilds Policies from scratch and never
-refreshes reference values (contrast.md 6.3, 7.3); here each side keeps what it owns.
+refreshes reference values; here each side keeps what it owns. Sources: docs/facts/contrast-manifest.md#policy-entries,
+docs/facts/contrast-manifest.md#default-values.
 
 Policies. A base entry is of a workload rendered now if a new entry has its WorkloadSecretID, or its SANs[0] if it has
 no WorkloadSecretID.
@@ -25,7 +26,7 @@ Reference values, by (Platform, ProductName).
     | no      | yes        | of the release, if base has no entry of that Platform; else none: a product that    |
     |         |            | the operator removed stays removed                                                  |
 
-    In each entry a field is the last one given of: default (7.3), release, base, operator's setting; for a measured
+    In each entry a field is the last one given of: default, release, base, operator's setting; for a measured
     field: default, base, operator's setting, release. "Given" is neither null nor empty text, so what nobody filled in
     yet hides nothing. A setting that contradicts a measured field of the release is an error. Order: base, then new
     platforms in alphabetical order. Measured: TrustedMeasurement, APEIP, MrTd, Rtmrs, Rtmr0Alternatives.

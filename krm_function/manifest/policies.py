@@ -1,6 +1,7 @@
 """Entries of the manifest's Policies: which workload a digest stands for.
 
-Rule of this file: an entry names its workload in SANs[0] and holds no empty field (contrast.md 6.3).
+Rule of this file: an entry names its workload in SANs[0] and holds no empty field.
+Source: docs/facts/contrast-manifest.md#policy-entries.
 """
 
 from collections.abc import Iterable, Mapping

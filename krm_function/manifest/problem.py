@@ -15,7 +15,8 @@ class Problem(NamedTuple):
 
     field: str
     problem: str  # lower case, no full stop
-    missing: bool = False  # a value that only the platform operator can fill in (contrast.md 7.2)
+    # a value that only the platform operator can fill in (docs/facts/contrast-manifest.md#manifest-rules)
+    missing: bool = False
 
 
 class FieldProblem(ValueError):

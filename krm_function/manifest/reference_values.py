@@ -20,7 +20,10 @@ _SELECTORS = ("Platform", "ProductName")
 
 
 def find(reference_values: Partial, tee: str, platform: str, product: str = "") -> Partial | None:
-    """Get the first entry of `snp` or `tdx` for a platform (and product): the one that counts (contrast.md 5.10)."""
+    """Get the first entry of `snp` or `tdx` for a platform (and product), the one that counts.
+
+    Source: docs/facts/contrast-manifest.md#id-block.
+    """
     for entry in reference_values.get(tee) or ():
         if _key(entry) == (platform, product):
             found: Partial = entry

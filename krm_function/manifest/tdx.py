@@ -1,6 +1,7 @@
 """RTMR0 in the manifest: one value for each vCPU count in use.
 
-Rule of this file: only platform Metal-QEMU-TDX is concerned; GPU guests have one vCPU (contrast.md 5.11).
+Rule of this file: only platform Metal-QEMU-TDX is concerned; GPU guests have one vCPU.
+Source: docs/facts/contrast-manifest.md#rtmr0.
 """
 
 from collections.abc import Iterable, Mapping

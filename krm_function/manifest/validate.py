@@ -1,8 +1,9 @@
 """Whether a manifest is one that Contrast's set, verify and sign accept.
 
 Rule of this file: all problems at once, in the order of the fields; any input gives Problems, never an exception. The
-rules are those of contrast.md 7.2, stricter where an accepted value could only mislead: digests in upper case, which
-match no workload; platforms that are unknown or not confidential; a guest policy that permits debugging.
+rules are Contrast's (docs/facts/contrast-manifest.md#manifest-rules), stricter where an accepted value could only
+mislead: digests in upper case, which match no workload; platforms that are unknown or not confidential; a guest policy
+that permits debugging.
 """
 
 from collections.abc import Iterator, Mapping

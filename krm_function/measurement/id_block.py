@@ -3,7 +3,8 @@
 Rule of this file: bytes in, bytes out, deterministic and without a secret. The firmware wants the ID block signed. A
 signature protects nothing here, since the whole block is covered by the attestation report, so Contrast fixes the
 signature to r = 2, s = 1 and computes a public key for which it is valid (SEC 1 version 2, 4.1.6). Sources:
-contrast.md 5.10; AMD SEV-SNP Firmware ABI (56860), "ID Block" and "ID Authentication Information".
+docs/facts/contrast-manifest.md#id-block; AMD SEV-SNP Firmware ABI (56860), "ID Block" and "ID Authentication
+Information".
 
 The recovered key is Q = (s R - z G) / r = C + k G with k = -z / 2 and C = R / 2, where R has x = 2 (two points, one
 the negative of the other) and z is the block's SHA-384. C has x = -1, where the tangent of any curve with a = -3 is

@@ -1,8 +1,9 @@
 """The SEV-SNP launch digest of a VM with n vCPUs, out of the digest of the same VM with one.
 
 Rule of this file: bytes in, bytes out. Each further vCPU adds one page to what the firmware measures: its VMSA, the
-saved registers it starts from. Sources: contrast.md 5.10; AMD SEV-SNP Firmware ABI (56860), SNP_LAUNCH_UPDATE and its
-PAGE_INFO; AMD64 Architecture Programmer's Manual volume 2 (24593), appendix B, VMCB state save area.
+saved registers it starts from. Sources: docs/facts/contrast-manifest.md#launch-digest; AMD SEV-SNP Firmware ABI
+(56860), SNP_LAUNCH_UPDATE and its PAGE_INFO; AMD64 Architecture Programmer's Manual volume 2 (24593), appendix B, VMCB
+state save area.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """Which values of TDX's RTMR0 a set of VMs may show.
 
-Rule of this file: a lookup by vCPU count, nothing computed (contrast.md 5.11). RTMR0 covers the tables that QEMU hands
-to the firmware, and they name each vCPU; only the release knows the values.
+Rule of this file: a lookup by vCPU count, nothing computed. RTMR0 covers the tables that QEMU hands to the
+firmware, and they name each vCPU; only the release knows the values. Source: docs/facts/contrast-manifest.md#rtmr0.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,7 @@
 """The annotation and label keys that Contrast reads, and where.
 
-Rule of this file: contrast.md 5.1 as data. A key of Contrast's domain that is not here means nothing to anyone, so it
-is a typo; one in another place than here means nothing either.
+Rule of this file: docs/facts/contrast.md#annotations as data. A key of Contrast's domain that is not here means nothing
+to anyone, so it is a typo; one in another place than here means nothing either.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from krm_function.model.nearest import nearest
 from krm_function.model.workload import PREFIX
 from krm_function.record import NamedTuple
 
-TOTAL = 256 * 1024  # bytes of an object's keys and values together (apimachinery, TotalAnnotationSizeLimitB)
+TOTAL = 256 * 1024  # bytes of an object's keys and values together (docs/facts/kubernetes.md#limits)
 
 Place = Literal["pod annotation", "pod label", "Service annotation", "namespace label"]
 
@@ -50,7 +50,7 @@ KNOWN: Mapping[str, Known] = MappingProxyType(
     }
 )
 
-# Spellings seen in the wild: Contrast's own documentation has some of them (contrast.md 12.12).
+# Spellings seen in the wild: Contrast's own documentation has some of them (docs/facts/contrast.md#annotations).
 MISSPELT: Mapping[str, str] = MappingProxyType(
     {
         PREFIX + wrong: PREFIX + right

@@ -6,7 +6,7 @@ Rule of this file: every stage answers with edits and findings and changes nothi
 
 from typing import Any
 
-from krm_function.findings import Finding, Path
+from krm_function.findings import Finding, Path, Ref
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Op
 
@@ -35,7 +35,11 @@ class Edit(NamedTuple):
     @property
     def change(self) -> Change:
         """The part of the edit that the text needs."""
-        return Change(self.path, self.op, None if self.op == "remove" else self.after)
+        return self.change_in(())
+
+    def change_in(self, root: Path) -> Change:
+        """The same with a path that starts at the object `root` of the document."""
+        return Change(self.path[len(root) :], self.op, None if self.op == "remove" else self.after)
 
 
 class Outcome(NamedTuple):
@@ -43,3 +47,12 @@ class Outcome(NamedTuple):
 
     edits: tuple[Edit, ...] = ()
     findings: tuple[Finding, ...] = ()
+
+
+class ObjectEdits(NamedTuple):
+    """All edits of one object: resource says which document, root where in it the object stands."""
+
+    resource: int
+    root: Path
+    ref: Ref
+    edits: tuple[Edit, ...]

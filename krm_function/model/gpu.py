@@ -1,7 +1,8 @@
 """How many NVIDIA GPUs a pod asks for.
 
-Rule of this file: a GPU counts when a container's resource *limits* name an `nvidia.com/` resource (contrast.md 5.7);
-the original's exact key list is not public, so every key of that domain counts. All container lists are looked at.
+Rule of this file: a GPU counts when a container's resource *limits* name an `nvidia.com/` resource. Which keys
+exactly Contrast counts is not known (docs/facts/contrast.md#gpus), so every key of that domain counts. All container
+lists are looked at.
 """
 
 from typing import Any
@@ -22,7 +23,7 @@ class GpuProblem(NamedTuple):
 
 
 def gpu_count(pod_spec: dict[str, Any]) -> int:
-    """GPUs of the pod's VM, in the manner of its vCPUs (contrast.md 5.9).
+    """GPUs of the pod's VM, added up as its vCPUs are (docs/facts/contrast.md#vcpus).
 
     The larger of containers plus sidecars and of all init containers. A limit that is no quantity counts as one GPU:
     the pod wants one, and `gpu_problems` says what is wrong with it.

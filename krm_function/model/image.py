@@ -55,7 +55,7 @@ class Image(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def parse(text: str) -> Image | str:
+def parse_image(text: str) -> Image | str:
     """Read a reference; a problem text (lower case, no full stop) when it is none."""
     if not text:
         return "it is empty"
@@ -103,6 +103,7 @@ def shown(text: str) -> str:
 def is_contrast_image(text: str) -> bool:
     """Whether the reference names one of Contrast's own images, which a render replaces by pinned ones.
 
-    The original tests the bare prefix (contrast.md 4); here it must end at a `/`, `:` or `@`, or the text itself.
+    Contrast tests the bare prefix (docs/facts/contrast.md#checks); here it must end at a `/`, `:` or `@`, or the text
+    itself.
     """
     return text.startswith(CONTRAST) and text[len(CONTRAST) : len(CONTRAST) + 1] in {"", "/", ":", "@"}

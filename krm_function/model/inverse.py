@@ -22,20 +22,11 @@ from krm_function.findings import Path
 from krm_function.krm.kube_object import ID, INDEX, PATH
 from krm_function.model.additions import is_handler
 from krm_function.model.edits import ABSENT
-from krm_function.model.image import Image
-from krm_function.model.image import parse as parse_image
-from krm_function.model.injected import (
-    HOLDER_COMMAND,
-    IMAGE_STORE,
-    INITIALIZER,
-    MESH_ARGS,
-    PVC_HOLDER,
-    SECRETS,
-    SECRETS_PATH,
-    SERVICE_MESH,
-    memory_volume,
-    secrets_mount,
-)
+from krm_function.model.image import Image, parse_image
+from krm_function.model.injected import SECRETS, SECRETS_PATH, memory_volume, secrets_mount
+from krm_function.model.injected.image_store import HOLDER_COMMAND, IMAGE_STORE, PVC_HOLDER
+from krm_function.model.injected.initializer import INITIALIZER
+from krm_function.model.injected.mesh_sidecar import MESH_ARGS, SERVICE_MESH
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import reference
 from krm_function.model.platforms import Bare, Platform, is_contrast_name, parse_runtime_class

@@ -1,4 +1,6 @@
-"""The eight kinds of contrast.md 3, and the way from an object to its pod template.
+"""The eight kinds whose pod templates Contrast looks at, and the way from an object to its template.
+
+Source: docs/facts/contrast.md#selection.
 
 Rule of this file: they are written here once, and nothing is imported, so that a stream without any of them is known
 before anything else is loaded.

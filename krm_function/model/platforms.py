@@ -1,7 +1,8 @@
 """The closed set of confidential platforms, and what a runtimeClassName says about them.
 
-Rule of this file: a name is understood exactly or not at all; nothing defaults. Platforms: contrast.md 8.1; the grammar
-of the placeholders: contrast.md 5.7 and 8.1, narrowed where the original's prefix test would accept a typo.
+Rule of this file: a name is understood exactly or not at all; nothing defaults. Sources:
+docs/facts/contrast.md#platforms; for the grammar of the placeholders docs/facts/contrast.md#runtime-class-names,
+narrowed where Contrast's prefix test would accept a typo.
 """
 
 from collections.abc import Iterator, Mapping

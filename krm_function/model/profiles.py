@@ -2,6 +2,7 @@
 
 A profile says for which node a policy is made: settings that differ from those of Kata 4.1.0, what the generator does
 there, and the files of its rules. The next Contrast release is a new entry here, and new rules if they differ.
+Sources: docs/facts/contrast-node.md#differences, docs/facts/contrast-node.md#settings.
 
 Rule of this file: data only. Nothing else in the project asks for a profile by its name; code asks for its members.
 """

@@ -1,7 +1,8 @@
 """RuntimeClass objects, and what Kubernetes' RuntimeClass admission makes of a pod that names one.
 
-Rule of this file: it says what the API server would say, from the same rules (peers.md A10); deciding what to do about
-it is the schedule stage's part. A pod or toleration is plain data as parsed.
+Rule of this file: it says what the API server would say, from the same rules; deciding what to do about it is the
+schedule stage's part. A pod or toleration is plain data as parsed. Sources:
+docs/facts/kubernetes.md#runtimeclass-admission, docs/facts/kubernetes.md#runtimeclass-objects.
 """
 
 from collections.abc import Mapping
@@ -43,7 +44,7 @@ class RuntimeClass(NamedTuple):
     tolerations: tuple[Mapping[str, Any], ...] = ()
 
 
-class Problem(NamedTuple):
+class ClassProblem(NamedTuple):
     """What is wrong where; `path` starts at the object that was asked about, the text is lower case, without value."""
 
     path: Path
@@ -58,11 +59,11 @@ class Conflict(NamedTuple):
     wanted: str
 
 
-class Read(NamedTuple):
+class ParsedClass(NamedTuple):
     """A parsed RuntimeClass; parts that are not valid are left out of it and named in `problems`."""
 
     runtime_class: RuntimeClass
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ClassProblem, ...] = ()
 
 
 class MergedSelector(NamedTuple):
@@ -72,17 +73,17 @@ class MergedSelector(NamedTuple):
     conflicts: tuple[Conflict, ...] = ()
 
 
-def parse(value: Any) -> Read:
-    """Read a RuntimeClass object and validate it as the API server would. Never raises."""
+def parse_runtime_class_object(value: Any) -> ParsedClass:
+    """ParsedClass a RuntimeClass object and validate it as the API server would. Never raises."""
     root = mapping(value)
-    problems: list[Problem] = []
+    problems: list[ClassProblem] = []
     name = mapping(root.get("metadata")).get("name")
     if not isinstance(name, str) or not is_dns_subdomain(name):
-        problems.append(Problem(("metadata", "name"), "must be a DNS subdomain"))
+        problems.append(ClassProblem(("metadata", "name"), "must be a DNS subdomain"))
         name = ""
     handler = root.get("handler")
     if not isinstance(handler, str) or not is_dns_label(handler):
-        problems.append(Problem(("handler",), "must be a DNS label of at most 63 characters"))
+        problems.append(ClassProblem(("handler",), "must be a DNS label of at most 63 characters"))
         handler = ""
     overhead = _map(root, ("overhead", "podFixed"), problems)
     node_selector = _map(root, ("scheduling", "nodeSelector"), problems)
@@ -90,10 +91,10 @@ def parse(value: Any) -> Read:
     wrong_overhead = overhead_problems(overhead)
     wrong_selector = selector_problems(node_selector)
     wrong_tolerations = toleration_problems(tolerations)
-    problems += [Problem(("overhead", "podFixed", *path), text) for path, text in wrong_overhead]
-    problems += [Problem(("scheduling", "nodeSelector", *path), text) for path, text in wrong_selector]
-    problems += [Problem(("scheduling", "tolerations", *path), text) for path, text in wrong_tolerations]
-    return Read(
+    problems += [ClassProblem(("overhead", "podFixed", *path), text) for path, text in wrong_overhead]
+    problems += [ClassProblem(("scheduling", "nodeSelector", *path), text) for path, text in wrong_selector]
+    problems += [ClassProblem(("scheduling", "tolerations", *path), text) for path, text in wrong_tolerations]
+    return ParsedClass(
         RuntimeClass(
             name,
             handler,
@@ -105,13 +106,13 @@ def parse(value: Any) -> Read:
     )
 
 
-def _without(entries: dict[Any, Any], problems: tuple[Problem, ...]) -> dict[Any, Any]:
+def _without(entries: dict[Any, Any], problems: tuple[ClassProblem, ...]) -> dict[Any, Any]:
     """The entries that have no problem."""
     wrong = {problem.path[0] for problem in problems}
     return {key: value for key, value in entries.items() if key not in wrong}
 
 
-def _map(root: dict[str, Any], path: tuple[str, str], problems: list[Problem]) -> dict[str, Any]:
+def _map(root: dict[str, Any], path: tuple[str, str], problems: list[ClassProblem]) -> dict[str, Any]:
     """The map at `path`; a problem when something else stands there."""
     value: Any = root
     for depth, part in enumerate(path, 1):
@@ -119,101 +120,105 @@ def _map(root: dict[str, Any], path: tuple[str, str], problems: list[Problem]) -
         if value is None:
             return {}
         if not isinstance(value, dict):
-            problems.append(Problem(path[:depth], "must be a map"))
+            problems.append(ClassProblem(path[:depth], "must be a map"))
             return {}
     return mapping(value)
 
 
-def _tolerations(root: dict[str, Any], problems: list[Problem]) -> list[dict[str, Any]]:
+def _tolerations(root: dict[str, Any], problems: list[ClassProblem]) -> list[dict[str, Any]]:
     value = mapping(root.get("scheduling")).get("tolerations")
     if value is None:
         return []
     if not isinstance(value, list):
-        problems.append(Problem(("scheduling", "tolerations"), "must be a list"))
+        problems.append(ClassProblem(("scheduling", "tolerations"), "must be a list"))
         return []
     return [entry if isinstance(entry, dict) else {"": entry} for entry in value]
 
 
-def overhead_problems(overhead: Mapping[Any, Any]) -> tuple[Problem, ...]:
+def overhead_problems(overhead: Mapping[Any, Any]) -> tuple[ClassProblem, ...]:
     """What Kubernetes would refuse in `overhead.podFixed`: names and quantities follow the rules of resource limits."""
-    problems: list[Problem] = []
+    problems: list[ClassProblem] = []
     for key, value in overhead.items():
         if not isinstance(key, str) or not is_label_key(key):
-            problems.append(Problem((key,), "is not a resource name"))
+            problems.append(ClassProblem((key,), "is not a resource name"))
             continue
         if "/" not in key and key not in UNQUALIFIED_RESOURCES and not key.startswith("hugepages-"):
-            problems.append(Problem((key,), "must be cpu, memory, ephemeral-storage or a name with a domain"))
+            problems.append(ClassProblem((key,), "must be cpu, memory, ephemeral-storage or a name with a domain"))
             continue
         try:
             amount = nano(value)
         except ValueError as error:
-            problems.append(Problem((key,), str(error)))
+            problems.append(ClassProblem((key,), str(error)))
             continue
         if amount < 0:
-            problems.append(Problem((key,), "must not be negative"))
+            problems.append(ClassProblem((key,), "must not be negative"))
         elif "/" in key and amount % NANO:
-            problems.append(Problem((key,), "must be a whole number"))
+            problems.append(ClassProblem((key,), "must be a whole number"))
     return tuple(problems)
 
 
-def selector_problems(node_selector: Mapping[Any, Any]) -> tuple[Problem, ...]:
+def selector_problems(node_selector: Mapping[Any, Any]) -> tuple[ClassProblem, ...]:
     """What Kubernetes would refuse in a nodeSelector: keys and values must be labels."""
-    problems: list[Problem] = []
+    problems: list[ClassProblem] = []
     for key, value in node_selector.items():
         if not isinstance(key, str) or not is_label_key(key):
-            problems.append(Problem((key,), "is not a label key"))
+            problems.append(ClassProblem((key,), "is not a label key"))
         elif not isinstance(value, str):
-            problems.append(Problem((key,), "must be a string"))
+            problems.append(ClassProblem((key,), "must be a string"))
         elif not is_label_value(value):
-            problems.append(Problem((key,), "is not a label value"))
+            problems.append(ClassProblem((key,), "is not a label value"))
     return tuple(problems)
 
 
-def toleration_problems(tolerations: "list[dict[str, Any]] | tuple[Mapping[str, Any], ...]") -> tuple[Problem, ...]:
+def toleration_problems(
+    tolerations: "list[dict[str, Any]] | tuple[Mapping[str, Any], ...]",
+) -> tuple[ClassProblem, ...]:
     """What Kubernetes would refuse in a class's tolerations, each at its first fault.
 
     Unique on key, operator, value and effect, as RuntimeClass validation wants it. The operators Lt and Gt stand behind
     a feature gate and count as refused.
     """
-    problems: list[Problem] = []
+    problems: list[ClassProblem] = []
     seen: set[tuple[str, str, str, str]] = set()
     for index, toleration in enumerate(tolerations):
         found = _toleration_problem(toleration)
         identity = toleration_parts(toleration)[:4]
         if found is None and identity in seen:
-            found = Problem((), "is there twice")
+            found = ClassProblem((), "is there twice")
         if found is not None:
-            problems.append(Problem((index, *found.path), found.problem))
+            problems.append(ClassProblem((index, *found.path), found.problem))
         seen.add(identity)
     return tuple(problems)
 
 
-def _toleration_problem(toleration: Mapping[str, Any]) -> Problem | None:
+def _toleration_problem(toleration: Mapping[str, Any]) -> ClassProblem | None:
     for field, value in toleration.items():
         if field not in TOLERATION_FIELDS:
-            return Problem((field,), "is not a field of a toleration") if field else Problem((), "must be a map")
+            return (
+                ClassProblem((field,), "is not a field of a toleration") if field else ClassProblem((), "must be a map")
+            )
         if value is None:
             continue
         if field == "tolerationSeconds":
             if isinstance(value, bool) or not isinstance(value, int):
-                return Problem((field,), "must be an integer")
+                return ClassProblem((field,), "must be an integer")
         elif not isinstance(value, str):
-            return Problem((field,), "must be a string")
+            return ClassProblem((field,), "must be a string")
     key, operator, value, effect, seconds = toleration_parts(toleration)
     if key and not is_label_key(key):
-        return Problem(("key",), "is not a label key")
+        return ClassProblem(("key",), "is not a label key")
     if not key and operator != "Exists":
-        return Problem(("operator",), "must be Exists when key is empty, which means all keys")
+        return ClassProblem(("operator",), "must be Exists when key is empty, which means all keys")
     if seconds is not None and effect != "NoExecute":
-        return Problem(("effect",), "must be NoExecute when tolerationSeconds is set")
+        return ClassProblem(("effect",), "must be NoExecute when tolerationSeconds is set")
     if operator not in {"", "Equal", "Exists"}:
-        return Problem(("operator",), "must be Equal or Exists")
+        return ClassProblem(("operator",), "must be Equal or Exists")
     if operator == "Exists" and value:
-        return Problem(("value",), "must be empty when operator is Exists")
+        return ClassProblem(("value",), "must be empty when operator is Exists")
     if not is_label_value(value):
-        return Problem(("value",), "is not a label value")
+        return ClassProblem(("value",), "is not a label value")
     if effect not in {"", "NoSchedule", "PreferNoSchedule", "NoExecute"}:
-        return Problem(("effect",), "must be NoSchedule, PreferNoSchedule or NoExecute")
+        return ClassProblem(("effect",), "must be NoSchedule, PreferNoSchedule or NoExecute")
     return None
 
 

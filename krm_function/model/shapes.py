@@ -8,7 +8,7 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.model.objects import a_type, type_name
-from krm_function.model.workload import PREFIX, Workload, dig
+from krm_function.model.workload import PREFIX, Workload
 
 # A schema: "string", "name" (a non-empty string that must be there), a list of one schema, or a map of schemas whose
 # key "*" stands for every key.
@@ -54,7 +54,7 @@ def shape_findings(workload: Workload) -> tuple[Finding, ...]:
     if workload.ref.kind == "StatefulSet":
         places.append(((*workload.root, "spec", "volumeClaimTemplates"), CLAIMS))
     for path, schema in places:
-        _check(dig(workload.document, path), path, schema, faults)
+        _check(workload.at(path), path, schema, faults)
     return tuple(_finding(workload, fault) for fault in faults)
 
 

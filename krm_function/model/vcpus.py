@@ -1,7 +1,8 @@
 """The vCPUs of a workload's VM, read from its CPU limits.
 
-Rule of this file: it only finds the limits; what they add up to is `measurement.vcpu` (contrast.md 5.9). Limits count,
-requests never do, and a limit that is no quantity is a finding, because a guess would end in a wrong launch digest.
+Rule of this file: it only finds the limits; what they add up to is `measurement.vcpu`. Limits count, requests never do
+(docs/facts/contrast.md#vcpus), and a limit that is no quantity is a finding, because a guess would end in a wrong
+launch digest.
 """
 
 from typing import Any
@@ -19,15 +20,15 @@ def vcpus(workload: Workload) -> int | Finding:
     regular: list[int] = []
     sidecars: list[int] = []
     init: list[int] = []
-    for place in workload.places:
-        limit = _limit(workload, place.container, place.path)
+    for each in workload.all_containers:
+        limit = _limit(workload, each.container, each.path)
         if isinstance(limit, Finding):
             return limit
-        if not place.is_init:
+        if not each.is_init:
             regular.append(limit)
             continue
         init.append(limit)
-        if place.container.get("restartPolicy") == "Always":
+        if each.container.get("restartPolicy") == "Always":
             sidecars.append(limit)
     pod = _limit(workload, workload.pod_spec, workload.spec_path)
     return pod if isinstance(pod, Finding) else vcpu_count(regular, sidecars, init, pod)

@@ -1,7 +1,7 @@
 """Nodes as `kubectl get nodes -o yaml` prints them, read for what decides where a pod may run.
 
 Rule of this file: it reads and never judges. What a hand-written Node leaves out is unknown, not zero: without
-`allocatable` and `capacity` nothing is said about room, without `runtimeHandlers` nothing about handlers.
+`allocatable` and `capacity` nothing is known about resources, without `runtimeHandlers` nothing about handlers.
 """
 
 from collections.abc import Iterator, Mapping

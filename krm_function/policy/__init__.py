@@ -18,11 +18,11 @@ from krm_function.policy.initdata import (
     from_annotation,
     host_data,
 )
+from krm_function.policy.pod_metadata import is_bookkeeping
 from krm_function.policy.references import References
 from krm_function.policy.rules import load_rules, profile_of
-from krm_function.policy.seal import Sealed, seal
+from krm_function.policy.seal import Policy, seal
 from krm_function.policy.settings import Settings, default_settings, settings
-from krm_function.policy.subject import is_bookkeeping
 
 __all__ = [
     "CONTRAST",
@@ -31,9 +31,9 @@ __all__ = [
     "PROFILES",
     "STRICT",
     "Initdata",
+    "Policy",
     "Profile",
     "References",
-    "Sealed",
     "Settings",
     "annotation",
     "base_initdata",

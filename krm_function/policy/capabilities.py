@@ -1,4 +1,4 @@
-"""Capabilities and NoNewPrivileges of a container (genpolicy.md 4.6).
+"""Capabilities and NoNewPrivileges of a container (docs/facts/kata.md#capabilities).
 
 Rule of this file: what is dropped stays dropped, also if it is added as well, as in containerd; ALL is every capability
 there is. A list that is exactly a default list becomes its token, so that the rules compare with the settings.

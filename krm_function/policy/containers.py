@@ -15,11 +15,11 @@ from krm_function.policy.effective_user import effective
 from krm_function.policy.identity import Identity, identity, nameless, refusal
 from krm_function.policy.image_storage import SANDBOX, image_storage, is_pinned
 from krm_function.policy.mounts import Mounts, mounts
+from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.process import Process, exec_commands, pause_process, process
 from krm_function.policy.references import References
 from krm_function.policy.settings import Settings
-from krm_function.policy.subject import Subject
 
 Json = dict[str, Any]
 
@@ -47,7 +47,7 @@ _UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 
 def containers(
-    pod: Subject, images: Mapping[str, ImageFacts], pause: ImageFacts, references: References, settings: Settings
+    pod: PodMetadata, images: Mapping[str, ImageFacts], pause: ImageFacts, references: References, settings: Settings
 ) -> tuple[list[Json], list[Finding]]:
     """All containers of a pod, pause first. Every image of the pod must be in `images`."""
     findings: list[Finding] = []
@@ -73,7 +73,9 @@ def containers(
     return out, findings
 
 
-def _pause(pod: Subject, image: ImageFacts, others: list[Json], settings: Settings, findings: list[Finding]) -> Json:
+def _pause(
+    pod: PodMetadata, image: ImageFacts, others: list[Json], settings: Settings, findings: list[Finding]
+) -> Json:
     """The sandbox's own container, which no pod spec names."""
     template = settings.pause_container
     context = pod.spec.get("securityContext") or {}
@@ -102,7 +104,7 @@ def _pause(pod: Subject, image: ImageFacts, others: list[Json], settings: Settin
 def _workload(
     container: Json,
     at: Path,
-    pod: Subject,
+    pod: PodMetadata,
     image: ImageFacts,
     references: References,
     settings: Settings,
@@ -164,7 +166,7 @@ def _assembled(
     made: Mounts,
     image: str,
     template: Json,
-    pod: Subject,
+    pod: PodMetadata,
     settings: Settings,
     device_paths: list[str] | None = None,
 ) -> Json:
@@ -195,7 +197,7 @@ def _assembled(
 
 
 def _who(
-    container: Json, at: Path, pod: Subject, image: ImageFacts, settings: Settings, findings: list[Finding]
+    container: Json, at: Path, pod: PodMetadata, image: ImageFacts, settings: Settings, findings: list[Finding]
 ) -> Identity:
     """Who a container runs as; what stands in the way is added to `findings`."""
     security, context = container.get("securityContext") or {}, pod.spec.get("securityContext") or {}
@@ -217,7 +219,7 @@ def _who(
     return who
 
 
-def _root(pod: Subject, at: Path, security: Json, context: Json, who: Identity, findings: list[Finding]) -> None:
+def _root(pod: PodMetadata, at: Path, security: Json, context: Json, who: Identity, findings: list[Finding]) -> None:
     """A container that must not be root and would be: the kubelet refuses it, so its policy must not allow it."""
     own = security.get("runAsNonRoot")
     if who.uid == 0 and (context.get("runAsNonRoot") if own is None else own):
@@ -233,7 +235,7 @@ def sysctl_name(name: str) -> str:
     return name if first == "." else name.translate(str.maketrans("./", "/."))
 
 
-def _annotations(pod: Subject, defaults: Mapping[str, str]) -> dict[str, str]:
+def _annotations(pod: PodMetadata, defaults: Mapping[str, str]) -> dict[str, str]:
     """The pod's annotations, then the settings', then the pattern of the pod's name."""
     out = {**pod.annotations}
     for key, value in defaults.items():
@@ -245,7 +247,7 @@ def _annotations(pod: Subject, defaults: Mapping[str, str]) -> dict[str, str]:
     return out
 
 
-def _linux(template: Json, namespaces: list[str], paths: list[str], pod: Subject, *, privileged: bool) -> Json:
+def _linux(template: Json, namespaces: list[str], paths: list[str], pod: PodMetadata, *, privileged: bool) -> Json:
     out: Json = {
         "Namespaces": [{"Type": name, "Path": ""} for name in namespaces],
         "MaskedPaths": template["MaskedPaths"] or ([] if privileged else _MASKED),

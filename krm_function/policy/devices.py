@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.findings import Finding, Path, finding
+from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.settings import Settings
-from krm_function.policy.subject import Subject
 
 Json = dict[str, Any]
 
@@ -17,7 +17,7 @@ _BLOCK = ("persistentVolumeClaim", "ephemeral", "iscsi")
 
 
 def devices(
-    container: Mapping[str, Any], pod: Subject, settings: Settings, at: Path
+    container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at: Path
 ) -> tuple[list[str], int, list[Finding]]:
     """The device paths of block volumes and the number of GPUs that a container asks for."""
     findings: list[Finding] = []
@@ -42,7 +42,7 @@ def devices(
     return paths, _gpus(container, pod, settings, at, findings), findings
 
 
-def _gpus(container: Mapping[str, Any], pod: Subject, settings: Settings, at: Path, findings: list[Finding]) -> int:
+def _gpus(container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at: Path, findings: list[Finding]) -> int:
     """GPUs are counted in limits only, as whole numbers."""
     limits = (container.get("resources") or {}).get("limits") or {}
     count = 0

@@ -1,4 +1,4 @@
-"""The policy document: the rules, then policy_data (genpolicy.md 0 and 2).
+"""The policy document: the rules, then policy_data (docs/facts/kata.md#policy-data).
 
 Rule of this file: what is written can be read back by `describe`, exactly.
 """

@@ -1,4 +1,4 @@
-"""Drop-ins of policy settings: JSON Patches (RFC 6902), one after the other (genpolicy.md 1.6).
+"""Drop-ins of policy settings: JSON Patches (RFC 6902), one after the other (docs/facts/kata.md#settings-files).
 
 Rule of this file: every operation of every patch applies, or the settings are of no use. The document that is given is
 never changed. What a problem says names the operation, never a value.

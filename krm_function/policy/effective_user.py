@@ -29,7 +29,7 @@ from krm_function.api.kinds import ImageFacts
 from krm_function.findings import Finding, finding
 from krm_function.policy.identity import Identity, explicit_groups, own
 from krm_function.policy.passwd import UnreadableError, memberships, numeric, users
-from krm_function.policy.subject import Subject
+from krm_function.policy.pod_metadata import PodMetadata
 
 HIGHEST = 2**31 - 1
 _REMEDY = "set runAsUser and runAsGroup in the container's securityContext"
@@ -73,7 +73,7 @@ def effective(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str,
     return Identity(uid, gid, tuple(sorted({gid, *asked, *implied})))
 
 
-def unknown_users(pod: Subject, images: Mapping[str, ImageFacts]) -> list[Finding]:
+def unknown_users(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Finding]:
     """CC0508 for every container whose identity depends on what its entry of the ImageLock does not say.
 
     images: by the reference exactly as the pod names it; of those that are not there, nothing is said here.

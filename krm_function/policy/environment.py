@@ -1,4 +1,6 @@
-"""The variables of a container that its pod spec names, and what each of them will be (genpolicy.md 4.3).
+"""The variables of a container that its pod spec names, and what each of them will be.
+
+Source: docs/facts/kata.md#environment.
 
 Rule of this file: a value comes from the documents of the render, or it is a token of which the rules know the kind.
 What is `optional` and missing is left out, as the kubelet leaves it out. No finding ever holds a value.
@@ -10,9 +12,9 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.workload import INITDATA
+from krm_function.policy.pod_metadata import PodMetadata, is_bookkeeping
 from krm_function.policy.problems import problem, uncovered
 from krm_function.policy.references import References, Undecodable
-from krm_function.policy.subject import Subject, is_bookkeeping
 from krm_function.policy.tokens import CONTROLLED, FIELDS, LISTS, expanded, mark, plain, settled_variable
 from krm_function.record import NamedTuple
 
@@ -27,13 +29,13 @@ class Environment(NamedTuple):
 
 
 class _Reader(NamedTuple):
-    pod: Subject
+    pod: PodMetadata
     references: References
     findings: list[Finding]
 
 
 def environment(
-    container: Mapping[str, Any], pod: Subject, references: References, at: Path, findings: list[Finding]
+    container: Mapping[str, Any], pod: PodMetadata, references: References, at: Path, findings: list[Finding]
 ) -> Environment:
     """Read env and envFrom, of which the last of a name counts. `at`: the container's path from the pod spec."""
     reader = _Reader(pod, references, findings)

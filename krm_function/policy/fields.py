@@ -9,7 +9,7 @@ nothing of a pod is ever passed over in silence. Three uses:
               anyway (`harmless`), e.g. hostPID: false
 
 A second engineer reads a decision here, not out of the code. The tests compare the table with the fields of the API
-itself. Sources: genpolicy.md 4 and Appendix D.
+itself. Sources: docs/facts/kata.md#pod-fields, docs/facts/kata.md#volumes.
 """
 
 from typing import Any, Literal
@@ -52,7 +52,7 @@ def _disk(*inert: str) -> dict[str, Field]:
 
 
 def _files(*inert: str) -> dict[str, Field]:
-    """A volume that the kubelet fills. What its files hold is no part of a policy (genpolicy.md 4.8)."""
+    """A volume that the kubelet fills. What its files hold is no part of a policy (docs/facts/kata.md#volumes)."""
     return dict.fromkeys(("defaultMode", "defaultUser", *inert), INERT)
 
 

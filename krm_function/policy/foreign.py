@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.model.workload import maps
-from krm_function.policy.subject import Subject
+from krm_function.policy.pod_metadata import PodMetadata
 
 Json = dict[str, Any]
 Mount = tuple[str, ...]  # destination, type, options, and more
@@ -17,7 +17,7 @@ CLAIMS = frozenset(("persistentVolumeClaim", "azureFile", "ephemeral"))
 _PRIVATE = {"rslave": "rprivate", "rshared": "rprivate"}
 
 
-def places(pod: Subject, container: Json) -> dict[str, str]:
+def places(pod: PodMetadata, container: Json) -> dict[str, str]:
     """Where a container mounts volumes of the pod: mountPath -> kind of the volume."""
     kinds = dict.fromkeys(pod.claim_templates, "persistentVolumeClaim")
     for volume in maps(pod.spec.get("volumes")):

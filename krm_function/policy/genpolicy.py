@@ -1,8 +1,11 @@
-"""genpolicy as the engine: what one call of it is given, and what its answer means (genpolicy.md 1, contrast.md 6.1).
+"""genpolicy as the engine: what one call of it is given, and what its answer means.
+
+Sources: docs/facts/kata.md#command-line, docs/facts/contrast-manifest.md#policy-generator-call.
 
 Rule of this file: it starts nothing; an Engine is a function that the command line hands in. What comes back is judged
 like any other input: the initdata is read, checked and written anew, because genpolicy's own key order varies from run
-to run (genpolicy.md 2.1). What it says about a failure may quote the pod, so values are taken out before it is told.
+to run (docs/facts/kata.md#initdata). What it says about a failure may quote the pod, so values are taken out before it
+is told.
 """
 
 import re
@@ -17,8 +20,8 @@ from krm_function.model.workload import INITDATA, Workload, dig, mapping, maps
 from krm_function.policy.defaults import default_document
 from krm_function.policy.document import describe
 from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_annotation
+from krm_function.policy.pod_metadata import is_bookkeeping
 from krm_function.policy.references import References, Undecodable
-from krm_function.policy.subject import is_bookkeeping
 from krm_function.record import NamedTuple
 from krm_function.yamltext import dump
 

@@ -4,12 +4,13 @@
      "options": [], "mount_point": "^$(root_path)$", "fs_group": null, "shared": false}
 
 Rule of this file: what binds an image is its digest, all from the first @ on; registry, repository and tag are for the
-host to choose. The sandbox's source is the word `pause`, because the VM brings that image itself.
+host to choose. The sandbox's source is the word `pause`, because the VM brings that image itself. Source:
+docs/facts/contrast-node.md#generated-policy.
 """
 
 from typing import Any, Final
 
-from krm_function.model.image import Image, parse
+from krm_function.model.image import Image, parse_image
 
 Json = dict[str, Any]
 
@@ -25,7 +26,7 @@ def image_storage(source: str) -> Json:
 
 def is_pinned(reference: str) -> bool:
     """Whether an image reference has a digest, and so says which image it is."""
-    image = parse(reference)
+    image = parse_image(reference)
     return isinstance(image, Image) and image.pinned
 
 

@@ -1,4 +1,6 @@
-"""Initdata: a TOML document of a few files, its annotation form and its digest (genpolicy.md 2).
+"""Initdata: a TOML document of a few files, its annotation form and its digest.
+
+Sources: docs/facts/kata.md#initdata, docs/facts/contrast-manifest.md#initdata.
 
 Rule of this file: the digest is over the TOML bytes, so one document has one encoding: keys sorted, literal strings
 wherever TOML allows them. The gzip around it is outside every digest.

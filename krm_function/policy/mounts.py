@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
+from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.settings import Settings
-from krm_function.policy.subject import Subject
 from krm_function.policy.volumes import BASE, last, mount, volumes
 from krm_function.record import NamedTuple
 
@@ -30,7 +30,7 @@ class Mounts(NamedTuple):
 def mounts(
     container: Mapping[str, Any],
     image: Mapping[str, Any],
-    pod: Subject,
+    pod: PodMetadata,
     settings: Settings,
     at: Path,
     *,
@@ -60,7 +60,7 @@ def mounts(
     return Mounts(out, storages), findings
 
 
-def _unmounted(container: Mapping[str, Any], image: Mapping[str, Any], pod: Subject, at: Path) -> Iterator[Finding]:
+def _unmounted(container: Mapping[str, Any], image: Mapping[str, Any], pod: PodMetadata, at: Path) -> Iterator[Finding]:
     """Every VOLUME of the image on which the container mounts no volume of the pod: a host could put files there.
 
     Paths are compared as texts, as Contrast's generator does: `/data/` is not `/data`, and neither is what is below.
@@ -76,7 +76,7 @@ def _unmounted(container: Mapping[str, Any], image: Mapping[str, Any], pod: Subj
 
 
 def _from_image(
-    out: list[Json], image: Mapping[str, Any], template: Json, pod: Subject, at: Path, findings: list[Finding]
+    out: list[Json], image: Mapping[str, Any], template: Json, pod: PodMetadata, at: Path, findings: list[Finding]
 ) -> None:
     """A mount for each VOLUME of the image, as the settings say; the host makes the directory."""
     for path in sorted(image.get("Volumes") or ()):

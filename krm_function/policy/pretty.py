@@ -1,9 +1,10 @@
 r"""JSON as the Rego engines of Kata agents want it: two spaces, one array element per line.
 
-Rule of this file: stock engines refuse long lines (genpolicy.md 3), so never a one-line document. Characters stand for
-themselves wherever JSON allows it, because rego-cpp compares strings without decoding \u escapes. The exceptions: three
-apostrophes in a row, which would end a TOML literal string (genpolicy.md 2.1), and DEL, which may not stand in one.
-The standard library's indenting encoder is pure Python too and three times slower.
+Rule of this file: stock engines refuse long lines (docs/facts/kata-rules.md#engine-limits), so never a one-line
+document. Characters stand for themselves wherever JSON allows it, because rego-cpp compares strings without decoding \u
+escapes. The exceptions: three apostrophes in a row, which would end a TOML literal string
+(docs/facts/kata.md#initdata), and DEL, which may not stand in one. The standard library's indenting encoder is pure
+Python too and three times slower.
 """
 
 from functools import lru_cache

@@ -1,7 +1,8 @@
 """The process of a container: arguments, environment and directory, as the kubelet will ask for them.
 
 Variables are expanded as the kubelet expands them: in order, `$$` for a dollar, only variables of the pod spec. That is
-closer to the host's request than genpolicy (genpolicy.md 4.3), whose policy denies the pod wherever the two differ.
+closer to the host's request than genpolicy (docs/facts/kata.md#environment), whose policy denies the pod wherever the
+two differ.
 """
 
 from collections.abc import Mapping
@@ -9,9 +10,9 @@ from typing import Any
 
 from krm_function.findings import Finding, Path
 from krm_function.policy.environment import environment
+from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References
-from krm_function.policy.subject import Subject
 from krm_function.policy.tokens import escaped_argument, expand, expanded, mark, plain, settled_argument, unmark
 from krm_function.record import NamedTuple
 
@@ -29,7 +30,7 @@ class Process(NamedTuple):
 def process(
     container: Mapping[str, Any],
     image: Mapping[str, Any],
-    pod: Subject,
+    pod: PodMetadata,
     references: References,
     at: Path,
     extra: Mapping[str, Any],
@@ -81,7 +82,7 @@ def _arguments(
     container: Mapping[str, Any],
     image: Mapping[str, Any],
     known: Mapping[str, str],
-    pod: Subject,
+    pod: PodMetadata,
     at: Path,
     findings: list[Finding],
 ) -> list[str]:

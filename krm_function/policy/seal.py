@@ -15,17 +15,17 @@ from krm_function.policy.containers import containers
 from krm_function.policy.document import HEAD, rego_text
 from krm_function.policy.effective_user import unknown_users
 from krm_function.policy.initdata import POLICY, annotation_and_digest, encode, fits_literal
+from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 from krm_function.policy.problems import problem, uncovered
 from krm_function.policy.process import DEFAULT_PATH
 from krm_function.policy.references import References
 from krm_function.policy.settings import Settings
-from krm_function.policy.shapes import check
-from krm_function.policy.subject import Subject, subject
+from krm_function.policy.shapes import check_fields
 from krm_function.policy.tokens import PATTERN
 from krm_function.policy.volumes import exposed
 from krm_function.record import NamedTuple
 
-# the pause image of every Kubernetes release, as its config blob says (genpolicy.md 5.3)
+# the pause image of every Kubernetes release, as its config blob says (docs/facts/kata.md#users)
 PAUSE = ImageFacts("", {"User": "65535:65535", "Env": [DEFAULT_PATH], "Entrypoint": ["/pause"], "WorkingDir": "/"})
 
 # documents are the same up to here: all of a render, those with such a pause container, those with its annotations
@@ -37,7 +37,7 @@ MOST_BYTES = 16 * 1024 * 1024
 TAB = b" " * 4  # what it takes a tab for
 
 
-class Sealed(NamedTuple):
+class Policy(NamedTuple):
     """A workload's policy in all its forms."""
 
     data: dict[str, Any]  # policy_data; shares parts with the settings: do not change it
@@ -54,17 +54,17 @@ def seal(
     settings: Settings,
     rules: str,
     files: Mapping[str, str] = EMPTY,
-) -> tuple[Sealed | None, tuple[Finding, ...]]:
+) -> tuple[Policy | None, tuple[Finding, ...]]:
     """Generate the policy of one workload as it stands, after every other edit.
 
     images: by the reference exactly as the pod names it. rules: Rego text of package agent_policy. files: what the
     initdata holds beside the policy, by file name.
     Returns None and the errors, or the policy and what else there is to say.
     """
-    findings = check(workload.pod_spec, workload.spec_path, workload.ref)
+    findings = check_fields(workload.pod_spec, workload.spec_path, workload.ref)
     if findings:
         return None, tuple(findings)
-    pod, findings = subject(workload)
+    pod, findings = pod_metadata(workload)
     base, problems = base_initdata(workload, files)
     findings += problems + _names(pod) + _missing(pod, images)
     if settings.profile.image_identity:
@@ -89,7 +89,7 @@ def seal(
     except UnicodeEncodeError:
         return None, (problem(pod, (), "holds text that is no Unicode", "remove the lone surrogate", of="spec"),)
     value, digest = annotation_and_digest(toml, *_marks(toml, len(rules)))
-    sealed = Sealed({"containers": made, **settings.shared}, rego, toml, value, digest)
+    sealed = Policy({"containers": made, **settings.shared}, rego, toml, value, digest)
     said = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
     return sealed, (*findings, *exposed(pod), said)
 
@@ -117,7 +117,7 @@ def _marks(toml: bytes, start: int) -> list[int]:
     return found
 
 
-def _names(pod: Subject) -> list[Finding]:
+def _names(pod: PodMetadata) -> list[Finding]:
     """Two containers of one name: the rules could not tell them apart and would deny both."""
     seen: set[str] = set()
     findings = []
@@ -131,7 +131,7 @@ def _names(pod: Subject) -> list[Finding]:
     return findings
 
 
-def _missing(pod: Subject, images: Mapping[str, ImageFacts]) -> list[Finding]:
+def _missing(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Finding]:
     """Every image that the lock does not have."""
     return [
         finding("CC0504", pod.ref, (*pod.spec_path, key, index, "image"), image=container["image"])
@@ -141,7 +141,7 @@ def _missing(pod: Subject, images: Mapping[str, ImageFacts]) -> list[Finding]:
     ]
 
 
-def _patterns(pod: Subject, made: list[dict[str, Any]]) -> list[Finding]:
+def _patterns(pod: PodMetadata, made: list[dict[str, Any]]) -> list[Finding]:
     """Every text that only our own rules can match: with the rules of someone else the pod could not start."""
     token = f"$({PATTERN})"
     findings = []

@@ -30,7 +30,7 @@ class Settings(NamedTuple):
     devices: Json
     kata_config: Json
     cluster_config: Json
-    shared: Json  # everything in policy_data beside `containers`, in genpolicy's order (genpolicy.md 3)
+    shared: Json  # everything in policy_data beside `containers`, in genpolicy's order (docs/facts/kata.md#policy-data)
     shared_text: str  # the members of `shared` as they stand in the document
     profile: Profile
 
@@ -93,7 +93,7 @@ def _settings(document: Json, profile: Profile) -> Settings:
         "common": document["common"],
         "sandbox": document["sandbox"],
         "request_defaults": document["request_defaults"],
-        # the other vfio settings are the generator's own (genpolicy.md 3.5)
+        # the other vfio settings are the generator's own (docs/facts/kata.md#policy-data)
         "devices": {"vfio": {"device_path": document["devices"]["vfio"]["device_path"], "nvidia": {}}},
         "cluster_config": document["cluster_config"],
     }

@@ -10,7 +10,7 @@ from krm_function.model.objects import a_type
 from krm_function.policy.fields import TYPES, Field
 
 
-def check(spec: Any, path: Path, ref: Ref | None) -> list[Finding]:
+def check_fields(spec: Any, path: Path, ref: Ref | None) -> list[Finding]:
     """Everything the table has to say about a pod spec at `path`. No finding: all shapes are as the table says."""
     out: list[Finding] = []
     _value(spec, "PodSpec", (), path, ref, out)

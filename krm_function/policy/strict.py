@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
-from krm_function.policy.subject import PATTERNS, SUFFIX, Subject, escape
+from krm_function.policy.pod_metadata import PATTERNS, SUFFIX, PodMetadata, escape_regex
 from krm_function.policy.tokens import TOKENS
 
 Json = dict[str, Any]
@@ -38,7 +38,7 @@ _SHELL_NAME = re.compile(r"[A-Za-z_.-][A-Za-z0-9_.-]*")
 _NAMED = re.compile(r"(.*(?:\$\(sfprefix\)|\{16\}-|/))([^/]*)\$", re.DOTALL)
 
 
-def narrowed(containers: list[Json], pod: Subject) -> tuple[list[Json], list[Finding]]:
+def narrowed(containers: list[Json], pod: PodMetadata) -> tuple[list[Json], list[Finding]]:
     """The containers of a policy, bound to the pod. Nothing given is changed."""
     findings: list[Finding] = []
     spec = {entry["name"]: (at, entry) for at, entry in _entries(pod)}
@@ -77,17 +77,17 @@ def escaped(pattern: str) -> str:
     named = _NAMED.fullmatch(pattern) if pattern.startswith(("^", "$(")) else None
     if named is None:
         return pattern
-    return f"{named[1]}{escape(named[2].replace(_ESCAPE, ''))}$"
+    return f"{named[1]}{escape_regex(named[2].replace(_ESCAPE, ''))}$"
 
 
-def _name(pod: Subject) -> str:
+def _name(pod: PodMetadata) -> str:
     """The pattern of the pod's name with its dots escaped; one made of generateName is so already."""
     suffix = PATTERNS[pod.ref.kind]
     base = pod.name_pattern.removesuffix(suffix)
-    return (base if base.endswith(SUFFIX) else escape(base)) + suffix
+    return (base if base.endswith(SUFFIX) else escape_regex(base)) + suffix
 
 
-def _entries(pod: Subject) -> Iterator[tuple[Path, Json]]:
+def _entries(pod: PodMetadata) -> Iterator[tuple[Path, Json]]:
     for key in ("initContainers", "containers"):
         for index, container in enumerate(pod.spec.get(key) or ()):
             yield (key, index), container
@@ -105,7 +105,7 @@ def _required(env: Sequence[str]) -> list[str]:
     return [name for name in names if _SHELL_NAME.fullmatch(name)]
 
 
-def _unbound(env: Sequence[str], args: Sequence[str], pod: Subject, at: Path) -> list[Finding]:
+def _unbound(env: Sequence[str], args: Sequence[str], pod: PodMetadata, at: Path) -> list[Finding]:
     """What a host could choose freely: values that nothing in the document says, or says only a part of."""
     texts = [(variable.partition("=")[0], variable.partition("=")[2], "sandbox-namespace") for variable in env]
     texts += [("an argument", argument, "sandbox-name") for argument in args]

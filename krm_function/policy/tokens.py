@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Mapping
 
 from krm_function.findings import Finding, Path
+from krm_function.policy.pod_metadata import SUFFIX, PodMetadata, escape_regex
 from krm_function.policy.problems import problem, uncovered
-from krm_function.policy.subject import SUFFIX, Subject, escape
 
-# what the rules replace in an environment, by the fieldPath it comes from (genpolicy.md 4.3)
+# what the rules replace in an environment, by the fieldPath it comes from (docs/facts/kata.md#environment)
 FIELDS = {
     "metadata.name": "sandbox-name",
     "metadata.uid": "pod-uid",
@@ -103,7 +103,7 @@ def with_services(text: str, known: Mapping[str, str], *, links: bool) -> Mappin
     return {**known, **{name: mark(name) for name in names}} if names else known
 
 
-def expanded(text: str, known: Mapping[str, str], pod: Subject, at: Path, findings: list[Finding]) -> str:
+def expanded(text: str, known: Mapping[str, str], pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
     """`text` of the pod spec after expansion; reports what is hand-written in it before or after, and then gives ""."""
     if not plain((text,), pod, at, findings):
         return ""
@@ -116,7 +116,7 @@ def expanded(text: str, known: Mapping[str, str], pod: Subject, at: Path, findin
     return out
 
 
-def plain(texts: Iterable[str], pod: Subject, at: Path, findings: list[Finding]) -> bool:
+def plain(texts: Iterable[str], pod: PodMetadata, at: Path, findings: list[Finding]) -> bool:
     """Whether no text holds a hand-written token or a NUL, which no process can have; reports the first that does."""
     for text in texts:
         found = re.search(_HAND_WRITTEN, text) if "$(" in text else None
@@ -127,7 +127,7 @@ def plain(texts: Iterable[str], pod: Subject, at: Path, findings: list[Finding])
     return True
 
 
-def settled_variable(name: str, value: str, pod: Subject, at: Path, findings: list[Finding]) -> str:
+def settled_variable(name: str, value: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
     """The value of a variable as the rules can match it."""
     for found in _tokens(value):
         if found != "sandbox-namespace" and (value != mark(found) or found not in WHOLE):
@@ -135,7 +135,7 @@ def settled_variable(name: str, value: str, pod: Subject, at: Path, findings: li
     return value
 
 
-def settled_argument(arg: str, pod: Subject, at: Path, findings: list[Finding]) -> str:
+def settled_argument(arg: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
     """The same of an argument."""
     for found in _tokens(arg):
         if found != "sandbox-name" and arg != mark("node-name"):
@@ -143,16 +143,16 @@ def settled_argument(arg: str, pod: Subject, at: Path, findings: list[Finding]) 
     return escaped_argument(arg)
 
 
-def _pattern(text: str, pod: Subject, at: Path, of: str, findings: list[Finding]) -> str:
+def _pattern(text: str, pod: PodMetadata, at: Path, of: str, findings: list[Finding]) -> str:
     """The pattern that a text with tokens matches."""
     pieces = _MARKER.split(text)  # text, token, text, ... text
     for index, piece in enumerate(pieces):
         if index % 2 == 0:
-            pieces[index] = escape(piece)
+            pieces[index] = escape_regex(piece)
         elif piece.isupper():
             value = next(value for ends, value in _SERVICES if re.search(ends, piece))
             # without such a Service the text stays as it is
-            pieces[index] = f"(?:{value}|{escape(f'$({piece})')})"
+            pieces[index] = f"(?:{value}|{escape_regex(f'$({piece})')})"
         elif piece in PATTERNS:
             pieces[index] = PATTERNS[piece]
         else:

@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.findings import Finding, Path, finding
+from krm_function.policy.pod_metadata import PodMetadata, escape_regex
 from krm_function.policy.problems import problem, uncovered
 from krm_function.policy.settings import Settings
-from krm_function.policy.subject import Subject, escape
 
 Json = dict[str, Any]
 Wrong = tuple[str, str, str]  # field, what is wrong, what to do
@@ -45,7 +45,7 @@ def last(path: str) -> str:
 
 
 def volumes(
-    container: Mapping[str, Any], pod: Subject, settings: Settings, at: Path, findings: list[Finding]
+    container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at: Path, findings: list[Finding]
 ) -> tuple[list[list[Json]], list[Json]]:
     """What a container mounts of the pod's volumes, and the storages behind it. `at`: its path from the pod spec.
 
@@ -73,7 +73,7 @@ def volumes(
     return out, storages
 
 
-def exposed(pod: Subject) -> list[Finding]:
+def exposed(pod: PodMetadata) -> list[Finding]:
     """A warning for each mounted volume whose files the host can read and change: no policy can prevent it."""
     mounted = {
         entry["name"]
@@ -96,7 +96,7 @@ def exposed(pod: Subject) -> list[Finding]:
     return out
 
 
-def _all(pod: Subject) -> dict[str, Json]:
+def _all(pod: PodMetadata) -> dict[str, Json]:
     """The volumes by name. A StatefulSet's claim takes the place of a volume of its name."""
     out: dict[str, Json] = {
         name: {"name": name, CLAIM: {}, "volumeMode": mode} for name, mode in pod.claim_templates.items()
@@ -120,7 +120,7 @@ def in_the_vm(path: str) -> bool:
 
 
 def _mounted(
-    storages: list[Json], volume: Json, entry: Json, pod: Subject, settings: Settings
+    storages: list[Json], volume: Json, entry: Json, pod: PodMetadata, settings: Settings
 ) -> list[Json] | str | Wrong:
     """The mounts that one volumeMount may become, or what of it is not covered, or what is wrong with it."""
     path, base = entry["mountPath"], last(entry["mountPath"])
@@ -157,7 +157,7 @@ def _mounted(
             return [mount(path, host.rstrip("/"), "bind", options)]
     if _mode(volume, own) == "Block":
         return "", "is of a volume with volumeMode Block", "use volumeDevices"
-    return [mount(path, f"$(sfprefix){escape(base)}$", "bind", options)]
+    return [mount(path, f"$(sfprefix){escape_regex(base)}$", "bind", options)]
 
 
 def _mode(volume: Json, own: Json) -> str:
@@ -174,7 +174,7 @@ def _settled(storages: list[Json], path: str, base: str, propagation: str, setti
         options = [propagation if option == "rprivate" else option for option in options]
     stored = settings.kata_config["enable_configmap_secret_storages"]
     if stored and settings.profile.binds_images:
-        base = escape(base)  # such storages are counted: no name may fit another's pattern
+        base = escape_regex(base)  # such storages are counted: no name may fit another's pattern
     target = f"{template['mount_point']}{base}$"
     if stored:
         storages.append(_storage(template, f"{template['mount_source']}{base}$", target, [], template["options"]))
@@ -182,7 +182,7 @@ def _settled(storages: list[Json], path: str, base: str, propagation: str, setti
 
 
 def _empty_dir(
-    storages: list[Json], volume: Json, entry: Json, options: list[str], pod: Subject, settings: Settings
+    storages: list[Json], volume: Json, entry: Json, options: list[str], pod: PodMetadata, settings: Settings
 ) -> list[Json] | str:
     """An emptyDir: in memory, on a block device of its own, or in the shared directory, as the settings say."""
     path, name, medium = entry["mountPath"], entry["name"], volume.get("medium") or ""
@@ -199,8 +199,8 @@ def _empty_dir(
     kind = settings.cluster_config["emptydir_type"]
     if kind == "shared-fs":
         return [
-            mount(path, f"^$(cpath)/sandbox-[0-9a-f]{{16}}-{escape(name)}$", "bind", options),
-            mount(path, f"$(sfprefix){escape(last(path))}$", "bind", options),
+            mount(path, f"^$(cpath)/sandbox-[0-9a-f]{{16}}-{escape_regex(name)}$", "bind", options),
+            mount(path, f"$(sfprefix){escape_regex(last(path))}$", "bind", options),
         ]
     template = settings.volumes["emptyDir_encrypted" if kind == "block-encrypted" else "emptyDir_plain"]
     storage = _storage(

@@ -1,4 +1,4 @@
-"""Which of a release's files this is, told by what is in it and never by its name.
+"""Classify a release file by content, never by file name.
 
 Rule of this file: a file that is none of them is an error, since a release without it would be another release.
 
@@ -29,7 +29,7 @@ BLANK = " \t\r\n"
 
 
 def facts_of(data: bytes, file: str, vcpus: int = 0) -> Facts:
-    """Everything one file tells. vcpus: of the pods that a manifest was made for, 0 when nobody said."""
+    """The facts of one file. vcpus: of the pods that a manifest was made for, 0 if not given."""
     try:
         text = decode_text(data).text
     except YamlError as problem:
@@ -78,7 +78,7 @@ def _yaml(text: str, file: str) -> Facts:
 
 
 def _object(value: dict[str, object], file: str, line: int) -> Facts | None:
-    """What one object tells; None when it tells nothing."""
+    """The facts of one object; None if it is of no known form."""
     kind = value.get("kind")
     if kind == "ContrastRelease" and is_config(str(value.get("apiVersion", ""))):
         return _unknown(file, "a ContrastRelease already; to update one, name it with -o", line)

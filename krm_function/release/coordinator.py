@@ -1,11 +1,11 @@
 """coordinator.yml: the image of the coordinator, and the release by its tag.
 
-Rule of this file: only a pinned image is a fact. Source: contrast.md 8.3.
+Rule of this file: only a pinned image is a fact. Source: docs/facts/contrast.md#coordinator-file.
 """
 
 from typing import Any
 
-from krm_function.model.image import CONTRAST, Image, parse
+from krm_function.model.image import CONTRAST, Image, parse_image
 from krm_function.model.workload import POD_ROLE, dig, maps
 from krm_function.release.facts import Fact, Facts
 from krm_function.release.version import version_facts
@@ -22,12 +22,12 @@ def is_coordinator(value: dict[str, Any]) -> bool:
 
 
 def coordinator_facts(value: dict[str, Any], file: str, line: int) -> Facts:
-    """What the StatefulSet tells."""
+    """The facts of the StatefulSet."""
     containers = maps(dig(value, ("spec", "template", "spec", "containers")))
     images = [entry.get("image") for entry in containers if entry.get("name") == COORDINATOR]
     facts = list(version_facts(images, file, line))
     for image in images:
-        parsed = parse(image) if isinstance(image, str) else ""
+        parsed = parse_image(image) if isinstance(image, str) else ""
         if isinstance(parsed, Image) and parsed.pinned:
             facts.append(Fact(("images", IMAGE), image, file, line))
     return Facts(tuple(facts))

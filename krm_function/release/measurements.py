@@ -1,7 +1,8 @@
 """Measurements: the reference values of a manifest.json, or those that Contrast's CLI carries.
 
 Rule of this file: only what a release measures is taken; what an operator fills in belongs to the ContrastGenerate.
-Sources: contrast.md 7.1 (manifest), 7.4 (the CLI's own values, an object by handler), 5.11 (RTMR0).
+Sources: docs/facts/contrast-manifest.md#manifest, docs/facts/contrast-manifest.md#release-measurements (an object by
+handler), docs/facts/contrast-manifest.md#rtmr0.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,7 +35,7 @@ def is_by_handler(value: Mapping[str, Any]) -> bool:
 
 
 def handler_facts(value: Mapping[str, Any], file: str) -> Facts:
-    """What the CLI's reference values tell."""
+    """The facts of the CLI's reference values."""
     facts: list[Fact] = []
     for handler, values in value.items():
         platform = parse_runtime_class(handler)
@@ -49,7 +50,7 @@ def handler_facts(value: Mapping[str, Any], file: str) -> Facts:
 
 
 def manifest_facts(manifest: Mapping[str, Any], file: str, vcpus: int) -> Facts:
-    """What a manifest tells. vcpus: of all the TDX pods it was made for, which makes its RTMR0 a fact; else 0."""
+    """The facts of a manifest. vcpus: of all the TDX pods it was made for, which makes its RTMR0 a fact; else 0."""
     findings: list[Finding] = []
     entries = list(_entries(manifest, file, findings))
     facts = [fact for entry in entries for fact in _measured(entry, file, first_rtmr_is_weak=True)]
@@ -106,7 +107,7 @@ def _measured(entry: Entry, file: str, *, first_rtmr_is_weak: bool) -> list[Fact
 
 
 def _rtmr0(entries: list[Entry], file: str, vcpus: int, findings: list[Finding]) -> list[Fact]:
-    """RTMR0 of one number of vCPUs: a manifest tells it when it was made for pods of that size only."""
+    """RTMR0 of one vCPU count, if the manifest was made for pods of that size only."""
     sure = [entry for entry in entries if not entry.value.get("Rtmr0Alternatives")]
     rtmrs = [entry.value.get("Rtmrs") for entry in sure]
     if not entries or len(sure) < len(entries):

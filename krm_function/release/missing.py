@@ -1,7 +1,7 @@
-"""What a release does not say, and where to find it.
+"""Warn about facts that a release lacks, and say where to find them.
 
-Rule of this file: it only warns. A render asks for what it needs and refuses to go on without, so a release may hold
-one platform of several.
+Rule of this file: warnings only. A render fails without a fact that it needs, so a release may hold one platform of
+several.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from krm_function.api import Release
 from krm_function.findings import Finding, finding
 from krm_function.manifest.fields import TDX_MULTI_VCPU
-from krm_function.model.injected import INITIALIZER_IMAGE, SERVICE_MESH_IMAGE
+from krm_function.model.injected.initializer import INITIALIZER_IMAGE
+from krm_function.model.injected.mesh_sidecar import SERVICE_MESH_IMAGE
 from krm_function.model.platforms import PLATFORMS, Platform
 
 FROM_A_MANIFEST = "import a manifest.json that `contrast generate` made for this platform"

@@ -1,13 +1,15 @@
-"""Image replacements: lines `image = replacement`, as Contrast reads them (contrast.md 5.6).
+"""Image replacements: lines `image = replacement`, as Contrast reads them.
 
-Rule of this file: the grammar is Contrast's; that a replacement has to be pinned is ours. A later line wins.
+Source: docs/facts/contrast.md#image-replacements.
+
+Rule of this file: the grammar is Contrast's; in addition, a replacement must be pinned. A later line wins.
 """
 
 import re
 from collections.abc import Iterator
 
 from krm_function.findings import Finding, finding
-from krm_function.model.image import CONTRAST, Image, parse
+from krm_function.model.image import CONTRAST, Image, parse_image
 from krm_function.record import NamedTuple
 from krm_function.release.facts import Fact, Facts
 from krm_function.release.version import version_facts
@@ -25,25 +27,25 @@ class Replacement(NamedTuple):
 
 
 def replacements(text: str) -> Iterator[Replacement]:
-    """Every line that says something."""
+    """Every line that is no comment."""
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         match = LINE.fullmatch(line)
         image, pinned = match.groups() if match else ("", "")
-        parsed = parse(pinned)
+        parsed = parse_image(pinned)
         usable = match is not None and isinstance(parsed, Image) and parsed.pinned
         yield Replacement(number, image, pinned, "" if usable else "not `image = replacement@sha256:<digest>`")
 
 
 def looks_like_replacements(text: str) -> bool:
-    """Whether the first line that says something is such a line; no YAML of a release begins like one."""
+    """Whether the first line that is no comment has this form; no YAML file of a release begins so."""
     first = next(replacements(text), None)
     return first is not None and bool(first.image)
 
 
 def replacement_facts(text: str, file: str) -> Facts:
-    """What an image-replacements file tells: images, and the release by the tags of Contrast's own."""
+    """The facts of an image-replacements file: images, and the release by the tags of Contrast's own."""
     facts: dict[str, Fact] = {}
     findings: list[Finding] = []
     versions: list[Fact] = []

@@ -1,7 +1,7 @@
 """runtime-<platform>.yml: the handler and the overhead of a platform, and the release by its node installer.
 
 Rule of this file: the two names of a RuntimeClass have to be one, since pods ask for the one and nodes for the other.
-Source: contrast.md 8.2.
+Source: docs/facts/contrast.md#runtime-file.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ INSTALLER = "installer"
 
 
 def runtime_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
-    """What a RuntimeClass or a node installer tells; None for somebody else's."""
+    """The facts of a RuntimeClass or a node installer; None for objects that are not Contrast's."""
     if value.get("kind") == "DaemonSet":
         return _installer(value, file, line)
     name, handler = dig(value, ("metadata", "name")), value.get("handler")

@@ -36,7 +36,7 @@ Named = tuple[str, str]  # kind and name
 Identity = tuple[str, str, str]  # group, kind, name: with a namespace, all of an identity
 
 
-class Standing(NamedTuple):
+class ObjectAt(NamedTuple):
     """An object and where it stands: position of its resource, path to it."""
 
     position: int
@@ -56,7 +56,7 @@ def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document])
         for _, value in objects(documents[index].value):
             alike.setdefault((reference(value).kind, _name(value)), []).append(index)
     suspects = {named for named, indexes in alike.items() if len(indexes) > 1 and all(named)}
-    standing: dict[Identity, list[Standing]] = {}
+    standing: dict[Identity, list[ObjectAt]] = {}
     findings: list[Finding] = []
     for index in sorted({index for named in suspects for index in alike[named]}):
         try:
@@ -64,7 +64,7 @@ def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document])
         except YamlError as problem:  # its identity is unknown
             findings.append(yaml_finding(problem, resources[index].file))
             continue
-        for one in (Standing(index, root, reference(each), each) for root, each in objects(value)):
+        for one in (ObjectAt(index, root, reference(each), each) for root, each in objects(value)):
             if (one.ref.kind, name := _name(one.value)) in suspects:
                 standing.setdefault((_group(one.ref.api_version), one.ref.kind, name), []).append(one)
     for group in (group for named in standing.values() for group in _by_namespace(named)):
@@ -73,11 +73,11 @@ def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document])
     return tuple(findings)
 
 
-def _by_namespace(named: list[Standing]) -> Iterable[list[Standing]]:
+def _by_namespace(named: list[ObjectAt]) -> Iterable[list[ObjectAt]]:
     """Objects of one name, those together that can come into one namespace."""
     if any(not one.ref.namespace for one in named) and any(map(_is_ours, named)):
         return [named]
-    spaces: dict[str, list[Standing]] = {}
+    spaces: dict[str, list[ObjectAt]] = {}
     for one in named:
         spaces.setdefault(_namespace(one.ref), []).append(one)
     return spaces.values()
@@ -98,7 +98,7 @@ def _namespace(ref: Ref) -> str:
     return "" if ref.kind in CLUSTER_WIDE else ref.namespace or "default"
 
 
-def _two(group: list[Standing]) -> bool:
+def _two(group: list[ObjectAt]) -> bool:
     """Whether these are different objects after all."""
     if group[0].ref.name == PACKAGE_CONTEXT and group[0].ref.kind == "ConfigMap":
         return all(dig(one.value, ("metadata", "annotations", LOCAL_CONFIG)) == "true" for one in group)
@@ -106,7 +106,7 @@ def _two(group: list[Standing]) -> bool:
     return sorted(hooks) == [False, True] and not any(map(_is_ours, group))
 
 
-def _is_ours(one: Standing) -> bool:
+def _is_ours(one: ObjectAt) -> bool:
     """Whether an object names a class of Contrast's, is one, or was added by a render."""
     if one.ref.kind == "RuntimeClass" and is_contrast_name(one.ref.name):
         return True
@@ -114,7 +114,7 @@ def _is_ours(one: Standing) -> bool:
     return added or any(True for _ in contrast_names_in(one.value))
 
 
-def _said(group: list[Standing], resources: Sequence[Resource]) -> list[Finding]:
+def _said(group: list[ObjectAt], resources: Sequence[Resource]) -> list[Finding]:
     """One finding at each place; each names another place, the first one where it can."""
     places = []
     for one in group:

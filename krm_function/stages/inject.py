@@ -1,4 +1,6 @@
-"""Inject: the initializer, the service mesh and the image store, in the order of contrast.md 5; then pinned images.
+"""Inject: the initializer, the service mesh and the image store, then pinned images, in Contrast's order.
+
+Source: docs/facts/contrast.md#order.
 
 Rule of this file: all or nothing for each pod, and only what is missing is added. A container of ours that stands where
 it belongs and is what we would write is no edit; one that differs is taken out and put in anew. The coordinator gets
@@ -10,15 +12,17 @@ from typing import Any
 
 from krm_function.api.kinds import Generate, Release
 from krm_function.findings import Finding, finding
-from krm_function.model import injected
 from krm_function.model.draft import Draft
 from krm_function.model.edits import ABSENT, Outcome
-from krm_function.model.injected import INITIALIZER, PVC_HOLDER, SECRETS, SERVICE_MESH, MeshConfig, SecurePv
-from krm_function.model.mesh import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
+from krm_function.model.injected import SECRETS, SECRETS_PATH, memory_volume, secrets_mount
+from krm_function.model.injected.image_store import IMAGE_STORE_SIZE, PVC_HOLDER, image_store_volume, pvc_holder
+from krm_function.model.injected.initializer import INITIALIZER, INITIALIZER_IMAGE, SecurePv, initializer
+from krm_function.model.injected.mesh_sidecar import SERVICE_MESH, SERVICE_MESH_IMAGE, MeshConfig, service_mesh
+from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
 from krm_function.model.pods import claims, named, sources
 from krm_function.model.quantity import nano
 from krm_function.model.shapes import shape_findings
-from krm_function.model.workload import PREFIX, Workload, dig, maps
+from krm_function.model.workload import PREFIX, Workload, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import same
 
@@ -80,12 +84,12 @@ def inject_into(
 
 
 def _wanted(workload: Workload, options: Generate) -> Wanted:
-    notes = workload.annotations
+    annotations = workload.annotations
     ordinary = not workload.is_coordinator
-    annotated = any(key in notes for key in KEYS)
-    size = str(notes.get(STORE_SIZE, injected.IMAGE_STORE_SIZE))
+    annotated = any(key in annotations for key in KEYS)
+    size = str(annotations.get(STORE_SIZE, IMAGE_STORE_SIZE))
     return Wanted(
-        initializer=ordinary and options.initializer and notes.get(SKIP_INITIALIZER) != "true",
+        initializer=ordinary and options.initializer and annotations.get(SKIP_INITIALIZER) != "true",
         mesh=ordinary and options.service_mesh and annotated,
         mesh_annotated=annotated,
         store=options.image_store and size != "0",
@@ -98,9 +102,9 @@ def _wanted(workload: Workload, options: Generate) -> Wanted:
 
 def _problems(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
     """Everything that forbids an injection, found before the first edit so that no pod is ever half injected."""
-    for place in workload.places:
-        if not place.is_init and place.name in wanted.own:
-            yield finding("CC0208", workload.ref, (*place.path, "name"), what="container", name=place.name)
+    for each in workload.all_containers:
+        if not each.is_init and each.name in wanted.own:
+            yield finding("CC0208", workload.ref, (*each.path, "name"), what="container", name=each.name)
     if wanted.initializer or wanted.mesh:
         yield from _not_empty_dir(workload, SECRETS)
     if wanted.initializer:
@@ -150,13 +154,13 @@ def _not_empty_dir(workload: Workload, name: str) -> Iterator[Finding]:
 
 def _taken_mount_paths(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
     """Mounts of other volumes where the secrets belong; Kubernetes refuses two at one path."""
-    for place in workload.places:
-        if place.is_init and place.name in wanted.own:
+    for each in workload.all_containers:
+        if each.is_init and each.name in wanted.own:
             continue
-        for index, mount in enumerate(place.mounts):
-            if mount["name"] != SECRETS and str(mount.get("mountPath")).rstrip("/") == injected.SECRETS_PATH:
-                path = (*place.path, "volumeMounts", index, "mountPath")
-                yield finding("CC0812", workload.ref, path, container=place.name, volume=mount["name"])
+        for index, mount in enumerate(each.mounts):
+            if mount["name"] != SECRETS and str(mount.get("mountPath")).rstrip("/") == SECRETS_PATH:
+                path = (*each.path, "volumeMounts", index, "mountPath")
+                yield finding("CC0812", workload.ref, path, container=each.name, volume=mount["name"])
 
 
 def _secure_pv(workload: Workload) -> SecurePv | None:
@@ -166,7 +170,7 @@ def _secure_pv(workload: Workload) -> SecurePv | None:
 
 
 def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
-    """Step 1 of contrast.md 5.2."""
+    """What is wrong with `secure-pv` and the volumes that it names (docs/facts/contrast.md#initializer, step 1)."""
     whole = workload.annotations[SECURE_PV]
     value = whole if len(whole) <= LONGEST_NAME else "annotation"  # whatever was pasted there: it is not repeated
 
@@ -195,7 +199,7 @@ def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
 def _ensure_volume(draft: Draft, volume: dict[str, Any], code: str, reason: str) -> None:
     """Append a volume unless the pod has one of its name."""
     path = (*draft.workload.spec_path, "volumes")
-    present = maps(dig(draft.workload.document, path))
+    present = maps(draft.workload.at(path))
     if not named(present, volume["name"]):
         draft.put(path, len(present), volume, code, reason)
 
@@ -204,7 +208,7 @@ def _place(draft: Draft, container: dict[str, Any], index: int, code: str, reaso
     """Make `container` the only one of its name in initContainers, at this index among the others; -1 is the end."""
     path = (*draft.workload.spec_path, "initContainers")
     name = container["name"]
-    present = dig(draft.workload.document, path) or []
+    present = draft.workload.at(path) or []
     others = [entry for entry in present if entry["name"] != name]
     index = len(others) if index < 0 else index
     if not same(present, [*others[:index], container, *others[index:]]):
@@ -213,17 +217,20 @@ def _place(draft: Draft, container: dict[str, Any], index: int, code: str, reaso
 
 
 def _add_initializer(draft: Draft, wanted: Wanted, release: Release, host: str) -> None:
-    """Take steps 1 to 6 of contrast.md 5.2."""
+    """Add the initializer as the first init container, its volume, and a mount in every container that is not injected.
+
+    With `secure-pv` it also gets the device and the volume to share. Source: docs/facts/contrast.md#initializer.
+    """
     pod = draft.workload
     secure_pv = _secure_pv(pod) if pod.annotations.get(SECURE_PV) else None
     if secure_pv:
-        volume = injected.memory_volume(secure_pv.mount)
+        volume = memory_volume(secure_pv.mount)
         _ensure_volume(draft, volume, "CC0801", f"secure-pv shares the volume {secure_pv.device} through it")
-    _ensure_volume(draft, injected.memory_volume(SECRETS), "CC0801", "the initializer leaves the pod's secrets here")
+    _ensure_volume(draft, memory_volume(SECRETS), "CC0801", "the initializer leaves the pod's secrets here")
     _mount_secrets(draft, wanted)
-    image = release.images.get(injected.INITIALIZER_IMAGE, injected.INITIALIZER_IMAGE)
+    image = release.images.get(INITIALIZER_IMAGE, INITIALIZER_IMAGE)
     memory = release.memory.secure_pv if secure_pv else release.memory.initializer
-    container = injected.initializer(image, host, secure_pv, memory, mesh_disabled=not wanted.mesh_annotated)
+    container = initializer(image, host, secure_pv, memory, mesh_disabled=not wanted.mesh_annotated)
     reason = "attests the pod to the coordinator before anything else starts"
     if secure_pv:
         reason = f"{reason}, and opens the encrypted volume {secure_pv.device}"
@@ -235,51 +242,57 @@ def _add_initializer(draft: Draft, wanted: Wanted, release: Release, host: str) 
 
 def _mount_secrets(draft: Draft, wanted: Wanted) -> None:
     """Every container that is not ours gets the mount as its last one, in place of any other mount of that volume."""
-    mount = injected.secrets_mount()
-    for place in draft.workload.places:
-        if place.is_init and place.name in wanted.own:
+    mount = secrets_mount()
+    for each in draft.workload.all_containers:
+        if each.is_init and each.name in wanted.own:
             continue
-        path = (*place.path, "volumeMounts")
-        present = place.mounts
+        path = (*each.path, "volumeMounts")
+        present = each.mounts
         kept = [entry for entry in present if entry["name"] != SECRETS]
         if same(present, [*kept, mount]):
             continue
-        reason = f"container {place.name} reads its certificates and secrets here"
+        reason = f"container {each.name} reads its certificates and secrets here"
         draft.put(path, len(present), mount, "CC0804", reason)
         for index in reversed(named(present, SECRETS)):
             draft.edit("remove", (*path, index), ABSENT, "CC0804", "the secrets are mounted once, at /contrast")
 
 
 def _add_mesh(draft: Draft, release: Release) -> None:
-    """Take the steps of contrast.md 5.3."""
-    notes = draft.workload.annotations
-    admin, ingress, egress = (str(notes.get(key, "")) for key in (ADMIN_PORT, INGRESS, EGRESS))
-    port = read_mesh(notes).mesh.admin_port or 0
-    _ensure_volume(draft, injected.memory_volume(SECRETS), "CC0802", "the service mesh reads its certificate here")
-    image = release.images.get(injected.SERVICE_MESH_IMAGE, injected.SERVICE_MESH_IMAGE)
-    container = injected.service_mesh(image, MeshConfig(admin, ingress, egress, port), release.memory.service_mesh)
+    """Add the mesh proxy as the last init container, and the volume it reads (docs/facts/contrast.md#service-mesh)."""
+    annotations = draft.workload.annotations
+    admin, ingress, egress = (str(annotations.get(key, "")) for key in (ADMIN_PORT, INGRESS, EGRESS))
+    port = read_mesh(annotations).mesh.admin_port or 0
+    _ensure_volume(draft, memory_volume(SECRETS), "CC0802", "the service mesh reads its certificate here")
+    image = release.images.get(SERVICE_MESH_IMAGE, SERVICE_MESH_IMAGE)
+    container = service_mesh(image, MeshConfig(admin, ingress, egress, port), release.memory.service_mesh)
     _place(draft, container, -1, "CC0802", "a service mesh annotation asks for the proxy")
 
 
 def _add_image_store(draft: Draft, wanted: Wanted, release: Release) -> bool:
-    """Take the steps of contrast.md 5.5, and say whether the holder is ours; one that the pod brings along stays."""
+    """Add the holder of the image store and its volume; True if the holder is new, as one that the pod has stays.
+
+    Source: docs/facts/contrast.md#image-store.
+    """
     path = (*draft.workload.spec_path, "initContainers")
-    missing = not named(dig(draft.workload.document, path), PVC_HOLDER)
+    missing = not named(draft.workload.at(path), PVC_HOLDER)
     if missing:
-        image = release.images.get(injected.INITIALIZER_IMAGE, injected.INITIALIZER_IMAGE)
+        image = release.images.get(INITIALIZER_IMAGE, INITIALIZER_IMAGE)
         reason = "holds the device of the image store before the first image is pulled"
-        draft.put(path, 0, injected.pvc_holder(image, release.memory.pvc_holder), "CC0803", reason)
-    volume = injected.image_store_volume(wanted.store_size)
+        draft.put(path, 0, pvc_holder(image, release.memory.pvc_holder), "CC0803", reason)
+    volume = image_store_volume(wanted.store_size)
     _ensure_volume(draft, volume, "CC0803", f"images are stored on an encrypted device of {wanted.store_size}")
     return missing
 
 
 def _replace_images(draft: Draft, release: Release, pinned: set[str]) -> None:
-    """Take the step of contrast.md 5.6: whole strings, once; the containers in `pinned` have their images already."""
-    for place in draft.workload.places:
-        image = place.container.get("image")
-        if not isinstance(image, str) or (place.is_init and place.name in pinned):
+    """Replace whole image strings by the release's, once; the containers in `pinned` have their images already.
+
+    Source: docs/facts/contrast.md#image-replacements.
+    """
+    for each in draft.workload.all_containers:
+        image = each.container.get("image")
+        if not isinstance(image, str) or (each.is_init and each.name in pinned):
             continue
         after = release.images.get(image, image)
         if after != image:
-            draft.edit("set", (*place.path, "image"), after, "CC0506", f"the release pins {image}")
+            draft.edit("set", (*each.path, "image"), after, "CC0506", f"the release pins {image}")

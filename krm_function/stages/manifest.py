@@ -1,55 +1,32 @@
 """Manifest: the digests of this render, the release's reference values and the operator's, as one document.
 
-Rule of this file: the manifest is signed and compared byte for byte (contrast.md 2.6), so it is encoded once, here, and
-travels verbatim in a ConfigMap. Nothing is dropped silently: two workloads with one digest are an error.
+Rule of this file: the manifest is signed and compared byte for byte (docs/facts/contrast-manifest.md#set-and-verify),
+so it is encoded once, here, and travels verbatim in a ConfigMap. Nothing is dropped silently: two workloads with one
+digest are an error.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from krm_function.api.json_text import manifest_in
-from krm_function.api.kinds import API_VERSION, Config, ManifestOptions
+from krm_function.api.kinds import Config, ManifestOptions
 from krm_function.findings import Finding, Ref, finding
 from krm_function.manifest import (
     COORDINATOR,
-    FieldProblem,
     KeyProblem,
-    Rtmr0,
-    canonical,
     encode,
     entry,
     merge,
-    merged_reference_values,
     secret_id,
     seedshare_owner,
     unfilled,
     validate,
     workload_owner,
 )
-from krm_function.manifest.fields import FILE
 from krm_function.model.nearest import nearest
-from krm_function.model.platforms import PLATFORMS, Platform
-from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, POD_ROLE, PREFIX, Workload, dig, mapping, maps
+from krm_function.model.reference_values import ReferenceValues
+from krm_function.model.sealed import SealedWorkload
+from krm_function.model.workload import INITDATA, POD_ROLE, PREFIX, dig, mapping
 from krm_function.record import NamedTuple
-
-RTMR0_PLATFORM = "metal-qemu-tdx"  # the only one whose RTMR0 depends on the vCPUs (contrast.md 5.11)
-
-
-class SealedWorkload(NamedTuple):
-    """A workload and its initdata digest; "" when somebody else has yet to seal it."""
-
-    workload: Workload
-    digest: str
-
-
-class ReferenceValues(NamedTuple):
-    """What the release says of the used platforms, what the operator sets, and both merged with the base manifest."""
-
-    release: Mapping[str, Any] = {}
-    overrides: Mapping[str, Any] = {}
-    merged: Mapping[str, Any] = {}
-    rtmr0: Rtmr0 | None = None
-    findings: tuple[Finding, ...] = ()
 
 
 class Made(NamedTuple):
@@ -57,45 +34,6 @@ class Made(NamedTuple):
 
     data: bytes = b""
     findings: tuple[Finding, ...] = ()
-
-
-def gather_reference_values(
-    config: Config, platforms: Iterable[Platform], counts: Mapping[str, Sequence[int]]
-) -> ReferenceValues:
-    """Reference values of the used platforms. counts: platform name -> the vCPU counts of its pods, for RTMR0."""
-    options, ref = _options_ref(config), Ref(API_VERSION, "ContrastRelease", "", config.release.name)
-    findings: list[Finding] = []
-    release: dict[str, list[Mapping[str, Any]]] = {"snp": [], "tdx": []}
-    rtmr0: Rtmr0 | None = None
-    for platform in sorted(platforms, key=lambda used: list(PLATFORMS).index(used.name)):
-        facts = config.release.platforms.get(platform.name)
-        entries = () if facts is None else (facts.snp if platform.tee == "snp" else facts.tdx)
-        if facts is None or not (entries or _in_base(config, platform)):
-            findings.append(finding("CC0709", ref, ("spec", "platforms", platform.name), platform=platform.name))
-            continue
-        release[platform.tee] += [{**values, "Platform": platform.marker} for values in entries]
-        if platform.name == RTMR0_PLATFORM and counts.get(platform.name):
-            rtmr0 = Rtmr0(facts.rtmr0_by_vcpu, tuple(counts[platform.name]))
-            path = ("spec", "platforms", platform.name, "rtmr0ByVCPU")
-            missing = sorted({count for count in rtmr0.counts if count and str(count) not in rtmr0.table})
-            findings += [finding("CC0609", ref, path, vcpus=count, platform=platform.name) for count in missing]
-    overrides = _overrides(config.generate.manifest.reference_values)
-    base = config.generate.manifest.base or {}
-    where = ("spec", "manifest", "base")
-    try:
-        canonical(base)  # `merge` trusts its shape
-        where = ("spec", "manifest", "referenceValues")
-        merged = merged_reference_values(base.get("ReferenceValues"), release, overrides)
-    except FieldProblem as problem:
-        found = finding("CC0702", options, where, field=problem.problem.field, problem=problem.problem.problem)
-        return ReferenceValues(findings=(*findings, found))
-    return ReferenceValues(release, overrides, merged, rtmr0, tuple(findings))
-
-
-def _in_base(config: Config, platform: Platform) -> bool:
-    """Whether the base manifest has reference values of a platform."""
-    base = mapping((config.generate.manifest.base or {}).get("ReferenceValues"))
-    return any(entry.get("Platform") == platform.marker for entry in maps(base.get(platform.tee)))
 
 
 def make_manifest(config: Config, sealed: Sequence[SealedWorkload], values: ReferenceValues) -> Made:
@@ -137,69 +75,10 @@ def _has_coordinator(config: Config, sealed: Sequence[SealedWorkload]) -> bool:
     return in_base or any(one.workload.is_coordinator for one in sealed)
 
 
-def emit(options: ManifestOptions, data: bytes, sealed: Sequence[SealedWorkload]) -> tuple[dict[str, Any], ...]:
-    """The ConfigMap that carries the manifest, in the coordinator's namespace; nothing when none is to be emitted."""
-    if not data or options.emit == "none":
-        return ()
-    annotations = {EMITTED: "true"}
-    if options.emit == "LocalConfig":
-        annotations[LOCAL_CONFIG] = "true"
-    metadata: dict[str, Any] = {"name": options.name}
-    namespaces = [one.workload.ref.namespace for one in sealed if one.workload.is_coordinator]
-    if namespaces and namespaces[-1]:
-        metadata["namespace"] = namespaces[-1]
-    metadata["labels"] = {"app.kubernetes.io/managed-by": "contrast-krm"}
-    metadata["annotations"] = annotations
-    return ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {FILE: data.decode("utf-8")}},)
-
-
-def manifest_of(value: Any) -> str | None:
-    """The manifest text of a ConfigMap that a render emitted, None for any other object."""
-    if dig(value, ("metadata", "annotations", EMITTED)) is None or dig(value, ("kind",)) != "ConfigMap":
-        return None
-    text = dig(value, ("data", FILE))
-    return text if isinstance(text, str) else None
-
-
-def with_base(config: Config, objects: Iterable[Any]) -> tuple[Config, tuple[Finding, ...]]:
-    """The configuration with the manifest of the ConfigMap that its base names; objects: where to look for it."""
-    options = config.generate.manifest
-    name = (options.base or {}).get("configMap")
-    found = [
-        value for value in objects if dig(value, ("kind",)) == "ConfigMap" and dig(value, ("metadata", "name")) == name
-    ]
-    path = ("spec", "manifest", "base", "configMap")
-    if len(found) != 1:
-        why = "is in the input more than once" if found else "is not in the input"
-        return config, (finding("CC0713", _options_ref(config), path, name=name, problem=why),)
-    try:
-        base = manifest_in(found[0])
-    except ValueError as problem:
-        return config, (finding("CC0713", _options_ref(config), path, name=name, problem=str(problem)),)
-    generate = config.generate._replace(manifest=options._replace(base=base))
-    return config._replace(generate=generate), ()
-
-
-def _options_ref(config: Config) -> Ref:
-    return Ref(API_VERSION, "ContrastGenerate", "", config.generate.name)
-
-
-def _overrides(settings: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
-    """The operator's values in the manifest's own shape; a platform's name becomes its entries' `Platform`."""
-    result: dict[str, list[Mapping[str, Any]]] = {}
-    for key, fields in settings.items():
-        platform = PLATFORMS.get(key)
-        entries = fields if isinstance(fields, list | tuple) else [fields]
-        for values in entries:
-            named = {"Platform": platform.marker, **values} if platform else values
-            result.setdefault(platform.tee if platform else key, []).append(named)
-    return result
-
-
 def _policies(
     sealed: Sequence[SealedWorkload], options: ManifestOptions
 ) -> tuple[dict[str, Mapping[str, Any]], tuple[Finding, ...]]:
-    """Digest -> entry of every workload (contrast.md 6.3)."""
+    """Make the Policies of the manifest: digest -> entry (docs/facts/contrast-manifest.md#policy-entries)."""
     policies: dict[str, Mapping[str, Any]] = {}
     owners: dict[str, Ref] = {}
     findings: list[Finding] = []
@@ -235,7 +114,7 @@ def _unknown_names(sealed: Sequence[SealedWorkload], config: Config) -> tuple[Fi
     return tuple(
         finding(
             "CC0708",
-            _options_ref(config),
+            config.generate.ref,
             ("spec", "manifest", "policies", name),
             name=name,
             suggestion=nearest(name, names) or ", ".join(names),
@@ -260,14 +139,14 @@ def _owner_keys(config: Config) -> tuple[tuple[list[str], list[str]], tuple[Find
                 target.append(convert(pem))
             except KeyProblem as problem:
                 path = ("spec", "manifest", field, index)
-                findings.append(finding("CC0707", _options_ref(config), path, problem=str(problem)))
+                findings.append(finding("CC0707", config.generate.ref, path, problem=str(problem)))
     return keys, tuple(findings)
 
 
 def _validated(manifest: Mapping[str, Any], config: Config) -> tuple[Finding, ...]:
     """What `contrast set` would say of it; unfilled values are allowed in a manifest that has no base yet."""
     problems = validate(manifest)
-    ref, path = _options_ref(config), ("spec", "manifest")
+    ref, path = config.generate.ref, ("spec", "manifest")
     findings = [
         finding("CC0702", ref, path, field=one.field, problem=one.problem) for one in problems if not one.missing
     ]

@@ -15,7 +15,7 @@ from krm_function.model.platforms import Platform
 from krm_function.model.workload import ID_BLOCKS, Workload, mapping
 from krm_function.record import NamedTuple
 
-PRODUCTS = ("Genoa", "Milan")  # the order in which Contrast writes them (contrast.md 5.10)
+PRODUCTS = ("Genoa", "Milan")  # the order in which Contrast writes them (docs/facts/contrast-manifest.md#id-block)
 
 
 class IdBlocks(NamedTuple):
@@ -27,7 +27,7 @@ class IdBlocks(NamedTuple):
 
 
 def id_blocks(platform: Platform, vcpus: int, reference_values: Sequence[Mapping[str, Any]]) -> IdBlocks:
-    """The SNP ID blocks of all pods with this platform and vCPU count (contrast.md 5.10).
+    """The SNP ID blocks of all pods with this platform and vCPU count (docs/facts/contrast-manifest.md#id-block).
 
     reference_values: the manifest's `snp` entries. One product may fail (its entry may have been deleted), not both.
     """

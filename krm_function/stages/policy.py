@@ -1,7 +1,8 @@
 """Policy: the execution policy over everything injected so far, ID blocks included.
 
 Rule of this file: the policy is the last edit of a pod template, because every byte before it can enter the digest
-(contrast.md 6.1). It is sealed whole or not at all: a field that is not understood is a finding, never left out.
+(docs/facts/contrast.md#order). It is sealed whole or not at all: a field that is not understood is a finding, never
+left out.
 """
 
 from collections.abc import Mapping

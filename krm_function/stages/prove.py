@@ -29,7 +29,7 @@ MARK: Path = ("metadata", "annotations", EMITTED)
 Claims = Mapping[int, tuple[Path, ...]]  # by position of the resource: the objects in it whose record was undone
 
 
-class Outcome(NamedTuple):
+class RenderOutcome(NamedTuple):
     """What a render made of the restored documents.
 
     texts: of every resource. edits: by resource and object. images: what may have become of one since. seals: whether
@@ -48,7 +48,7 @@ def prove(
     documents: Mapping[int, Document],
     claims: Claims,
     images: Images,
-    made: Outcome | None = None,
+    made: RenderOutcome | None = None,
 ) -> tuple[Finding, ...]:
     """An error for every record that is not proven. documents: restored. made: None if nothing was rendered."""
     findings: list[Finding] = []
@@ -65,7 +65,7 @@ def prove(
 
 
 def _wrong(
-    now: Any, before: Any, index: int, roots: tuple[Path, ...], images: Images, made: Outcome | None
+    now: Any, before: Any, index: int, roots: tuple[Path, ...], images: Images, made: RenderOutcome | None
 ) -> list[tuple[Path, Path]]:
     """The objects of one document whose record is not proven, each with the first place that is not explained."""
     if _places(now) != _places(before) or not same(_masked(now, roots), _masked(before, roots)):
@@ -106,7 +106,7 @@ def _without_record(value: Any) -> Any:
     return apply(value, [Change(RECORD, "remove")]) if dig(value, RECORD) is not None else value
 
 
-def _left(now: Any, after: Any, edits: Sequence[Edit], made: Outcome) -> Path | None:
+def _left(now: Any, after: Any, edits: Sequence[Edit], made: RenderOutcome) -> Path | None:
     """What stands in a rendered object only because a record put it there, or is gone because one removed it."""
     kind = reference(now).kind
     if kind == KIND:

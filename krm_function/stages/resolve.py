@@ -1,7 +1,8 @@
 """Resolve: the runtime class placeholder becomes the handler of the release.
 
 Rule of this file: the platform set is closed and comes from the name alone; a name that is not understood is an error
-and never a default (contrast.md 5.7). What a name means is `model.platforms`; which handler it gets is decided here:
+and never a default (docs/facts/contrast.md#runtime-class-names). What a name means is `model.platforms`; which handler
+it gets is decided here:
 
     the pod says                         GPU asked   default set   handler of
     contrast-cc, kata-cc-isolation       no          yes           the default platform
@@ -36,7 +37,7 @@ class Resolved(NamedTuple):
     """A workload's platform (None after an error), and the edit of its runtime class.
 
     reference_platforms: every platform whose reference values the manifest needs for this pod; more than one only for
-    a GPU pod on an explicit platform without GPU (contrast.md 5.7, last rule).
+    a GPU pod on an explicit platform without GPU (docs/facts/contrast.md#runtime-class-names).
     """
 
     platform: Platform | None

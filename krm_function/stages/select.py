@@ -1,7 +1,8 @@
 """Select: which objects are Contrast workloads, which are not, and why.
 
-Rule of this file: a pod is Contrast's by its runtimeClassName alone (contrast.md 3); nothing is ever guessed from text.
-Every object with a pod template gets an answer, and every answer that is not "selected" has a reason.
+Rule of this file: a pod is Contrast's by its runtimeClassName alone (docs/facts/contrast.md#selection); nothing is ever
+guessed from text. Every object with a pod template gets an answer, and every answer that is not "selected" has a
+reason.
 """
 
 from collections.abc import Sequence
@@ -54,7 +55,7 @@ def select(document: Any) -> Selection:
                 finding("CC0207", ref, path, key=str(path[-1]), expected="a map", actual=a_type(actual)),
             )
             continue
-        workload = Workload(document, root, ref)
+        workload = Workload(value, root, ref)
         name = workload.pod_spec.get("runtimeClassName")
         if name is None:
             skipped.append(Skipped(ref, "no runtimeClassName"))
@@ -99,6 +100,6 @@ def _wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | N
 
 
 def coordinator_namespace(workloads: Sequence[Workload]) -> str:
-    """Namespace of the last coordinator, `default` when there is none or it has none (contrast.md 3)."""
+    """Namespace of the last coordinator, `default` if none is named (docs/facts/contrast.md#selection)."""
     found = [workload.ref.namespace for workload in workloads if workload.is_coordinator]
     return (found[-1] if found else "") or "default"

@@ -1,4 +1,6 @@
-"""Verify: what the original checks before and after it patches (contrast.md 4), and what it leaves to the cluster.
+"""Verify: what Contrast checks before and after it changes pods, and what it leaves to the cluster.
+
+Source: docs/facts/contrast.md#checks.
 
 Rule of this file: it finds and never edits. Init containers count as containers everywhere: the host controls what they
 mount and run just as much. `before` looks at what the user wrote, `after` at what the pod has become.
@@ -12,13 +14,14 @@ from krm_function.findings import Finding, Path, finding
 from krm_function.measurement.vcpu import MAX_VCPUS
 from krm_function.model import annotations
 from krm_function.model.gpu import gpu_count, gpu_problems
-from krm_function.model.image import is_contrast_image, parse, shown
-from krm_function.model.injected import INITIALIZER, SERVICE_MESH
-from krm_function.model.mesh import EGRESS, read_mesh
+from krm_function.model.image import is_contrast_image, parse_image, shown
+from krm_function.model.injected.initializer import INITIALIZER
+from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
+from krm_function.model.mesh_annotations import EGRESS, read_mesh
 from krm_function.model.pods import claim_templates, claims, named, sources
 from krm_function.model.shapes import shape_findings
 from krm_function.model.vcpus import vcpus
-from krm_function.model.workload import POD_ROLE, Workload, dig, mapping, maps
+from krm_function.model.workload import POD_ROLE, Workload, mapping, maps
 
 # Volume sources that stay inside the VM or are checked there; all others are a file system of the host's.
 INSIDE = ("configMap", "downwardAPI", "emptyDir", "ephemeral", "projected", "secret")
@@ -68,7 +71,7 @@ def _containers(workload: Workload) -> Iterator[Finding]:
     """There must be one, and names must be unique, as Kubernetes wants it."""
     if not workload.containers:
         yield finding("CC0206", workload.ref, (*workload.spec_path, "containers"))
-    containers = Counter(place.name for place in workload.places)
+    containers = Counter(each.name for each in workload.all_containers)
     volumes = Counter(str(volume["name"]) for volume in maps(workload.pod_spec.get("volumes")))
     for what, names in (("container", containers), ("volume", volumes)):
         for name, count in names.items():
@@ -87,7 +90,7 @@ def _annotations(workload: Workload) -> Iterator[Finding]:
         for path, what, key in _keys(workload, metadata):
             # kustomize's commonAnnotations and labels write to the object and to its template alike: no harm done
             own = workload.annotations if what == "annotation" else workload.labels
-            if key not in own or own[key] != dig(workload.document, (*path, f"{what}s", key)):
+            if key not in own or own[key] != workload.at((*path, f"{what}s", key)):
                 yield _unread(workload, path, what, key, place)
 
 
@@ -102,7 +105,7 @@ def _outer(workload: Workload) -> Iterator[tuple[Path, str]]:
 def _keys(workload: Workload, metadata: Path) -> Iterator[tuple[Path, str, str]]:
     """Keys of Contrast's domain in one metadata: its path, annotation or label, the key."""
     for what in ("annotation", "label"):
-        for key in mapping(dig(workload.document, (*metadata, f"{what}s"))):
+        for key in mapping(workload.at((*metadata, f"{what}s"))):
             if annotations.is_ours(str(key)):
                 yield metadata, what, str(key)
 
@@ -148,15 +151,15 @@ def _processors(workload: Workload) -> Iterator[Finding]:
 
 def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding]:
     """Every image is there, valid and pinned; Contrast's own may wait for the release to pin them."""
-    for place in workload.places:
-        image: str = place.container.get("image") or ""
-        path = (*place.path, "image")
+    for each in workload.all_containers:
+        image: str = each.container.get("image") or ""
+        path = (*each.path, "image")
         if not image:
-            yield finding("CC0501", workload.ref, place.path, container=place.name)
+            yield finding("CC0501", workload.ref, each.path, container=each.name)
             continue
         if is_contrast_image(image) and image in replaced:
             continue
-        parsed = parse(image)
+        parsed = parse_image(image)
         if isinstance(parsed, str):
             yield finding("CC0503", workload.ref, path, image=shown(image), problem=parsed)
         elif not parsed.pinned:
@@ -171,11 +174,11 @@ def _versions(workload: Workload, release: str) -> Iterator[Finding]:
     if "dev" in release or "pre" in release:
         return
     names = {INITIALIZER, SERVICE_MESH} | ({COORDINATOR} if workload.is_coordinator else set())
-    for place in workload.places:
-        image = place.container.get("image")
-        parsed = parse(image) if isinstance(image, str) and place.name in names else ""
+    for each in workload.all_containers:
+        image = each.container.get("image")
+        parsed = parse_image(image) if isinstance(image, str) and each.name in names else ""
         if not isinstance(parsed, str) and parsed.tag and parsed.tag != release:
-            path = (*place.path, "image")
+            path = (*each.path, "image")
             yield finding("CC0507", workload.ref, path, image=image, tag=parsed.tag, release=release)
 
 
@@ -183,11 +186,11 @@ def _mounts(workload: Workload) -> Iterator[Finding]:
     """No container mounts a file system that the host controls; block devices are no mounts."""
     volumes = maps(workload.pod_spec.get("volumes"))
     claimed = claims(workload)
-    for place in workload.places:
-        for index, mount in enumerate(place.mounts):
+    for each in workload.all_containers:
+        for index, mount in enumerate(each.mounts):
             name = mount["name"]
-            path = (*place.path, "volumeMounts", index)
-            values: dict[str, Any] = {"container": place.name, "volume": name}
+            path = (*each.path, "volumeMounts", index)
+            values: dict[str, Any] = {"container": each.name, "volume": name}
             if name in claimed:  # takes the place of a volume of this name
                 yield finding("CC0807", workload.ref, path, **values, source="volumeClaimTemplate")
                 continue
@@ -195,7 +198,7 @@ def _mounts(workload: Workload) -> Iterator[Finding]:
             if not found:
                 yield finding("CC0810", workload.ref, path, **values)
             for at in found:
-                yield from _source(workload, place.name, path, volumes[at])
+                yield from _source(workload, each.name, path, volumes[at])
 
 
 def _source(workload: Workload, container: str, path: Path, volume: Mapping[str, Any]) -> Iterator[Finding]:

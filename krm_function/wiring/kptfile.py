@@ -1,7 +1,7 @@
 """Kptfile: the function as the last mutator.
 
 Rule of this file: as for a kustomization, the list is only appended to. Release and lock need no entry: kpt hands every
-file of the package to a function (krm.md 3.1).
+file of the package to a function (docs/facts/kpt.md#kptfile).
 """
 
 import os
@@ -25,9 +25,9 @@ def wire_kptfile(text: str, files: Files, name: str) -> Wired:
     if problem:
         return Wired(text, findings=(problem,))
     pipeline, mutators = mapping(document.value).get("pipeline"), dig(document.value, ("pipeline", "mutators"))
-    ours = [index for index, mutator in enumerate(maps(mutators)) if _is_ours(mutator)]
-    if ours:
-        late = ours[-1] != len(mutators) - 1
+    present = [index for index, mutator in enumerate(maps(mutators)) if _is_ours(mutator)]
+    if present:
+        late = present[-1] != len(mutators) - 1
         return Wired(
             text, findings=(finding("CC1312", what=f"mutator {PROGRAM}", after="another mutator"),) if late else ()
         )

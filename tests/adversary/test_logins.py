@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.model.image import parse, shown
+from krm_function.model.image import parse_image, shown
 from tests.failures.running import spawned
 from tests.lock.content import pods
 
@@ -30,7 +30,7 @@ REFERENCES: tuple[tuple[str, str], ...] = (
 
 @pytest.mark.parametrize(("text", "says"), REFERENCES)
 def test_what_is_shown_of_an_invalid_reference(text: str, says: str) -> None:
-    assert isinstance(parse(text), str)
+    assert isinstance(parse_image(text), str)
     assert shown(text) == says
 
 

@@ -1,4 +1,4 @@
-"""Checking rendered output: contrast.md 9."""
+"""Checking rendered output: docs/facts/contrast-manifest.md#set-and-verify."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from krm_function.api.kinds import ManifestOptions, PolicyOptions
-from krm_function.checking.applied import Checked, Sealed, check_classes, check_manifest, check_workload
+from krm_function.checking.applied import Checked, check_classes, check_manifest, check_workload
 from krm_function.findings import Ref
 from krm_function.model.platforms import PLATFORMS
-from krm_function.model.workload import INITDATA, Workload
+from krm_function.model.sealed import SealedWorkload
+from krm_function.model.workload import INITDATA, POD_ROLE, Workload
 from krm_function.policy import Initdata, References, annotation, encode, from_annotation, load_rules
 from krm_function.stages.verify import rendered
 from tests.stages.deployment import (
@@ -194,30 +195,35 @@ def test_a_pod_that_is_refused_later_is_refused_now(edit: Callable[[Any], object
 WEB_REF, JOB_REF = Ref("apps/v1", "Deployment", "shop", "web"), Ref("batch/v1", "Job", "", "j")
 
 
+def sealed(ref: Ref, digest: str, role: str = "") -> SealedWorkload:
+    template = {"metadata": {"labels": {POD_ROLE: role} if role else {}}}
+    return SealedWorkload(Workload({"kind": ref.kind, "spec": {"template": template}}, (), ref), digest)
+
+
 def test_the_manifest_of_the_same_render_fits() -> None:
-    roles = {"coordinator": "coordinator"}
-    sealed = {one.ref: Sealed(one.digest, roles.get(one.ref.name, "")) for one in RENDERED.plan}
-    assert check_manifest(sealed, manifest(RENDERED)) == ()
+    rendered = [SealedWorkload(one.workload, one.digest) for one in RENDERED.plan if one.workload]
+    assert len(rendered) == len(RENDERED.plan)
+    assert check_manifest(rendered, manifest(RENDERED)) == ()
 
 
 def test_a_role_that_the_manifest_gives_to_another_pod_is_told() -> None:
-    sealed = {WEB_REF: Sealed("a" * 64, "coordinator"), JOB_REF: Sealed("b" * 64)}
+    workloads = [sealed(WEB_REF, "a" * 64, "coordinator"), sealed(JOB_REF, "b" * 64)]
     policies = {"a" * 64: {"SANs": ["web"]}, "b" * 64: {"SANs": ["j"], "Role": "coordinator"}}
-    found = check_manifest(sealed, {"Policies": policies})
+    found = check_manifest(workloads, {"Policies": policies})
     assert [(one.code, one.ref) for one in found] == [("CC1110", WEB_REF), ("CC1110", JOB_REF)]
     assert "role none, its template says coordinator" in found[0].message
 
 
 def test_two_workloads_of_one_digest_are_told_because_a_manifest_counts_them_once() -> None:
-    sealed = {WEB_REF: Sealed("a" * 64), JOB_REF: Sealed("a" * 64)}
-    (found,) = check_manifest(sealed, {"Policies": {"a" * 64: {"SANs": ["web"]}}})
+    workloads = [sealed(WEB_REF, "a" * 64), sealed(JOB_REF, "a" * 64)]
+    (found,) = check_manifest(workloads, {"Policies": {"a" * 64: {"SANs": ["web"]}}})
     assert (found.code, found.ref) == ("CC0705", JOB_REF)
     assert "Deployment/shop/web and Job/j" in found.message
 
 
 def test_a_digest_that_the_manifest_lacks_is_told_for_each_workload() -> None:
     found = check_manifest(
-        {WEB_REF: Sealed("a" * 64), JOB_REF: Sealed("b" * 64)}, {"Policies": {"b" * 64: {"SANs": ["j"]}}}
+        [sealed(WEB_REF, "a" * 64), sealed(JOB_REF, "b" * 64)], {"Policies": {"b" * 64: {"SANs": ["j"]}}}
     )
     assert [(one.code, one.ref) for one in found] == [("CC1104", WEB_REF)]
     assert "a" * 64 in found[0].message
@@ -225,17 +231,17 @@ def test_a_digest_that_the_manifest_lacks_is_told_for_each_workload() -> None:
 
 @pytest.mark.parametrize("policies", [None, {}])
 def test_a_manifest_without_policies_lacks_all(policies: Any) -> None:
-    assert codes(check_manifest({WEB_REF: Sealed("a" * 64)}, {"Policies": policies})) == ["CC1104"]
-    assert codes(check_manifest({WEB_REF: Sealed("a" * 64)}, {})) == ["CC1104"]
+    assert codes(check_manifest([sealed(WEB_REF, "a" * 64)], {"Policies": policies})) == ["CC1104"]
+    assert codes(check_manifest([sealed(WEB_REF, "a" * 64)], {})) == ["CC1104"]
 
 
 def test_a_workload_without_a_digest_is_not_missed_in_the_manifest() -> None:
-    assert check_manifest({WEB_REF: Sealed("")}, {"Policies": {}}) == ()
+    assert check_manifest([sealed(WEB_REF, "")], {"Policies": {}}) == ()
 
 
 def test_policies_of_no_workload_are_told_by_name_or_digest() -> None:
     policies = {"c" * 64: {"SANs": ["x", "*"]}, "d" * 64: None, "e" * 64: {}, "a" * 64: {"SANs": ["web"]}}
-    (found,) = check_manifest({WEB_REF: Sealed("a" * 64)}, {"Policies": policies})
+    (found,) = check_manifest([sealed(WEB_REF, "a" * 64)], {"Policies": policies})
     assert (found.code, found.severity) == ("CC1105", "error")
     assert found.message.endswith(f": x/*, {'d' * 16}, {'e' * 16}")
 
@@ -244,7 +250,7 @@ def test_policies_of_no_workload_are_told_by_name_or_digest() -> None:
     "policies", [["x"], "x", 5, {"a" * 64: "x"}, {"a" * 64: {"SANs": [1]}}, {"a" * 64: {"SANs": "x"}}]
 )
 def test_a_manifest_of_another_shape_never_raises(policies: Any) -> None:
-    found = codes(check_manifest({WEB_REF: Sealed("b" * 64)}, {"Policies": policies}))
+    found = codes(check_manifest([sealed(WEB_REF, "b" * 64)], {"Policies": policies}))
     assert found == (["CC1104", "CC1105"] if isinstance(policies, dict) else ["CC1104"])
 
 

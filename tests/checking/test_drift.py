@@ -38,8 +38,8 @@ def policy(subject: Workload, **config: Any) -> Json:
 
 def changed(subject: Workload, edit: Edit) -> Workload:
     """The workload after an edit of its pod spec."""
-    document = copy.deepcopy(subject.document)
-    moved = subject._replace(document=document)
+    document = copy.deepcopy(subject.object)
+    moved = subject._replace(object=document)
     edit(moved.pod_spec)
     assert moved.pod_spec != subject.pod_spec
     return moved
@@ -417,10 +417,10 @@ def test_a_policy_of_genpolicy_may_allow_the_runtime_s_own_mount_as_well() -> No
     sealed = policy(subject)
     own = {"destination": "/etc/hosts", "source": "x", "type_": "bind", "options": ["rbind", "rprivate", "rw"]}
     sealed["containers"][1]["OCI"]["Mounts"].append({**own, "options": ["rbind", "rprivate", "ro"]})
-    assert drift(subject, sealed, REFERENCES, ours=False) == []
+    assert drift(subject, sealed, REFERENCES, native=False) == []
     assert drift(subject, sealed, REFERENCES) == ["app: volumeMounts"]
     sealed["containers"][1]["OCI"]["Mounts"].append({**own, "destination": "/else", "options": ["rslave"]})
-    assert drift(subject, sealed, REFERENCES, ours=False) == ["app: volumeMounts"]
+    assert drift(subject, sealed, REFERENCES, native=False) == ["app: volumeMounts"]
 
 
 def test_a_policy_of_genpolicy_may_allow_what_a_later_variable_replaces() -> None:
@@ -428,10 +428,10 @@ def test_a_policy_of_genpolicy_may_allow_what_a_later_variable_replaces() -> Non
     sealed = policy(subject)
     env = sealed["containers"][1]["OCI"]["Process"]["Env"]
     env.append("A=1")
-    assert drift(subject, sealed, REFERENCES, ours=False) == []
+    assert drift(subject, sealed, REFERENCES, native=False) == []
     assert drift(subject, sealed, REFERENCES) == ["app: env"]
     env.append("B=1")
-    assert drift(subject, sealed, REFERENCES, ours=False) == ["app: env"]
+    assert drift(subject, sealed, REFERENCES, native=False) == ["app: env"]
 
 
 def test_every_compared_field_has_an_edit_that_shows_it() -> None:
@@ -478,7 +478,7 @@ def test_a_removed_gpu_is_seen() -> None:
 
 @pytest.mark.parametrize("key", ["name", "namespace"])
 def test_a_renamed_or_moved_object_is_seen(key: str) -> None:
-    document = copy.deepcopy(RICH.document)
+    document = copy.deepcopy(RICH.object)
     document["metadata"][key] = "other"
     assert drift(pods.of(document), RICH_POLICY, REFERENCES) == [f"metadata.{key}"]
 
@@ -534,13 +534,13 @@ def test_a_pod_with_fields_that_only_others_cover_may_have_a_policy_of_theirs() 
     def edit(spec: Json) -> None:
         spec["hostIPC"] = True
 
-    assert drift(changed(RICH, edit), RICH_POLICY, REFERENCES, ours=False) == []
+    assert drift(changed(RICH, edit), RICH_POLICY, REFERENCES, native=False) == []
     assert drift(changed(RICH, edit), RICH_POLICY, REFERENCES) != []
 
 
 def test_a_shape_that_nobody_can_read_is_seen_under_any_policy() -> None:
-    assert drift(changed(RICH, app(assign(env="x"))), RICH_POLICY, REFERENCES, ours=False) != []
-    assert drift(changed(RICH, app(remove("image"))), RICH_POLICY, REFERENCES, ours=False) != []
+    assert drift(changed(RICH, app(assign(env="x"))), RICH_POLICY, REFERENCES, native=False) != []
+    assert drift(changed(RICH, app(remove("image"))), RICH_POLICY, REFERENCES, native=False) != []
 
 
 @pytest.mark.parametrize(
@@ -712,7 +712,7 @@ def test_a_policy_without_guest_pull_allows_what_the_image_implies() -> None:
     assert drift(subject, sealed, REFERENCES) == []
     sealed["cluster_config"]["guest_pull"] = True
     assert drift(subject, sealed, REFERENCES) != []
-    assert drift(subject, sealed, REFERENCES, ours=False) == []
+    assert drift(subject, sealed, REFERENCES, native=False) == []
 
 
 @pytest.mark.parametrize("env", [["PATH=/bin"], []])

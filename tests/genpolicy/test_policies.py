@@ -95,14 +95,14 @@ SUBJECT = pods.workload(SPEC)
 
 def made(subject: Workload, *, patched: bool) -> Json:
     """What one of the generators makes of a pod."""
-    pod = subject.document if subject.ref.kind == "Pod" else subject.document["spec"]["template"]
+    pod = subject.object if subject.ref.kind == "Pod" else subject.object["spec"]["template"]
     settings = contrast() if patched else kata()
-    return policy_data(Pod(subject.document, pod, OBJECTS, settings, patched))
+    return policy_data(Pod(subject.object, pod, OBJECTS, settings, patched))
 
 
 def edited(edit: Callable[[Json], object], subject: Workload = SUBJECT) -> Workload:
-    document = copy.deepcopy(subject.document)
-    moved = subject._replace(document=document)
+    document = copy.deepcopy(subject.object)
+    moved = subject._replace(object=document)
     edit(moved.pod_spec)
     assert moved.pod_spec != subject.pod_spec
     return moved
@@ -111,15 +111,15 @@ def edited(edit: Callable[[Json], object], subject: Workload = SUBJECT) -> Workl
 @pytest.mark.parametrize("patched", [False, True], ids=["plain", "patched"])
 def test_check_takes_what_they_make_for_what_it_is(*, patched: bool) -> None:
     data = made(SUBJECT, patched=patched)
-    assert drift(SUBJECT, data, REFERENCES, ours=False) == []
-    assert drift(SUBJECT, data, References(), ours=False) == []
+    assert drift(SUBJECT, data, REFERENCES, native=False) == []
+    assert drift(SUBJECT, data, References(), native=False) == []
 
 
 @pytest.mark.parametrize("kind", ["Pod", "StatefulSet", "DaemonSet", "Job", "Deployment"])
 @pytest.mark.parametrize("patched", [False, True], ids=["plain", "patched"])
 def test_check_takes_what_they_make_of_objects_of_any_kind(kind: str, *, patched: bool) -> None:
     subject = pods.workload(SPEC, kind)
-    assert drift(subject, made(subject, patched=patched), REFERENCES, ours=False) == []
+    assert drift(subject, made(subject, patched=patched), REFERENCES, native=False) == []
 
 
 def test_check_takes_a_volume_of_an_image_as_plain_genpolicy_mounts_it() -> None:
@@ -127,7 +127,7 @@ def test_check_takes_a_volume_of_an_image_as_plain_genpolicy_mounts_it() -> None
     subject = pods.workload(spec)
     data = made(subject, patched=False)
     assert "/cache" in [mount["destination"] for mount in data["containers"][1]["OCI"]["Mounts"]]
-    assert drift(subject, data, REFERENCES, ours=False) == []
+    assert drift(subject, data, REFERENCES, native=False) == []
     with pytest.raises(Refused, match="/cache"):
         made(subject, patched=True)
 
@@ -157,14 +157,14 @@ EDITS: dict[str, tuple[Callable[[Json], object], str]] = {
 @pytest.mark.parametrize("patched", [False, True], ids=["plain", "patched"])
 def test_check_sees_an_edit_after_they_sealed(name: str, *, patched: bool) -> None:
     edit, field = EDITS[name]
-    assert field in drift(edited(edit), made(SUBJECT, patched=patched), REFERENCES, ours=False)
+    assert field in drift(edited(edit), made(SUBJECT, patched=patched), REFERENCES, native=False)
 
 
 def test_check_sees_another_digest_behind_the_same_name() -> None:
     """The annotation is the host's to write; what binds is the storage."""
     data = made(SUBJECT, patched=True)
     data["containers"][-1]["storages"][-1]["source"] = OTHER
-    assert drift(SUBJECT, data, REFERENCES, ours=False) == ["app: image"]
+    assert drift(SUBJECT, data, REFERENCES, native=False) == ["app: image"]
 
 
 @pytest.mark.parametrize("patched", [False, True], ids=["plain", "patched"])
@@ -177,7 +177,7 @@ def test_what_they_make_fits_the_rules_of_its_kind_and_no_others(*, patched: boo
 def test_the_patched_one_without_guest_pull_binds_nothing() -> None:
     settings = contrast()
     settings["cluster_config"]["guest_pull"] = False
-    data = policy_data(Pod(SUBJECT.document, SUBJECT.document["spec"]["template"], OBJECTS, settings, patched=True))
+    data = policy_data(Pod(SUBJECT.object, SUBJECT.object["spec"]["template"], OBJECTS, settings, patched=True))
     assert mismatch(data, KATA) == ""
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.hosts.files import FileProblem, find, read_file, same_file, write_file
+from krm_function.hosts.files import FileProblem, find, read_file, same_file
+from krm_function.hosts.writing import write_file
 
 
 def test_a_new_file_gets_the_bytes_and_nothing_else_is_left(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.inputs import coordinator, ordinary, stream
-from krm_function.cli import post_render
-from krm_function.cli.post_render import rendered
+from krm_function.cli import post_renderer
+from krm_function.cli.post_renderer import post_render
 from krm_function.hosts.pass_through import _DEEP, passes_through
 from krm_function.model.kinds import KINDS, LOOKED_INTO
 from krm_function.stages.read import POD_KINDS
@@ -39,9 +39,9 @@ def answer(data: bytes, *config: str, early: bool = False, report: str = "") -> 
     with (
         mock.patch.object(sys, "stdout", out),
         mock.patch.object(sys, "stderr", err),
-        mock.patch.object(post_render, "passes_through", leaves),
+        mock.patch.object(post_renderer, "passes_through", leaves),
     ):
-        code = rendered(data, config, report=report)
+        code = post_render(data, config, report=report)
     return code, out.buffer.getvalue(), err.getvalue()
 
 

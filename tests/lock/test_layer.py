@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from krm_function.lock.budget import Budget
 from krm_function.lock.decompress import PIECE, decompressed
-from krm_function.lock.layer import Layer, Node, scan
+from krm_function.lock.layer import Layer, LayerEntry, scan
 from krm_function.lock.problem import Problem
 from krm_function.lock.tar_stream import LARGEST_READ
 from tests.lock.content import ACCOUNTS, PASSWD, Link, digest, layer, tar
@@ -46,15 +46,15 @@ def refused(data: bytes, says: str, code: str = "CC1204") -> None:
 def test_remembers_what_is_watched_and_nothing_else(size: int) -> None:
     plain = tar({**ACCOUNTS, "bin/web": "x" * 5000})
     layer = scanned(plain, size)
-    assert layer.nodes["etc/passwd"] == Node("file", PASSWD.encode())
-    assert layer.nodes["etc"] == Node("directory")
+    assert layer.nodes["etc/passwd"] == LayerEntry("file", PASSWD.encode())
+    assert layer.nodes["etc"] == LayerEntry("directory")
     assert set(layer.nodes) == WATCHED
     assert (layer.diff_id, layer.size) == (digest(plain), len(plain))
 
 
 @pytest.mark.parametrize("name", ["etc/passwd", "./etc/passwd", "/etc/passwd", ".//etc/./passwd"])
 def test_a_path_is_cleaned(name: str) -> None:
-    assert scanned(tar({name: "a"})).nodes == {"etc/passwd": Node("file", b"a")}
+    assert scanned(tar({name: "a"})).nodes == {"etc/passwd": LayerEntry("file", b"a")}
 
 
 def test_of_two_entries_the_last_counts() -> None:
@@ -64,11 +64,11 @@ def test_of_two_entries_the_last_counts() -> None:
 def test_kinds() -> None:
     layer = scanned(tar({"etc/": None, "etc/passwd": Link("/a"), "etc/group": Link("b", hard=True)}))
     assert layer.nodes == {
-        "etc": Node("directory"),
-        "etc/passwd": Node("symlink", target="/a"),
-        "etc/group": Node("hardlink", target="b"),
+        "etc": LayerEntry("directory"),
+        "etc/passwd": LayerEntry("symlink", target="/a"),
+        "etc/group": LayerEntry("hardlink", target="b"),
     }
-    assert scanned(tar({"etc/passwd": None})).nodes["etc/passwd"] == Node("other")
+    assert scanned(tar({"etc/passwd": None})).nodes["etc/passwd"] == LayerEntry("other")
 
 
 def test_whiteouts() -> None:
@@ -85,7 +85,7 @@ def test_an_opaque_root() -> None:
 
 
 def test_a_file_that_is_too_long_is_not_kept() -> None:
-    assert scanned(tar({"etc/passwd": b"x" * (LARGEST_READ + 1)})).nodes["etc/passwd"] == Node("file")
+    assert scanned(tar({"etc/passwd": b"x" * (LARGEST_READ + 1)})).nodes["etc/passwd"] == LayerEntry("file")
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 1024, b"\0" * 10240])
@@ -156,8 +156,11 @@ def test_a_sparse_file_is_passed_over() -> None:
     assert scanned(pax(far, data=b"1\n0\n") + tar(ACCOUNTS)).nodes["etc/passwd"].text == PASSWD.encode()
     near = marks + record(b"GNU.sparse.name", b"etc/passwd")
     first = tar({"etc/passwd": PASSWD})[:1024]
-    assert scanned(first + pax(near, data=b"1\n0\n")).nodes["etc/passwd"] == Node("other")
-    assert scanned(pax(near, "etc/group")).nodes == {"etc/passwd": Node("other"), "etc/group": Node("other")}
+    assert scanned(first + pax(near, data=b"1\n0\n")).nodes["etc/passwd"] == LayerEntry("other")
+    assert scanned(pax(near, "etc/group")).nodes == {
+        "etc/passwd": LayerEntry("other"),
+        "etc/group": LayerEntry("other"),
+    }
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.lock.media import Descriptor, Index, Manifest, choose, decode, image_config
+from krm_function.lock.media import Descriptor, Index, Manifest, choose, decode_manifest, image_config
 from krm_function.lock.problem import Problem
 from tests.lock.content import CONFIG, INDEX, MANIFEST, config, image, index, layer, tar
 
@@ -17,7 +17,7 @@ GOOD: dict[str, Any] = {"schemaVersion": 2, "mediaType": MANIFEST, "config": PAR
 def refused(value: object, says: str, media_type: str = MANIFEST) -> None:
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
     with pytest.raises(Problem) as caught:
-        decode(data, media_type)
+        decode_manifest(data, media_type)
     assert caught.value.code == "CC1204"
     assert says in caught.value.values["problem"]
 
@@ -25,7 +25,7 @@ def refused(value: object, says: str, media_type: str = MANIFEST) -> None:
 @pytest.mark.parametrize("media_type", [MANIFEST, "", "application/json", f"{MANIFEST}; charset=utf-8"])
 def test_a_manifest_without_a_media_type_of_its_own(media_type: str) -> None:
     value = {key: item for key, item in GOOD.items() if key != "mediaType"}
-    found = decode(json.dumps(value).encode(), media_type)
+    found = decode_manifest(json.dumps(value).encode(), media_type)
     assert isinstance(found, Manifest)
     assert found.config == Descriptor(CONFIG, str(PART["digest"]), 3)
 
@@ -64,7 +64,7 @@ def test_an_index_that_says_it_is_a_manifest() -> None:
 def chosen(*platforms: str, attested: bool = False) -> str:
     images = [(platform, image(settings={"User": str(n)})) for n, platform in enumerate(platforms)]
     made = index(images, attested=attested)
-    found = decode(made.manifest, INDEX)
+    found = decode_manifest(made.manifest, INDEX)
     assert isinstance(found, Index)
     wanted = choose(found).digest
     return next(platform for platform, one in images if one.digest == wanted)

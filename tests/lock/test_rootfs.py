@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.lock.accounts import Accounts, accounts
+from krm_function.lock.accounts import ImageAccounts, accounts
 from krm_function.lock.budget import Budget
 from krm_function.lock.layer import Layer, scan
 from krm_function.lock.media import Descriptor
@@ -19,7 +19,7 @@ from tests.lock.content import Link, Part, layer, tar
 Members = Mapping[str, Any]
 
 
-def found(*layers: Members | list[tuple[str, Any]]) -> tuple[Accounts, list[int]]:
+def found(*layers: Members | list[tuple[str, Any]]) -> tuple[ImageAccounts, list[int]]:
     """The account files of some layers, lowest first, and which layers were read, in order."""
     parts: list[Part] = [layer(tar(members), "plain") for members in layers]
     read: list[int] = []
@@ -64,7 +64,7 @@ def test_none_at_all() -> None:
 
 
 def test_no_layers() -> None:
-    assert found()[0] == Accounts(None, None, {})
+    assert found()[0] == ImageAccounts(None, None, {})
 
 
 @pytest.mark.parametrize(

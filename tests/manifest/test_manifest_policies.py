@@ -1,4 +1,4 @@
-"""Policy entries, contrast.md 6.3."""
+"""Policy entries of the manifest: docs/facts/contrast-manifest.md#policy-entries."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The rules of contrast.md 7.2."""
+"""The rules that a manifest has to keep: docs/facts/contrast-manifest.md#manifest-rules."""
 
 from typing import Any
 

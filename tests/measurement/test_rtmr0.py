@@ -1,4 +1,4 @@
-"""RTMR0 selection, contrast.md 5.11."""
+"""Which RTMR0 a manifest gets: docs/facts/contrast-manifest.md#rtmr0."""
 
 import pytest
 from hypothesis import given

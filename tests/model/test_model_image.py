@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from krm_function.model.image import PINNED, REFERENCE, Image, is_contrast_image, parse
+from krm_function.model.image import PINNED, REFERENCE, Image, is_contrast_image, parse_image
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 
@@ -31,8 +31,8 @@ DIGEST = "sha256:" + "0123456789abcdef" * 4
     ],
 )
 def test_a_reference_is_read_into_its_parts_and_written_back(text: str, expected: Image) -> None:
-    assert parse(text) == expected
-    assert str(parse(text)) == text
+    assert parse_image(text) == expected
+    assert str(parse_image(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -61,11 +61,11 @@ def test_a_reference_is_read_into_its_parts_and_written_back(text: str, expected
     ],
 )
 def test_a_problem_is_named_without_the_reference(text: str, problem: str) -> None:
-    assert parse(text) == problem
+    assert parse_image(text) == problem
 
 
 def test_only_a_digest_pins_an_image() -> None:
-    tagged, pinned = parse("app:v1"), parse("app:v1@" + DIGEST)
+    tagged, pinned = parse_image("app:v1"), parse_image("app:v1@" + DIGEST)
 
     assert isinstance(tagged, Image)
     assert isinstance(pinned, Image)
@@ -84,7 +84,7 @@ def test_only_a_digest_pins_an_image() -> None:
     ],
 )
 def test_dockers_defaults_are_filled_into_the_name(text: str, name: str) -> None:
-    parsed = parse(text)
+    parsed = parse_image(text)
 
     assert isinstance(parsed, Image)
     assert parsed.name == name
@@ -110,7 +110,7 @@ PARTS = ["a", "b0", "localhost", "reg.io", "Reg", ":5000", ":v1", "/", "/", "@" 
 @example("0" * 64)
 @example("[::1]:5000/a@" + DIGEST)
 def test_what_is_read_is_written_back_unchanged_and_fits_the_grammar(text: str) -> None:
-    parsed = parse(text)
+    parsed = parse_image(text)
 
     assert isinstance(parsed, str) or str(parsed) == text
     assert isinstance(parsed, Image) == bool(re.fullmatch(REFERENCE, text)) or re.match("[0-9a-f]{64}", text)

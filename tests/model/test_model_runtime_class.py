@@ -15,7 +15,7 @@ from krm_function.model.runtime_class import (
     merge_node_selector,
     merge_tolerations,
     overhead_agrees,
-    parse,
+    parse_runtime_class_object,
     toleration_problems,
 )
 
@@ -48,7 +48,7 @@ def selector(**labels: str) -> RuntimeClass:
 
 
 def test_a_class_is_read_with_everything_admission_needs() -> None:
-    assert parse(FULL) == (
+    assert parse_runtime_class_object(FULL) == (
         RuntimeClass(
             "contrast-cc-metal-qemu-snp-1a2b3c4d",
             "contrast-cc-metal-qemu-snp-1a2b3c4d",
@@ -61,7 +61,9 @@ def test_a_class_is_read_with_everything_admission_needs() -> None:
 
 
 def test_a_class_may_be_no_more_than_name_and_handler() -> None:
-    assert parse({"metadata": {"name": "a.b"}, "handler": "runc", "overhead": None, "scheduling": {}}) == (
+    assert parse_runtime_class_object(
+        {"metadata": {"name": "a.b"}, "handler": "runc", "overhead": None, "scheduling": {}}
+    ) == (
         RuntimeClass("a.b", "runc"),
         (),
     )
@@ -101,14 +103,14 @@ def test_a_class_may_be_no_more_than_name_and_handler() -> None:
 def test_what_the_api_server_would_refuse_is_a_problem(
     path: tuple[str, ...], value: object, where: tuple[str | int, ...], problem: str
 ) -> None:
-    assert parse(changed(path, value)).problems == ((where, problem),)
+    assert parse_runtime_class_object(changed(path, value)).problems == ((where, problem),)
 
 
 def test_faulty_parts_are_left_out_of_the_class() -> None:
     value = changed(("scheduling", "nodeSelector", "bad key"), "x")
     value["scheduling"]["tolerations"] = ["x", {"operator": "Exists"}]
 
-    read = parse(value)
+    read = parse_runtime_class_object(value)
 
     assert read.runtime_class.node_selector == {"amd.feature.node.kubernetes.io/snp": "true"}
     assert read.runtime_class.tolerations == ({"operator": "Exists"},)
@@ -117,7 +119,7 @@ def test_faulty_parts_are_left_out_of_the_class() -> None:
 
 @pytest.mark.parametrize("value", [None, 1, "x", [], {}, {"scheduling": {"tolerations": [None]}}])
 def test_a_class_of_any_shape_is_read(value: object) -> None:
-    assert parse(value).problems
+    assert parse_runtime_class_object(value).problems
 
 
 @pytest.mark.parametrize(
@@ -204,7 +206,7 @@ def test_overhead_agrees_as_admission_decides(own: object, wanted: dict[str, Any
     assert overhead_agrees({"overhead": own}, RuntimeClass("c", "c", wanted)) is answer
 
 
-# The rules of peers.md A10 once more, one sentence a line, on complete records.
+# The rules of docs/facts/kubernetes.md#runtimeclass-admission once more, one sentence a line, on complete records.
 Full = tuple[str, str, str, str, int | None]
 
 

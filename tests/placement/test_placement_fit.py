@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from krm_function.model.quantity import NANO, nano
 from krm_function.model.runtime_class import RuntimeClass
-from krm_function.placement.fit import demand, shown, verdict
+from krm_function.placement.fit import amount_text, demand, fits
 from krm_function.placement.nodes import Node
 from krm_function.placement.taints import UNSCHEDULABLE, Taint
 
@@ -31,7 +31,7 @@ NODE = Node("a", {"tee": "snp"}, allocatable=sized(cpu="4", memory="2Gi") | {"se
 def reasons(
     spec: dict[str, Any], node: Node = NODE, cls: RuntimeClass | None = CLASS, kind: str = "Pod"
 ) -> tuple[str, ...]:
-    return verdict(demand(kind, spec, cls), node).reasons
+    return fits(demand(kind, spec, cls), node).reasons
 
 
 def takes(cpu: str = "", memory: str = "", **more: str) -> dict[str, Any]:
@@ -106,8 +106,8 @@ def test_overhead_needs_room_as_well() -> None:
 
 
 def test_a_node_that_does_not_say_what_it_holds_is_not_judged() -> None:
-    answer = verdict(demand("Pod", takes(cpu="1000"), CLASS), NODE._replace(allocatable=None))
-    assert (answer.reasons, answer.room) == ((), None)
+    answer = fits(demand("Pod", takes(cpu="1000"), CLASS), NODE._replace(allocatable=None))
+    assert (answer.reasons, answer.capacity) == ((), None)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_room_is_what_the_scarcest_resource_allows(
     spec: dict[str, Any], allocatable: dict[str, int], room: int
 ) -> None:
     node = NODE._replace(allocatable={**(NODE.allocatable or {}), **allocatable})
-    assert verdict(demand("Pod", spec, CLASS), node).room == room
+    assert fits(demand("Pod", spec, CLASS), node).capacity == room
 
 
 def test_a_full_node_takes_no_pod() -> None:
@@ -155,7 +155,7 @@ def test_node_name_passes_by_the_scheduler_but_not_by_the_kubelet() -> None:
     ],
 )
 def test_an_amount_for_people(name: str, amount: str, text: str) -> None:
-    assert shown(name, nano(amount)) == text
+    assert amount_text(name, nano(amount)) == text
 
 
 quantities = st.integers(0, 10**13).map(lambda amount: amount * 1000)
@@ -164,7 +164,7 @@ quantities = st.integers(0, 10**13).map(lambda amount: amount * 1000)
 @given(quantities, quantities)
 def test_two_amounts_that_differ_for_the_scheduler_differ_for_people(wanted: int, has: int) -> None:
     node = NODE._replace(labels={}, allocatable={"memory": has})
-    answer = verdict(demand("Pod", {}, RuntimeClass("k", "k", overhead={"memory": f"{wanted}n"})), node)
+    answer = fits(demand("Pod", {}, RuntimeClass("k", "k", overhead={"memory": f"{wanted}n"})), node)
     for reason in answer.reasons:
         first, second = reason.replace(" memory needed, node has", "").split()
         assert first != second

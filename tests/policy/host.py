@@ -54,7 +54,7 @@ ENTRY_POINTS_DENIED = [
     "AllowRequestsFailingPolicy",
 ]
 
-# genpolicy.md Appendix B, as far as the rules look at it
+# every field of a request, as far as the rules look at it: docs/facts/kata-rules.md#requests
 PROCESS: Json = {
     "Terminal": False,
     "ConsoleSize": None,
@@ -151,7 +151,9 @@ SAMPLES = {
 
 
 class Agent:
-    """The agent of one VM: evaluates requests and keeps the state as genpolicy.md 7.1 says.
+    """The agent of one VM: evaluates requests and keeps the state.
+
+    Sources: docs/facts/kata-rules.md#state, docs/facts/kata-rules.md#verdicts.
 
     quick: leave out rego-cpp, the slowest of the engines that must agree.
     """

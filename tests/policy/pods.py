@@ -10,7 +10,7 @@ import yaml
 from krm_function.api.kinds import EMPTY, ImageFacts
 from krm_function.findings import Finding, Ref
 from krm_function.model.workload import Workload
-from krm_function.policy import DEFAULT, Profile, References, Sealed, default_settings, load_rules, seal
+from krm_function.policy import DEFAULT, Policy, Profile, References, default_settings, load_rules, seal
 
 Json = dict[str, Any]
 
@@ -239,7 +239,7 @@ def sealing(
     profile: Profile = DEFAULT,
     files: Mapping[str, str] = EMPTY,
     **config: Any,
-) -> tuple[Sealed | None, tuple[Finding, ...]]:
+) -> tuple[Policy | None, tuple[Finding, ...]]:
     """Seal with our own settings and rules."""
     known = references or References([CONFIG_MAP, SECRET])
     return seal(subject, images(subject, **config), known, default_settings(profile), load_rules(profile), files)
@@ -251,7 +251,7 @@ def sealed(
     profile: Profile = DEFAULT,
     files: Mapping[str, str] = EMPTY,
     **config: Any,
-) -> Sealed:
+) -> Policy:
     """Seal what must be sealable."""
     made, findings = sealing(subject, references, profile, files, **config)
     assert made is not None, findings

@@ -27,7 +27,7 @@ from krm_function.findings import dotted
 from krm_function.policy.effective_user import HIGHEST, effective, unknown_users
 from krm_function.policy.identity import Identity, explicit_groups
 from krm_function.policy.passwd import LONGEST_FILE, LONGEST_GROUP, LONGEST_USER
-from krm_function.policy.subject import subject
+from krm_function.policy.pod_metadata import pod_metadata
 from tests.policy import pods
 from tests.policy.containerd import Containerd, Found
 
@@ -352,7 +352,7 @@ def test_an_entry_without_users_is_an_error_where_they_count(
         "initContainers": [{"name": "one", "image": "full"}, {"name": "two", "image": "a", **contexts}],
         "containers": [{"name": "three", "image": "b", **contexts}, {"name": "four", "image": "full"}],
     }
-    pod, findings = subject(pods.workload(spec))
+    pod, findings = pod_metadata(pods.workload(spec))
     assert not findings
     found = unknown_users(pod, images)
     assert [(one.code, dotted(one.path)) for one in found] == [

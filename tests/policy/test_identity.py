@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from krm_function.api.kinds import ImageFacts
 from krm_function.findings import Finding
-from krm_function.policy import KATA, References, Sealed, default_settings, load_rules, seal
+from krm_function.policy import KATA, Policy, References, default_settings, load_rules, seal
 from krm_function.policy.identity import identity, own, refusal
 from tests.policy import pods
 
@@ -186,7 +186,7 @@ def test_the_hint_names_the_group_of_the_image_and_the_pod_is_sealed_with_it(
     assert block == {"UID": uid, "GID": gid, "AdditionalGids": [gid], "Username": ""}
 
 
-def _sealing(image: ImageFacts, **container: Any) -> tuple[Sealed | None, tuple[Finding, ...]]:
+def _sealing(image: ImageFacts, **container: Any) -> tuple[Policy | None, tuple[Finding, ...]]:
     """Seal a pod with one container of this image, with profile kata-4.1."""
     return seal(
         pods.simple(**container), {pods.pinned("app:1"): image}, References(), default_settings(KATA), load_rules(KATA)

@@ -56,9 +56,9 @@ def test_hash_seeds_change_nothing() -> None:
 
 def test_the_workload_is_left_alone() -> None:
     subject = pods.rich()
-    before = copy.deepcopy(subject.document)
+    before = copy.deepcopy(subject.object)
     pods.sealed(subject)
-    assert subject.document == before
+    assert subject.object == before
 
 
 def test_the_settings_are_left_alone() -> None:
@@ -116,7 +116,7 @@ def test_every_missing_image_is_told() -> None:
 def test_only_the_pod_template_is_looked_at() -> None:
     subject = pods.simple()
     before = pods.sealed(subject).digest
-    subject.document["spec"] |= {
+    subject.object["spec"] |= {
         "strategy": {"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "50%"}},
         "of-a-later-release": {"x": [1.5]},
     }

@@ -6,10 +6,10 @@ import pytest
 
 from krm_function.checking.drift import drift
 from krm_function.policy import KATA, PROFILES, STRICT, describe, load_rules, profile_of
+from krm_function.policy.pod_metadata import pod_metadata as read
 from krm_function.policy.references import References
 from krm_function.policy.settings import default_settings
 from krm_function.policy.strict import escaped, narrowed
-from krm_function.policy.subject import subject as read
 from tests.policy import pods
 
 Json = dict[str, Any]
@@ -163,7 +163,7 @@ def test_a_pod_is_what_its_strict_policy_describes() -> None:
     subject = pods.rich()
     sealed = describe(pods.sealed(subject, profile=STRICT).rego)
     assert drift(subject, sealed, REFERENCES) == []
-    subject.document["spec"]["template"]["spec"]["containers"][0]["env"][4]["value"] = "other"
+    subject.object["spec"]["template"]["spec"]["containers"][0]["env"][4]["value"] = "other"
     assert drift(subject, sealed, REFERENCES) == ["app: env"]
 
 

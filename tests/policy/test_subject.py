@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from krm_function.policy import is_bookkeeping
-from krm_function.policy.subject import escape, subject
+from krm_function.policy.pod_metadata import escape_regex, pod_metadata
 from tests.policy import pods
 
 SPEC = {"containers": [{"name": "app", "image": "app:1"}]}
@@ -48,7 +48,7 @@ def test_a_name_that_is_a_regex_is_refused(name: str) -> None:
 
 
 def test_escape_is_rust_s() -> None:
-    assert escape("\\.+*?()|[]{}^$#&-~ a_/") == r"\\\.\+\*\?\(\)\|\[\]\{\}\^\$\#\&\-\~ a_/"
+    assert escape_regex("\\.+*?()|[]{}^$#&-~ a_/") == r"\\\.\+\*\?\(\)\|\[\]\{\}\^\$\#\&\-\~ a_/"
 
 
 @pytest.mark.parametrize(
@@ -104,9 +104,9 @@ def test_namespaces(metadata: dict[str, Any]) -> None:
 
 
 def test_service_accounts() -> None:
-    assert subject(pods.workload(SPEC))[0].service_account == "default"
-    assert subject(pods.workload({**SPEC, "serviceAccount": "old"}))[0].service_account == "old"
+    assert pod_metadata(pods.workload(SPEC))[0].service_account == "default"
+    assert pod_metadata(pods.workload({**SPEC, "serviceAccount": "old"}))[0].service_account == "old"
     assert (
-        subject(pods.workload({**SPEC, "serviceAccount": "old", "serviceAccountName": "new"}))[0].service_account
+        pod_metadata(pods.workload({**SPEC, "serviceAccount": "old", "serviceAccountName": "new"}))[0].service_account
         == "new"
     )

@@ -1,4 +1,4 @@
-"""Injection in detail: contrast.md 5.2 to 5.6."""
+"""Injection in detail: docs/facts/contrast.md#initializer, #service-mesh, #image-store, #image-replacements."""
 
 from copy import deepcopy
 from typing import Any
@@ -69,9 +69,9 @@ def test_every_kind_is_injected_at_its_pod_template(kind: str, root: tuple[str |
 
 def test_the_input_is_never_changed() -> None:
     subject = annotated(servicemesh_ingress="")
-    copy = deepcopy(subject.document)
+    copy = deepcopy(subject.object)
     rendered(subject, ON)
-    assert subject.document == copy
+    assert subject.object == copy
 
 
 def test_the_coordinator_gets_its_image_and_nothing_else() -> None:
@@ -365,7 +365,7 @@ def test_without_a_word_of_the_release_each_container_gets_what_is_usual() -> No
 def test_what_the_previous_version_injected_is_brought_up_to_date() -> None:
     """Mounts that could be written and a mesh without memory, in a pod that has no record of them."""
     today = rendered(annotated(servicemesh_ingress=""))
-    document = deepcopy(today.document)
+    document = deepcopy(today.object)
     spec = document["spec"]["template"]["spec"]
     for one in (*spec["containers"], *spec["initContainers"]):
         one["volumeMounts"] = [WRITABLE_SECRETS_MOUNT]
@@ -579,9 +579,9 @@ def test_injection_is_idempotent_and_never_touches_a_users_container(
     spec: dict[str, Any], notes: dict[str, str], options: Generate
 ) -> None:
     subject = workload(template=pod_template(notes, **spec))
-    original = deepcopy(subject.document)
+    original = deepcopy(subject.object)
     outcome = inject(subject, options, RELEASE, "default")
-    assert subject.document == original
+    assert subject.object == original
     if outcome.findings:
         assert outcome.edits == ()
         return

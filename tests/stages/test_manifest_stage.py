@@ -1,4 +1,6 @@
-"""The manifest stage: contrast.md 5.11, 6.3 and 7."""
+"""The manifest stage: docs/facts/contrast-manifest.md#rtmr0, docs/facts/contrast-manifest.md#policy-entries
+and docs/facts/contrast-manifest.md#manifest.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,16 +13,12 @@ from krm_function.manifest import decode, encode
 from krm_function.manifest.fields import FILE
 from krm_function.model.kinds import KINDS
 from krm_function.model.platforms import PLATFORMS
+from krm_function.model.reference_values import ReferenceValues
+from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, PREFIX, Workload
-from krm_function.stages.manifest import (
-    Made,
-    ReferenceValues,
-    SealedWorkload,
-    emit,
-    gather_reference_values,
-    make_manifest,
-    manifest_of,
-)
+from krm_function.stages.manifest import Made, make_manifest
+from krm_function.stages.manifest_config_map import emitted_manifest, manifest_of
+from krm_function.stages.reference_values import gather_reference_values
 from krm_function.stages.select import select
 from tests.stages.deployment import APEIP, RELEASE, RTMR0, SEED, TDX_RTMRS, a_list, an_object, config, coordinator, snp
 from tests.stages.deployment import PLATFORMS as RELEASED
@@ -476,7 +474,7 @@ def test_a_manifest_made_upon_itself_is_the_same() -> None:
 
 
 def emitted(*subjects: SealedWorkload, **options: Any) -> Any:
-    return emit(ManifestOptions(**options), b'{"a": "\xc3\xa4"}\n', subjects)
+    return emitted_manifest(ManifestOptions(**options), b'{"a": "\xc3\xa4"}\n', subjects)
 
 
 def test_the_config_map_carries_the_bytes_in_the_coordinators_namespace() -> None:
@@ -514,7 +512,7 @@ def test_the_name_is_the_configured_one_and_local_config_is_marked() -> None:
 
 def test_nothing_is_emitted_without_a_manifest_or_a_wish_for_one() -> None:
     assert emitted(COORDINATOR, emit="none") == ()
-    assert emit(ManifestOptions(), b"", [COORDINATOR]) == ()
+    assert emitted_manifest(ManifestOptions(), b"", [COORDINATOR]) == ()
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.edits import ABSENT, Edit
+from krm_function.model.edits import ABSENT, Edit, ObjectEdits
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.stages.read import Read, read
 from krm_function.stages.select import select
-from krm_function.stages.write import ObjectEdits, write
+from krm_function.stages.write import write
 from krm_function.yamltext import parse
 from tests.stages.deployment import a_list, an_object, coordinator, stream
 

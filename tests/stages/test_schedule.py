@@ -1,4 +1,7 @@
-"""Scheduling: the RuntimeClass objects of a stream, and pods against the class they will get (peers.md A10)."""
+"""Scheduling: the RuntimeClass objects of a stream, and pods against the class they will get.
+
+Source: docs/facts/kubernetes.md#runtimeclass-admission.
+"""
 
 from copy import deepcopy
 from typing import Any
@@ -7,12 +10,13 @@ import pytest
 
 from krm_function.api.kinds import Generate, PlatformRelease, Scheduling
 from krm_function.findings import Finding, has_errors
-from krm_function.model.edits import ABSENT
+from krm_function.model.edits import ABSENT, ObjectEdits
 from krm_function.model.objects import reference
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.runtime_class import RuntimeClass
 from krm_function.model.workload import EMITTED
-from krm_function.stages.schedule import Filled, RuntimeClasses, RuntimeClassObject, runtime_classes, schedule
+from krm_function.stages.runtime_classes import RuntimeClasses, RuntimeClassObject, runtime_classes
+from krm_function.stages.schedule import schedule
 from krm_function.yamltext import apply
 from tests.stages.example import HANDLERS, RELEASE, pod_template, workload
 
@@ -122,7 +126,7 @@ def run(value: Any, options: Generate | None = None) -> tuple[RuntimeClasses, An
     assert value == copy
     document: Any = {"kind": "List", "items": [{}, value]}
     for one in answer.edits:
-        assert one == Filled(3, ("items", 1), reference(value), one.edits)
+        assert one == ObjectEdits(3, ("items", 1), reference(value), one.edits)
         assert {edit.code for edit in one.edits} == {"CC0306"}
         document = apply(document, [edit.change for edit in one.edits])
     return answer, document["items"][1]

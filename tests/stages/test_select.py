@@ -1,4 +1,4 @@
-"""Selection: contrast.md 3."""
+"""Which objects are workloads of Contrast: docs/facts/contrast.md#selection."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.model.kinds import KINDS
+from krm_function.model.workload import dig
 from krm_function.stages.select import coordinator_namespace, select
 from tests.stages.deployment import a_list, an_object, coordinator, pod_spec
 
@@ -87,7 +88,7 @@ def test_every_member_of_a_list_is_selected_with_its_place() -> None:
         ("c", ("items", 3, "items", 0)),
     ]
     assert made.workloads[1].spec_path == ("items", 2, "spec", "jobTemplate", "spec", "template", "spec")
-    assert all(one.pod_spec == pod_spec() and one.document is document for one in made.workloads)
+    assert all(one.pod_spec == pod_spec() and one.object is dig(document, one.root) for one in made.workloads)
 
 
 @pytest.mark.parametrize("depth", [0, 1, 4, 5, 40])

@@ -1,4 +1,4 @@
-"""The verifiers of contrast.md 4, each with what it accepts and what it refuses."""
+"""The checks of docs/facts/contrast.md#checks, each with what it accepts and what it refuses."""
 
 from typing import Any
 

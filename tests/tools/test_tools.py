@@ -19,12 +19,16 @@ VERSION = {
     "kustomize": ["version"],
     "helm3": ["version", "--template", "{{.Version}}"],
     "helm4": ["version", "--template", "{{.Version}}"],
-    "registry": ["--version"],  # its path, the module, and the version
+    "registry": ["--version"],  # among its path and the module
     "opa": ["--version"],
     "goyaml": ["--version"],
     "containerd": ["--version"],
     "defaults": ["--version"],
     "goreaders": ["--version"],
+    "actionlint": ["-version"],  # among how it was built
+    "python312": ["--version"],
+    "python313": ["--version"],
+    "python314": ["--version"],
     "regorus": ["--version"],
     "regorus-agent": ["--version"],
 }
@@ -42,7 +46,7 @@ def test_answers_the_version_of_its_pin(name: str, tmp_path: Path) -> None:
     told = subprocess.run(
         [tool(name), *VERSION[name]], env=environment, capture_output=True, text=True, timeout=30, check=True
     )
-    assert told.stdout.split()[-1] == pinned(name)
+    assert pinned(name) in told.stdout.split()
 
 
 def test_helm3_renders_for_the_kubernetes_of_its_release(tmp_path: Path) -> None:

@@ -46,11 +46,11 @@ IN_MEMORY = "^/run/kata-containers/sandbox/ephemeral/"
 NAMESPACE = "io.kubernetes.cri.sandbox-namespace"
 POD_NAME = "io.kubernetes.cri.sandbox-name"
 RUNTIME = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")  # all others are the pod's own
-UNCHECKED = ("io.katacontainers.pkg.oci.bundle_path",)  # no rule reads it (genpolicy.md 6.5)
+UNCHECKED = ("io.katacontainers.pkg.oci.bundle_path",)  # no rule reads it: docs/facts/kata-rules.md#create-container
 
 
 def mounts(old: Any, new: Any) -> Iterator[Change]:
-    """OCI.Mounts: alternatives by destination; a host may leave each away (genpolicy.md 6.5 e)."""
+    """OCI.Mounts: alternatives by destination; each may be left out (docs/facts/kata-rules.md#mounts-and-storages)."""
     if not all(value is None or (isinstance(value, list) and all(map(_a_mount, value))) for value in (old, new)):
         yield from unknown(old, new)
         return
@@ -79,7 +79,10 @@ def storages(old: Any, new: Any) -> Iterator[Change]:
 
 
 def annotations(old: Any, new: Any) -> Iterator[Change]:
-    """OCI.Annotations: keys are allowed, values of the pod's own are not compared by the guest (genpolicy.md 6.4)."""
+    """OCI.Annotations: keys are allowed, values of the pod's own are not compared by the guest.
+
+    Source: docs/facts/kata-rules.md#create-container.
+    """
     if not all(value is None or isinstance(value, dict) for value in (old, new)):
         yield from unknown(old, new)
         return

@@ -74,7 +74,7 @@ def same_image(reference: str, policy: Json, binds: bool | None) -> bool:
     return not found or is_of(found, reference)
 
 
-def sandbox_differences(made: Json, policy: Json, binds: bool | None, *, ours: bool) -> list[str]:
+def sandbox_differences(made: Json, policy: Json, binds: bool | None, *, native: bool) -> list[str]:
     """What of the sandbox's own container is not as in every policy, whatever the pod.
 
     Its image is in the VM, it runs one command, attaches nothing and takes no exec.
@@ -86,7 +86,7 @@ def sandbox_differences(made: Json, policy: Json, binds: bool | None, *, ours: b
     if without_images(policy["storages"]) or policy.get("exec_commands"):
         fields.append("volumes or exec commands")
     of_the_process = ("command or args", "tty", *(name for name in COMPARED if name.startswith("securityContext.")))
-    fields += [name for name in of_the_process if ours and _at(made, COMPARED[name]) != _at(policy, COMPARED[name])]
+    fields += [name for name in of_the_process if native and _at(made, COMPARED[name]) != _at(policy, COMPARED[name])]
     return fields
 
 

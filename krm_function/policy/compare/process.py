@@ -9,7 +9,7 @@ from typing import Any
 
 from krm_function.policy.compare.difference import DIFFERENT, STRONGER, WEAKER, Change, Verdict, arrow, told, unknown
 
-# a token that a rule replaces by what the host says; these two are bound to the pod (genpolicy.md 4.13)
+# a token that a rule replaces by what the host says; these two are bound to the pod (docs/facts/kata.md#tokens)
 _TOKEN = re.compile(r"\$\((?!sandbox-name\)|sandbox-namespace\))[a-z][a-z0-9_-]*\)")
 _CAPABILITY_SETS = ("Ambient", "Bounding", "Effective", "Inheritable", "Permitted")
 
@@ -31,7 +31,7 @@ def command(old: Any, new: Any) -> Iterator[Change]:
 
 
 def variables(old: Any, new: Any) -> Iterator[Change]:
-    """Process.Env: a set of allowed `NAME=value`; a host may leave each away (genpolicy.md 6.9).
+    """Process.Env: a set of allowed `NAME=value`; a host may leave each out (docs/facts/kata-rules.md#process).
 
     a value more for a name    weaker       a value fewer for a name               stronger
     another literal value      different    the host's choice for a literal one    weaker, the reverse stronger
@@ -121,7 +121,7 @@ def written_out(value: Any, common: Any) -> Any:
 
 
 def _plain(capability: str) -> str:
-    """The rules compare without the prefix (genpolicy.md 6.9)."""
+    """The name of a capability as the rules compare it, without its prefix (docs/facts/kata-rules.md#process)."""
     return capability.removeprefix("CAP_")
 
 

@@ -1,0 +1,60 @@
+"""The initializer: the init container that attests the pod to the coordinator and fetches its secrets.
+
+Source: docs/facts/contrast.md#initializer.
+"""
+
+from typing import Any
+
+from krm_function.model.injected import env_list, memory_resources, writable_secrets_mount
+from krm_function.record import NamedTuple
+
+INITIALIZER = "contrast-initializer"
+INITIALIZER_IMAGE = "ghcr.io/edgelesssys/contrast/initializer:latest"
+CRYPT_DEVICE = "/dev/csi0"
+
+
+class SecurePv(NamedTuple):
+    """An encrypted volume: the pod's block device and the emptyDir through which its content is shared."""
+
+    device: str
+    mount: str
+
+
+def initializer(
+    image: str, host: str, secure_pv: SecurePv | None, memory: Any, *, mesh_disabled: bool
+) -> dict[str, Any]:
+    """The init container that attests the pod to the coordinator at `host` and fetches its secrets.
+
+    secure_pv: makes it the sidecar that also opens the encrypted volume. memory: a quantity, as in the other two.
+    mesh_disabled: it removes the guest's default-deny rule, because no service mesh proxy will.
+    """
+    env = {"COORDINATOR_HOST": host}
+    if secure_pv:
+        env["CRYPTSETUP_DEVICE"] = CRYPT_DEVICE
+    if mesh_disabled:
+        env["CONTRAST_SERVICE_MESH_DISABLED"] = "true"
+    if secure_pv is None:
+        return {
+            "name": INITIALIZER,
+            "image": image,
+            "env": env_list(env),
+            "volumeMounts": [writable_secrets_mount()],
+            "securityContext": {"capabilities": {"add": ["NET_ADMIN"]}},
+            "resources": memory_resources(memory),
+        }
+    state = {"name": secure_pv.mount, "mountPath": "/state", "mountPropagation": "Bidirectional"}
+    return {
+        "name": INITIALIZER,
+        "image": image,
+        "restartPolicy": "Always",
+        "env": env_list(env),
+        "volumeMounts": [writable_secrets_mount(), state],
+        "volumeDevices": [{"name": secure_pv.device, "devicePath": CRYPT_DEVICE}],
+        "securityContext": {"privileged": True},
+        "resources": memory_resources(memory),
+        "startupProbe": {
+            "exec": {"command": ["/bin/test", "-f", "/done"]},
+            "failureThreshold": 20,
+            "periodSeconds": 5,
+        },
+    }

@@ -1,0 +1,24 @@
+"""The base manifest of a configuration that names a ConfigMap of the input: `manifest.base: {configMap: NAME}`."""
+
+from collections.abc import Sequence
+
+from krm_function.api.json_text import names_config_map
+from krm_function.api.kinds import Config
+from krm_function.findings import Finding, has_errors
+from krm_function.model.objects import objects
+from krm_function.model.resource import Resource
+from krm_function.stages.manifest_config_map import with_base
+from krm_function.stages.read import Read, read
+
+
+def with_base_of_input(
+    config: Config, resources: Sequence[Resource], source: Read
+) -> tuple[Config, tuple[Finding, ...]]:
+    """The configuration with the manifest itself in place of the name, and what is wrong with the ConfigMap."""
+    if not config.generate.manifest.base or not names_config_map(config.generate.manifest.base):
+        return config, ()
+    found = read(resources, ("ConfigMap",), source)
+    if has_errors(found.findings):
+        return config, found.findings
+    documents = (*found.documents.values(), *found.emitted.values())
+    return with_base(config, [value for document in documents for _, value in objects(document.value)])

@@ -1,0 +1,38 @@
+"""The findings and the plan of one render, gathered while it runs.
+
+Rule of this file: the only thing of the pipeline that changes; no stage sees it.
+"""
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from krm_function.findings import Finding, has_errors
+from krm_function.pipeline.result import Planned
+
+
+class Stop(Exception):
+    """Nothing can be rendered, or nothing is to be: the input stays as it is, and the log says why."""
+
+
+class Log:
+    """Findings in the order of the stages, and the plan so far."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.findings: tuple[Finding, ...] = ()
+        self.plan: tuple[Planned, ...] = ()
+
+    def add(self, findings: Sequence[Finding], *, stop: bool = False) -> None:
+        """Keep findings. stop: raise Stop if there is an error among them."""
+        self.findings += tuple(findings)
+        if stop and has_errors(tuple(findings)):
+            self.stop()
+
+    def stop(self) -> NoReturn:
+        """Leave the pipeline."""
+        raise Stop
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error so far."""
+        return has_errors(self.findings)

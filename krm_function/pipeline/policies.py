@@ -1,0 +1,77 @@
+"""Give every workload its policy, or take the digest of the initdata that it has.
+
+Rule of this file: what makes policies is imported only if some are made (sealer.py, and with it the package `policy`).
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from krm_function.api.kinds import Config
+from krm_function.findings import Finding
+from krm_function.model.objects import objects
+from krm_function.model.resource import Resource
+from krm_function.model.workload import INITDATA
+from krm_function.pipeline.workload import WorkloadRender
+from krm_function.stages.read import Read, read
+
+if TYPE_CHECKING:
+    from krm_function.pipeline.sealer import Sealer
+    from krm_function.policy.genpolicy import Engine
+
+
+def makes_policies(config: Config, engine: "Engine | None", sealer: "Sealer | None") -> bool:
+    """Whether this render writes initdata at all."""
+    return config.generate.policy.engine != "none" or engine is not None or sealer is not None
+
+
+def with_policies(
+    workloads: Sequence[WorkloadRender],
+    config: Config,
+    resources: Sequence[Resource],
+    source: Read,
+    engine: "Engine | None",
+    sealer: "Sealer | None",
+) -> tuple[list[WorkloadRender], tuple[Finding, ...]]:
+    """The workloads with their policies, those with errors unchanged; and the findings about the whole render.
+
+    engine, sealer: as in `render`.
+    """
+    if not makes_policies(config, engine, sealer):
+        return [with_existing_digest(one) for one in workloads], _initdata_without_policy(config)
+    findings: tuple[Finding, ...] = ()
+    if sealer is None:
+        from krm_function.pipeline.sealer import choose_sealer
+
+        references = read(resources, ("ConfigMap", "Secret"), source)
+        values = [value for document in references.documents.values() for _, value in objects(document.value)]
+        sealer, findings = choose_sealer(config, values, engine)
+        if sealer is None:
+            return list(workloads), findings
+        findings += references.findings
+    return [_with_policy(one, sealer) for one in workloads], findings
+
+
+def _with_policy(workload: WorkloadRender, sealer: "Sealer") -> WorkloadRender:
+    if workload.failed:
+        return workload
+    made = sealer(workload.workload)
+    return workload.plus(made.edits, made.findings)._replace(digest=made.digest)
+
+
+def with_existing_digest(workload: WorkloadRender) -> WorkloadRender:
+    """The workload with the digest of the initdata that stands in its annotation, if there is any."""
+    if workload.failed or workload.resolved.platform is None or INITDATA not in workload.workload.annotations:
+        return workload
+    from krm_function.stages.policy import existing_digest
+
+    found = existing_digest(workload.workload)
+    return workload.plus((), found.findings)._replace(digest=found.digest)
+
+
+def _initdata_without_policy(config: Config) -> tuple[Finding, ...]:
+    """CC0901 for files of the initdata when no policy is made."""
+    if not config.generate.policy.initdata:
+        return ()
+    from krm_function.pipeline.sealer import option_wrong
+
+    return (option_wrong(config, "initdata", "has no effect with policy.engine: none", "remove one of the two"),)

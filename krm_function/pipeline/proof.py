@@ -1,0 +1,34 @@
+"""Prove the undo records of the input, where there are any: what is needed for that is imported only then."""
+
+from collections.abc import Sequence
+
+from krm_function.api.kinds import Config
+from krm_function.findings import Finding
+from krm_function.model.edits import ObjectEdits
+from krm_function.model.resource import Resource
+from krm_function.stages.read import Read
+from krm_function.stages.write import Written
+
+
+def unproven(
+    resources: Sequence[Resource],
+    source: Read,
+    config: Config | None,
+    written: Written | None,
+    edits: Sequence[ObjectEdits],
+    *,
+    seals: bool,
+) -> tuple[Finding, ...]:
+    """CC0115 for each undo record of the input that is not proven. written: None if nothing was written."""
+    if not source.claims:
+        return ()
+    from krm_function.model.inverse import any_image, images_again, images_of
+    from krm_function.stages.prove import RenderOutcome, prove
+
+    images = images_of(config.release.images) if config else any_image
+    made = None
+    if written is not None and config is not None:
+        by_object = {(one.resource, one.root): one.edits for one in edits}
+        later = images_again(config.release.images, images)
+        made = RenderOutcome(written.texts, by_object, later, seals, config.generate.scheduling)
+    return prove(resources, source.documents, source.claims, images, made)

@@ -1,0 +1,141 @@
+"""Render the resources of one deployment: every stage in order, each with the results of those before it.
+
+Rule of this file: the body of `render` reads as the pipeline, and `Stop` is the one way to leave it early. A finding of
+severity error anywhere means that nothing is written: the caller keeps its input.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from krm_function.api.kinds import Config
+from krm_function.findings import Finding, has_errors
+from krm_function.model.edits import ObjectEdits
+from krm_function.model.resource import Resource
+from krm_function.model.sealed import SealedWorkload
+from krm_function.pipeline.base import with_base_of_input
+from krm_function.pipeline.log import Log, Stop
+from krm_function.pipeline.policies import makes_policies, with_policies
+from krm_function.pipeline.proof import unproven
+from krm_function.pipeline.result import Rendered
+from krm_function.pipeline.selected import select_all
+from krm_function.pipeline.workload import (
+    injected,
+    measured,
+    planned,
+    resolved,
+    scheduled,
+    used_platforms,
+    vcpu_counts,
+)
+from krm_function.stages.identity import duplicates
+from krm_function.stages.manifest import Made, foresee, make_manifest
+from krm_function.stages.manifest_config_map import emitted_manifest
+from krm_function.stages.read import Read, read
+from krm_function.stages.reference_values import gather_reference_values
+from krm_function.stages.runtime_classes import RuntimeClasses, runtime_classes
+from krm_function.stages.select import coordinator_namespace
+from krm_function.stages.write import Written, collisions, write
+
+if TYPE_CHECKING:
+    from krm_function.pipeline.sealer import Sealer
+    from krm_function.policy.genpolicy import Engine
+
+UNREAD = ("CC01", "CC10", "CC0908", "CC0910")  # something was not read; the release may be in it
+NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contrast workloads may have
+
+
+def render(
+    resources: Sequence[Resource],
+    config: Config | None,
+    config_findings: tuple[Finding, ...] = (),
+    engine: "Engine | None" = None,
+    sealer: "Sealer | None" = None,
+) -> Rendered:
+    """Render the resources of one deployment.
+
+    config: None when it could not be made; config_findings then says why. That is an error only if there is anything to
+    render: a stream of which nothing is Contrast's passes through as it is. engine: genpolicy in place of the native
+    generator; the one thing here that is not pure, and given only if the operator asked for it. sealer: what puts
+    policies into pods in place of both, for `check` without an ImageLock.
+    """
+    log, source, manifest = Log(), Read({}, {}), Made()
+    written: Written | None = None
+    edits: list[ObjectEdits] = []
+    try:
+        log.add(_before_reading(config_findings), stop=True)
+        source = read(resources)
+        log.add(source.findings)
+        selected = select_all(resources, source, config)
+        log.add(selected.findings)
+        log.plan = selected.skipped
+        if has_errors(source.findings) or not (selected.workloads or selected.classes):
+            log.stop()
+        log.add(duplicates(resources, {**source.documents, **source.emitted}))
+        log.add(config_findings)
+        if config is None:
+            log.stop()
+        config, problems = with_base_of_input(config, resources, source)
+        log.add(problems, stop=True)
+
+        namespace = coordinator_namespace([workload for _, workload in selected.workloads])
+        workloads = [resolved(index, workload, config) for index, workload in selected.workloads]
+        workloads = [injected(one, config, namespace) for one in workloads]
+        platforms = used_platforms(workloads, config.generate.platform)
+        classes = runtime_classes(config.generate, config.release, platforms, selected.classes)
+        workloads = [scheduled(one, classes) for one in workloads]
+        log.add(classes.findings)
+        values = gather_reference_values(config, platforms, vcpu_counts(workloads, platforms))
+        workloads = measured(workloads, values)
+        log.add(values.findings)
+        workloads, problems = with_policies(workloads, config, resources, source, engine, sealer)
+        log.add(problems)
+        for one in workloads:
+            log.add(one.placed_findings(resources[one.resource], source.documents[one.resource]))
+        log.plan = (*map(planned, workloads), *selected.skipped)
+
+        sealed = [SealedWorkload(one.workload, one.digest) for one in workloads]
+        if log.failed:
+            if workloads and not has_errors(selected.findings):
+                log.add(_foreseen(config, sealed, resources, source, classes))
+            log.stop()
+        manifest = make_manifest(config, sealed, values) if workloads else Made()
+        log.add(manifest.findings)
+
+        edits = [ObjectEdits(one.resource, one.workload.root, one.workload.ref, one.edits) for one in workloads]
+        edits += classes.edits
+        additions = (*classes.added, *emitted_manifest(config.generate.manifest, manifest.data, sealed))
+        written = write(resources, source.documents, source.emitted, edits, additions)
+        log.add(written.findings)
+    except Stop:
+        pass
+
+    seals = config is not None and makes_policies(config, engine, sealer)
+    log.add(unproven(resources, source, config, written, edits, seals=seals))
+    if written is None or log.failed:
+        return Rendered(tuple(resource.text for resource in resources), (), log.findings, log.plan)
+    return Rendered(written.texts, written.added, log.findings, log.plan, manifest.data)
+
+
+def _before_reading(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings of a configuration that keeps the input from being read at all; none if it does not.
+
+    Where a file could not be read, the release may be in it: that there is none is then not said.
+    """
+    errors = tuple(found for found in config_findings if found.code != NO_RELEASE)
+    if not has_errors(errors):
+        return ()
+    unread = any(found.code in UNREAD or found.code[:4] in UNREAD for found in errors)
+    return errors if unread else config_findings
+
+
+def _foreseen(
+    config: Config,
+    sealed: Sequence[SealedWorkload],
+    resources: Sequence[Resource],
+    source: Read,
+    classes: RuntimeClasses,
+) -> tuple[Finding, ...]:
+    """Errors of the manifest and of what would be added, reported together with those of workloads."""
+    additions = (*classes.added, *emitted_manifest(config.generate.manifest, b"{}", sealed))
+    once = list({one.workload.ref: one for one in sealed}.values())  # a duplicate is CC0118 already
+    return (*foresee(config, once), *collisions(resources, source.documents, source.emitted, additions))

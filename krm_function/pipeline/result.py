@@ -1,0 +1,52 @@
+"""What a render gives back: the new texts, the objects to add, the findings, the plan and the manifest.
+
+Rule of this file: records only. With a finding of severity error the texts are those of the input.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from krm_function.findings import Finding, Ref, has_errors
+from krm_function.model.edits import Edit
+from krm_function.model.runtime_class import RuntimeClass
+from krm_function.model.workload import Workload
+from krm_function.record import NamedTuple
+
+NO_LABELS: Mapping[str, str] = MappingProxyType({})
+
+
+class Planned(NamedTuple):
+    """One entry of the plan: a workload, what the render does to it and why; or why it is skipped.
+
+    workload: as the render leaves it. scheduled: the RuntimeClass it was checked against, None if there is none.
+    resource: position of its document in the input.
+    """
+
+    ref: Ref
+    placeholder: str = ""
+    platform: str = ""
+    runtime_class: str = ""
+    vcpus: int = 0
+    node_selector: Mapping[str, str] = NO_LABELS
+    edits: tuple[Edit, ...] = ()
+    digest: str = ""
+    skipped: str = ""
+    workload: Workload | None = None
+    scheduled: RuntimeClass | None = None
+    resource: int = -1
+
+
+class Rendered(NamedTuple):
+    """The result of a render: a text for every input resource (None: dropped), and the objects to add."""
+
+    texts: tuple[str | None, ...]
+    added: tuple[Any, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    plan: tuple[Planned, ...] = ()
+    manifest: bytes = b""
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error, so that the caller must keep its input."""
+        return has_errors(self.findings)

@@ -1,0 +1,135 @@
+"""One workload on its way through the stages: resolved, injected, scheduled, measured.
+
+Rule of this file: each step adds the edits and findings of its stages; a workload with errors gets no injected
+containers, no ID block and no policy.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+from krm_function.api.kinds import Config
+from krm_function.findings import Finding, has_errors
+from krm_function.model.edits import Edit
+from krm_function.model.located import placed
+from krm_function.model.platforms import PLATFORMS, Platform
+from krm_function.model.reference_values import ReferenceValues
+from krm_function.model.resource import Resource
+from krm_function.model.runtime_class import RuntimeClass
+from krm_function.model.vcpus import vcpus
+from krm_function.model.workload import Workload
+from krm_function.pipeline.result import NO_LABELS, Planned
+from krm_function.record import NamedTuple
+from krm_function.stages.inject import inject_into
+from krm_function.stages.measure import id_blocks, measure
+from krm_function.stages.resolve import Resolved, resolve
+from krm_function.stages.runtime_classes import RuntimeClasses
+from krm_function.stages.schedule import schedule
+from krm_function.stages.verify import after, before
+from krm_function.yamltext import Document
+
+
+class WorkloadRender(NamedTuple):
+    """A workload between two stages: as it is now, with the edits and findings so far.
+
+    resource: position of its document in the input. placeholder: its runtimeClassName in the input. vcpus: 0 if they
+    cannot be known. scheduled: the RuntimeClass that it was checked against. digest: of its initdata, "" if none.
+    """
+
+    resource: int
+    workload: Workload
+    placeholder: str
+    resolved: Resolved
+    vcpus: int
+    edits: tuple[Edit, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    scheduled: RuntimeClass | None = None
+    digest: str = ""
+
+    def plus(
+        self, edits: tuple[Edit, ...], findings: tuple[Finding, ...] = (), workload: Workload | None = None
+    ) -> "WorkloadRender":
+        """The same after one more stage. workload: as it is after the edits, if the stage knows."""
+        return self._replace(
+            workload=workload or self.workload.after(edits),
+            edits=self.edits + edits,
+            findings=self.findings + findings,
+        )
+
+    @property
+    def failed(self) -> bool:
+        """Whether a stage found an error: later stages would only repeat it."""
+        return has_errors(self.findings)
+
+    def placed_findings(self, resource: Resource, document: Document) -> tuple[Finding, ...]:
+        """Its findings with their lines in the input."""
+        return tuple(placed(found, resource, document, self.workload) for found in self.findings)
+
+
+def resolved(resource: int, workload: Workload, config: Config) -> WorkloadRender:
+    """Verify one workload as the user wrote it, and resolve its runtime class."""
+    found = resolve(workload, config.release, config.generate.platform)
+    count = vcpus(workload)
+    findings = before(workload, config.release.images) + found.findings
+    made = WorkloadRender(resource, workload, workload.runtime_class, found, count if isinstance(count, int) else 0)
+    return made.plus(() if has_errors(findings) else found.edits, findings)
+
+
+def injected(one: WorkloadRender, config: Config, coordinator_namespace: str) -> WorkloadRender:
+    """Inject the containers and volumes that one workload gets, and verify what it has become."""
+    if one.failed:
+        return one
+    outcome, workload = inject_into(one.workload, config.generate, config.release, coordinator_namespace)
+    one = one.plus(*outcome, workload)
+    return one if one.failed else one.plus((), after(one.workload, config.release.version))
+
+
+def scheduled(one: WorkloadRender, classes: RuntimeClasses) -> WorkloadRender:
+    """Check one pod against the RuntimeClass that it will get."""
+    if one.resolved.platform is None:
+        return one
+    runtime_class = classes.classes.get(one.workload.runtime_class)
+    return one.plus(*schedule(one.workload, runtime_class))._replace(scheduled=runtime_class)
+
+
+def measured(workloads: Iterable[WorkloadRender], values: ReferenceValues) -> list[WorkloadRender]:
+    """Give every workload without errors the ID blocks of its VM; none at all if the reference values are wrong."""
+    if has_errors(values.findings):
+        return list(workloads)
+    blocks = cache(lambda platform, count: id_blocks(platform, count, values.merged.get("snp", ())))
+    return [
+        one
+        if one.failed or one.resolved.platform is None
+        else one.plus(*measure(one.workload, blocks(one.resolved.platform, one.vcpus)))
+        for one in workloads
+    ]
+
+
+def used_platforms(workloads: Sequence[WorkloadRender], default: str) -> set[Platform]:
+    """Every platform whose reference values the manifest needs. default: the configured platform, "" for none."""
+    used = {platform for one in workloads for platform in one.resolved.reference_platforms}
+    return used | {PLATFORMS[default]} if default and workloads else used
+
+
+def vcpu_counts(workloads: Iterable[WorkloadRender], platforms: Iterable[Platform]) -> Mapping[str, list[int]]:
+    """By name of the platform: the vCPU count of each of its pods."""
+    return {
+        platform.name: [one.vcpus for one in workloads if one.resolved.platform == platform] for platform in platforms
+    }
+
+
+def planned(one: WorkloadRender) -> Planned:
+    """The entry of one workload in the plan."""
+    platform = one.resolved.platform
+    return Planned(
+        one.workload.ref,
+        one.placeholder,
+        platform.name if platform else "",
+        one.workload.runtime_class,
+        one.vcpus,
+        one.scheduled.node_selector if one.scheduled else NO_LABELS,
+        one.edits,
+        one.digest,
+        workload=one.workload,
+        scheduled=one.scheduled,
+        resource=one.resource,
+    )

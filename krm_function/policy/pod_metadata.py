@@ -1,0 +1,156 @@
+"""What of a workload enters its policy beside the pod spec: names, namespace, annotations, labels.
+
+Rule of this file: nothing a pipeline tool wrote for itself may reach a digest, else the same pod gets another policy
+from kustomize than from Helm. For a bare Pod the object's metadata is the pod's, so the filter matters.
+Source: docs/facts/krm-functions.md#bookkeeping-annotations.
+"""
+
+import re
+from typing import Any
+
+from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.objects import a_type, type_name
+from krm_function.model.workload import INITDATA, Workload, mapping, maps
+from krm_function.record import NamedTuple
+
+SUFFIX = "[bcdfghjklmnpqrstvwxz2456789]+"
+
+# kind -> what stands between `^name` and `$` in the sandbox-name pattern (docs/facts/kata.md#sandbox-names)
+PATTERNS = {
+    "Pod": "",
+    "ReplicaSet": f"-{SUFFIX}",
+    "ReplicationController": f"-{SUFFIX}",
+    "DaemonSet": f"-{SUFFIX}",
+    "Deployment": f"-{SUFFIX}-{SUFFIX}",
+    "StatefulSet": "-[0-9]+",
+    "Job": f"(-[0-9]+)?-{SUFFIX}",
+    "CronJob": f"-[0-9]+(-[0-9]+)?-{SUFFIX}",
+}
+
+_BOOKKEEPING = (
+    "contrast-krm.dev/",
+    "config.kubernetes.io/",
+    "internal.config.kubernetes.io/",
+    "alpha.config.kubernetes.io/",
+    "config.k8s.io/",
+    "internal.config.k8s.io/",
+    "kustomize.config.k8s.io/",
+    "internal.kpt.dev/",
+    "postrenderer.helm.sh/",
+)
+# keys that the container runtime writes: from a user they would redefine what the policy means
+_RUNTIME = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")
+
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\Z")
+
+
+class PodMetadata(NamedTuple):
+    """A workload as the generator sees it. `name_pattern` is "" when the pod's name cannot be known."""
+
+    ref: Ref
+    spec: dict[str, Any]
+    spec_path: Path
+    name_pattern: str
+    namespace: str
+    service_account: str
+    annotations: dict[str, str]
+    labels: dict[str, Any]
+    claim_templates: dict[str, str]  # of a StatefulSet's volumeClaimTemplates: name -> volumeMode, "" if not given
+
+
+def is_bookkeeping(key: str) -> bool:
+    """Whether an annotation belongs to the tool that moves objects around and never to the pod."""
+    return key.startswith(_BOOKKEEPING)
+
+
+def escape_regex(text: str) -> str:
+    r"""`text` as a regex that matches only itself, with the escapes of Rust's `regex::escape`.
+
+    >>> escape("a.b-c_d")
+    'a\\.b\\-c_d'
+    """
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
+_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$#&\-~]")
+
+
+def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
+    """Read a workload. The pod spec itself is not looked at; see fields.check."""
+    metadata = mapping(workload.object.get("metadata"))
+    findings: list[Finding] = []
+    spec = workload.pod_spec
+    account = spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"
+    made = PodMetadata(
+        workload.ref,
+        spec,
+        workload.spec_path,
+        _name_pattern(workload, metadata, findings),
+        str(metadata.get("namespace") or ""),
+        str(account),
+        _annotations(workload, findings),
+        workload.labels,
+        _claim_templates(workload),
+    )
+    return made, findings
+
+
+def _name_pattern(workload: Workload, metadata: dict[str, Any], findings: list[Finding]) -> str:
+    """The regex of the pod's name without its anchors, "" for any name.
+
+    The object's name goes in as it is: the dots a name may hold stay wildcards, as in genpolicy. Whatever else has a
+    meaning in a regex cannot be in a Kubernetes name and is refused.
+    """
+    for key, suffix in (("name", ""), ("generateName", SUFFIX)):
+        base = metadata.get(key)
+        if not base:
+            continue
+        if not isinstance(base, str) or not _NAME.match(base + ("a" if suffix else "")):
+            findings.append(
+                finding(
+                    "CC0604",
+                    workload.ref,
+                    (*workload.root, "metadata", key),
+                    field=f"metadata.{key}",
+                    problem="is no valid name",
+                    remedy="use letters, digits, dots and dashes only",
+                )
+            )
+        base = str(base) if not suffix else escape_regex(str(base)) + suffix
+        return base + PATTERNS[workload.ref.kind]
+    return ""
+
+
+def _claim_templates(workload: Workload) -> dict[str, str]:
+    templates = mapping(workload.object.get("spec")).get("volumeClaimTemplates")
+    return {
+        str(mapping(entry.get("metadata")).get("name")): str(mapping(entry.get("spec")).get("volumeMode") or "")
+        for entry in maps(templates)
+    }
+
+
+def _annotations(workload: Workload, findings: list[Finding]) -> dict[str, str]:
+    """The pod's annotations that enter the policy, sorted: a host may have sorted the document's."""
+    out = {}
+    for key, value in sorted(workload.annotations.items()):
+        if key == INITDATA or is_bookkeeping(key):
+            continue
+        path = (*workload.metadata_path, "annotations", key)
+        if not isinstance(value, str):
+            actual = a_type(type_name(value))
+            findings.append(
+                finding("CC0207", workload.ref, path, key=f"annotation {key}", expected="a string", actual=actual)
+            )
+        elif key.startswith(_RUNTIME):
+            findings.append(
+                finding(
+                    "CC0604",
+                    workload.ref,
+                    path,
+                    field=f"annotation {key}",
+                    problem="is written by the container runtime",
+                    remedy="remove the annotation",
+                )
+            )
+        out[key] = str(value)
+    return out

@@ -1,0 +1,67 @@
+"""The ConfigMap that carries the manifest: emit it, read it back, and take a base manifest from one of the input.
+
+Rule of this file: the manifest's bytes travel verbatim under the data key manifest.json.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from krm_function.api.json_text import manifest_in
+from krm_function.api.kinds import Config, ManifestOptions
+from krm_function.findings import Finding, finding
+from krm_function.manifest.fields import FILE
+from krm_function.model.sealed import SealedWorkload
+from krm_function.model.workload import EMITTED, LOCAL_CONFIG, dig
+
+
+def emitted_manifest(
+    options: ManifestOptions, data: bytes, sealed: Sequence[SealedWorkload]
+) -> tuple[dict[str, Any], ...]:
+    """The ConfigMap that carries the manifest, in the coordinator's namespace; nothing when none is to be emitted."""
+    if not data or options.emit == "none":
+        return ()
+    annotations = {EMITTED: "true"}
+    if options.emit == "LocalConfig":
+        annotations[LOCAL_CONFIG] = "true"
+    metadata: dict[str, Any] = {"name": options.name}
+    namespaces = [one.workload.ref.namespace for one in sealed if one.workload.is_coordinator]
+    if namespaces and namespaces[-1]:
+        metadata["namespace"] = namespaces[-1]
+    metadata["labels"] = {"app.kubernetes.io/managed-by": "contrast-krm"}
+    metadata["annotations"] = annotations
+    return ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {FILE: data.decode("utf-8")}},)
+
+
+def manifest_of(value: Any) -> str | None:
+    """The manifest text of a ConfigMap that a render emitted, None for any other object."""
+    if dig(value, ("metadata", "annotations", EMITTED)) is None or dig(value, ("kind",)) != "ConfigMap":
+        return None
+    text = dig(value, ("data", FILE))
+    return text if isinstance(text, str) else None
+
+
+def with_base(config: Config, objects: Iterable[Any]) -> tuple[Config, tuple[Finding, ...]]:
+    """The configuration with the manifest of the ConfigMap that its base names; objects: where to look for it."""
+    options = config.generate.manifest
+    name = (options.base or {}).get("configMap")
+    found = [
+        value for value in objects if dig(value, ("kind",)) == "ConfigMap" and dig(value, ("metadata", "name")) == name
+    ]
+    path = ("spec", "manifest", "base", "configMap")
+    if len(found) != 1:
+        why = "is in the input more than once" if found else "is not in the input"
+        return config, (finding("CC0713", config.generate.ref, path, name=name, problem=why),)
+    try:
+        base = manifest_in(found[0])
+    except ValueError as problem:
+        return config, (
+            finding(
+                "CC0713",
+                config.generate.ref,
+                path,
+                name=name,
+                problem=str(problem),
+            ),
+        )
+    generate = config.generate._replace(manifest=options._replace(base=base))
+    return config._replace(generate=generate), ()

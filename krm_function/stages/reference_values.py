@@ -1,0 +1,71 @@
+"""Reference values: what the release says of the platforms in use, the operator's values and the base manifest, merged.
+
+Rule of this file: a platform in use without reference values is an error, never an entry left out.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from krm_function.api.kinds import Config
+from krm_function.findings import Finding, finding
+from krm_function.manifest import FieldProblem, Rtmr0, canonical, merged_reference_values
+from krm_function.model.platforms import PLATFORMS, Platform
+from krm_function.model.reference_values import ReferenceValues
+from krm_function.model.workload import mapping, maps
+
+# the only platform whose RTMR0 depends on the vCPUs (docs/facts/contrast-manifest.md#rtmr0)
+RTMR0_PLATFORM = "metal-qemu-tdx"
+
+
+def gather_reference_values(
+    config: Config, platforms: Iterable[Platform], counts: Mapping[str, Sequence[int]]
+) -> ReferenceValues:
+    """Reference values of the used platforms. counts: platform name -> the vCPU counts of its pods, for RTMR0."""
+    options, ref = (
+        config.generate.ref,
+        config.release.ref,
+    )
+    findings: list[Finding] = []
+    release: dict[str, list[Mapping[str, Any]]] = {"snp": [], "tdx": []}
+    rtmr0: Rtmr0 | None = None
+    for platform in sorted(platforms, key=lambda used: list(PLATFORMS).index(used.name)):
+        facts = config.release.platforms.get(platform.name)
+        entries = () if facts is None else (facts.snp if platform.tee == "snp" else facts.tdx)
+        if facts is None or not (entries or _in_base(config, platform)):
+            findings.append(finding("CC0709", ref, ("spec", "platforms", platform.name), platform=platform.name))
+            continue
+        release[platform.tee] += [{**values, "Platform": platform.marker} for values in entries]
+        if platform.name == RTMR0_PLATFORM and counts.get(platform.name):
+            rtmr0 = Rtmr0(facts.rtmr0_by_vcpu, tuple(counts[platform.name]))
+            path = ("spec", "platforms", platform.name, "rtmr0ByVCPU")
+            missing = sorted({count for count in rtmr0.counts if count and str(count) not in rtmr0.table})
+            findings += [finding("CC0609", ref, path, vcpus=count, platform=platform.name) for count in missing]
+    overrides = _overrides(config.generate.manifest.reference_values)
+    base = config.generate.manifest.base or {}
+    where = ("spec", "manifest", "base")
+    try:
+        canonical(base)  # `merge` trusts its shape
+        where = ("spec", "manifest", "referenceValues")
+        merged = merged_reference_values(base.get("ReferenceValues"), release, overrides)
+    except FieldProblem as problem:
+        found = finding("CC0702", options, where, field=problem.problem.field, problem=problem.problem.problem)
+        return ReferenceValues(findings=(*findings, found))
+    return ReferenceValues(release, overrides, merged, rtmr0, tuple(findings))
+
+
+def _in_base(config: Config, platform: Platform) -> bool:
+    """Whether the base manifest has reference values of a platform."""
+    base = mapping((config.generate.manifest.base or {}).get("ReferenceValues"))
+    return any(entry.get("Platform") == platform.marker for entry in maps(base.get(platform.tee)))
+
+
+def _overrides(settings: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
+    """The operator's values in the manifest's own shape; a platform's name becomes its entries' `Platform`."""
+    result: dict[str, list[Mapping[str, Any]]] = {}
+    for key, fields in settings.items():
+        platform = PLATFORMS.get(key)
+        entries = fields if isinstance(fields, list | tuple) else [fields]
+        for values in entries:
+            named = {"Platform": platform.marker, **values} if platform else values
+            result.setdefault(platform.tee if platform else key, []).append(named)
+    return result
