@@ -82,6 +82,7 @@ def test_a_stream_of_which_nothing_is_contrasts_loads_next_to_nothing() -> None:
         *(
             "krm_function",
             "krm_function.libyaml",
+            "krm_function.plain_values",
             "krm_function.separators",
             "krm_function.model",
             "krm_function.model.kinds",
@@ -90,6 +91,17 @@ def test_a_stream_of_which_nothing_is_contrasts_loads_next_to_nothing() -> None:
         *(f"krm_function.cli{name}" for name in ("", ".exits", ".main", ".streams", ".unconfigured")),
         *("yaml", "yaml._yaml", "yaml.error", "yaml.events", "yaml.nodes", "yaml.tokens", "__future__", "gc", "types"),
     }
+
+
+def test_a_configured_stream_of_which_nothing_is_contrasts_loads_no_pipeline() -> None:
+    code = (
+        "from krm_function.cli import main\n"
+        f"sys.argv = ['contrast-krm', 'post-render', *{CONFIG!r}]\nassert main() == 0"
+    )
+    names = loaded(code, stream(ordinary(10_000)))
+    assert "krm_function.api" in names
+    assert {name for name in names if name.startswith("krm_function.stages")} == set()
+    assert "krm_function.pipeline" not in names
 
 
 def test_more_of_openssl_is_loaded_for_owner_keys_other_than_plain_p384() -> None:
