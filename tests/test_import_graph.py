@@ -9,7 +9,7 @@ import grimp
 import pytest
 
 from krm_function import krm
-from krm_function.cli.command_line import load
+from krm_function.cli.command_line import load_command
 from krm_function.cli.commands import SUMMARIES
 
 ROOT = Path(__file__).parents[1]
@@ -78,7 +78,7 @@ def test_every_command_has_a_file_and_every_file_is_a_command() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_file_of_a_command_has_its_arguments_and_its_run(name: str) -> None:
-    command = load(name)
+    command = load_command(name)
     assert isinstance(command.DESCRIPTION, str)
     assert callable(command.add_arguments)
     assert callable(command.run)

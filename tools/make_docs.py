@@ -12,7 +12,7 @@ import sys
 
 from krm_function.api.schema import KINDS as CONFIG_KINDS
 from krm_function.api.schema import schema_text
-from krm_function.cli.command_line import parse
+from krm_function.cli.command_line import parse_arguments
 from krm_function.cli.commands import SUMMARIES
 from krm_function.cli.exits import Exit
 from krm_function.model.pod_fields import TYPES
@@ -32,7 +32,7 @@ def help_of(command: str) -> str:
     os.environ["COLUMNS"] = "80"
     said = io.TextIOWrapper(io.BytesIO(), "utf-8")
     with contextlib.redirect_stdout(said), contextlib.suppress(Exit):
-        parse([*command.split(), "--help"])
+        parse_arguments([*command.split(), "--help"])
     said.seek(0)
     return said.read().rstrip()
 

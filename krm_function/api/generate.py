@@ -17,7 +17,7 @@ from krm_function.api.kinds import (
     WorkloadPolicy,
 )
 from krm_function.api.reference_values import operated
-from krm_function.api.strict_json import load
+from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, has_errors
 from krm_function.model.labels import DNS_SUBDOMAIN, LABEL_KEY, LABEL_VALUE, LONGEST_SUBDOMAIN
 from krm_function.model.platforms import PLATFORMS
@@ -96,7 +96,7 @@ POLICY = Record(
             default=DEFAULT.name,  # that of every release that is known
         ),
         "rules": Field(Text("Rego rules", check=rules_problem), "rules in place of the project's own"),
-        "settings": Field(JsonObject("a map or a JSON object", load), "settings in place of the release's"),
+        "settings": Field(JsonObject("a map or a JSON object", load_object), "settings in place of the release's"),
         "initdata": Field(
             MapOf(Text("a file name other than policy.rego", INITDATA_FILE, 253), Text("the text of a file")),
             "more files for the guest, such as aa.toml, cdh.toml or imagepuller.toml; part of every policy digest",

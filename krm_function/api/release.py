@@ -9,7 +9,7 @@ from typing import Any
 from krm_function.api.document import ConfigDocument, ConfigKind, read_body
 from krm_function.api.kinds import InjectedMemory, PlatformRelease, Release
 from krm_function.api.reference_values import released
-from krm_function.api.strict_json import load
+from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, has_errors
 from krm_function.model import image
 from krm_function.model.labels import LABEL_KEY
@@ -114,7 +114,9 @@ RELEASE = Record(
             required=True,
         ),
         "images": Field(MapOf(REFERENCE, PINNED), "image as a pod names it: the pinned image that takes its place"),
-        "policySettings": Field(JsonObject("a map or a JSON object", load), "default settings of the policy generator"),
+        "policySettings": Field(
+            JsonObject("a map or a JSON object", load_object), "default settings of the policy generator"
+        ),
         "policyProfile": Field(
             Choice(tuple(profile.name for profile in RELEASED)),
             "what the nodes of this release need of a policy; absent: it follows from the version",

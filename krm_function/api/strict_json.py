@@ -7,7 +7,7 @@ see something else in them.
 from typing import Any, NoReturn
 
 
-def load(text: str) -> dict[str, Any]:
+def load_object(text: str) -> dict[str, Any]:
     """Read one JSON object. Raises ValueError with a problem text, RecursionError for absurd nesting."""
     value = load_any(text)
     if not isinstance(value, dict):

@@ -37,7 +37,7 @@ class Command(Protocol):
         """Run one call; the exit code. Raises FileProblem for a file that cannot be read or written."""
 
 
-def parse(arguments: Sequence[str]) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of one call; `options.run(options)` runs it. Raises Exit for --help and for mistakes.
 
     `options.parser` is the parser of the command, `options.every_parser()` that of all commands.
@@ -65,7 +65,7 @@ def make_parser(names: Iterable[str], words: Container[str]) -> Parser:
     return parser
 
 
-def load(name: str) -> Command:
+def load_command(name: str) -> Command:
     """The module of a command."""
     module = name.replace(" ", "_").replace("-", "_")
     return cast("Command", import_module(f"krm_function.cli.commands.{module}"))
@@ -77,7 +77,7 @@ def _add_commands(parser: Parser, names: Iterable[str], words: Container[str]) -
         word = name.rpartition(" ")[2]
         summary = SUMMARIES[name]
         below = [one for one in SUMMARIES if one.startswith(f"{name} ")]
-        command = load(name) if word in words and not below else None
+        command = load_command(name) if word in words and not below else None
         more = command.DESCRIPTION if command else ""
         description = f"{summary[0].upper()}{summary[1:]}. {more}".rstrip()
         made = choices.add_parser(word, help=summary, description=description)

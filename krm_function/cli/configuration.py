@@ -9,7 +9,7 @@ from functools import partial
 from krm_function.api import CONFIG_KINDS, ConfigDocument, is_config
 from krm_function.cli.messages import file_finding
 from krm_function.findings import Finding, finding
-from krm_function.hosts.files import FileProblem, find, read_file
+from krm_function.hosts.files import FileProblem, find_files, read_file
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
@@ -23,7 +23,7 @@ def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Findin
     documents: list[ConfigDocument] = []
     findings: list[Finding] = []
     try:
-        files = find(paths)
+        files = find_files(paths)
     except FileProblem as problem:
         return [], (file_finding(problem),)
     for path in files:

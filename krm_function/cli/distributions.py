@@ -31,7 +31,7 @@ class NotCopied(Exception):
     """A distribution whose metadata lists no files."""
 
 
-def members() -> list[Member]:
+def installed_files() -> list[Member]:
     """Every file, sorted by name. Raises NotCopied."""
     program = distribution(PROGRAM)
     found = [*_program_files(), *_program_metadata(program)]

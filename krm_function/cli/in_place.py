@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from krm_function.cli.inputs import Inputs, Source
+from krm_function.cli.inputs import InputFile, Inputs
 from krm_function.hosts.files import FileProblem, read_file, same_file
 from krm_function.hosts.resource_list import DecodedList, encode_list
 from krm_function.hosts.stream import Stream, decode_stream, encode_stream
@@ -53,7 +53,7 @@ def _is_generated(path: str) -> bool:
     return len(known.emitted) == len(resources) and not known.findings
 
 
-def _encode(source: Source, rendered: Rendered, added: Sequence[Any]) -> bytes:
+def _encode(source: InputFile, rendered: Rendered, added: Sequence[Any]) -> bytes:
     texts = rendered.texts[source.start : source.end]
     if isinstance(source.decoded, DecodedList):
         return encode_list(source.decoded, texts, (), ())

@@ -32,7 +32,7 @@ from krm_function.wiring.new_files import HostName
 from krm_function.yamltext import Chunk, YamlError, decode, encode, parse, split_stream
 
 
-class Target(NamedTuple):
+class TargetFile(NamedTuple):
     """The orchestrator's file: where it is or will be."""
 
     host: HostName
@@ -40,7 +40,7 @@ class Target(NamedTuple):
     data: bytes = b""
 
 
-def find_target(directory: str, options: Namespace) -> tuple[Target | None, list[Finding]]:
+def find_target(directory: str, options: Namespace) -> tuple[TargetFile | None, list[Finding]]:
     """The orchestrator's file, by what is there and by the flags. Raises FileProblem."""
     there = [name for name in KUSTOMIZATIONS if os.path.lexists(os.path.join(directory, name))]
     package = os.path.lexists(os.path.join(directory, KPTFILE))
@@ -51,7 +51,7 @@ def find_target(directory: str, options: Namespace) -> tuple[Target | None, list
     host: HostName = "kpt" if options.kpt or (package and not options.kustomize) else "kustomize"
     name = KPTFILE if host == "kpt" else (*there, KUSTOMIZATIONS[0])[0]
     path = os.path.join(directory, name)
-    return Target(host, name, read_file(path) if os.path.lexists(path) else b""), []
+    return TargetFile(host, name, read_file(path) if os.path.lexists(path) else b""), []
 
 
 class Wiring(NamedTuple):
@@ -63,7 +63,7 @@ class Wiring(NamedTuple):
     findings: Sequence[Finding]
 
 
-def wiring(directory: str, target: Target, platform: str) -> Wiring:
+def wiring(directory: str, target: TargetFile, platform: str) -> Wiring:
     """Everything that a directory lacks. platform: to be filled in, "" for none. Raises YamlError."""
     files: dict[str, bytes] = {}
     changes: list[str] = []
@@ -107,7 +107,7 @@ def wiring(directory: str, target: Target, platform: str) -> Wiring:
     return Wiring(files, changes, state, findings)
 
 
-def _wire(directory: str, target: Target, text: str, files: Files) -> Wired:
+def _wire(directory: str, target: TargetFile, text: str, files: Files) -> Wired:
     if target.host == "kpt":
         name = os.path.basename(os.path.realpath(directory)).lower().replace("_", "-")
         return wire_kptfile(text, files, name)
@@ -168,7 +168,7 @@ def _completed(data: bytes, host: HostName, platform: str) -> tuple[bytes, list[
     return data, []
 
 
-def _resources(directory: str, target: Target, wired: Wired) -> list[str]:
+def _resources(directory: str, target: TargetFile, wired: Wired) -> list[str]:
     """The paths of a deployment's resources as far as its host's file or its directory names them."""
     if target.host == "kpt":
         return [os.path.join(directory, name) for name in _yaml_files(directory)]

@@ -17,7 +17,7 @@ from contextlib import suppress
 
 from krm_function import __version__
 from krm_function.api.kinds import API_VERSION
-from krm_function.cli.distributions import Member, members
+from krm_function.cli.distributions import Member, installed_files
 from krm_function.cli.launcher import HEADER, launcher
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, read_file
@@ -43,7 +43,7 @@ def install(directory: str, python: str) -> tuple[bool, list[Finding]]:
         return False, [finding("CC0909.python", option="--python")]
     sweep([target])
     sweep_directory(os.path.join(directory, "lib"))
-    library = _copy(directory, members())
+    library = _copy(directory, installed_files())
     text = launcher(python, library).encode()
     changed = not os.path.exists(target) or read_file(target) != text
     findings = _exchange(target, text, python) if changed else []

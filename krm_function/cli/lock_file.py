@@ -58,7 +58,7 @@ def known_entries(documents: Iterable[ConfigDocument]) -> tuple[Entries, list[Fi
     return entries, findings
 
 
-class Written(NamedTuple):
+class WrittenLock(NamedTuple):
     """kept: entries that no resource needs. waited: seconds for other runs. With an error, nothing was written."""
 
     kept: int = 0
@@ -66,7 +66,7 @@ class Written(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def write_lock(file: LockFile, entries: Mapping[str, Mapping[str, Any]], *, prune: bool) -> Written:
+def write_lock(file: LockFile, entries: Mapping[str, Mapping[str, Any]], *, prune: bool) -> WrittenLock:
     """Write the lock: to what the file has by now, the entries that it lacks are added.
 
     prune: drop those that it had before and that no resource needs; never one that another run has added since.
@@ -74,19 +74,19 @@ def write_lock(file: LockFile, entries: Mapping[str, Mapping[str, Any]], *, prun
     """
     if not file.path:
         write_out(new_lock(entries).encode("utf-8"))
-        return Written()
+        return WrittenLock()
     before = _names(file)
     with locked(os.path.dirname(file.path) or ".") as lock:
         if lock.timed_out:
-            return Written(waited=lock.waited, findings=(_timed_out(file.path, lock),))
+            return WrittenLock(waited=lock.waited, findings=(_timed_out(file.path, lock),))
         now, findings = open_lock(file.path)
         if has_errors(findings):
-            return Written(waited=lock.waited, findings=tuple(findings))
+            return WrittenLock(waited=lock.waited, findings=tuple(findings))
         if lock.unguarded:
             findings.append(finding("CC1213", file=file.path, lock=file.path, problem=lock.unguarded))
         _write(now, entries, [name for name in before if name not in entries] if prune else ())
     kept = 0 if prune else sum(name not in entries for name in before)
-    return Written(kept, lock.waited, tuple(findings))
+    return WrittenLock(kept, lock.waited, tuple(findings))
 
 
 def _write(file: LockFile, entries: Mapping[str, Mapping[str, Any]], dropped: Collection[str]) -> None:

@@ -67,10 +67,10 @@ def _dispatch(arguments: list[str]) -> int:
         from krm_function.cli.legacy import run_legacy
 
         return run_legacy(arguments[0], arguments[1:])
-    from krm_function.cli.command_line import parse
+    from krm_function.cli.command_line import parse_arguments
     from krm_function.cli.signals import terminable
 
-    options = parse(arguments)
+    options = parse_arguments(arguments)
     with terminable():
         try:
             code: int = options.run(options)

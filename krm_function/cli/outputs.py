@@ -19,7 +19,7 @@ from krm_function.yamltext import YamlError, parse
 READ_KINDS = frozenset((*KINDS, "List", "ConfigMap", "Secret"))
 
 
-class Output(NamedTuple):
+class RenderedOutput(NamedTuple):
     """The objects and Contrast workloads of some documents. outside: workloads without a Contrast runtime class."""
 
     values: tuple[Any, ...] = ()
@@ -28,12 +28,12 @@ class Output(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def read_output(paths: Sequence[str]) -> Output:
+def read_rendered_output(paths: Sequence[str]) -> RenderedOutput:
     """Read rendered output from files or standard input. Raises FileProblem."""
     return output_of(read_inputs(paths))
 
 
-def output_of(inputs: Inputs) -> Output:
+def output_of(inputs: Inputs) -> RenderedOutput:
     """Rendered output that was read already."""
     findings = list(inputs.findings)
     documents = []
@@ -46,11 +46,11 @@ def output_of(inputs: Inputs) -> Output:
     return of_documents(documents, findings)
 
 
-def of_documents(documents: Iterable[Any], findings: Iterable[Finding] = ()) -> Output:
+def of_documents(documents: Iterable[Any], findings: Iterable[Finding] = ()) -> RenderedOutput:
     """The output that parsed documents are."""
     documents = list(documents)
     chosen = [select(document) for document in documents]
-    return Output(
+    return RenderedOutput(
         tuple(value for document in documents for _, value in objects(document)),
         tuple(workload for one in chosen for workload in one.workloads),
         tuple(skipped.ref for one in chosen for skipped in one.skipped),

@@ -3,7 +3,7 @@
 Rule of this file: both use the same comparison; `check` only turns its lines into findings.
 """
 
-from krm_function.cli.outputs import Output, read_output
+from krm_function.cli.outputs import RenderedOutput, read_rendered_output
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.policy.compare.difference import STRONGER, WEAKER
 from krm_function.policy.compare.workloads import Compared, compare_workloads, identity
@@ -13,7 +13,7 @@ STRONGER_FINDING = "CC0619"
 FINDINGS_OF_VERDICTS = {WEAKER: "CC0617", STRONGER: STRONGER_FINDING}
 
 
-def differences(old: Output, new: Output) -> tuple[tuple[Compared, ...], tuple[Finding, ...]]:
+def differing_policies(old: RenderedOutput, new: RenderedOutput) -> tuple[tuple[Compared, ...], tuple[Finding, ...]]:
     """The workloads of two outputs whose policies differ; nothing but findings if one cannot be read."""
     findings = old.findings + new.findings
     if has_errors(findings):
@@ -22,7 +22,7 @@ def differences(old: Output, new: Output) -> tuple[tuple[Compared, ...], tuple[F
     return compared, findings + problems
 
 
-def weaker_findings(old_path: str, new: Output) -> tuple[Finding, ...]:
+def weaker_findings(old_path: str, new: RenderedOutput) -> tuple[Finding, ...]:
     """One error for every line by which an output is weaker than the one before, one info for every stronger line.
 
     The infos help to review the rest. Raises FileProblem.
@@ -30,7 +30,7 @@ def weaker_findings(old_path: str, new: Output) -> tuple[Finding, ...]:
     if old_path == "-":
         return (finding("CC0909.stdin-no-file", option="--no-weaker"),)
     paths = {identity(one.ref): one.spec_path for one in new.workloads}
-    compared, findings = differences(read_output([old_path]), new)
+    compared, findings = differing_policies(read_rendered_output([old_path]), new)
     lines = [
         finding(
             FINDINGS_OF_VERDICTS[line.verdict],

@@ -8,7 +8,7 @@ from argparse import Namespace
 
 from krm_function.api import is_config
 from krm_function.cli.inputs import Inputs
-from krm_function.cli.outputs import READ_KINDS, Output, of_documents, output_of
+from krm_function.cli.outputs import READ_KINDS, RenderedOutput, of_documents, output_of
 from krm_function.cli.rendered import render_inputs
 from krm_function.findings import Finding, Ref, finding, has_errors
 from krm_function.model.address import find
@@ -18,7 +18,9 @@ from krm_function.policy.base import unreadable
 from krm_function.yamltext import parse
 
 
-def sealed_workload(options: Namespace, inputs: Inputs) -> tuple[Workload | None, bytes, Output, tuple[Finding, ...]]:
+def sealed_workload(
+    options: Namespace, inputs: Inputs
+) -> tuple[Workload | None, bytes, RenderedOutput, tuple[Finding, ...]]:
     """The workload that `options.workload` names, its initdata TOML, all that was read or rendered, and findings."""
     if options.config or any(is_config(one.api_version) for one in inputs.resources):
         rendered = render_inputs(options, inputs)
@@ -28,7 +30,7 @@ def sealed_workload(options: Namespace, inputs: Inputs) -> tuple[Workload | None
             for text, resource in zip(rendered.texts, inputs.resources, strict=True)
             if text is not None and resource.may_be(READ_KINDS)
         ]
-        output = of_documents([parse(text).value for text in kept]) if not rendered.failed else Output()
+        output = of_documents([parse(text).value for text in kept]) if not rendered.failed else RenderedOutput()
     else:
         output = output_of(inputs)
         findings = output.findings

@@ -7,7 +7,7 @@ apply in the order of their names. Nothing else in it is read (docs/facts/kata.m
 import os
 from typing import Any
 
-from krm_function.api.strict_json import load, load_any
+from krm_function.api.strict_json import load_any, load_object
 from krm_function.hosts.files import FileProblem, read_file
 from krm_function.policy.dropins import patched
 
@@ -30,7 +30,7 @@ def read_settings(path: str) -> dict[str, Any]:
     """The settings document of a file or directory. Raises SettingsProblem, and FileProblem for what cannot be read."""
     directory = os.path.isdir(path)
     file = os.path.join(path, BASE) if directory else path
-    document: Any = _parsed(file, load, "CC0909.settings", "CC0909.settings-encoding", "CC0909.settings-depth")
+    document: Any = _parsed(file, load_object, "CC0909.settings", "CC0909.settings-encoding", "CC0909.settings-depth")
     for dropin in _dropins(os.path.join(path, DROPINS)) if directory else ():
         patch = _parsed(dropin, load_any, "CC0909.drop-in", "CC0909.drop-in-encoding", "CC0909.drop-in-depth")
         try:

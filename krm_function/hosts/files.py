@@ -35,7 +35,7 @@ def blank(data: bytes) -> bool:
     return not rest or rest.isspace()
 
 
-def find(paths: Sequence[str]) -> list[str]:
+def find_files(paths: Sequence[str]) -> list[str]:
     """All .yaml/.yml files below the paths, sorted, each once; a file named outright is taken whatever its name.
 
     Hidden directories are walked like others, as Contrast does (docs/facts/contrast.md#selection). Raises FileProblem.

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
-from krm_function.api.strict_json import load
-from krm_function.lock.problem import Problem
+from krm_function.api.strict_json import load_object
+from krm_function.lock.problem import LockProblem
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
 
@@ -75,7 +75,7 @@ class Credentials:
     def _load(self) -> Mapping[str, Any]:
         try:
             with open(self._path, "rb") as file:
-                return load(file.read().decode("utf-8"))
+                return load_object(file.read().decode("utf-8"))
         except FileNotFoundError:
             return {}
         except OSError as problem:
@@ -99,8 +99,8 @@ class Credentials:
             return None
         return Login(user, password.rstrip("\0"))
 
-    def _unusable(self, code: str, **values: str) -> Problem:
-        return Problem(code, what=f"the login file {self._path}", **values)
+    def _unusable(self, code: str, **values: str) -> LockProblem:
+        return LockProblem(code, what=f"the login file {self._path}", **values)
 
 
 def _host(name: str) -> str:
@@ -115,10 +115,10 @@ def _from_helper(helper: str, key: str) -> Login | None:
 
     what = f"the credential helper docker-credential-{helper}"
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", helper):
-        raise Problem("CC1252.helper-name", what="a credential helper")
+        raise LockProblem("CC1252.helper-name", what="a credential helper")
     program = shutil.which(f"docker-credential-{helper}")
     if program is None:
-        raise Problem("CC1252.helper-path", what=what)
+        raise LockProblem("CC1252.helper-path", what=what)
     try:
         done = subprocess.run(
             [program, "get"], input=key.encode(), capture_output=True, check=False, timeout=HELPER_SECONDS
@@ -127,15 +127,15 @@ def _from_helper(helper: str, key: str) -> Login | None:
         if done.returncode != 0:
             if "credentials not found" in answer:  # the protocol's own words, on standard output
                 return None
-            raise Problem("CC1252.helper-exit", what=what, status=done.returncode)
-        found = load(answer)
+            raise LockProblem("CC1252.helper-exit", what=what, status=done.returncode)
+        found = load_object(answer)
     except subprocess.TimeoutExpired:
-        raise Problem("CC1252.helper-time", what=what, seconds=HELPER_SECONDS) from None
+        raise LockProblem("CC1252.helper-time", what=what, seconds=HELPER_SECONDS) from None
     except OSError as problem:
-        raise Problem("CC1252.system", what=what, error=problem.strerror or "cannot be run") from None
+        raise LockProblem("CC1252.system", what=what, error=problem.strerror or "cannot be run") from None
     except (ValueError, RecursionError):
-        raise Problem("CC1252.helper-json", what=what) from None
+        raise LockProblem("CC1252.helper-json", what=what) from None
     user, secret = found.get("Username"), found.get("Secret")
     if not isinstance(user, str) or not isinstance(secret, str):
-        raise Problem("CC1252.helper-login", what=what)
+        raise LockProblem("CC1252.helper-login", what=what)
     return Login(identity=secret) if user == TOKEN_USER else Login(user, secret)

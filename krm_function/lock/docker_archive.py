@@ -7,11 +7,11 @@ is found by its name, its layers are checked against the configuration, and the 
 import json
 from typing import Any
 
-from krm_function.api.strict_json import load, load_any
+from krm_function.api.strict_json import load_any, load_object
 from krm_function.lock.budget import Budget
 from krm_function.lock.layout import same_name
 from krm_function.lock.media import CONFIGS, Descriptor
-from krm_function.lock.problem import MISSING, Problem
+from krm_function.lock.problem import MISSING, LockProblem
 from krm_function.lock.resolve import CONFIG_LIMIT, MANIFEST_LIMIT, Consume, Found, T
 from krm_function.lock.tree import Extent, FileTree
 from krm_function.model.image import Image
@@ -24,7 +24,7 @@ class DockerArchive:
     """What `docker save` wrote before it wrote OCI layouts."""
 
     def __init__(self, tree: FileTree) -> None:
-        """Read the list of images. Raises Problem."""
+        """Read the list of images. Raises LockProblem."""
         self._tree = tree
         self._files: dict[str, Extent] = {}
         try:
@@ -39,7 +39,7 @@ class DockerArchive:
             names = entry.get("RepoTags")
             if isinstance(names, list) and any(same_name(name, image) for name in names):
                 return Found(json.dumps(self._manifest(entry)).encode(), loose=True)
-        raise Problem(MISSING, place=self._tree.place)
+        raise LockProblem(MISSING, place=self._tree.place)
 
     def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
         """The result of `consume` for a file of the archive."""
@@ -53,9 +53,9 @@ class DockerArchive:
         data = self._small(name, CONFIG_LIMIT)
         digits = hashlib.sha256(data).hexdigest()
         if name.rpartition("/")[2].removesuffix(".json") != digits:
-            raise Problem("CC1203.other", what="the image configuration", digest="its name")
+            raise LockProblem("CC1203.other", what="the image configuration", digest="its name")
         try:
-            diff_ids = mapping(load(data.decode("utf-8")).get("rootfs")).get("diff_ids")
+            diff_ids = mapping(load_object(data.decode("utf-8")).get("rootfs")).get("diff_ids")
         except (ValueError, RecursionError):
             raise self._unusable("CC1254.json", name=name) from None
         if not isinstance(layers, list) or not isinstance(diff_ids, list) or len(layers) != len(diff_ids):
@@ -79,5 +79,5 @@ class DockerArchive:
             raise self._unusable("CC1254.too-large")
         return b"".join(extent.chunks())
 
-    def _unusable(self, code: str, **values: str) -> Problem:
-        return Problem(code, place=self._tree.place, **values)
+    def _unusable(self, code: str, **values: str) -> LockProblem:
+        return LockProblem(code, place=self._tree.place, **values)

@@ -15,7 +15,7 @@ from urllib3.exceptions import (
     SSLError,
 )
 
-from krm_function.lock.problem import Problem
+from krm_function.lock.problem import LockProblem
 
 UNREACHABLE = (NewConnectionError, NameResolutionError, ConnectTimeoutError, ReadTimeoutError, TimeoutError)
 
@@ -23,7 +23,7 @@ UNREACHABLE = (NewConnectionError, NameResolutionError, ConnectTimeoutError, Rea
 class AgainError(Exception):
     """A failure that may pass. wait: seconds that the server asked for, 0 if it did not."""
 
-    def __init__(self, problem: Problem, wait: float = 0, unreachable: str = "") -> None:
+    def __init__(self, problem: LockProblem, wait: float = 0, unreachable: str = "") -> None:
         """Keep the problem to report if no retry succeeds. unreachable: the host, if it did not answer at all."""
         super().__init__(problem.code)
         self.problem = problem
@@ -31,12 +31,12 @@ class AgainError(Exception):
         self.unreachable = unreachable
 
 
-def trouble(code: str, registry: str, **values: Any) -> Problem:
+def trouble(code: str, registry: str, **values: Any) -> LockProblem:
     """A problem of the network or of a server. code: CC1250 with a variant."""
-    return Problem(code, registry=registry, **values)
+    return LockProblem(code, registry=registry, **values)
 
 
-def network_trouble(problem: Exception, registry: str) -> Problem:
+def network_trouble(problem: Exception, registry: str) -> LockProblem:
     """The problem that an exception of the library stands for."""
     match problem:
         case NameResolutionError():

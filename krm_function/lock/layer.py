@@ -11,7 +11,7 @@ from typing import Literal
 
 from krm_function.lock.budget import Budget
 from krm_function.lock.layer_links import Links, parts_of
-from krm_function.lock.problem import Problem, malformed
+from krm_function.lock.problem import LockProblem, malformed
 from krm_function.lock.tar_members import GLOBAL, TarMember, tar_members
 from krm_function.lock.tar_stream import BLOCK, LARGEST_READ, LAYER, TarStream
 from krm_function.record import NamedTuple
@@ -174,9 +174,9 @@ class _Found:
                 raise ambiguous("CC1208.below-link", path)
 
 
-def ambiguous(code: str, path: str) -> Problem:
+def ambiguous(code: str, path: str) -> LockProblem:
     """The problem of a file with more than one reading, or with none. code: CC1208 with a variant."""
-    return Problem(code, name=f"/{path}")
+    return LockProblem(code, name=f"/{path}")
 
 
 def parents(path: str) -> Iterable[str]:

@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Sequence
 from typing import Any
 
-from krm_function.lock.problem import Problem, malformed
+from krm_function.lock.problem import LockProblem, malformed
 from krm_function.lock.tar_stream import LAYER
 
 MOST_HOPS = 40  # of one entry, Linux's own limit
@@ -28,7 +28,7 @@ class Links:
         self._walked = 0
 
     def real(self, parts: Sequence[str]) -> Sequence[str]:
-        """Where an entry lands. Raises Problem for links in a circle."""
+        """Where an entry lands. Raises LockProblem for links in a circle."""
         for _ in range(MOST_HOPS + 1):
             tree: Any = self._tree
             for index in range(len(parts) - 1):
@@ -52,12 +52,12 @@ class Links:
         return found if isinstance(found, str) else None
 
     def put(self, parts: Sequence[str], target: str) -> None:
-        """Make a link. Raises Problem when there are too many."""
+        """Make a link. Raises LockProblem when there are too many."""
         if len(target) > LONGEST:
             raise malformed("CC1204.link", LAYER, limit=LONGEST)
         self._text += sum(map(len, parts)) + len(target) + 64
         if self._text > MOST_TEXT:
-            raise Problem("CC1206", what=LAYER, limit="64 MiB of symbolic links")
+            raise LockProblem("CC1206", what=LAYER, limit="64 MiB of symbolic links")
         tree = self._tree
         for part in parts[:-1]:
             below = tree.get(part)

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.api.image_lock import CONFIG
-from krm_function.api.strict_json import load
+from krm_function.api.strict_json import load_object
 from krm_function.findings import dotted
-from krm_function.lock.problem import Problem, malformed
+from krm_function.lock.problem import LockProblem, malformed
 from krm_function.model.image import DIGEST
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
@@ -87,7 +87,7 @@ def decode_manifest(data: bytes, media_type: str) -> Manifest | Index:
         raise malformed("CC1204.no-image", what)
     rows = _list(value, "layers", what)
     if len(rows) > MOST_LAYERS:
-        raise Problem("CC1206", what=what, limit=f"{MOST_LAYERS} layers")
+        raise LockProblem("CC1206", what=what, limit=f"{MOST_LAYERS} layers")
     layers = tuple(_descriptor(item, what) for item in rows)
     if any(layer.media_type not in LAYERS for layer in layers):
         raise malformed("CC1204.layer-type", what)
@@ -106,7 +106,7 @@ def choose(index: Index) -> Descriptor:
         return index.entries[0][1]
     names = list(dict.fromkeys(platform or "an unnamed platform" for platform, _ in index.entries))
     named = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
-    raise Problem("CC1205", found=named or "nothing")
+    raise LockProblem("CC1205", found=named or "nothing")
 
 
 def image_config(data: bytes, layers: int) -> ImageConfig:
@@ -115,7 +115,7 @@ def image_config(data: bytes, layers: int) -> ImageConfig:
     value = _object(data, what)
     platform = f"{_word(value.get('os'))}/{_word(value.get('architecture'))}"
     if platform != PLATFORM:
-        raise Problem("CC1205", found=platform)
+        raise LockProblem("CC1205", found=platform)
     diff_ids = _list(mapping(value.get("rootfs")), "diff_ids", what)
     if len(diff_ids) != layers:
         raise malformed("CC1204.layer-count", what, count=len(diff_ids), layers=layers)
@@ -131,7 +131,7 @@ def image_config(data: bytes, layers: int) -> ImageConfig:
 
 def _object(data: bytes, what: str) -> dict[str, Any]:
     try:
-        return load(data.decode("utf-8"))
+        return load_object(data.decode("utf-8"))
     except UnicodeDecodeError:
         raise malformed("CC1204.encoding", what) from None
     except RecursionError:

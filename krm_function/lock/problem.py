@@ -12,7 +12,7 @@ MISSING = "CC1202"  # the one problem after which the next source is asked
 MALFORMED = "CC1204"
 
 
-class Problem(Exception):
+class LockProblem(Exception):
     """Why an image cannot be locked."""
 
     def __init__(self, code: str, **values: Any) -> None:
@@ -41,9 +41,9 @@ class Problem(Exception):
         return finding(self.variant, image=image, **self.values)
 
 
-def malformed(code: str, what: str, **values: Any) -> Problem:
+def malformed(code: str, what: str, **values: Any) -> LockProblem:
     """The problem of content that matches its digest and is malformed.
 
     code: MALFORMED and a variant. what: which part of the image.
     """
-    return Problem(code, what=what, **values)
+    return LockProblem(code, what=what, **values)

@@ -14,7 +14,7 @@ from krm_function.lock.budget import Budget
 from krm_function.lock.credentials import HUB, Credentials
 from krm_function.lock.failures import trouble
 from krm_function.lock.media import INDEXES, MANIFESTS, Descriptor
-from krm_function.lock.problem import MISSING, Problem, malformed
+from krm_function.lock.problem import MISSING, LockProblem, malformed
 from krm_function.lock.reply import Reply, body_of, whole_body
 from krm_function.lock.resolve import MANIFEST_LIMIT, Consume, Found, T
 from krm_function.lock.transport import Transport
@@ -53,7 +53,7 @@ class Registry:
         )
         if reply.status == 404:
             reply.close()
-            raise Problem(MISSING, place=_host(image))
+            raise LockProblem(MISSING, place=_host(image))
         data = whole_body(self._ok(image, reply), budget, MANIFEST_LIMIT)
         if data is None:
             raise too_large("the manifest", MANIFEST_LIMIT)
@@ -83,7 +83,7 @@ class Registry:
             return reply
         reply.close()
         if reply.status in (401, 403):
-            raise Problem("CC1251.image", registry=_host(image))
+            raise LockProblem("CC1251.image", registry=_host(image))
         raise trouble("CC1250.status", _host(image), status=reply.status)
 
 

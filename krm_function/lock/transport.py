@@ -20,7 +20,7 @@ from urllib3.util import make_headers, parse_url
 from krm_function import __version__
 from krm_function.lock.budget import Budget
 from krm_function.lock.failures import UNREACHABLE, AgainError, network_trouble, trouble
-from krm_function.lock.problem import Problem
+from krm_function.lock.problem import LockProblem
 from krm_function.lock.reply import Reply
 from krm_function.lock.urls import host_of, origin, redirected
 from krm_function.lock.wire import CURRENT, POOLS, Pace, Wire, WireError, tls
@@ -44,7 +44,7 @@ class Transport:
         self._pace = pace
         self._lock = Lock()
         self._managers: dict[str, urllib3.PoolManager] = {}
-        self._unreachable: dict[str, Problem] = {}
+        self._unreachable: dict[str, LockProblem] = {}
 
     def retried(self, action: Callable[[], T], budget: Budget) -> T:
         """What `action` answers, in as many tries as it takes and we have. Raises Problem."""
@@ -90,7 +90,7 @@ class Transport:
         place = host_of(url)
         scheme = origin(url)[0]
         if not place or (scheme != "https" and (scheme != "http" or place not in self._plain)):
-            raise Problem("CC1253", registry=place or "a redirect without a host")
+            raise LockProblem("CC1253", registry=place or "a redirect without a host")
         if place in self._unreachable:
             raise self._unreachable[place]
         wire = Wire(self._pace, budget, body)

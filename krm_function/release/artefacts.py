@@ -11,7 +11,7 @@ Rule of this file: a file that is none of them is an error, since a release with
 """
 
 from krm_function.api import is_config
-from krm_function.api.strict_json import load
+from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, finding
 from krm_function.manifest import ManifestError, decode
 from krm_function.model.located import yaml_finding
@@ -43,7 +43,7 @@ def facts_of(data: bytes, file: str, vcpus: int = 0) -> Facts:
 
 def _json(data: bytes, text: str, file: str, vcpus: int) -> Facts:
     try:
-        value = load(text)
+        value = load_object(text)
     except (ValueError, RecursionError) as problem:
         code = "CC1304.json" if isinstance(problem, ValueError) else "CC1304.depth"
         return _unknown(code, file, error=str(problem))

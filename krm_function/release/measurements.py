@@ -18,7 +18,7 @@ MARKERS = {platform.marker: platform for platform in PLATFORMS.values()}
 OPERATORS = {"snp": ("MinimumTCB", "AllowedChipIDs", "MinimumMitigationVector"), "tdx": ("MrSeam", "AllowedPIIDs")}
 
 
-class Entry(NamedTuple):
+class MeasuredEntry(NamedTuple):
     """One entry of `snp` or `tdx`; field: its name for people."""
 
     platform: Platform
@@ -41,7 +41,7 @@ def handler_facts(value: Mapping[str, Any], file: str) -> Facts:
         if isinstance(platform, Platform):
             facts.append(Fact(("platforms", platform.name, "handler"), handler, file))
             for entry in maps(mapping(values).get(platform.tee)):
-                made = Entry(platform, _product(entry), entry, handler)
+                made = MeasuredEntry(platform, _product(entry), entry, handler)
                 facts += _measured(made, file, first_rtmr_is_weak=False)
             for count, digest in mapping(mapping(values).get("rtmr0ByVCPU")).items():
                 facts.append(Fact(("platforms", platform.name, "rtmr0ByVCPU", count), digest, file))
@@ -68,21 +68,21 @@ def manifest_facts(manifest: Mapping[str, Any], file: str, vcpus: int) -> Facts:
     return Facts(tuple(facts), tuple(findings))
 
 
-def _entries(manifest: Mapping[str, Any], file: str, findings: list[Finding]) -> Iterator[Entry]:
+def _entries(manifest: Mapping[str, Any], file: str, findings: list[Finding]) -> Iterator[MeasuredEntry]:
     values = mapping(manifest["ReferenceValues"])
     for tee in MEASURED:
         for index, value in enumerate(maps(values.get(tee))):
             field, marker = f"{tee}[{index}]", value.get("Platform")
             platform = MARKERS.get(marker) if isinstance(marker, str) else None
             if platform is not None and platform.tee == tee:
-                yield Entry(platform, _product(value), value, field)
+                yield MeasuredEntry(platform, _product(value), value, field)
             elif marker:
                 findings.append(finding("CC1305.platform", file=file, what=f"ReferenceValues.{field}"))
             else:
                 findings.append(finding("CC1304.platform", file=file, field=field))
 
 
-def _measured(entry: Entry, file: str, *, first_rtmr_is_weak: bool) -> list[Fact]:
+def _measured(entry: MeasuredEntry, file: str, *, first_rtmr_is_weak: bool) -> list[Fact]:
     """The measured values of one entry. A manifest's first RTMR is that of the pods it was made for."""
     tee, facts = entry.platform.tee, []
     place = ("platforms", entry.platform.name, tee, entry.product)
@@ -99,7 +99,7 @@ def _measured(entry: Entry, file: str, *, first_rtmr_is_weak: bool) -> list[Fact
     return facts
 
 
-def _rtmr0(entries: list[Entry], file: str, vcpus: int, findings: list[Finding]) -> list[Fact]:
+def _rtmr0(entries: list[MeasuredEntry], file: str, vcpus: int, findings: list[Finding]) -> list[Fact]:
     """RTMR0 of one vCPU count, if the manifest was made for pods of that size only."""
     sure = [entry for entry in entries if not entry.value.get("Rtmr0Alternatives")]
     rtmrs = [entry.value.get("Rtmrs") for entry in sure]

@@ -11,7 +11,7 @@ from unittest import mock
 import pytest
 
 from krm_function import __version__
-from krm_function.cli.distributions import NotCopied, members
+from krm_function.cli.distributions import NotCopied, installed_files
 from krm_function.cli.launcher import launcher
 from tests.failures.running import EXECUTABLE, Run, environment, spawned
 
@@ -163,11 +163,11 @@ def test_a_directory_that_cannot_be_written_is_an_environment_error(tmp_path: Pa
 
 
 def test_what_is_copied_is_what_is_needed() -> None:
-    names = {member.name.split("/")[0] for member in members()}
+    names = {member.name.split("/")[0] for member in installed_files()}
     extras = {"urllib3", "jinja2", "jsonpatch.py", "shtab"}  # those of them that are installed here
     assert {"krm_function", "helm_plugin", "yaml", "_yaml", "cryptography", *extras} <= names
     assert not names & {"pytest", "hypothesis", "mypy", "jsonschema", "pip", "kubernetes"}
-    everything = [member.name for member in members()]
+    everything = [member.name for member in installed_files()]
     assert not [name for name in everything if name.endswith((".pyc", ".pth")) or "direct_url" in name]
     assert [name for name in everything if "licenses" in name.lower() and "pyyaml" in name.lower()]
 
@@ -179,7 +179,7 @@ def test_an_extra_that_is_not_installed_is_not_copied() -> None:
         return distribution(name)
 
     with mock.patch("krm_function.cli.distributions.distribution", installed):
-        names = {member.name.split("/")[0] for member in members()}
+        names = {member.name.split("/")[0] for member in installed_files()}
     assert not names & {"jinja2", "shtab"}
     assert "urllib3" in names
 
@@ -189,4 +189,4 @@ def test_a_distribution_without_a_list_of_files_is_an_error(tmp_path: Path) -> N
         mock.patch.object(Distribution, "files", None),
         pytest.raises(NotCopied, match="install it with pip"),
     ):
-        members()
+        installed_files()

@@ -14,7 +14,7 @@ import yaml
 
 from krm_function.cli import directory_lock
 from krm_function.cli.directory_lock import locked
-from krm_function.cli.lock_file import Written, open_lock, write_lock
+from krm_function.cli.lock_file import WrittenLock, open_lock, write_lock
 from tests.failures.running import EXECUTABLE, environment
 from tests.lock.content import Image, image, layer, layout_files, pods, tar, written
 
@@ -140,6 +140,6 @@ def test_a_run_that_is_killed_in_its_turn_blocks_nobody(how: signal.Signals, tmp
     process.wait(30)
     process.stdout.close()
     made = write_lock(open_lock(str(tmp_path / "images.yaml"))[0], entries("1"), prune=False)
-    assert isinstance(made, Written)
+    assert isinstance(made, WrittenLock)
     assert made.waited < 30
     assert os.listdir(tmp_path) == ["images.yaml"]

@@ -67,8 +67,8 @@ def _diff_documents(options: Namespace) -> int:
 def _diff_policies(options: Namespace) -> int:
     from krm_function.cli.exits import exit_code_of_differences
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.outputs import read_output
-    from krm_function.cli.policy_differences import differences
+    from krm_function.cli.outputs import read_rendered_output
+    from krm_function.cli.policy_differences import differing_policies
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
     from krm_function.report.policy_diff import policy_diff_json, policy_diff_text
@@ -77,8 +77,8 @@ def _diff_policies(options: Namespace) -> int:
     if old_path == new_path == "-":
         found = finding("CC0909.stdin-twice", option="--policy")
         return print_findings([found], options.format, options.report)
-    old, new = read_output([old_path]), read_output([new_path])
-    compared, findings = differences(old, new)
+    old, new = read_rendered_output([old_path]), read_rendered_output([new_path])
+    compared, findings = differing_policies(old, new)
     if not has_errors(findings):
         text = policy_diff_json(compared) if options.output == "json" else policy_diff_text(compared)
         write_out(text.encode("utf-8"))

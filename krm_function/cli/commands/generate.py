@@ -124,10 +124,12 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
 def _wrong_files(options: Namespace, inputs: "Inputs", rendered: "Rendered") -> "list[Finding]":
     """What is wrong with the files of --output and --manifest."""
     from krm_function.findings import finding, has_errors
-    from krm_function.hosts.files import find, same_file
+    from krm_function.hosts.files import find_files, same_file
 
     found: list[Finding] = []
-    if options.output and same_file(options.output, [*find(options.config), *(one.file for one in inputs.sources)]):
+    if options.output and same_file(
+        options.output, [*find_files(options.config), *(one.file for one in inputs.sources)]
+    ):
         found.append(finding("CC0909.input-in-place", option="--output"))
     if options.manifest and not rendered.manifest and not has_errors((*rendered.findings, *found)):
         found.append(finding("CC0909.no-manifest", option="--manifest"))

@@ -13,7 +13,7 @@ from krm_function.cli.options import LONGEST_TIMEOUT, add_config, add_findings, 
 from krm_function.cli.parser import Parser
 
 if TYPE_CHECKING:
-    from krm_function.cli.lock_file import Written
+    from krm_function.cli.lock_file import WrittenLock
     from krm_function.findings import Finding
     from krm_function.lock import LockLimits, SourceOption
 
@@ -66,7 +66,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.lock_task import completed, read_task
     from krm_function.cli.messages import print_findings
     from krm_function.findings import finding, has_errors
-    from krm_function.lock import Problem, open_sources, resolve_all
+    from krm_function.lock import LockProblem, open_sources, resolve_all
     from krm_function.model.located import yaml_finding
     from krm_function.yamltext import YamlError
 
@@ -80,7 +80,7 @@ def run(options: Namespace) -> int:
         return print_findings(findings, options.format, options.report)
     try:
         opened = open_sources(sources, options.insecure_registry, options.jobs)
-    except Problem as problem:
+    except LockProblem as problem:
         return print_findings([*findings, problem.finding("")], options.format, options.report)
     gc.enable()  # which the command line switches off for renders; this may take minutes
     with _progress(len(task.images)) as progress:
@@ -99,7 +99,7 @@ def run(options: Namespace) -> int:
     return print_findings(findings, options.format, options.report, summary)
 
 
-def _summary(count: int, fetched: int, written: "Written") -> str:
+def _summary(count: int, fetched: int, written: "WrittenLock") -> str:
     """The closing line: how many images, and what else is worth knowing."""
     text = f"{count} image{'' if count == 1 else 's'}: {fetched} fetched, {count - fetched} known already"
     if written.kept:

@@ -63,13 +63,15 @@ def run(options: Namespace) -> int:
     from krm_function.cli.rendered import render_inputs
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
-    from krm_function.hosts.files import find, same_file
+    from krm_function.hosts.files import find_files, same_file
     from krm_function.report.plan import make_plan
 
     chosen, file = format_and_file(options.output)
     inputs = read_inputs(options.paths)
     named = [path for path in options.nodes if path != "-"]
-    if file and same_file(file, [*find(options.config), *find(named), *(one.file for one in inputs.sources)]):
+    if file and same_file(
+        file, [*find_files(options.config), *find_files(named), *(one.file for one in inputs.sources)]
+    ):
         wrong = finding("CC0909.input", option="--output")
         return print_findings([wrong], options.format, options.report)
     known = known_nodes(options, inputs)

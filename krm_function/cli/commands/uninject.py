@@ -12,7 +12,7 @@ from krm_function.cli.options import add_findings, add_paths
 from krm_function.cli.parser import Parser
 
 if TYPE_CHECKING:
-    from krm_function.cli.inputs import Source
+    from krm_function.cli.inputs import InputFile
     from krm_function.yamltext import Document
 
 DESCRIPTION = "Needs no configuration."
@@ -59,7 +59,7 @@ def _without_additions(document: "Document") -> str:
     return splice(document, [Change(root, "remove") for root in roots]).text if roots else document.text
 
 
-def _encode(source: "Source", texts: Sequence[str | None], emitted: Mapping[int, Any]) -> bytes:
+def _encode(source: "InputFile", texts: Sequence[str | None], emitted: Mapping[int, Any]) -> bytes:
     from krm_function.hosts.emitted import without_added_line_end
     from krm_function.hosts.resource_list import DecodedList, encode_list
     from krm_function.hosts.stream import encode_stream
