@@ -52,7 +52,7 @@ def test_no_other_module_is_imported_by_a_name_that_is_made_at_run_time() -> Non
         if isinstance(node, ast.Call) and ast.unparse(node.func) in DYNAMIC
     }
     assert dynamic == {LOADER, f"{LATE}.__init__"}
-    late = {f"{LATE}.selectors", *(f"{LATE}.{name}" for name in krm._LATE.values())}
+    late = {f"{LATE}.{name}" for name in krm._FILES}
     assert late <= imports("krm_function")[LATE]
 
 

@@ -24,18 +24,16 @@ Rule of this package: the names in `__all__` are its public interface, and chang
 line in the changelog; everything else may change at any time. What an object gives out is live.
 """
 
-from krm_function.krm.errors import FieldError, FunctionError, MisuseError, NotAResourceListError
-from krm_function.krm.fields import Fields, SubObject
-from krm_function.krm.kube_object import KubeObject
-from krm_function.krm.resource_list import ResourceList, is_resource_list
-from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity
-from krm_function.krm.results import Results
-from krm_function.krm.run import Function, as_main, execute, run
-from krm_function.krm.string_map import StringMap
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from krm_function.krm.errors import FieldError, FunctionError, MisuseError, NotAResourceListError
+    from krm_function.krm.fields import Fields, SubObject
     from krm_function.krm.function_config import config_map_data
+    from krm_function.krm.kube_object import KubeObject
+    from krm_function.krm.process import Function, as_main, execute, run
+    from krm_function.krm.resource_list import ResourceList, is_resource_list
+    from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity
+    from krm_function.krm.results import Results
     from krm_function.krm.selectors import (
         Predicate,
         has_annotations,
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
         where,
         where_not,
     )
+    from krm_function.krm.string_map import StringMap
     from krm_function.krm.typed_config import read_config
 
 __all__ = [
@@ -86,16 +85,39 @@ __all__ = [
     "where_not",
 ]
 
-
-_LATE = {"config_map_data": "function_config", "read_config": "typed_config"}  # the other late names: selectors
+_FILES = {
+    "errors": ("FieldError", "FunctionError", "MisuseError", "NotAResourceListError"),
+    "fields": ("Fields", "SubObject"),
+    "function_config": ("config_map_data",),
+    "kube_object": ("KubeObject",),
+    "resource_list": ("ResourceList", "is_resource_list"),
+    "result": ("Field", "FieldPath", "File", "ResourceRef", "Result", "Severity"),
+    "results": ("Results",),
+    "process": ("Function", "as_main", "execute", "run"),
+    "selectors": (
+        "Predicate",
+        "has_annotations",
+        "has_labels",
+        "is_gvk",
+        "is_kind",
+        "is_name",
+        "is_namespace",
+        "not_",
+        "where",
+        "where_not",
+    ),
+    "string_map": ("StringMap",),
+    "typed_config": ("read_config",),
+}
+_FILE_OF = {name: file for file, names in _FILES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    """Load what a function uses when it is first named: a render of this project's own needs none of it."""
-    if name not in __all__:
+    """Load a file of the package when one of its names is first used: a render of this project needs few of them."""
+    if name not in _FILE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    found: object = getattr(import_module(f"{__name__}.{_LATE.get(name, 'selectors')}"), name)
+    found: object = getattr(import_module(f"{__name__}.{_FILE_OF[name]}"), name)
     globals()[name] = found
     return found
