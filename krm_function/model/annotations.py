@@ -1,7 +1,7 @@
-"""The annotation and label keys that Contrast reads, and where.
+"""The annotation and label keys that Contrast reads, and the kind of metadata in which it reads each.
 
-Rule of this file: docs/facts/contrast.md#annotations as data. A key of Contrast's domain that is not here means nothing
-to anyone, so it is a typo; one in another place than here means nothing either.
+Rule of this file: docs/facts/contrast.md#annotations as data. A key of Contrast's domain that is not in this table has
+no effect, so it is a typo; a key in metadata that the table does not list for it has no effect either.
 """
 
 from collections.abc import Mapping
@@ -75,7 +75,7 @@ MISSPELT: Mapping[str, str] = MappingProxyType(
 
 
 def size(annotations: Mapping[str, Any]) -> int:
-    """The bytes that Kubernetes counts against TOTAL."""
+    """Count the bytes that Kubernetes compares with TOTAL."""
     return sum(_bytes(str(key)) + _bytes(str(value)) for key, value in annotations.items())
 
 
@@ -84,7 +84,7 @@ def _bytes(text: str) -> int:
 
 
 def is_ours(key: str) -> bool:
-    """Whether a key claims Contrast's domain; letter case is ignored, so that a misspelling does not slip through."""
+    """Whether a key is in Contrast's domain; letter case is ignored, so that misspelt keys are found, too."""
     return key.lower().startswith(PREFIX)
 
 
@@ -94,7 +94,7 @@ def is_known(key: str, place: Place) -> bool:
 
 
 def where(key: str) -> str:
-    """Where a known key belongs, as the end of "move it to ...". Raises KeyError for an unknown key."""
+    """Return where a known key belongs, as the end of "move it to ...". Raises KeyError for an unknown key."""
     match KNOWN[key].places[0]:
         case "pod annotation":
             return "the annotations of the pod template"
@@ -107,7 +107,7 @@ def where(key: str) -> str:
 
 
 def suggest(key: str) -> str:
-    """The known key that an unknown one is a misspelling of, or ""."""
+    """Return the known key of which an unknown one is a misspelling, or ""."""
     folded = key.lower().replace("_", "-")
     names = {key.removeprefix(PREFIX): key for key in KNOWN}  # the common prefix would hide the difference
     return MISSPELT.get(folded) or names.get(nearest(folded.removeprefix(PREFIX), names), "")

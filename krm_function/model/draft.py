@@ -1,6 +1,6 @@
-"""A workload under edit.
+"""Collect the edits of one workload, and apply each as it is made.
 
-Rule of this file: every edit is made on the workload as the edits before it left it, so that the list can be replayed.
+Rule of this file: each edit is made on the result of those before it, so that the list can be applied in order.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from krm_function.yamltext import Op
 
 
 class Draft:
-    """The edits so far, and the workload as they leave it. All paths start at the document."""
+    """The edits so far, and the workload after them. All paths start at the document."""
 
     def __init__(self, workload: Workload) -> None:
         """Start without edits."""

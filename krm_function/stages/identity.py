@@ -1,8 +1,8 @@
-"""Identity: one input holds each object once.
+"""Identity: report objects that occur more than once in the input.
 
 Rule of this file: a cluster identifies an object by group, kind, namespace and name, not by the version. Of two objects
 with one identity it keeps the one that is applied last, whichever was sealed. Only objects that share kind and name are
-parsed, so that an input without such pairs costs a look at each header.
+parsed, so that an input without such pairs costs only a comparison of headers.
 
 Truth table, first row that holds:
 
@@ -37,7 +37,7 @@ Identity = tuple[str, str, str]  # group, kind, name: with a namespace, all of a
 
 
 class ObjectAt(NamedTuple):
-    """An object and where it stands: position of its resource, path to it."""
+    """An object with the position of its resource and the path to it."""
 
     position: int
     root: Path
@@ -46,7 +46,7 @@ class ObjectAt(NamedTuple):
 
 
 def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document]) -> tuple[Finding, ...]:
-    """CC0118 for every object of which there is another. documents: what was parsed before, by position."""
+    """Return CC0118 for every object that occurs again. documents: what was parsed before, by position."""
     alike: dict[Named, list[int]] = {}
     for index, resource in enumerate(resources):
         if not resource.may_be(LOOKED_INTO) or index not in documents:
@@ -74,7 +74,7 @@ def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document])
 
 
 def _by_namespace(named: list[ObjectAt]) -> Iterable[list[ObjectAt]]:
-    """Objects of one name, those together that can come into one namespace."""
+    """Group objects of one name by the namespace that they can come into."""
     if any(not one.ref.namespace for one in named) and any(map(_is_ours, named)):
         return [named]
     spaces: dict[str, list[ObjectAt]] = {}
@@ -84,7 +84,7 @@ def _by_namespace(named: list[ObjectAt]) -> Iterable[list[ObjectAt]]:
 
 
 def _name(value: Any) -> str:
-    """The name of an object; a generateName is none."""
+    """Return the name of an object, "" without one; a generateName is no name."""
     name = dig(value, ("metadata", "name"))
     return name if isinstance(name, str) else ""
 
@@ -99,7 +99,7 @@ def _namespace(ref: Ref) -> str:
 
 
 def _two(group: list[ObjectAt]) -> bool:
-    """Whether these are different objects after all."""
+    """Whether objects of one identity are different ones all the same."""
     if group[0].ref.name == PACKAGE_CONTEXT and group[0].ref.kind == "ConfigMap":
         return all(dig(one.value, ("metadata", "annotations", LOCAL_CONFIG)) == "true" for one in group)
     hooks = [bool(hook_of(one.value)) for one in group]
@@ -115,7 +115,7 @@ def _is_ours(one: ObjectAt) -> bool:
 
 
 def _said(group: list[ObjectAt], resources: Sequence[Resource]) -> list[Finding]:
-    """One finding at each place; each names another place, the first one where it can."""
+    """Make a finding for each occurrence; each names another occurrence, the first one if possible."""
     places = []
     for one in group:
         resource = resources[one.position]

@@ -1,10 +1,10 @@
-"""Inject: the initializer, the service mesh and the image store, then pinned images, in Contrast's order.
+"""Inject: add the initializer, the service mesh and the image store, then pin images, in Contrast's order.
 
 Source: docs/facts/contrast.md#order.
 
-Rule of this file: all or nothing for each pod, and only what is missing is added. A container of ours that stands where
-it belongs and is what we would write is no edit; one that differs is taken out and put in anew. The coordinator gets
-the image store and pinned images, never the initializer or the mesh.
+Rule of this file: all or nothing for each pod, and only what is missing is added. An injected container that has its
+position and content already is not edited; one that differs is removed and inserted again. The coordinator gets the
+image store and pinned images, never the initializer or the mesh.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ DEVICES = ("persistentVolumeClaim", "iscsi")
 
 
 class Wanted(NamedTuple):
-    """What one pod is to get, decided before anything is edited."""
+    """What is injected into one pod, decided before anything is edited."""
 
     initializer: bool
     mesh: bool
@@ -45,16 +45,16 @@ class Wanted(NamedTuple):
 
     @property
     def own(self) -> frozenset[str]:
-        """Names of the init containers that are ours in this pod."""
+        """Names of the init containers that are injected into this pod."""
         chosen = {INITIALIZER: self.initializer, SERVICE_MESH: self.mesh, PVC_HOLDER: self.store}
         return frozenset(name for name, wanted in chosen.items() if wanted)
 
 
 def inject(workload: Workload, options: Generate, release: Release, coordinator_namespace: str) -> Outcome:
-    """Inject what one workload asks for.
+    """Inject everything that one workload needs.
 
-    release: its images are applied once, by whole string; its memory is what the containers get. Any
-    finding means that nothing at all is edited.
+    release: its images are applied once, by whole string; its memory is what the containers get. With any finding,
+    nothing at all is edited.
     """
     wrong = type_findings(workload)
     if wrong:
@@ -65,7 +65,7 @@ def inject(workload: Workload, options: Generate, release: Release, coordinator_
 def inject_into(
     workload: Workload, options: Generate, release: Release, coordinator_namespace: str
 ) -> tuple[Outcome, Workload]:
-    """The same of a workload in whose shape `verify` has found nothing wrong, and the workload as it is afterwards."""
+    """Do as `inject` for a workload whose types `verify` has checked; also returns the workload after the edits."""
     wanted = _wanted(workload, options)
     findings = tuple(_problems(workload, wanted))
     if findings:
@@ -98,11 +98,11 @@ def _wanted(workload: Workload, options: Generate) -> Wanted:
     )
 
 
-# --- what stands in the way
+# --- what prevents an injection
 
 
 def _problems(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
-    """Everything that forbids an injection, found before the first edit so that no pod is ever half injected."""
+    """Find everything that forbids an injection, before the first edit, so that no pod is ever half injected."""
     for each in workload.all_containers:
         if not each.is_init and each.name in wanted.own:
             yield finding("CC0208", workload.ref, (*each.path, "name"), what="container", name=each.name)
@@ -133,7 +133,7 @@ def _is_positive(quantity: str) -> bool:
 
 
 def _wrong_source(workload: Workload, name: str, allowed: tuple[str, ...]) -> Iterator[Finding]:
-    """Volumes of this name whose source is not one of `allowed`."""
+    """Find volumes of this name whose source is not one of `allowed`."""
     volumes = maps(workload.pod_spec.get("volumes"))
     for index in named(volumes, name):
         found = sources(volumes[index])
@@ -144,7 +144,7 @@ def _wrong_source(workload: Workload, name: str, allowed: tuple[str, ...]) -> It
 
 
 def _not_empty_dir(workload: Workload, name: str) -> Iterator[Finding]:
-    """Why a volume of this name cannot be used: another source, or a claim template that will take its place."""
+    """Find what forbids a volume of this name: another source, or a claim template that replaces it."""
     yield from _wrong_source(workload, name, ("emptyDir",))
     if name in claims(workload):
         path = (*workload.root, "spec", "volumeClaimTemplates", claims(workload).index(name))
@@ -153,7 +153,7 @@ def _not_empty_dir(workload: Workload, name: str) -> Iterator[Finding]:
 
 
 def _taken_mount_paths(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
-    """Mounts of other volumes where the secrets belong; Kubernetes refuses two at one path."""
+    """Find mounts of other volumes at the path of the secrets; Kubernetes refuses two at one path."""
     for each in workload.all_containers:
         if each.is_init and each.name in wanted.own:
             continue
@@ -164,13 +164,13 @@ def _taken_mount_paths(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
 
 
 def _secure_pv(workload: Workload) -> SecurePv | None:
-    """Read the secure-pv annotation: two names of volumes; None for anything else."""
+    """Parse the secure-pv annotation: two names of volumes; None for anything else."""
     parts = str(workload.annotations.get(SECURE_PV)).split(":")
     return SecurePv(*parts) if len(parts) == 2 and all(0 < len(part) <= LONGEST_NAME for part in parts) else None
 
 
 def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
-    """What is wrong with `secure-pv` and the volumes that it names (docs/facts/contrast.md#initializer, step 1)."""
+    """Check `secure-pv` and the volumes that it names (docs/facts/contrast.md#initializer, step 1)."""
     whole = workload.annotations[SECURE_PV]
     value = whole if len(whole) <= LONGEST_NAME else "annotation"  # whatever was pasted there: it is not repeated
 
@@ -233,14 +233,14 @@ def _add_initializer(draft: Draft, wanted: Wanted, release: Release, host: str) 
     reason = "attests the pod to the coordinator before anything else starts"
     if secure_pv:
         reason = f"{reason}, and opens the encrypted volume {secure_pv.device}"
-    # The image store must be there before the first image is pulled, so its holder stays ahead of us in every run.
+    # The image store must be there before the first image is pulled, so its holder stays first in every render.
     others = [entry["name"] for entry in pod.init_containers if entry["name"] != INITIALIZER]
     first = 1 if wanted.store and others[:1] == [PVC_HOLDER] else 0
     _place(draft, container, first, "CC0801", reason)
 
 
 def _mount_secrets(draft: Draft, wanted: Wanted) -> None:
-    """Every container that is not ours gets the mount as its last one, in place of any other mount of that volume."""
+    """Add the mount as the last one of every container that is not injected, and remove others of that volume."""
     mount = secrets_mount()
     for each in draft.workload.all_containers:
         if each.is_init and each.name in wanted.own:

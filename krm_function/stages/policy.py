@@ -1,4 +1,4 @@
-"""Policy: the execution policy over everything injected so far, ID blocks included.
+"""Policy: generate the execution policy over everything injected so far, ID blocks included.
 
 Rule of this file: the policy is the last edit of a pod template, because every byte before it can enter the digest
 (docs/facts/contrast.md#order). It is sealed whole or not at all: a field that is not understood is a finding, never
@@ -69,7 +69,7 @@ def seal_by_genpolicy(
     files: Mapping[str, str],
     profile: Profile,
 ) -> Sealing:
-    """Let genpolicy make the policy of one workload, and put it into the pod template like one of ours.
+    """Let genpolicy make the policy of one workload, and put its initdata into the pod template.
 
     settings: the text of its settings file. files: what the initdata holds beside the policy. profile: the one whose
     data the rules expect.
@@ -93,7 +93,7 @@ def seal_by_genpolicy(
 
 
 def _annotated(workload: Workload, value: str, sealed: str, findings: tuple[Finding, ...]) -> Sealing:
-    """The edit that puts an initdata annotation into the pod template, if all annotations fit."""
+    """Make the edit that puts an initdata annotation into the pod template, if all annotations fit."""
     reason = f"policy {sealed[:16]}… over the pod as it stands here"
     edits = workload.annotate([(INITDATA, value, reason)], "CC0606")
     bytes_of_all = size(workload.annotations | {INITDATA: value})
@@ -104,7 +104,7 @@ def _annotated(workload: Workload, value: str, sealed: str, findings: tuple[Find
 
 
 def existing_digest(workload: Workload) -> Sealing:
-    """The digest of initdata that someone else put there, for policy.engine none; "" when there is none."""
+    """Return the digest of the initdata that the pod has already, for policy.engine none; "" without any."""
     value = workload.annotations.get(INITDATA)
     if value is None:
         return Sealing()

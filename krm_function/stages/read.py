@@ -1,9 +1,9 @@
-"""Read: parse what can matter, and take back what an earlier render did.
+"""Read: parse the documents that can matter, and undo what an earlier render did.
 
 Rule of this file: render = restore + render, so a second render starts where the first one did. What a render did to an
 object is in the object's own annotation `contrast-krm.dev/original` as inverse changes; objects that a render added
-carry `contrast-krm.dev/emitted`. Anybody can write both: `emitted` counts only on an object of the form that a
-render adds, and what a record restores is a claim, which `prove` judges.
+carry `contrast-krm.dev/emitted`. Any author of the input can write both: `emitted` counts only on an object of the form
+that a render adds, and what a record restores is a claim, which `prove` checks.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ NO_CLAIMS: Mapping[int, tuple[Path, ...]] = MappingProxyType({})
 
 
 class Read(NamedTuple):
-    """By position of their resource: documents, restored, and those that an earlier render added (emitted).
+    """Documents by position of their resource: restored ones, and those that an earlier render added (emitted).
 
     claims: the objects of a document whose undo records were applied and are not proven yet.
     """
@@ -39,7 +39,7 @@ class Read(NamedTuple):
 def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known: Read | None = None) -> Read:
     """Parse the resources of some kinds, those of uncertain kind, and those that may have an annotation of a render.
 
-    known: what was read before; it is taken over as it is, without its findings.
+    known: what was read before; its documents are kept as they are, its findings are not repeated.
     """
     wanted = frozenset(kinds)
     before: dict[int, Document] = known.documents if known else {}
@@ -72,18 +72,18 @@ def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known:
 
 
 def marked(resource: Resource) -> bool:
-    """Whether it may have an annotation of an earlier render, which a render writes without escapes."""
+    """Whether a resource may have an annotation of an earlier render, whose key a render writes without escapes."""
     return EMITTED in resource.text or ORIGINAL in resource.text
 
 
 def _by_value(resource: Resource) -> Document | None:
-    """The document without places, where nobody will point into it: no pod, or one that names no runtime class."""
+    """Parse without positions if no finding can refer to it: not a pod, or a pod without runtimeClassName; else None."""
     if resource.may_be(LOOKED_INTO) or RUNTIME_CLASS in resource.text or marked(resource):
         return None
     try:
         value = read_value(resource.text)
     except YamlError:
-        return None  # `parse` says where
+        return None  # `parse` reports it with its position
     if resource.kind in KINDS:
         pod = value
         for part in (*KINDS[resource.kind][1], "spec"):
@@ -95,7 +95,7 @@ def _by_value(resource: Resource) -> Document | None:
 
 
 def _outline(value: dict[str, Any], kind: str) -> dict[str, Any]:
-    """What an object is, and that it has no runtime class; there may be thousands, and no stage needs more."""
+    """Reduce a pod without runtime class to its identity: there may be thousands, and no stage needs more."""
     outline: dict[str, Any] = {}
     for part in reversed((*KINDS[kind][1], "spec")):
         outline = {part: outline}
@@ -105,7 +105,7 @@ def _outline(value: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _not_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
-    """CC0116 for each object that claims to be added by a render, and has another form."""
+    """Return CC0116 for each object that claims to be added by a render, and has another form."""
     found = dict(emitted_objects(document.value))
     if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:
         found[()] = document.value  # a `kind: List` as a whole, which no render adds
@@ -125,7 +125,7 @@ def _annotation(root: Path, key: str) -> Path:
 
 
 def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[Finding, ...], tuple[Path, ...]]:
-    """The document before any render, and which objects of it were undone, the last one first."""
+    """Restore a document to its state before any render; also returns which objects were restored, the last first."""
     members: list[MemberUndo] = []
     refs: list[Ref] = []
     for root, value in reversed(list({(): document.value, **dict(objects(document.value))}.items())):

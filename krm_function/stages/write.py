@@ -1,8 +1,8 @@
-"""Write: splice the edits of every object into its text and keep the way back.
+"""Write: splice the edits of every object into its text, and store the undo records of them.
 
-Rule of this file: text that no edit touches leaves byte for byte as it came; the way back is stored in the object
-itself, on its own metadata, so that `uninject` needs no configuration. An object that an earlier render added is
-updated where it stands, or dropped if this render does not add it.
+Rule of this file: text that no edit touches stays byte for byte; the undo records are stored in the object itself, on
+its own metadata, so that `uninject` needs no configuration. An object that an earlier render added is updated in its
+place, or dropped if this render does not add it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ EMITTED_FIELDS: tuple[Path, ...] = (
 )
 
 RECORD: Path = ("metadata", "annotations", ORIGINAL)
-Predecessors = dict[Ref, tuple[int, Path]]  # an object that a render added -> its document and place in it
+Predecessors = dict[Ref, tuple[int, Path]]  # an object that a render added -> its document and path in it
 
 
 class Written(NamedTuple):
@@ -47,7 +47,7 @@ def write(
     edits: Iterable[ObjectEdits],
     additions: Iterable[Mapping[str, Any]],
 ) -> Written:
-    """The text of every resource after its edits. documents, emitted: as `read` gives them."""
+    """Make the text of every resource after its edits. documents, emitted: as `read` returns them."""
     texts: list[str | None] = [resource.text for resource in resources]
     for index, document in documents.items():
         texts[index] = document.text
@@ -62,7 +62,7 @@ def write(
 
 
 def _by_document(edits: Iterable[ObjectEdits]) -> dict[int, list[ObjectEdits]]:
-    """The edits by position of their document, without objects that have none."""
+    """Group the edits by position of their document, without objects that have none."""
     found: dict[int, list[ObjectEdits]] = {}
     for one in edits:
         if one.edits:
@@ -71,7 +71,7 @@ def _by_document(edits: Iterable[ObjectEdits]) -> dict[int, list[ObjectEdits]]:
 
 
 def _edited(resource: Resource, document: Document, edits: Sequence[ObjectEdits]) -> tuple[str, list[Finding]]:
-    """The text of one document after the edits of its objects, and which of them cannot be made."""
+    """Return the text of one document after the edits of its objects, and a finding for each that cannot be made."""
     members = [MemberChanges(one.root, [edit.change_in(one.root) for edit in one.edits], RECORD) for one in edits]
     text, outcomes = splice_members(document, members)
     findings: list[Finding] = []
@@ -89,7 +89,7 @@ def collisions(
     emitted: Mapping[int, Document],
     additions: Iterable[Mapping[str, Any]],
 ) -> tuple[Finding, ...]:
-    """Every addition whose place is taken by an object that no render added."""
+    """Report every addition whose identity is that of an object that no render added."""
     return _taken(resources, documents, emitted, _predecessors(documents, emitted), additions)
 
 
@@ -110,14 +110,14 @@ def _taken(
 
 
 def _predecessors(documents: Mapping[int, Document], emitted: Mapping[int, Document]) -> Predecessors:
-    """What an earlier render added, where it stands now: a host may have put it into a `kind: List` since."""
+    """Find the objects that an earlier render added; a host may have put them into a `kind: List` since."""
     marked = [(index, *one) for index, document in documents.items() for one in emitted_objects(document.value)]
     listed = {reference(value): (index, root) for index, root, value in marked if root}
     return listed | {reference(document.value): (index, ()) for index, document in emitted.items()}
 
 
 def _too_large(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
-    """Whether an object has more annotations than Kubernetes allows; its undo records count, too."""
+    """Report an object whose annotations are larger than Kubernetes allows; its undo records count, too."""
     path: Path = ("metadata", "annotations")
     kept = {ORIGINAL: to_json(edited.undo)} if edited.undo else {}
     found = size(mapping(dig(edited.value, path)) | kept)
@@ -131,7 +131,7 @@ def _add(
     predecessors: Predecessors,
     additions: Iterable[Mapping[str, Any]],
 ) -> tuple[Any, ...]:
-    """Put every addition where its predecessor stands; the rest is new. Predecessors without successor are dropped."""
+    """Write every addition over its predecessor and drop other predecessors; returns the additions without one."""
     successors: dict[tuple[int, Path], Mapping[str, Any]] = {}
     new: list[Any] = []
     for value in additions:
@@ -157,20 +157,20 @@ def _add(
 
 
 def _holds(resource: Resource, document: Document | None, ref: Ref) -> bool:
-    """Whether a resource is the object `ref`, or holds it in a `kind: List`. A missing namespace may be any."""
+    """Whether a resource is the object `ref`, or contains it in a `kind: List`. A missing namespace may be any."""
     if not resource.may_be(("List",)) and (resource.kind, resource.name) != (ref.kind, ref.name):
         return False
     try:
         value = document.value if document is not None else parse(resource.text).value
     except YamlError:
-        return True  # nobody can tell
+        return True  # fail closed: it cannot be known
     found = [reference(one) for _, one in objects(value)]
     alike = [one for one in found if one._replace(namespace="") == ref._replace(namespace="")]
     return any(not one.namespace or not ref.namespace or one.namespace == ref.namespace for one in alike)
 
 
 def _updated(document: Document, value: Mapping[str, Any], root: Path = ()) -> str:
-    """The text of an emitted object with the fields of its successor. root: where in the document it stands."""
+    """Return the text of an emitted object with the fields of its successor. root: its path in the document."""
     changes = [
         Change(root + path, "remove") if dig(value, path) is None else Change(root + path, "set", dig(value, path))
         for path in EMITTED_FIELDS
