@@ -11,7 +11,7 @@ the table does not list is unexplained. `now` is the object of the input, `befor
     volumes                                   those of Contrast                no
     init containers of Contrast's names       those with an injected process   initializer, service mesh
     volumeMounts of contrast-secrets          the one that a render adds       any
-    image                                     no                               as `Images` says
+    image                                     no                               if `Images` allows it
     anything else                             no                               no
 """
 

@@ -1,7 +1,8 @@
 """Table of the policy profiles.
 
-A profile says for which node a policy is made: settings that differ from those of Kata 4.1.0, what the generator does
-there, and the files of its rules. The next Contrast release is a new entry here, and new rules if they differ.
+A profile describes the node for which a policy is made: settings that differ from those of Kata 4.1.0, what the
+generator does there, and the files of its rules. The next Contrast release is a new entry here, and new rules if they
+differ.
 Sources: docs/facts/contrast-node.md#differences, docs/facts/contrast-node.md#settings.
 
 Rule of this file: data only. No code compares the name of a profile; it reads the profile's fields.

@@ -283,8 +283,8 @@ def covers(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     Truth table; equal tolerations cover each other, otherwise all three columns must hold:
 
     key                                effect                             operator of first
-    equal                              equal                              Equal or "": second says Equal in so many
-    or first's is "" with Exists       or first's is ""                     words, and the values are equal
+    equal                              equal                              Equal or "": second has Equal itself (not
+    or first's is "" with Exists       or first's is ""                     ""), and the values are equal
                                        and, if first's is NoExecute with  Exists: always
                                        seconds: second has seconds,       any other, such as Lt and Gt: never
                                        and not more

@@ -1,4 +1,4 @@
-"""The base manifest of a configuration that names a ConfigMap of the input: `manifest.base: {configMap: NAME}`."""
+"""Read a base manifest that the configuration takes from a ConfigMap of the input: `base: {configMap: NAME}`."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from krm_function.stages.read import Read, read
 def with_base_of_input(
     config: Config, resources: Sequence[Resource], source: Read
 ) -> tuple[Config, tuple[Finding, ...]]:
-    """The configuration with the manifest itself in place of the name, and what is wrong with the ConfigMap."""
+    """Return the configuration with the manifest itself in place of the name, and findings about the ConfigMap."""
     if not config.generate.manifest.base or not names_config_map(config.generate.manifest.base):
         return config, ()
     found = read(resources, ("ConfigMap",), source)

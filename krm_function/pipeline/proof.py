@@ -1,4 +1,4 @@
-"""Prove the undo records of the input, where there are any: what is needed for that is imported only then."""
+"""Prove the undo records of the input; the modules that this needs are imported only if there are any."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ def unproven(
     *,
     seals: bool,
 ) -> tuple[Finding, ...]:
-    """CC0115 for each undo record of the input that is not proven. written: None if nothing was written."""
+    """Return CC0115 for each undo record of the input that is not proven. written: None if nothing was written."""
     if not source.claims:
         return ()
     from krm_function.model.inverse import any_image, images_again, images_of

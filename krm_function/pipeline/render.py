@@ -53,10 +53,10 @@ def render(
 ) -> Rendered:
     """Render the resources of one deployment.
 
-    config: None when it could not be made; config_findings then says why. That is an error only if there is anything to
-    render: a stream of which nothing is Contrast's passes through as it is. engine: genpolicy in place of the native
-    generator; the one thing here that is not pure, and given only if the operator asked for it. sealer: what puts
-    policies into pods in place of both, for `check` without an ImageLock.
+    config: None when it could not be made; config_findings has the reasons. That is an error only if there is anything
+    to render: a stream without Contrast workloads passes through as it is. engine: genpolicy in place of the native
+    generator; the only argument that is not pure, and given only if the operator has chosen it. sealer: makes policies
+    in place of both, for `check` without an ImageLock.
     """
     log, source, manifest = Log(), Read({}, {}), Made()
     written: Written | None = None
@@ -117,9 +117,9 @@ def render(
 
 
 def _before_reading(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The findings of a configuration that keeps the input from being read at all; none if it does not.
+    """Return the findings of a configuration whose errors prevent reading the input; () if they do not.
 
-    Where a file could not be read, the release may be in it: that there is none is then not said.
+    If a file could not be read, the release may be in it, so a missing release is not reported.
     """
     errors = tuple(found for found in config_findings if found.code != NO_RELEASE)
     if not has_errors(errors):
@@ -135,7 +135,7 @@ def _foreseen(
     source: Read,
     classes: RuntimeClasses,
 ) -> tuple[Finding, ...]:
-    """Errors of the manifest and of what would be added, reported together with those of workloads."""
+    """Find errors of the manifest and of the objects to add, so that they are reported together with the workloads'."""
     additions = (*classes.added, *emitted_manifest(config.generate.manifest, b"{}", sealed))
     once = list({one.workload.ref: one for one in sealed}.values())  # a duplicate is CC0118 already
     return (*foresee(config, once), *collisions(resources, source.documents, source.emitted, additions))

@@ -1,4 +1,4 @@
-"""What of an input a render concerns: its workloads, its RuntimeClass objects, and the objects that it skips."""
+"""Select what a render concerns in an input: the workloads, the RuntimeClass objects, and the objects it skips."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from krm_function.stages.select import select
 
 
 class Selected(NamedTuple):
-    """The selection over all documents. workloads: each with the position of its document in the input."""
+    """The selection in all documents. workloads: each with the position of its document in the input."""
 
     workloads: tuple[tuple[int, Workload], ...]
     classes: tuple[RuntimeClassObject, ...]

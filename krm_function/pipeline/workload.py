@@ -1,6 +1,6 @@
-"""One workload on its way through the stages: resolved, injected, scheduled, measured.
+"""Run the stages for one workload: resolve, inject, schedule, measure.
 
-Rule of this file: each step adds the edits and findings of its stages; a workload with errors gets no injected
+Rule of this file: each function adds the edits and findings of its stages; a workload with errors gets no injected
 containers, no ID block and no policy.
 """
 
@@ -48,7 +48,7 @@ class WorkloadRender(NamedTuple):
     def plus(
         self, edits: tuple[Edit, ...], findings: tuple[Finding, ...] = (), workload: Workload | None = None
     ) -> "WorkloadRender":
-        """The same after one more stage. workload: as it is after the edits, if the stage knows."""
+        """Return the workload after one more stage. workload: after the edits, if the stage has it already."""
         return self._replace(
             workload=workload or self.workload.after(edits),
             edits=self.edits + edits,
@@ -61,7 +61,7 @@ class WorkloadRender(NamedTuple):
         return has_errors(self.findings)
 
     def placed_findings(self, resource: Resource, document: Document) -> tuple[Finding, ...]:
-        """Its findings with their lines in the input."""
+        """Return its findings with their lines in the input."""
         return tuple(placed(found, resource, document, self.workload) for found in self.findings)
 
 
@@ -75,7 +75,7 @@ def resolved(resource: int, workload: Workload, config: Config) -> WorkloadRende
 
 
 def injected(one: WorkloadRender, config: Config, coordinator_namespace: str) -> WorkloadRender:
-    """Inject the containers and volumes that one workload gets, and verify what it has become."""
+    """Inject the containers and volumes that one workload gets, and verify the result."""
     if one.failed:
         return one
     outcome, workload = inject_into(one.workload, config.generate, config.release, coordinator_namespace)
@@ -84,7 +84,7 @@ def injected(one: WorkloadRender, config: Config, coordinator_namespace: str) ->
 
 
 def scheduled(one: WorkloadRender, classes: RuntimeClasses) -> WorkloadRender:
-    """Check one pod against the RuntimeClass that it will get."""
+    """Check one pod against the RuntimeClass that it will have."""
     if one.resolved.platform is None:
         return one
     runtime_class = classes.classes.get(one.workload.runtime_class)
@@ -105,20 +105,20 @@ def measured(workloads: Iterable[WorkloadRender], values: ReferenceValues) -> li
 
 
 def used_platforms(workloads: Sequence[WorkloadRender], default: str) -> set[Platform]:
-    """Every platform whose reference values the manifest needs. default: the configured platform, "" for none."""
+    """Find every platform whose reference values the manifest needs. default: the configured one, "" for none."""
     used = {platform for one in workloads for platform in one.resolved.reference_platforms}
     return used | {PLATFORMS[default]} if default and workloads else used
 
 
 def vcpu_counts(workloads: Iterable[WorkloadRender], platforms: Iterable[Platform]) -> Mapping[str, list[int]]:
-    """By name of the platform: the vCPU count of each of its pods."""
+    """Collect by name of the platform the vCPU count of each of its pods."""
     return {
         platform.name: [one.vcpus for one in workloads if one.resolved.platform == platform] for platform in platforms
     }
 
 
 def planned(one: WorkloadRender) -> Planned:
-    """The entry of one workload in the plan."""
+    """Make the entry of one workload in the plan."""
     platform = one.resolved.platform
     return Planned(
         one.workload.ref,

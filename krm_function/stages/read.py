@@ -77,7 +77,7 @@ def marked(resource: Resource) -> bool:
 
 
 def _by_value(resource: Resource) -> Document | None:
-    """Parse without positions if no finding can refer to it: not a pod, or a pod without runtimeClassName; else None."""
+    """Parse without positions if no finding can refer to it (no pod, or one without runtimeClassName); else None."""
     if resource.may_be(LOOKED_INTO) or RUNTIME_CLASS in resource.text or marked(resource):
         return None
     try:

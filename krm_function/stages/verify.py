@@ -51,7 +51,7 @@ def after(workload: Workload, release_version: str) -> tuple[Finding, ...]:
 
 
 def rendered(workload: Workload) -> tuple[Finding, ...]:
-    """Check a pod as it will be applied: what Kubernetes or Contrast would refuse, whoever rendered it."""
+    """Check a pod as it will be applied for what Kubernetes or Contrast would refuse; any tool may have rendered it."""
     shape = type_findings(workload)
     if shape:
         return shape

@@ -1,4 +1,4 @@
-"""Keep an edit from leaking through an anchor.
+"""Keep an edit of an anchored node from changing its aliases.
 
 Rule of this file: an alias means what its anchor meant before the edit. Once the anchored node is edited, moved or
 dropped, every alias of it is written out.
@@ -14,7 +14,7 @@ from krm_function.yamltext.nodes import Node
 
 
 def unshare(part: Part, root: Node, text: str) -> Part:
-    """Return `part` with every alias written out whose anchored node has been edited, moved or dropped."""
+    """Write out every alias in `part` whose anchored node was edited, moved or dropped."""
     if "*" not in text:
         return part
     while True:
@@ -28,9 +28,9 @@ def unshare(part: Part, root: Node, text: str) -> Part:
 
 
 def shares_lost_anchor(part: Part, root: Node, starts: Sequence[int]) -> bool:
-    """Whether an alias of the text before the edit stands in another object than an anchor that the edit takes away.
+    """Whether an alias of the text before the edit is in another object than its anchor, which the edit removes.
 
-    starts: where the objects begin, in order; what stands between two of them counts to the first.
+    starts: offsets where the objects begin, ascending; text between two of them counts to the first.
     """
     kept: set[int] = set()
     _untouched(part, kept)
@@ -52,7 +52,7 @@ def _aliases(node: Node) -> Iterator[Node]:
 
 
 def _untouched(part: Part, kept: set[int]) -> None:
-    """Collect the anchored nodes that stand as they stood, and those edited only by writing aliases out."""
+    """Collect the anchored nodes that are unchanged, and those edited only by writing aliases out."""
     if isinstance(part, Node):
         kept.update(id(node) for node in _anchored(part))
     elif isinstance(part, Live):

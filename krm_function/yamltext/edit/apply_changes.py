@@ -1,7 +1,7 @@
-"""Apply changes to the shadow of a document.
+"""Apply changes to the edit tree of a document.
 
 Rule of this file: what a change does not concern stays the node it was. A new map or list that replaces one is compared
-with it entry by entry, so that only what differs is written anew; behind an alias or a merge key the value is a copy.
+with it entry by entry, so that only what differs is written; the value of an alias or a merge key is copied.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from krm_function.yamltext.offsets import content, has_colon
 
 
 def edit(part: Part, change: Change, at: int = 0) -> Part:
-    """Return `part` after one change, which must be valid (see `apply`); `at`: how deep on its path `part` stands."""
+    """Return `part` after one change, which must be valid (see `apply`); `at`: length of the path to `part`."""
     path, op, new = change
     if at == len(path):
         return _assign(part, new)
@@ -41,7 +41,7 @@ def edit(part: Part, change: Change, at: int = 0) -> Part:
 
 
 def _edit_key(part: Live, entry: Entry | None, change: Change, at: int) -> Part:
-    """Remove a key, or set one that does not stand in the map itself."""
+    """Remove a key, or set one that is not in the map itself."""
     path, op, new = change
     key = str(path[at])
     merged = part.merged()
@@ -55,7 +55,7 @@ def _edit_key(part: Live, entry: Entry | None, change: Change, at: int) -> Part:
         part.entries.append(Entry(key, -1, Fresh(step(merged[key], change, at + 1))))
         return part
     for origin, (_, value, name) in enumerate(part.node.parts):
-        if name == key:  # it was removed before: give it its place back
+        if name == key:  # it was removed before: restore its position
             before = sum(0 <= other.origin < origin for other in part.entries)
             part.entries.insert(before, Entry(key, origin, _assign(value, new)))
             return part
@@ -64,7 +64,7 @@ def _edit_key(part: Live, entry: Entry | None, change: Change, at: int) -> Part:
 
 
 def _assign(part: Part, new: Any) -> Part:
-    """Return `part` with the value `new`: nothing is written that already says so."""
+    """Return `part` with the value `new`: whatever has its value already is not written."""
     old = value_of(part)
     if same(old, new):
         return part
@@ -103,9 +103,9 @@ def _assign_list(live: Live, old: list[Any], new: list[Any]) -> Part:
 
 
 def settle(part: Part, text: str, depth: int) -> Part:
-    """Return `part` with everything rewritten that has no surgical edit, or that stands `depth` collections deep.
+    """Rewrite whatever in `part` cannot be edited in place, or is `depth` collections deep.
 
-    Rewritten are: a block collection of which nothing is left, `[a: b]` pairs, and a set-like key that gets a value.
+    Not editable are a block collection of which nothing is left, `[a: b]` pairs, and a set-like key that gets a value.
     """
     if not isinstance(part, Live):
         return part

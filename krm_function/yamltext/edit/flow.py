@@ -1,4 +1,4 @@
-"""Take entries out of a flow collection and put new ones in.
+"""Remove entries from a flow collection and insert new ones.
 
 Rule of this file: the brackets stay, and so does a trailing comma. A new entry is JSON behind the entry before it, on a
 line of its own where the last entry has one.
@@ -24,7 +24,7 @@ def edit_flow(canvas: Canvas, records: Records, place: Place) -> None:
 
 
 def _span(text: str, place: Place, index: int, alive: list[int]) -> tuple[int, int]:
-    """What goes with an entry: the comma in front of it, or behind it if no entry stays in front."""
+    """Return the span that goes with an entry: with the comma before it, or after it if no entry stays before it."""
     live, _, starts, ends = place
     if alive and index < alive[0]:
         return starts[index], starts[index + 1]

@@ -1,6 +1,6 @@
-"""Write an edited tree as text, and prove that it reads back as meant.
+"""Write an edited tree as text, and prove that it reads back as intended.
 
-Rule of this file: no text leaves it that was not parsed again and compared with the value that the changes mean. Where
+Rule of this file: every text that it returns was parsed again and compared with the value that the changes give. Where
 the smallest edit does not read back (an odd line end, a comment in an odd place), the value around it is rewritten,
 then the one around that.
 """
@@ -30,10 +30,10 @@ _compact = JSONEncoder(separators=(",", ":")).encode
 
 
 class Keep(NamedTuple):
-    """Where the undo records of one object go.
+    """The place for the undo records of one object.
 
-    node: the object in the tree, None if it stands behind an alias. at: the address, from the object on, of the string
-    that is to hold them.
+    node: the object in the tree, None if it is only there by an alias. at: the address, from the object on, of the
+    string that is to hold them.
     """
 
     node: Node | None
@@ -41,7 +41,7 @@ class Keep(NamedTuple):
 
 
 def to_json(undo: Undo) -> str:
-    """The records as they are kept in a document: compact, plain ASCII."""
+    """Encode records as they are stored in a document: compact, plain ASCII."""
     return _compact(undo)
 
 
@@ -61,10 +61,10 @@ def rewrite(
     recorded: bool = True,
     smallest: bool = False,
 ) -> Rewritten:
-    """The text of the tree that `make` builds, by the smallest edits that read back as `wanted`.
+    """Write the tree that `make` builds, by the smallest edits that read back as `wanted`.
 
-    Both are given the undo records of each object of `keeps` as they are kept, in its order, which is that of the
-    document. What the records are is known only once the text is written, so `make` is given stand-ins first.
+    Both get the encoded undo records of each object of `keeps`, in its order, which is that of the document. The
+    records are known only once the text is written, so `make` gets stand-ins first.
     recorded: whether undo records are made at all. smallest: try no larger edit.
     Raises YamlError (splice) if nothing reads back, or if several objects keep records and are not independent.
     """
@@ -115,7 +115,7 @@ def _draft(document: Document, root: Node, part: Part, depth: int, keeps: Sequen
 
 
 def _records(keep: Keep | None) -> Records:
-    """Records of one object, and of what else is edited for its sake: an alias of its anchor elsewhere in the text."""
+    """Make the records of one object, and of what else its edit changes: aliases of its anchors in other objects."""
     if keep is None or keep.node is None:
         return Records()
     own = Records(keep.at)
@@ -125,7 +125,7 @@ def _records(keep: Keep | None) -> Records:
 
 
 def _fill_in(canvas: Canvas, records: Sequence[str]) -> bool:
-    """Put the records of each object in the place of their stand-in; False if these cannot be told from other text."""
+    """Replace the stand-ins by the records of each object; False if the stand-ins are ambiguous."""
     in_block, in_flow = writer.scalar(_STAND_IN), writer.quoted(_STAND_IN)
     at = [
         index
@@ -153,7 +153,7 @@ def _reads_as(text: str, wanted: Any) -> bool:
 
 
 def _dash_offset(text: str, node: Node) -> int:
-    """How far lists stand in from their key in this document: that of the first block list there is."""
+    """Return how far lists are indented from their key in this document: the first block list's, -1 without any."""
     if node.style == "block":
         for part in node.parts:
             child = part[1] if node.kind == "map" else part

@@ -1,7 +1,7 @@
-"""Take back what `splice` did: from its undo records, on the text as it is now.
+"""Undo what `splice` did, by its undo records, in the text as it is now.
 
-Rule of this file: a host may have sorted the keys, dropped the comments and changed the quotes since. So a record goes
-by address, is skipped when its target is gone, and old bytes are used only where they read back as the old value.
+Rule of this file: a host may have sorted the keys, dropped the comments and changed the quotes since. So a record has
+an address, is skipped when its target is gone, and old bytes are used only where they read back as the old value.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _FARTHEST = 1000  # lines of comments: bounds the memory that a record can take
 
 
 class MemberUndo(NamedTuple):
-    """The undo records of one object, and the path at which it stands in its document by now."""
+    """The undo records of one object, and its present path in its document."""
 
     root: Path
     undo: Undo
@@ -36,9 +36,9 @@ class Restored(NamedTuple):
 
 
 def restore(document: Document, undo: Undo, root: Path = ()) -> str:
-    """The text that `splice` was given: the same bytes if nothing was touched since, in any case the same values.
+    """Return the text before `splice`: the same bytes if nothing was changed since, in any case the same values.
 
-    root: the object in the document that the records are about, wherever it stands by now.
+    root: the present path of the object that has the records.
     Raises YamlError (splice) should the restored text not read back as the restored value.
     """
     if document.node is None or not undo:
@@ -51,7 +51,7 @@ def restore(document: Document, undo: Undo, root: Path = ()) -> str:
 
 
 def restore_members(document: Document, members: Sequence[MemberUndo]) -> Restored:
-    """`restore` for several objects of one document, in one edit of its text if none of them needs one of its own."""
+    """Restore several objects of one document, in one edit of its text if none of them needs one of its own."""
     text, problems = in_groups(document, members, _restored_together, _restored_alone)
     return Restored(text, tuple(problems))
 
@@ -69,7 +69,7 @@ def _restored_alone(document: Document, member: MemberUndo) -> tuple[str, YamlEr
 
 
 def _restored(document: Document, undo: Undo, *, exact: bool) -> str:
-    """The restored text. exact: by the old bytes, and by no larger edit than these. Raises YamlError (splice)."""
+    """Restore the text. exact: by the old bytes, and by no larger edit than these. Raises YamlError (splice)."""
     if document.node is None or not undo:
         return document.text
     wanted = value_of(_reverted(document.node, undo, exact=False))
@@ -84,13 +84,13 @@ Chain = list[tuple[Live, Entry]]
 
 
 class _Root:
-    """The top of the tree, so that the root has a place like any other entry."""
+    """The top of the tree, which makes its root an entry like any other."""
 
     def __init__(self, node: Node) -> None:
         self.entry = Entry("", 0, node)
 
     def reach(self, segments: list[str]) -> Chain | None:
-        """The collections and entries on the way to an address; None when it is gone."""
+        """Find the collections and entries on the path of an address; None when it is gone."""
         entry = self.entry
         chain: Chain = []
         for segment in segments:
@@ -110,7 +110,7 @@ class _Root:
 
 
 def _reverted(node: Node, undo: Undo, *, exact: bool) -> Part:
-    """The edited tree in which all records are undone. Addresses are those of the text as it is, so they come first."""
+    """Build the tree in which all records are undone. All addresses are resolved before the first record is undone."""
     root = _Root(node)
     targets = [(record, _target(root, record)) for record in undo]
     for record, target in targets:

@@ -1,4 +1,4 @@
-"""From an edited tree to the bytes that change, and to the records that change them back.
+"""Turn an edited tree into the replacements of its text, and into the records that undo them.
 
 Rule of this file: every replacement is bounded by tokens of the old text, and children come before what is around them.
 A value is replaced from behind its colon or dash to the end of its last token, so a comment on that line stays.
@@ -65,7 +65,7 @@ def _live(canvas: Canvas, records: Records, live: Live, path: str) -> None:
 
 
 def _leads_on(live: Live) -> bool:
-    """Whether a collection is but the way to what is edited inside: none of its entries is new, gone or replaced."""
+    """Whether only collections inside a collection are edited: none of its entries is new, gone or replaced."""
     return len(live.entries) == len(live.node.parts) and not any(
         entry.origin < 0 or isinstance(entry.child, Fresh) for entry in live.entries
     )

@@ -13,7 +13,7 @@ _NAMES = frozenset(("apiVersion", "kind", "metadata", "name"))
 
 
 class Header(NamedTuple):
-    """What stands at the top of a node. A text is "" when it is absent or not a scalar; certain: as of a Chunk."""
+    """The fields that identify an object. A text is "" when it is absent or not a scalar; certain: as of a Chunk."""
 
     api_version: str
     kind: str
@@ -24,7 +24,7 @@ class Header(NamedTuple):
 
 
 class Reader:
-    """Pulls whole nodes off a stream of events."""
+    """Reads whole nodes from a stream of events."""
 
     def __init__(self, pull: Pull, limits: Limits, line: int) -> None:
         """`line` is the line number of the start of the text."""
@@ -69,7 +69,7 @@ class Reader:
             event = pull()
 
     def end(self, text: str) -> int:
-        """Where the last token that was read ends. A value that is not there (`? key`) stands at the next token."""
+        """Return where the last token that was read ends. An absent value (`? key`) has the next token's offset."""
         if self.last is None:
             return 0
         at: int = self.last.end_mark.index
@@ -84,7 +84,7 @@ class Reader:
             raise self.fail(event, f"more than {self.limits.aliases} aliases", "alias")
 
     def header(self, event: Event, depth: int) -> Header:
-        """Read the node that `event` begins to its end and answer its header."""
+        """Read the node that `event` begins to its end, and return its header."""
         found: dict[str, str] = {}
         is_map = type(event) is MappingStartEvent
         self.certain = type(event) is not AliasEvent and event.tag is None
@@ -140,6 +140,6 @@ class Reader:
             self.skip(value, depth + 1)
 
     def _trust(self, value: Event) -> None:
-        """A value of the header that only `parse` can read makes it uncertain."""
+        """Make the header uncertain if a value of it can only be read by `parse`."""
         if type(value) is AliasEvent or value.tag is not None:
             self.certain = False

@@ -1,6 +1,6 @@
-"""Read the root of a list document off the event stream: its interesting values, and the items with their bounds.
+"""Read the root of a list document from the event stream: its interesting values, and the items with their bounds.
 
-Rule of this file: events only. Offsets are those of tokens; what belongs to an item beyond them is for `items` to say.
+Rule of this file: events only. Offsets are those of tokens; `items` decides what else belongs to an item.
 """
 
 from typing import Any
@@ -33,7 +33,7 @@ class Value(NamedTuple):
 
     @property
     def scalar(self) -> str:
-        """Its text, "" when it is no scalar."""
+        """The text of a scalar, "" for any other value."""
         event: Any = self.event
         return str(event.value) if type(event) is ScalarEvent else ""
 

@@ -31,7 +31,7 @@ def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
     """Cut the items of a list document; None for anything else.
 
     Anything else: not exactly one document, a root that is no mapping, no `items`, or `items` that is neither a list
-    nor null. Raises YamlError for invalid YAML, and (shape) for an `items` that is an alias or stands behind a `?` key.
+    nor null. Raises YamlError for invalid YAML, and (shape) for an `items` that is an alias or has a `?` key.
     """
     check_separators(text)
     listing = None
@@ -43,7 +43,7 @@ def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
 
 
 def split_exactly(text: str, limits: Limits = LIMITS) -> ItemList | None:
-    """`split_items` by one pass over all events."""
+    """Do as `split_items`, by one pass over all events."""
     reader = Reader(open_events(text, limits), limits, 1)
     try:
         root = _read(text, reader)
@@ -61,7 +61,7 @@ def split_exactly(text: str, limits: Limits = LIMITS) -> ItemList | None:
 
 
 def _read(text: str, reader: Reader) -> Root | None:
-    """The root mapping of the only document."""
+    """Read the root mapping of the only document; None for anything else."""
     pull = reader.pull
     pull()
     if type(pull()) is not DocumentStartEvent or type(start := pull()) is not MappingStartEvent:
@@ -110,7 +110,7 @@ def _list(text: str, reader: Reader, root: Root) -> ItemList:
 
 
 def _edges(listing: ItemList) -> list[int]:
-    """Where the regions begin that are read alone."""
+    """Return the offsets where the regions begin and end that are parsed separately."""
     chunks = (*listing.items, listing.function_config, listing.results)
     return sorted({edge for chunk in chunks if chunk is not None for edge in (chunk.start, chunk.end)})
 
@@ -141,7 +141,7 @@ def _block_items(text: str, reader: Reader, value: Value) -> tuple[tuple[Chunk, 
 
 
 def _foot(text: str, end: int, indent: int) -> int:
-    """Where the comments end that follow the last item at `end` and are indented deeper than its dash."""
+    """Return where the comments end that follow the last item at `end` and are indented deeper than its dash."""
     at = end
     while at < len(text):
         after = offsets.line_end(text, at)

@@ -10,7 +10,7 @@ from krm_function.yamltext.events import check_separators, located, open_events
 from krm_function.yamltext.split.chunk import Chunk
 from krm_function.yamltext.split.header import Header, Reader
 
-LARGE = 50_000  # characters: below, making the patterns of the quick way takes longer than the exact way
+LARGE = 50_000  # characters: below, compiling the patterns of the fast path takes longer than reading all events
 _NOTHING = Header("", "", "", is_map=False, empty=True)
 
 
@@ -31,7 +31,7 @@ def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
 
 
 def split_exactly(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
-    """`split_stream` by one pass over all events."""
+    """Do as `split_stream`, by one pass over all events."""
     starts: list[tuple[int, int]] = []  # offset, line
     headers: list[Header] = []
     try:
