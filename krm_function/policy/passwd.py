@@ -11,7 +11,6 @@ github.com/containerd/containerd 2.0 to 2.4.
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 
 from krm_function.record import NamedTuple
 
@@ -41,9 +40,8 @@ class Users(NamedTuple):
     by_uid: Mapping[int, User]
 
 
-@lru_cache(maxsize=64)
 def users(passwd: str) -> Users:
-    """Read /etc/passwd; every container of an image asks. Raises UnreadableError."""
+    """Read /etc/passwd. Raises UnreadableError."""
     by_name: dict[str, User] = {}
     by_uid: dict[int, User] = {}
     for line in _lines(passwd, "passwd", LONGEST_USER):
@@ -54,7 +52,6 @@ def users(passwd: str) -> Users:
     return Users(by_name, by_uid)
 
 
-@lru_cache(maxsize=64)
 def memberships(group: str) -> Mapping[str, frozenset[int]]:
     """Read /etc/group: user name -> groups that list it, its own-named group left out. Raises UnreadableError."""
     found: dict[str, set[int]] = {}
