@@ -5,6 +5,7 @@ is linear and every text is capped before it is matched.
 """
 
 import re
+from functools import lru_cache
 
 from krm_function.record import NamedTuple
 
@@ -53,6 +54,7 @@ class Image(NamedTuple):
         return text + (f":{self.tag}" if self.tag else "") + (f"@{self.digest}" if self.digest else "")
 
 
+@lru_cache(maxsize=256)
 def parse_image(text: str) -> Image | str:
     """Read a reference; a problem text (lower case, no full stop) when it is none."""
     if not text:

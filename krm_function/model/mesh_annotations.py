@@ -11,6 +11,7 @@ docs/facts/contrast.md#annotations, docs/facts/contrast.md#service-mesh.
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from krm_function.model.workload import PREFIX
@@ -89,8 +90,9 @@ def read_mesh(annotations: Mapping[str, Any]) -> ReadMesh:
     return ReadMesh(read.mesh, (*problems, *read.problems))
 
 
+@lru_cache(maxsize=64)
 def _read(ingress: str | None, egress: str | None, admin: str | None) -> ReadMesh:
-    """The same from the three texts, None for what is absent or no text."""
+    """The same from the three texts, None for what is absent or no text. Several stages ask for every pod."""
     problems: list[MeshProblem] = []
     mesh = Mesh()
     if ingress == DISABLED:

@@ -8,6 +8,7 @@ spelled out in the pod is refused, as genpolicy does since 4.0. The refusal name
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from krm_function.api.kinds import ImageFacts
@@ -58,11 +59,17 @@ class Accounts:
         return {int(row[2]) for row in self.groups if name in row[3].split(",") and row[0] != name} if name else set()
 
 
+@lru_cache(maxsize=64)
+def _read(passwd: str | None, group: str | None) -> Accounts:
+    """The accounts of an image; every container of it asks several times."""
+    return Accounts(passwd, group)
+
+
 def identity(
     image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any], *, pause: bool = False
 ) -> Identity:
     """Who a container runs as. container and pod: their securityContext."""
-    accounts = Accounts(image.passwd, image.group)
+    accounts = _read(image.passwd, image.group)
     user = image.config.get("User") or ""
     uid, gid, groups = _of_image(user, accounts, pause=pause)
     if not pause:
@@ -103,7 +110,7 @@ def nameless(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, 
     parts = user.split(":")
     if own("runAsUser", container, pod) is not None or not parts[0] or (parts[0].isdecimal() and len(parts) <= 2):
         return ""
-    return "" if len(parts) <= 2 and Accounts(image.passwd, image.group).uid_of(parts[0]) is not None else user
+    return "" if len(parts) <= 2 and _read(image.passwd, image.group).uid_of(parts[0]) is not None else user
 
 
 def refusal(
@@ -145,7 +152,7 @@ def _wanted_group(found: Identity, image: ImageFacts) -> int | None:
     That of the image's user, if this is who the container runs as. genpolicy and the nodes leave it out unless the pod
     names it, but the image was made for it.
     """
-    accounts, name = Accounts(image.passwd, image.group), _group_of(image)
+    accounts, name = _read(image.passwd, image.group), _group_of(image)
     uid, _, _ = _of_image(image.config.get("User") or "", accounts, pause=False)
     if not name or uid != found.uid:
         return found.gid

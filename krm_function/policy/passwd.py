@@ -11,6 +11,7 @@ github.com/containerd/containerd 2.0 to 2.4.
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from krm_function.record import NamedTuple
 
@@ -40,8 +41,9 @@ class Users(NamedTuple):
     by_uid: Mapping[int, User]
 
 
+@lru_cache(maxsize=64)
 def users(passwd: str) -> Users:
-    """Read /etc/passwd. Raises UnreadableError."""
+    """Read /etc/passwd; every container of an image asks. Raises UnreadableError."""
     by_name: dict[str, User] = {}
     by_uid: dict[int, User] = {}
     for line in _lines(passwd, "passwd", LONGEST_USER):
@@ -52,6 +54,7 @@ def users(passwd: str) -> Users:
     return Users(by_name, by_uid)
 
 
+@lru_cache(maxsize=64)
 def memberships(group: str) -> Mapping[str, frozenset[int]]:
     """Read /etc/group: user name -> groups that list it, its own-named group left out. Raises UnreadableError."""
     found: dict[str, set[int]] = {}
