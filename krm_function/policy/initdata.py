@@ -42,15 +42,16 @@ class Initdata(NamedTuple):
     data: Mapping[str, str]
 
 
-def encode(document: Initdata) -> bytes:
+def encode(document: Initdata, literal: str | None = None) -> bytes:
     """The TOML bytes: always the same for the same document, always valid TOML.
 
+    literal: name of a file of which it is known that `fits_literal`.
     Raises UnicodeEncodeError for text that is no Unicode (lone surrogates).
     """
     lines = [f"version = {_basic(document.version)}\nalgorithm = {_basic(document.algorithm)}\n\n[data]\n"]
     for key, value in sorted(document.data.items()):
         # TOML drops the first newline after the opening quotes
-        text = f"'''\n{value}'''" if fits_literal(value) else _basic(value)
+        text = f"'''\n{value}'''" if key == literal or fits_literal(value) else _basic(value)
         lines.append(f"{_basic(key)} = {text}\n")
     return "".join(lines).encode()
 

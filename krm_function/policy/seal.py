@@ -3,6 +3,7 @@
 Rule of this file: a workload is sealed whole or not at all. Any finding of severity error means no Sealed.
 """
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from krm_function.policy.base import base_initdata
 from krm_function.policy.containers import containers
 from krm_function.policy.document import HEAD, rego_text
 from krm_function.policy.effective_user import unknown_users
-from krm_function.policy.initdata import POLICY, annotation_and_digest, encode
+from krm_function.policy.initdata import POLICY, annotation_and_digest, encode, fits_literal
 from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 from krm_function.policy.problems import problem, uncovered
 from krm_function.policy.process import DEFAULT_PATH
@@ -84,7 +85,7 @@ def seal(
         what = f"makes a policy {too_long}, which the guest's policy engine refuses"
         return None, (problem(pod, (), what, "shorten the pod's longest values or lists", of="spec"),)
     try:
-        toml = encode(base._replace(data={**base.data, POLICY: rego}))
+        toml = encode(base._replace(data={**base.data, POLICY: rego}), POLICY if _literal(rules) else None)
     except UnicodeEncodeError:
         return None, (problem(pod, (), "holds text that is no Unicode", "remove the lone surrogate", of="spec"),)
     value, digest = annotation_and_digest(toml, *_marks(toml, len(rules)))
@@ -93,9 +94,16 @@ def seal(
     return sealed, (*findings, *exposed(pod), said)
 
 
+@functools.lru_cache(maxsize=1)
 def _know_patterns(rules: str) -> bool:
     """Whether rules are our own, which match a text around a value of the pod."""
     return f"$({PATTERN})" in rules
+
+
+@functools.lru_cache(maxsize=1)
+def _literal(rules: str) -> bool:
+    """Whether a policy with these rules fits a literal string: what `pretty` adds to them always does."""
+    return fits_literal(rules)
 
 
 def _marks(toml: bytes, start: int) -> list[int]:

@@ -129,7 +129,7 @@ def test_widths_of_the_hardware() -> None:
 @given(value=JSON)
 def test_pretty_json_reads_back(value: object) -> None:
     text = pretty(value)
-    assert fits_literal(f"{text}\n}}")
+    assert fits_literal(f"{text}\n}}"), "the seal does not look"
 
     assert json.loads(text) == value
     assert "'''" not in text
