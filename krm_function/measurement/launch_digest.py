@@ -8,7 +8,6 @@ state save area.
 
 import hashlib
 import struct
-from functools import lru_cache
 
 from krm_function.measurement.hexadecimal import hex_bytes
 
@@ -96,7 +95,6 @@ def vmsa_page(eip: int, cpu_signature: int) -> bytes:
     return bytes(page)
 
 
-@lru_cache(maxsize=32)
 def _page_info_rest(ap_eip: int, cpu_signature: int) -> bytes:
     """Build PAGE_INFO without its first field, the digest so far: the same for every further vCPU."""
     contents = hashlib.sha384(vmsa_page(ap_eip, cpu_signature)).digest()

@@ -5,7 +5,6 @@ Rule of this file: a pod on SNP gets the ID blocks of its size and platform, or 
 
 from binascii import b2a_base64
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from krm_function.findings import finding
@@ -81,9 +80,8 @@ def _annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str
     return {f"{key}_{product}": value for key, value in zip(ID_BLOCKS, values, strict=True)}
 
 
-@cache
 def _block_and_auth(measurement: str, ap_eip: str, product: str, vcpus: int, policy: int) -> tuple[str, str]:
-    """Make ID block and ID auth in base64. Most pods of a deployment share their vCPU count, hence the cache."""
+    """Make ID block and ID auth in base64."""
     block = id_block(extend(seed_of(measurement), vcpus, ap_eip_of(ap_eip), SIGNATURES[product]), policy)
     return _base64(block), _base64(id_auth(block))
 

@@ -11,7 +11,6 @@ Rule of this file: what libyaml has not shown is not assumed; where it cannot be
   in the same column), and so does a bracket (a list, and a pair in it).
 """
 
-import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from sys import intern
@@ -56,7 +55,6 @@ class Header:
         return intern(found[1]), intern(found[2]), found[4]
 
 
-@functools.cache
 def header_of_item(column: int) -> Header:
     """The header of a list item whose dash is in a column."""
     margin = " " * (column + 2)
