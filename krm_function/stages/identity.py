@@ -20,7 +20,7 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.hook import hook_of
-from krm_function.model.kinds import LOOKED_INTO
+from krm_function.model.kinds import RELEVANT_BY_CONTENT
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import contrast_names_in, is_contrast_name
@@ -49,7 +49,7 @@ def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document])
     """Return CC0118 for every object that occurs again. documents: what was parsed before, by position."""
     alike: dict[Named, list[int]] = {}
     for index, resource in enumerate(resources):
-        if not resource.may_be(LOOKED_INTO) or index not in documents:
+        if not resource.may_be(RELEVANT_BY_CONTENT) or index not in documents:
             if resource.name:
                 alike.setdefault((resource.kind, resource.name), []).append(index)
             continue

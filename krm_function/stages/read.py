@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.kinds import EDITED, KINDS, LOOKED_INTO
+from krm_function.model.kinds import EDITED, KINDS, RELEVANT_BY_CONTENT
 from krm_function.model.located import placed, yaml_finding
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
@@ -19,7 +19,7 @@ from krm_function.model.workload import EMITTED, ORIGINAL, dig, mapping
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, MemberUndo, YamlError, parse, read_undo, read_value, restore_members
 
-POD_KINDS = LOOKED_INTO.union(KINDS)
+POD_KINDS = RELEVANT_BY_CONTENT.union(KINDS)
 RUNTIME_CLASS = "runtimeClassName"
 NO_CLAIMS: Mapping[int, tuple[Path, ...]] = MappingProxyType({})
 
@@ -78,7 +78,7 @@ def marked(resource: Resource) -> bool:
 
 def _by_value(resource: Resource) -> Document | None:
     """Parse without positions if no finding can refer to it (no pod, or one without runtimeClassName); else None."""
-    if resource.may_be(LOOKED_INTO) or RUNTIME_CLASS in resource.text or marked(resource):
+    if resource.may_be(RELEVANT_BY_CONTENT) or RUNTIME_CLASS in resource.text or marked(resource):
         return None
     try:
         value = read_value(resource.text)
