@@ -38,11 +38,11 @@ def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
     if len(text) > LARGE:
         from krm_function.yamltext.fast.items import cut
 
-        listing = cut(text, limits, lambda part: split_exactly(part, limits))
-    return listing or split_exactly(text, limits)
+        listing = cut(text, limits, lambda part: split_by_events(part, limits))
+    return listing or split_by_events(text, limits)
 
 
-def split_exactly(text: str, limits: Limits = LIMITS) -> ItemList | None:
+def split_by_events(text: str, limits: Limits = LIMITS) -> ItemList | None:
     """Do as `split_items`, by one pass over all events."""
     reader = Reader(open_events(text, limits), limits, 1)
     try:

@@ -26,11 +26,11 @@ def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
     if len(text) > LARGE:
         from krm_function.yamltext.fast.stream import cut
 
-        chunks = cut(text, limits, lambda document: split_exactly(document, limits))
-    return split_exactly(text, limits) if chunks is None else chunks
+        chunks = cut(text, limits, lambda document: split_by_events(document, limits))
+    return split_by_events(text, limits) if chunks is None else chunks
 
 
-def split_exactly(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
+def split_by_events(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
     """Do as `split_stream`, by one pass over all events."""
     starts: list[tuple[int, int]] = []  # offset, line
     headers: list[Header] = []
