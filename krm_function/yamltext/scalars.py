@@ -64,7 +64,7 @@ def _number(text: str, digits: str) -> Scalar:
 
 
 def tagged(text: str, tag: str) -> Scalar:
-    """Return the value of a scalar with a tag. Raises ValueError for a tag that Kubernetes lacks or that does not fit."""
+    """Return the value of a scalar with a tag. Raises ValueError for a tag that is unknown or does not fit."""
     kind = tag.removeprefix(_TAG)
     if tag == "!" or kind in ("str", "timestamp"):
         return text
