@@ -20,7 +20,7 @@ from krm_function.checking.same_object import comparable, excused
 from krm_function.findings import Finding, Path, finding
 from krm_function.manifest.fields import FILE
 from krm_function.model.kinds import KINDS
-from krm_function.model.located import placed, yaml_finding
+from krm_function.model.located import with_position, yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import INITDATA, LOCAL_CONFIG, Workload, dig
@@ -49,7 +49,7 @@ def compare_objects(
             findings.append(yaml_finding(problem, resource.file))
             continue
         after = None if text is None else parse(text)
-        findings += [placed(found, resource, document) for found in _compared(document, after)]
+        findings += [with_position(found, resource, document) for found in _compared(document, after)]
     for value in rendered.added:
         if dig(value, ("metadata", "annotations", LOCAL_CONFIG)) != "true":
             findings.append(finding("CC1115.adds", reference(value)))

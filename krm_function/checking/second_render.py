@@ -16,7 +16,7 @@ from krm_function.checking.pods import Pod
 from krm_function.findings import Finding, finding
 from krm_function.manifest import rtmr0_values
 from krm_function.model.inverse import any_image
-from krm_function.model.located import placed
+from krm_function.model.located import with_position
 from krm_function.model.objects import reference
 from krm_function.model.platforms import is_contrast_name
 from krm_function.model.resource import Resource
@@ -92,7 +92,7 @@ def _ignored(
         if (emitted and not sealed) or (is_contrast and not emitted and ref.name not in handlers):
             code = "CC1115.drops" if emitted else "CC1115.not-known"
             found = finding(code, ref, (*root, "metadata"))
-            findings.append(placed(found, resources[index], output.documents[index]))
+            findings.append(with_position(found, resources[index], output.documents[index]))
     return findings
 
 

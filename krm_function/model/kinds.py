@@ -19,4 +19,4 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 EDITED = frozenset((*KINDS, "RuntimeClass"))  # a render writes to these
-LOOKED_INTO = frozenset(("List", "RuntimeClass"))  # what they contain decides whether they concern Contrast
+KINDS_BY_CONTENT = frozenset(("List", "RuntimeClass"))  # what they contain decides whether they concern Contrast

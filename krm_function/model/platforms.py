@@ -155,7 +155,7 @@ def is_handler(name: str) -> bool:
     return isinstance(parse_runtime_class(name), Platform) and not is_placeholder(name)
 
 
-def suggest(name: str) -> str:
+def suggest_placeholder(name: str) -> str:
     """Return the placeholder that is closest to a name, or ""."""
     known = (BARE, *(placeholder(platform) for platform in PLATFORMS.values()))
     return nearest(name.strip().replace("_", "-").replace(".", "-"), known)

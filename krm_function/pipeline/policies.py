@@ -13,7 +13,7 @@ from krm_function.model.objects import objects
 from krm_function.model.resource import Resource
 from krm_function.model.workload import INITDATA
 from krm_function.pipeline.workload import WorkloadRender
-from krm_function.stages.read import Read, read
+from krm_function.stages.read import ReadDocuments, read
 
 if TYPE_CHECKING:
     from krm_function.pipeline.sealer import Sealer
@@ -29,7 +29,7 @@ def with_policies(
     workloads: Sequence[WorkloadRender],
     config: Config,
     resources: Sequence[Resource],
-    source: Read,
+    source: ReadDocuments,
     engine: "Engine | None",
     sealer: "Sealer | None",
 ) -> tuple[list[WorkloadRender], tuple[Finding, ...]]:

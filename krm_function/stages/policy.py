@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from krm_function.api.kinds import EMPTY, ImageFacts
 from krm_function.findings import Finding, finding
-from krm_function.model.annotations import TOTAL, size
+from krm_function.model.annotations import TOTAL, annotations_size
 from krm_function.model.edits import Edit
 from krm_function.model.profiles import Profile
 from krm_function.model.workload import INITDATA, Workload
@@ -96,7 +96,7 @@ def _annotated(workload: Workload, value: str, sealed: str, findings: tuple[Find
     """Make the edit that puts an initdata annotation into the pod template, if all annotations fit."""
     reason = f"policy {sealed[:16]}… over the pod as it stands here"
     edits = workload.annotate([(INITDATA, value, reason)], "CC0606")
-    bytes_of_all = size(workload.annotations | {INITDATA: value})
+    bytes_of_all = annotations_size(workload.annotations | {INITDATA: value})
     if bytes_of_all > TOTAL:
         path = (*workload.metadata_path, "annotations")
         return Sealing(findings=(finding("CC0611", workload.ref, path, size=bytes_of_all, limit=TOTAL),))

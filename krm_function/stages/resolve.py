@@ -26,7 +26,7 @@ from krm_function.model.platforms import (
     Platform,
     parse_runtime_class,
     placeholder,
-    suggest,
+    suggest_placeholder,
     with_gpu,
 )
 from krm_function.model.workload import Workload
@@ -73,7 +73,7 @@ def resolve(workload: Workload, release: Release, default: str) -> Resolved:
         case Insecure():
             return failed("CC0405", platform=name)
         case _:
-            near = suggest(name)
+            near = suggest_placeholder(name)
             known = ", ".join(placeholder(entry) for entry in PLATFORMS.values())
             return failed("CC0401.near" if near else "CC0401", name=name, known=known, near=near)
     facts = release.platforms.get(platform.name)

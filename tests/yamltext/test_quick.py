@@ -12,7 +12,7 @@ from benchmarks.inputs import mixed, ordinary, stream
 from krm_function.yamltext import LIMITS, Chunk, Limits, YamlError
 from krm_function.yamltext.fast.stream import _HEADER, cut
 from krm_function.yamltext.fast.validate import _BRACKETS, _COLUMNS, deep, shortened
-from krm_function.yamltext.split.stream import split_exactly
+from krm_function.yamltext.split.stream import split_stream_by_events
 from tests.hosts.test_pass_through import ODD, STREAMS
 
 ROOT = Path(__file__).parents[2]
@@ -26,11 +26,11 @@ def quickly(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...] | None:
 
     def exactly(document: str) -> tuple[Chunk, ...]:
         asked.append(document)
-        return split_exactly(document, limits)
+        return split_stream_by_events(document, limits)
 
     found = cut(text, limits, exactly)
     try:
-        wanted = split_exactly(text, limits)
+        wanted = split_stream_by_events(text, limits)
     except YamlError:
         assert found is None, text
         return None

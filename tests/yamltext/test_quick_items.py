@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from benchmarks.inputs import mixed, options, ordinary, resource_list
 from krm_function.yamltext import LIMITS, ItemList, YamlError
 from krm_function.yamltext.fast.items import cut
-from krm_function.yamltext.split.items import split_exactly
+from krm_function.yamltext.split.items import split_items_by_events
 from tests.hosts.test_pass_through import LISTS
 
 ROOT = Path(__file__).parents[2]
@@ -26,12 +26,12 @@ def quickly(text: str, most: int = 1) -> ItemList | None:
 
     def exactly(part: str) -> ItemList | None:
         asked.append(part)
-        return split_exactly(part, LIMITS)
+        return split_items_by_events(part, LIMITS)
 
     found = cut(text, LIMITS, exactly)
     if found is None:
         return None
-    assert found == split_exactly(text, LIMITS), text
+    assert found == split_items_by_events(text, LIMITS), text
     return found if len(asked) <= most else None
 
 
@@ -43,9 +43,9 @@ def test_lists_of_every_shape(head: str, item: str, tail: str, indent: str) -> N
     items = "".join(f"{indent}{line}" for line in (item * 6).splitlines(keepends=True))
     text = head + items + tail
     try:
-        split_exactly(text, LIMITS)
+        split_items_by_events(text, LIMITS)
     except YamlError:
-        assert cut(text, LIMITS, lambda part: split_exactly(part, LIMITS)) is None
+        assert cut(text, LIMITS, lambda part: split_items_by_events(part, LIMITS)) is None
         return
     quickly(text)
 
@@ -100,9 +100,9 @@ def test_recorded_lists(name: str) -> None:
 def test_what_could_fool_it(bad: str) -> None:
     for text in (HEAD + ITEM * 3 + bad + ITEM * 3, HEAD + bad + ITEM * 5, HEAD + ITEM * 5 + bad, HEAD + bad * 6 + TAIL):
         try:
-            split_exactly(text, LIMITS)
+            split_items_by_events(text, LIMITS)
         except YamlError:
-            assert cut(text, LIMITS, lambda part: split_exactly(part, LIMITS)) is None, text
+            assert cut(text, LIMITS, lambda part: split_items_by_events(part, LIMITS)) is None, text
         else:
             quickly(text)
 
@@ -124,8 +124,8 @@ LINES = st.sampled_from(
 def test_random_lists(lines: list[str]) -> None:
     text = HEAD + ITEM + "".join(lines)
     try:
-        split_exactly(text, LIMITS)
+        split_items_by_events(text, LIMITS)
     except YamlError:
-        assert cut(text, LIMITS, lambda part: split_exactly(part, LIMITS)) is None, text
+        assert cut(text, LIMITS, lambda part: split_items_by_events(part, LIMITS)) is None, text
     else:
         quickly(text)

@@ -7,7 +7,7 @@ with it entry by entry, so that only what differs is written; the value of an al
 from typing import Any
 
 from krm_function.yamltext.changes import Change, same, step
-from krm_function.yamltext.edit.tree import Entry, Fresh, Live, Part, value_of
+from krm_function.yamltext.edit.tree import Fresh, Live, LiveEntry, Part, value_of
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.offsets import content, has_colon
 
@@ -29,7 +29,7 @@ def edit(part: Part, change: Change, at: int = 0) -> Part:
         if entry is None or (last and op == "remove"):
             return _edit_key(part, entry, change, at)
     elif last and op == "insert":
-        part.entries.insert(int(path[at]), Entry(None, -1, Fresh(new)))
+        part.entries.insert(int(path[at]), LiveEntry(None, -1, Fresh(new)))
         return part
     elif last and op == "remove":
         del part.entries[int(path[at])]
@@ -40,7 +40,7 @@ def edit(part: Part, change: Change, at: int = 0) -> Part:
     return part
 
 
-def _edit_key(part: Live, entry: Entry | None, change: Change, at: int) -> Part:
+def _edit_key(part: Live, entry: LiveEntry | None, change: Change, at: int) -> Part:
     """Remove a key, or set one that is not in the map itself."""
     path, op, new = change
     key = str(path[at])
@@ -52,14 +52,14 @@ def _edit_key(part: Live, entry: Entry | None, change: Change, at: int) -> Part:
             part.entries.remove(entry)
         return part
     if key in merged:
-        part.entries.append(Entry(key, -1, Fresh(step(merged[key], change, at + 1))))
+        part.entries.append(LiveEntry(key, -1, Fresh(step(merged[key], change, at + 1))))
         return part
     for origin, (_, value, name) in enumerate(part.node.parts):
         if name == key:  # it was removed before: restore its position
             before = sum(0 <= other.origin < origin for other in part.entries)
-            part.entries.insert(before, Entry(key, origin, _assign(value, new)))
+            part.entries.insert(before, LiveEntry(key, origin, _assign(value, new)))
             return part
-    part.entries.append(Entry(key, -1, Fresh(new)))
+    part.entries.append(LiveEntry(key, -1, Fresh(new)))
     return part
 
 
@@ -97,7 +97,7 @@ def _assign_list(live: Live, old: list[Any], new: list[Any]) -> Part:
     changed = live.entries[head : len(old) - tail]
     for entry, value in zip(changed, middle, strict=False):
         entry.child = _assign(entry.child, value)
-    more = [Entry(None, -1, Fresh(value)) for value in middle[len(changed) :]]
+    more = [LiveEntry(None, -1, Fresh(value)) for value in middle[len(changed) :]]
     live.entries[head : len(old) - tail] = changed[: len(middle)] + more
     return live
 

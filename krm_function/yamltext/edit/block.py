@@ -9,9 +9,9 @@ from bisect import bisect
 from itertools import accumulate
 
 from krm_function.yamltext import offsets, writer
-from krm_function.yamltext.edit.replacements import Canvas, Place
-from krm_function.yamltext.edit.tree import Entry, value_of
-from krm_function.yamltext.edit.undo_write import Records
+from krm_function.yamltext.edit.replacements import CollectionSpans, Replacements
+from krm_function.yamltext.edit.tree import LiveEntry, value_of
+from krm_function.yamltext.edit.undo_write import UndoRecords
 
 Spans = dict[int, tuple[int, int]]
 
@@ -19,7 +19,7 @@ Spans = dict[int, tuple[int, int]]
 class BlockEdit:
     """The edit of the entries of one block collection."""
 
-    def __init__(self, canvas: Canvas, place: Place) -> None:
+    def __init__(self, canvas: Replacements, place: CollectionSpans) -> None:
         """Prepare the edit of the entries of `place`."""
         self.canvas = canvas
         self.text = canvas.text
@@ -28,7 +28,7 @@ class BlockEdit:
         self.alive = [entry.origin for entry in self.live.entries if entry.origin >= 0]
         self.spans: Spans = {}
 
-    def remove(self, records: Records) -> None:
+    def remove(self, records: UndoRecords) -> None:
         """Remove the entries that are gone from the text."""
         text, alive = self.text, self.alive
         if len(alive) == len(self.starts):
@@ -90,7 +90,7 @@ class BlockEdit:
 
     def insert(self, inner: int) -> None:
         """Insert the entries that are new. `inner`: where lines were appended to the collections inside, or 0."""
-        waiting: list[Entry] = []
+        waiting: list[LiveEntry] = []
         for entry in self.live.entries:
             if entry.origin < 0:
                 waiting.append(entry)
@@ -101,13 +101,13 @@ class BlockEdit:
         for new in waiting:
             self._append(new, max(offsets.line_end(self.text, self.ends[self.alive[-1]]), inner))
 
-    def _written(self, entry: Entry, style: writer.Style) -> str:
+    def _written(self, entry: LiveEntry, style: writer.Style) -> str:
         value = value_of(entry.child)
         if self.live.node.kind == "map":
             return writer.pair(entry.key or "", value, self.column, style)
         return "-" + writer.behind(value, self.column, style, item=True)
 
-    def _insert_before(self, entry: Entry, index: int) -> None:
+    def _insert_before(self, entry: LiveEntry, index: int) -> None:
         text, column = self.text, self.column
         at = self.starts[index]
         style = self.canvas.style(at)
@@ -146,7 +146,7 @@ class BlockEdit:
             lines -= 1
         return at
 
-    def _append(self, entry: Entry, last: int) -> None:
+    def _append(self, entry: LiveEntry, last: int) -> None:
         text = self.text
         lines = 0
         if entry.raw is not None:

@@ -7,7 +7,7 @@ the image of the container called web, `#0` the first item of a list.
 
 from collections.abc import Callable, Iterator
 
-from krm_function.yamltext.edit.tree import Entry, Live, Part, value_of
+from krm_function.yamltext.edit.tree import Live, LiveEntry, Part, value_of
 from krm_function.yamltext.nodes import Node
 
 _LONGEST = 12  # characters of an index: no list has more items
@@ -38,7 +38,7 @@ def pointer(path: tuple[str | int, ...]) -> str:
     return "".join(f"/#{part}" if isinstance(part, int) else f"/{escape(part)}" for part in path)
 
 
-def addresses(live: Live, path: str) -> Iterator[tuple[Entry, str]]:
+def addresses(live: Live, path: str) -> Iterator[tuple[LiveEntry, str]]:
     """Yield the new and edited entries of a collection with their addresses. path: the address of the collection."""
     segment = segments(live)
     for index, entry in enumerate(live.entries):
@@ -63,7 +63,7 @@ def segments(live: Live) -> Callable[[int], str]:
     return segment
 
 
-def entry_of(live: Live, segment: str) -> Entry | None:
+def entry_of(live: Live, segment: str) -> LiveEntry | None:
     """Find the entry that a segment addresses; None when it is gone."""
     if live.node.kind == "map":
         key = unescape(segment)

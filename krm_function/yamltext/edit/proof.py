@@ -15,10 +15,10 @@ from krm_function.yamltext.changes import same
 from krm_function.yamltext.document import Document
 from krm_function.yamltext.edit.anchors import shares_lost_anchor, unshare
 from krm_function.yamltext.edit.apply_changes import settle
-from krm_function.yamltext.edit.replacements import Canvas
+from krm_function.yamltext.edit.replacements import Replacements
 from krm_function.yamltext.edit.rewrite import emit
 from krm_function.yamltext.edit.tree import Live, Part
-from krm_function.yamltext.edit.undo_write import NoRecords, Records, Undo
+from krm_function.yamltext.edit.undo_write import NoUndoRecords, Undo, UndoRecords
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.fast.values import read_value
 from krm_function.yamltext.final_newline import guard_end
@@ -29,7 +29,7 @@ _STAND_IN = '["records"]'  # JSON of its own kind, so that it is written as the 
 _compact = JSONEncoder(separators=(",", ":")).encode
 
 
-class Keep(NamedTuple):
+class UndoPlace(NamedTuple):
     """The place for the undo records of one object.
 
     node: the object in the tree, None if it is only there by an alias. at: the address, from the object on, of the
@@ -56,7 +56,7 @@ def rewrite(
     document: Document,
     make: Callable[[Node, Sequence[str]], Part],
     wanted: Callable[[Sequence[str]], Any],
-    keeps: Sequence[Keep] = (),
+    keeps: Sequence[UndoPlace] = (),
     *,
     recorded: bool = True,
     smallest: bool = False,
@@ -73,12 +73,12 @@ def rewrite(
         return _from_nothing(document, wanted([to_json([])] * len(keeps)))
     depth = _WHOLE
     while depth >= 0:
-        part, canvas, undo = _draft(
+        part, canvas, undo = _attempt(
             document, root, make(root, [_STAND_IN] * len(keeps)), depth, keeps, recorded=recorded
         )
         records = [to_json(one) for one in undo] if keeps else []
         if keeps and not _fill_in(canvas, records):
-            canvas = _draft(document, root, make(root, records), depth, keeps, recorded=recorded).canvas
+            canvas = _attempt(document, root, make(root, records), depth, keeps, recorded=recorded).canvas
         new = canvas.result()
         if _reads_as(new, wanted(records)):
             return Rewritten(new, undo)
@@ -86,45 +86,47 @@ def rewrite(
     raise YamlError("no edit of the text reads back as intended", document.line, 1, "splice")
 
 
-class _Draft(NamedTuple):
+class _Attempt(NamedTuple):
     """One attempt: the edited tree, the replacements that write it, and the undo records of each object."""
 
     part: Part
-    canvas: Canvas
+    canvas: Replacements
     undo: tuple[Undo, ...]
 
 
-def _draft(document: Document, root: Node, part: Part, depth: int, keeps: Sequence[Keep], *, recorded: bool) -> _Draft:
+def _attempt(
+    document: Document, root: Node, part: Part, depth: int, keeps: Sequence[UndoPlace], *, recorded: bool
+) -> _Attempt:
     """Write a tree. Raises YamlError (splice) if several objects keep records and are not independent."""
     text = document.text
     for _ in range(2 if "*" in text else 1):  # what is written out may take another anchor with it
         part = unshare(settle(part, text, depth), root, text)
-    canvas = Canvas(text, max(0, _dash_offset(text, root)))
+    canvas = Replacements(text, max(0, _dash_offset(text, root)))
     canvas.open_end = guard_end(part, text)
     if len(keeps) < 2:
-        records = _records(keeps[0] if keeps else None) if recorded else NoRecords()
+        records = _records(keeps[0] if keeps else None) if recorded else NoUndoRecords()
         emit(canvas, records, part, root, document.item)
-        return _Draft(part, canvas, (records.undo,))
-    members = {id(keep.node): Records(keep.at) for keep in keeps if keep.node is not None}
-    records = Records(members=members)
+        return _Attempt(part, canvas, (records.undo,))
+    members = {id(keep.node): UndoRecords(keep.at) for keep in keeps if keep.node is not None}
+    records = UndoRecords(members=members)
     emit(canvas, records, part, root, document.item)
     starts = [keep.node.start for keep in keeps if keep.node is not None]
     if len(members) < len(keeps) or records.undo or ("*" in text and shares_lost_anchor(part, root, starts)):
         raise YamlError("objects that cannot be edited together", document.line, 1, "splice")
-    return _Draft(part, canvas, tuple(one.undo for one in members.values()))
+    return _Attempt(part, canvas, tuple(one.undo for one in members.values()))
 
 
-def _records(keep: Keep | None) -> Records:
+def _records(keep: UndoPlace | None) -> UndoRecords:
     """Make the records of one object, and of what else its edit changes: aliases of its anchors in other objects."""
     if keep is None or keep.node is None:
-        return Records()
-    own = Records(keep.at)
-    around = Records(members={id(keep.node): own})
+        return UndoRecords()
+    own = UndoRecords(keep.at)
+    around = UndoRecords(members={id(keep.node): own})
     around.undo = own.undo
     return around
 
 
-def _fill_in(canvas: Canvas, records: Sequence[str]) -> bool:
+def _fill_in(canvas: Replacements, records: Sequence[str]) -> bool:
     """Replace the stand-ins by the records of each object; False if the stand-ins are ambiguous."""
     in_block, in_flow = writer.scalar(_STAND_IN), writer.quoted(_STAND_IN)
     at = [

@@ -11,7 +11,7 @@ from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.writer import Style
 
 
-class Place(NamedTuple):
+class CollectionSpans(NamedTuple):
     """An edited collection: its address, and where its entries begin and end in the text."""
 
     live: Live
@@ -20,7 +20,7 @@ class Place(NamedTuple):
     ends: list[int]
 
 
-class Hole(NamedTuple):
+class ReplacedValue(NamedTuple):
     """A replaced value: its address, its span, the column of the entries around it, and their collection."""
 
     path: str
@@ -30,7 +30,7 @@ class Hole(NamedTuple):
     parent: Node
 
 
-class Canvas:
+class Replacements:
     """Collects the replacements of one text."""
 
     def __init__(self, text: str, dash: int) -> None:

@@ -13,8 +13,8 @@ from krm_function.yamltext.document import Document
 from krm_function.yamltext.edit.members import in_groups
 from krm_function.yamltext.edit.pointer import entry_of, unescape
 from krm_function.yamltext.edit.proof import rewrite
-from krm_function.yamltext.edit.tree import Entry, Fresh, Live, Part, value_of
-from krm_function.yamltext.edit.undo_write import Undo, read_raw, within
+from krm_function.yamltext.edit.tree import Fresh, Live, LiveEntry, Part, value_of
+from krm_function.yamltext.edit.undo_write import Undo, from_document, read_raw
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.nodes import Node
 
@@ -43,7 +43,7 @@ def restore(document: Document, undo: Undo, root: Path = ()) -> str:
     """
     if document.node is None or not undo:
         return document.text
-    undo = within(undo, root)
+    undo = from_document(undo, root)
     try:
         return _restored(document, undo, exact=True)
     except YamlError:
@@ -57,7 +57,7 @@ def restore_members(document: Document, members: Sequence[MemberUndo]) -> Restor
 
 
 def _restored_together(document: Document, members: Sequence[MemberUndo]) -> tuple[str, list[YamlError | None]]:
-    undo = [record for member in members for record in within(member.undo, member.root)]
+    undo = [record for member in members for record in from_document(member.undo, member.root)]
     return _restored(document, undo, exact=True), [None] * len(members)
 
 
@@ -80,14 +80,14 @@ def _restored(document: Document, undo: Undo, *, exact: bool) -> str:
     return rewrite(document, make, lambda _: wanted, recorded=False, smallest=exact).text
 
 
-Chain = list[tuple[Live, Entry]]
+Chain = list[tuple[Live, LiveEntry]]
 
 
 class _Root:
     """The top of the tree, which makes its root an entry like any other."""
 
     def __init__(self, node: Node) -> None:
-        self.entry = Entry("", 0, node)
+        self.entry = LiveEntry("", 0, node)
 
     def reach(self, segments: list[str]) -> Chain | None:
         """Find the collections and entries on the path of an address; None when it is gone."""
@@ -102,7 +102,7 @@ class _Root:
             entry = found
         return chain
 
-    def open(self, entry: Entry) -> Live | None:
+    def open(self, entry: LiveEntry) -> Live | None:
         """Make the collection in an entry editable; None when there is none."""
         if isinstance(entry.child, Node) and entry.child.kind in ("map", "seq"):
             entry.child = Live(entry.child)
@@ -122,14 +122,14 @@ def _reverted(node: Node, undo: Undo, *, exact: bool) -> Part:
         elif record[0] == "~":
             entry.child = Fresh(read_raw(record[2]), None, record[2] if exact else None)
         elif record[0] == "+":
-            _put_back(root, chain, record, follower, exact=exact)
+            _insert_again(root, chain, record, follower, exact=exact)
     for record, target in targets:
         if target is not None and record[0] == "-":
-            _take_away(target[0], record[2] if len(record) > 2 else 0)
+            _remove_added(target[0], record[2] if len(record) > 2 else 0)
     return root.entry.child
 
 
-def _target(root: _Root, record: list[Any]) -> tuple[Chain, Entry, Entry | None] | None:
+def _target(root: _Root, record: list[Any]) -> tuple[Chain, LiveEntry, LiveEntry | None] | None:
     segments = record[1].split("/")[1:]
     if record[0] != "+":
         chain = root.reach(segments)
@@ -147,7 +147,7 @@ def _target(root: _Root, record: list[Any]) -> tuple[Chain, Entry, Entry | None]
     return chain, parent, follower
 
 
-def _put_back(root: _Root, chain: Chain, record: list[Any], follower: Entry | None, *, exact: bool) -> None:
+def _insert_again(root: _Root, chain: Chain, record: list[Any], follower: LiveEntry | None, *, exact: bool) -> None:
     parent = chain[-1][1] if chain else root.entry
     live = parent.child
     if not isinstance(live, Live):
@@ -159,14 +159,14 @@ def _put_back(root: _Root, chain: Chain, record: list[Any], follower: Entry | No
         if there is not None:
             there.child = Fresh(record[2])
             return
-    entry = Entry(key, -1, Fresh(record[2]))
+    entry = LiveEntry(key, -1, Fresh(record[2]))
     if exact and len(record) > 3 and record[3]:
         entry.raw = record[3]
         entry.gap = min(record[5], _FARTHEST) if len(record) > 5 else 0
     live.entries.insert(live.entries.index(follower) if follower in live.entries else len(live.entries), entry)
 
 
-def _take_away(chain: Chain, around: int) -> None:
+def _remove_added(chain: Chain, around: int) -> None:
     while chain:
         live, entry = chain.pop()
         if entry in live.entries:

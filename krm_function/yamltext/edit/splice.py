@@ -13,7 +13,7 @@ from krm_function.yamltext.document import Document
 from krm_function.yamltext.edit.apply_changes import edit
 from krm_function.yamltext.edit.members import in_groups
 from krm_function.yamltext.edit.pointer import pointer
-from krm_function.yamltext.edit.proof import Keep, rewrite
+from krm_function.yamltext.edit.proof import UndoPlace, rewrite
 from krm_function.yamltext.edit.tree import Part
 from krm_function.yamltext.edit.undo_write import Undo
 from krm_function.yamltext.errors import YamlError
@@ -133,7 +133,7 @@ class _Object(NamedTuple):
     at: Path
     value: Any
     is_changed: bool
-    keep: Keep
+    keep: UndoPlace
 
     def keeping(self, records: str) -> Any:
         """Return the value with its undo records. Raises ChangeError if their path cannot be created."""
@@ -147,7 +147,7 @@ def _changed(document: Document, member: MemberChanges) -> _Object:
     for part in root:
         before = before[part]
     after = apply(before, list(changes))
-    keep = Keep(_node_at(document.node, root), pointer(at))
+    keep = UndoPlace(_node_at(document.node, root), pointer(at))
     made = _Object(root, [*changes, *_parents(after, at)], at, after, not same(after, before), keep)
     if made.is_changed:
         made.keeping("")

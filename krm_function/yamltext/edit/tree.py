@@ -22,7 +22,7 @@ class Fresh:
         self.raw = raw
 
 
-class Entry:
+class LiveEntry:
     """A pair or an item of a Live. `key` is None for items and for a merge key; `origin` is -1 for a new one.
 
     `raw`: the exact bytes of a new entry, `gap` lines of comments away from its neighbour.
@@ -48,11 +48,11 @@ class Live:
         """Start with the entries as they are."""
         self.node = node
         if node.kind == "map":
-            self.entries = [Entry(part[2], index, part[1]) for index, part in enumerate(node.parts)]
+            self.entries = [LiveEntry(part[2], index, part[1]) for index, part in enumerate(node.parts)]
         else:
-            self.entries = [Entry(None, index, part) for index, part in enumerate(node.parts)]
+            self.entries = [LiveEntry(None, index, part) for index, part in enumerate(node.parts)]
 
-    def find(self, key: str) -> Entry | None:
+    def find(self, key: str) -> LiveEntry | None:
         """Find the entry of a key that is in the map itself."""
         for entry in self.entries:
             if entry.key == key:

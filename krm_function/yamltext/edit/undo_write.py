@@ -10,7 +10,7 @@ from typing import Any
 
 from krm_function.yamltext.changes import Path, same
 from krm_function.yamltext.edit.pointer import escape, pointer, segments
-from krm_function.yamltext.edit.tree import Entry, Live, value_of
+from krm_function.yamltext.edit.tree import Live, LiveEntry, value_of
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.fast.values import read_value
 from krm_function.yamltext.nodes import Node
@@ -19,16 +19,16 @@ Undo = list[list[Any]]
 Removed = tuple[int, str, int]  # an entry that is gone: its index, its bytes, lines of comments up to what follows
 
 
-def within(undo: Undo, root: Path) -> Undo:
+def from_document(undo: Undo, root: Path) -> Undo:
     """Return the records of the object at `root` with addresses that start at its document."""
     prefix = pointer(root)
     return [[record[0], prefix + record[1], *record[2:]] for record in undo]
 
 
-class Records:
+class UndoRecords:
     """Collects the undo records of one edit."""
 
-    def __init__(self, keep: str = "", members: "Mapping[int, Records] | None" = None) -> None:
+    def __init__(self, keep: str = "", members: "Mapping[int, UndoRecords] | None" = None) -> None:
         """Start without records.
 
         keep: the address of the string that will hold them, "" without any. members: by identity of their nodes,
@@ -38,7 +38,7 @@ class Records:
         self.members = members
         self.undo: Undo = []
 
-    def of(self, node: Node, path: str) -> "tuple[Records, str]":
+    def of(self, node: Node, path: str) -> "tuple[UndoRecords, str]":
         """Return the records to which a node at an address belongs, and its address in them."""
         own = self.members.get(id(node)) if self.members else None
         return (self, path) if own is None else (own, "")
@@ -47,12 +47,12 @@ class Records:
         """Record that the bytes `raw` were replaced; `again`: returns what would be written for their value."""
         if "\n" not in raw and raw == again():
             self.undo.append(["=", path, before])
-        elif _says(raw, before):
+        elif _reads_as(raw, before):
             self.undo.append(["~", path, raw])
         else:
             self.undo.append(["=", path, before, raw])
 
-    def added(self, path: str, parent: Node, entry: Entry) -> None:
+    def added(self, path: str, parent: Node, entry: LiveEntry) -> None:
         """Record a new entry. Undoing a new map or list removes only the entries that it was added with.
 
         A host or a person may have added more. An item of a list is removed as a whole. The map that holds the records
@@ -91,20 +91,20 @@ class Records:
             self.undo.append(record)
 
 
-class NoRecords(Records):
+class NoUndoRecords(UndoRecords):
     """Collects none, for an edit that is never undone."""
 
     def replaced(self, path: str, before: Any, raw: str, again: Callable[[], str]) -> None:
         """Do nothing."""
 
-    def added(self, path: str, parent: Node, entry: Entry) -> None:
+    def added(self, path: str, parent: Node, entry: LiveEntry) -> None:
         """Do nothing."""
 
     def removed(self, live: Live, path: str, gone: Sequence[Removed]) -> None:
         """Do nothing."""
 
 
-def _says(raw: str, value: Any) -> bool:
+def _reads_as(raw: str, value: Any) -> bool:
     try:
         return same(read_raw(raw), value)
     except YamlError:
