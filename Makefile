@@ -10,11 +10,12 @@ PIP      := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint tools docs bench bench-policy fuzz clean
+.PHONY: help demo test nightly lint tools docs bench bench-policy fuzz clean
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
 	@echo "make test   everything CI checks: linters, types, the real tools, all tests"
+	@echo "make nightly  all cases of all cross products, with new random examples; fuzz"
 	@echo "make lint   linters and types only"
 	@echo "make tools  build the pinned kustomize, Helm, registry, OPA, containerd, go-yaml, Kubernetes' defaults, Go's readers, two regorus into the cache, fetch Chromium, find kpt"
 	@echo "make docs   write the generated pages and pictures of docs/"
@@ -34,7 +35,15 @@ demo: .venv/installed
 	@echo "manifest:           $(DEMO)/manifest.json"
 
 test: lint tools
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+# all cases of all cross products, with new random examples; NIGHTLY_SEED=number repeats a run
+nightly: NIGHTLY_SEED ?= $(shell date +%Y%m%d%H%M)
+nightly: lint tools
+	@echo "NIGHTLY_SEED=$(NIGHTLY_SEED)"
+	PROPERTY_SEED=$(NIGHTLY_SEED) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --nightly \
+	  --hypothesis-seed=$(NIGHTLY_SEED)
+	$(MAKE) fuzz FUZZ_SEED=$(NIGHTLY_SEED)
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check

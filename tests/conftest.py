@@ -1,17 +1,52 @@
-"""Every run tries the same examples, so that a failure is the change's and not the day's.
+"""Which tests run, and with which examples.
 
-`HYPOTHESIS_RANDOM=1` tries others. Signals that the caller of the tests ignores (`nohup`, a shell's background jobs)
-have their default effect again, since programs under test inherit that.
+| run | tests | examples of Hypothesis and seeds |
+|---|---|---|
+| `pytest` | all without the marker `nightly` | the same in every run, so that a failure is the change's and not the day's |
+| `pytest --nightly` | all | new ones; `PROPERTY_SEED=number` and `--hypothesis-seed=number` repeat a run |
+
+`HYPOTHESIS_RANDOM=1` gives new examples without `--nightly`. Signals that the caller of the tests ignores (`nohup`, a
+shell's background jobs) have their default effect again, since programs under test inherit that.
 """
 
+import gc
 import os
 import signal
 
+import pytest
 from hypothesis import settings
+
+from tests.selection import COLLECTED, NIGHTLY, Collected
 
 for ignorable, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(ignorable) is signal.SIG_IGN:
         signal.signal(ignorable, usual)
 
-settings.register_profile("steady", derandomize=not os.environ.get("HYPOTHESIS_RANDOM"), deadline=None)
-settings.load_profile("steady")
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--nightly", action="store_true", help="run the tests marked nightly as well, with new examples")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    nightly = config.getoption("--nightly")
+    config.stash[NIGHTLY] = nightly
+    settings.register_profile(
+        "contrast-krm", derandomize=not (nightly or os.environ.get("HYPOTHESIS_RANDOM")), deadline=None
+    )
+    settings.load_profile("contrast-krm")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked nightly, unless all is to run."""
+    every = list(items)
+    if not config.stash[NIGHTLY]:
+        items[:] = [item for item in every if item.get_closest_marker("nightly") is None]
+        config.hook.pytest_deselected(items=[item for item in every if item.get_closest_marker("nightly")])
+    config.stash[COLLECTED] = Collected(every, list(items))
+
+
+def pytest_collection_finish() -> None:
+    """Do not let the collector of garbage walk over thousands of test items again and again."""
+    gc.collect()
+    gc.freeze()
