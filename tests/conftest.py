@@ -2,7 +2,7 @@
 
 | run | tests | examples of Hypothesis and seeds |
 |---|---|---|
-| `pytest` | all without the marker `nightly` | the same in every run, so that a failure is the change's and not the day's |
+| `pytest` | all without the marker `nightly` | always the same: a failure is the change's, not the day's |
 | `pytest --nightly` | all | new ones; `PROPERTY_SEED=number` and `--hypothesis-seed=number` repeat a run |
 
 `HYPOTHESIS_RANDOM=1` gives new examples without `--nightly`. Signals that the caller of the tests ignores (`nohup`, a
@@ -50,3 +50,9 @@ def pytest_collection_finish() -> None:
     """Do not let the collector of garbage walk over thousands of test items again and again."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def nightly(request: pytest.FixtureRequest) -> bool:
+    """Whether a test that loops over a cross product itself is to take all of it."""
+    return request.config.stash[NIGHTLY]

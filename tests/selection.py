@@ -27,6 +27,16 @@ class Collected(NamedTuple):
 COLLECTED = pytest.StashKey[Collected]()
 
 
+def function_of(item: pytest.Item) -> str:
+    """The test function that an item is a case of."""
+    return item.nodeid.partition("[")[0]
+
+
+def indices_of(item: pytest.Item) -> Mapping[str, int]:
+    """Which of its values each parameter has in a case."""
+    return item.callspec.indices if hasattr(item, "callspec") else {}
+
+
 def _pairs(one: Combination) -> set[tuple[int, int, int, int]]:
     """The pairs of values in a combination: two parameters and an index for each."""
     return {(left, right, one[left], one[right]) for left, right in combinations(range(len(one)), 2)}
@@ -48,9 +58,7 @@ def all_pairs(sizes: Sequence[int]) -> list[Combination]:
     return sorted(chosen) if len(sizes) > 1 else left
 
 
-def in_pairs(
-    parameters: Mapping[str, Iterable[Any]], *, unless: Any = lambda *_: False
-) -> pytest.MarkDecorator:
+def in_pairs(parameters: Mapping[str, Iterable[Any]], *, unless: Any = lambda *_: False) -> pytest.MarkDecorator:
     """Parametrize with a cross product of three or more parameters: pairs by default, the rest every night.
 
     parameters: the values of each, by name; of a mapping, the keys. unless: leave out a combination altogether.

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.selection import COLLECTED, NIGHTLY, all_pairs
+from tests.selection import COLLECTED, NIGHTLY, all_pairs, function_of
 
 TESTS = Path(__file__).parent
 SEED = "seed"  # new every night: its values are no part of the table
@@ -20,7 +20,7 @@ def by_function(items: list[pytest.Item]) -> dict[str, list[pytest.Function]]:
     found = defaultdict(list)
     for item in items:
         if isinstance(item, pytest.Function):
-            found[item.nodeid.partition("[")[0]].append(item)
+            found[function_of(item)].append(item)
     return found
 
 
