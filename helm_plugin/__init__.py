@@ -1,1 +1,1 @@
-"""The Helm post-renderer: the codec of Helm's stream, and the plugin manifest of Helm 4, which calls contrast-krm."""
+"""The Helm post-renderer: the codec of Helm's stream, and the manifest of the Helm 4 plugin."""

@@ -1,12 +1,13 @@
 """Which tests run, and with which examples.
 
-| run | tests | examples of Hypothesis and seeds |
+| run | tests | examples of property tests, and seeds |
 |---|---|---|
 | `pytest` | all without the marker `nightly` | always the same: a failure is the change's, not the day's |
-| `pytest --nightly` | all | new ones; `PROPERTY_SEED=number` and `--hypothesis-seed=number` repeat a run |
+| `make test PROPERTY_SEED=7` | the same | those of a seed, which the head of the report names |
+| `pytest --nightly` | all | those of PROPERTY_SEED and `--hypothesis-seed`, else new ones |
 
-`HYPOTHESIS_RANDOM=1` gives new examples without `--nightly`. Signals that the caller of the tests ignores (`nohup`, a
-shell's background jobs) have their default effect again, since programs under test inherit that.
+`HYPOTHESIS_RANDOM=1` alone tries new ones as well. Signals that the caller of the tests ignores (`nohup`, a shell's
+background jobs) have their default effect again, since programs under test inherit that.
 """
 
 import gc
@@ -28,12 +29,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    nightly = config.getoption("--nightly")
-    config.stash[NIGHTLY] = nightly
-    settings.register_profile(
-        "contrast-krm", derandomize=not (nightly or os.environ.get("HYPOTHESIS_RANDOM")), deadline=None
-    )
+    config.stash[NIGHTLY] = config.getoption("--nightly")
+    settings.register_profile("contrast-krm", derandomize=not random_examples(config), deadline=None)
     settings.load_profile("contrast-krm")
+
+
+def random_examples(config: pytest.Config) -> bool:
+    return config.stash[NIGHTLY] or bool(os.environ.get("HYPOTHESIS_RANDOM"))
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Which examples the property tests try."""
+    if not random_examples(config):
+        return "property tests: the same examples as ever"
+    seed, command = config.getoption("--hypothesis-seed"), "nightly-tests" if config.stash[NIGHTLY] else "test"
+    return (
+        f"property tests: random, {f'replay with make {command} PROPERTY_SEED={seed}' if seed else 'no seed was given'}"
+    )
 
 
 @pytest.hookimpl(trylast=True)

@@ -7,18 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from krm_function.findings import Path, dotted
+from krm_function.model.edits import ABSENT
 from krm_function.yamltext import same
 
 Excuse = Callable[[Path, Any, Any], bool]  # path, first, second (ABSENT for none) -> whether the two mean the same
 
 SHOWN = 4  # places in one sentence
-
-
-class Absent:
-    """The type of ABSENT: no value, which is not the same as null."""
-
-
-ABSENT = Absent()
 
 
 def never(_path: Path, _first: Any, _second: Any) -> bool:

@@ -24,12 +24,12 @@ from krm_function.policy.compare.pod_fields import (
 )
 from krm_function.policy.containers import containers, sysctl_name
 from krm_function.policy.expected import profile_of_data
+from krm_function.policy.fields import coverage_findings
 from krm_function.policy.image_storage import images
 from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 from krm_function.policy.references import References
 from krm_function.policy.seal import PAUSE
 from krm_function.policy.settings import EMPTYDIR_TYPES, Settings, default_settings
-from krm_function.policy.shapes import check_fields
 
 Json = dict[str, Any]
 
@@ -49,7 +49,7 @@ def drift(workload: Workload, sealed: Json, references: References, *, native: b
 
     native: whether the native generator made the policy; then it must still be able to describe the pod.
     """
-    problems = check_fields(workload.pod_spec, workload.spec_path, workload.ref)
+    problems = coverage_findings(workload.pod_spec, workload.spec_path, workload.ref)
     pod, findings = pod_metadata(workload)
     findings += [found for found in problems if native or found.code in SHAPES]
     if findings:

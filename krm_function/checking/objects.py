@@ -30,8 +30,6 @@ from krm_function.policy.initdata import POLICY
 from krm_function.stages.manifest_config_map import manifest_of
 from krm_function.yamltext import Document, YamlError, parse
 
-DROPS = "does not make this object, and drops it"
-ADDS = "makes this object as well, and it is not here"
 MANIFEST: Path = ("data", FILE)
 
 ObjectAt = tuple[Path, Any]
@@ -54,7 +52,7 @@ def compare_objects(
         findings += [placed(found, resource, document) for found in _compared(document, after)]
     for value in rendered.added:
         if dig(value, ("metadata", "annotations", LOCAL_CONFIG)) != "true":
-            findings.append(finding("CC1115", reference(value), problem=ADDS))
+            findings.append(finding("CC1115.adds", reference(value)))
     return findings
 
 
@@ -63,11 +61,11 @@ def _compared(document: Document, after: Document | None) -> Iterator[Finding]:
     pairs = zip(before, now, strict=True) if len(before) == len(now) == 1 else _paired(before, now)
     for old, new in pairs:
         if old is None and new is not None:
-            yield finding("CC1115", reference(new[1]), problem=ADDS)
+            yield finding("CC1115.adds", reference(new[1]))
         elif old is not None and new is None:
-            yield finding("CC1115", reference(old[1]), (*old[0], "metadata"), problem=DROPS)
+            yield finding("CC1115.drops", reference(old[1]), (*old[0], "metadata"))
         elif old is not None and new is not None:
-            yield from _differing(old[0], old[1], new[1], document.value)
+            yield from _differing(old[0], old[1], new[1])
 
 
 def _paired(before: list[ObjectAt], now: list[ObjectAt]) -> Iterator[tuple[ObjectAt | None, ObjectAt | None]]:
@@ -83,14 +81,14 @@ def _paired(before: list[ObjectAt], now: list[ObjectAt]) -> Iterator[tuple[Objec
             yield None, standing
 
 
-def _differing(root: Path, before: Any, now: Any, whole: Any) -> Iterator[Finding]:
-    """The findings of one object. whole: the document it stands in, at `root`."""
+def _differing(root: Path, before: Any, now: Any) -> Iterator[Finding]:
+    """The findings of one object, which stands at `root` of its document."""
     paths = list(differing_paths(comparable(before), comparable(now), excused))
     ref = reference(before)
     initdata: Path = (*KINDS[ref.kind][1], "metadata", "annotations", INITDATA) if ref.kind in KINDS else ("",)
     policy = (*initdata, "data", POLICY)
     if policy in paths:
-        workload = Workload(whole, root, ref)
+        workload = Workload(before, root, ref)
         yield from (stale(workload, field) for field in _moved(dig(before, initdata), dig(now, initdata)))
     inside = {path for path in paths if path[: len(initdata)] == initdata}
     fields = [path for path in paths if path not in inside]

@@ -37,7 +37,7 @@ class Output(NamedTuple):
                 yield index, root, value
 
 
-def read_output(resources: Sequence[Resource]) -> Output:
+def parse_output(resources: Sequence[Resource]) -> Output:
     """Parse what may have to do with Contrast. CC1118: there is no document at all."""
     documents: dict[int, Document] = {}
     findings: list[Finding] = []

@@ -12,8 +12,8 @@ A render keeps what it does not own, so most of what they write stands on both s
 import json
 from typing import Any
 
-from krm_function.checking.differing_paths import ABSENT
 from krm_function.findings import Path
+from krm_function.model.edits import ABSENT
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import reference
 from krm_function.model.quantity import equal

@@ -10,7 +10,7 @@ from typing import Any
 
 from krm_function.api.kinds import Config
 from krm_function.checking.manifests import Manifests, differing_manifest
-from krm_function.checking.objects import DROPS, compare_objects
+from krm_function.checking.objects import compare_objects
 from krm_function.checking.output import Output
 from krm_function.checking.pods import Pod
 from krm_function.findings import Finding, finding
@@ -28,16 +28,7 @@ from krm_function.policy.initdata import POLICY
 from krm_function.stages.policy import Sealing
 from krm_function.stages.prove import prove
 from krm_function.stages.read import read
-from krm_function.stages.reference_values import RTMR0_PLATFORM
 from krm_function.yamltext.edit.pointer import pointer
-
-WITHOUT_CONFIG = (
-    "RuntimeClass objects, reference values and owner keys, injected containers, initdata beside the policy, and what"
-    " a pod no longer says; that takes the configuration of the render (docs/limits.md has the list)"
-)
-WITHOUT_LOCK = "the policies, as the configuration has no ImageLock"
-NOT_SEALED = "does not seal this pod"
-NOT_KNOWN = "does not know this RuntimeClass"
 
 
 def compare_renders(
@@ -57,7 +48,7 @@ def compare_renders(
     sealed_otherwise = bool(changed) and digests != {pod.checked.digest for pod in pods}
     findings += differing_manifest(manifests, rendered.manifest, sealed_otherwise=sealed_otherwise)
     if not locked and pods:
-        findings.append(finding("CC1117", what=WITHOUT_LOCK))
+        findings.append(finding("CC1117.no-lock"))
     return findings
 
 
@@ -88,7 +79,7 @@ def _ignored(
     """Findings for Contrast pods and RuntimeClass objects that the render ignored; added objects if it sealed none."""
     sealed = {(one.resource, one.workload.root) for one in rendered.plan if one.workload is not None}
     findings = [
-        pod.placed(finding("CC1115", pod.workload.ref, pod.workload.spec_path, problem=NOT_SEALED))
+        pod.placed(finding("CC1115.not-sealed", pod.workload.ref, pod.workload.spec_path))
         for pod in pods
         if (pod.position, pod.workload.root) not in sealed
     ]
@@ -99,8 +90,8 @@ def _ignored(
             map(is_contrast_name, (ref.name, str(dig(value, ("handler",)))))
         )
         if (emitted and not sealed) or (is_contrast and not emitted and ref.name not in handlers):
-            problem = DROPS if emitted else NOT_KNOWN
-            found = finding("CC1115", ref, (*root, "metadata"), problem=problem)
+            code = "CC1115.drops" if emitted else "CC1115.not-known"
+            found = finding(code, ref, (*root, "metadata"))
             findings.append(placed(found, resources[index], output.documents[index]))
     return findings
 
@@ -120,7 +111,7 @@ def _policy_kept_by_undo(pod: Pod) -> list[Finding]:
 def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list[Finding]:
     """Whether the manifest accepts a TDX VM of this size; only the release knows its RTMR0."""
     platform = pod.checked.platform
-    if manifest is None or platform is None or platform.name != RTMR0_PLATFORM:
+    if manifest is None or platform is None or not platform.rtmr0_by_vcpus:
         return []
     facts = config.release.platforms.get(platform.name)
     wanted = facts.rtmr0_by_vcpu.get(str(pod.vcpus)) if facts else None
@@ -135,5 +126,5 @@ def not_rendered_again(resources: Sequence[Resource], pods: Sequence[Pod], outpu
     restored = read(resources, ())
     findings = [*restored.findings, *prove(resources, restored.documents, restored.claims, any_image)]
     if pods or any(reference(value).kind == "RuntimeClass" for _, _, value in output.objects()):
-        findings.append(finding("CC1117", what=WITHOUT_CONFIG))
+        findings.append(finding("CC1117.no-configuration"))
     return findings

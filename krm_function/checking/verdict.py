@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.api.kinds import Config
 from krm_function.checking.applied import check_classes, check_manifest
 from krm_function.checking.manifests import ManifestFile, Manifests, differing_bytes, find_manifests, manifest_problems
-from krm_function.checking.output import Output, object_findings, read_output
+from krm_function.checking.output import Output, object_findings, parse_output
 from krm_function.checking.pods import Pod, check_pod, pods_of
 from krm_function.checking.second_render import compare_renders, not_rendered_again
 from krm_function.findings import Finding, finding, has_errors
@@ -51,7 +51,7 @@ def check_output(
     resources: Sequence[Resource], file: ManifestFile | None = None, config: Config | None = None
 ) -> Verdict:
     """Check rendered output. file: its manifest, if in a file; config: to render again with; None skips that."""
-    output = read_output(resources)
+    output = parse_output(resources)
     findings = list(output.findings)
     values = [value for _, _, value in output.objects()]
     manifests, wrong = find_manifests(file, values)

@@ -34,10 +34,9 @@ PASSED_ON = frozenset(
 @contextmanager
 def engine(path: str, seconds: int = SECONDS) -> Iterator[tuple[Engine | None, tuple[Finding, ...]]]:
     """The engine for a program, or what is wrong with its path; neither for "". It works until the block is left."""
-    problem = _problem(path) if path else ""
-    if problem:
-        remedy = "name genpolicy's executable by its path, such as ./genpolicy"
-        yield None, (finding("CC0909", option="--genpolicy", problem=problem, remedy=remedy),)
+    wrong = _wrong(path) if path else ""
+    if wrong:
+        yield None, (finding(wrong, option="--genpolicy", program=path),)
     elif path:
         from tempfile import TemporaryDirectory
 
@@ -47,12 +46,13 @@ def engine(path: str, seconds: int = SECONDS) -> Iterator[tuple[Engine | None, t
         yield None, ()
 
 
-def _problem(path: str) -> str:
+def _wrong(path: str) -> str:
+    """Why a path is not that of a program: CC0909 with a variant, "" if it is."""
     if os.sep not in path:
-        return f"{path} has no slash, and programs are not searched for"
+        return "CC0909.genpolicy-name"
     if not os.path.isfile(path):
-        return f"{path} is no file"
-    return "" if os.access(path, os.X_OK) else f"{path} is not executable"
+        return "CC0909.genpolicy-file"
+    return "" if os.access(path, os.X_OK) else "CC0909.genpolicy-mode"
 
 
 def arguments(directory: str, *, config: bool) -> list[str]:
@@ -60,7 +60,7 @@ def arguments(directory: str, *, config: bool) -> list[str]:
 
     Source: docs/facts/contrast-manifest.md#policy-generator-call.
 
-    config: whether there are ConfigMaps or Secrets; nobody has promised that an empty file is one without any.
+    config: whether there are ConfigMaps or Secrets; it is not documented that an empty file means none.
     """
     return [
         "--runtime-class-names=contrast-cc",
@@ -107,12 +107,12 @@ def _run(program: str, directory: str, task: Task, seconds: int) -> Answer:
 
 
 def _listen(process: "Popen[bytes]", seconds: int) -> Answer:
-    """What the process says until it ends, or until it took or wrote too much."""
+    """The output and the exit code of the process; it is given up after too much time or output."""
     import selectors
     import time
 
     deadline = time.monotonic() + seconds
-    said = {1: b"", 2: b""}
+    read = {1: b"", 2: b""}
     with selectors.DefaultSelector() as waiting:
         for number, stream in ((1, process.stdout), (2, process.stderr)):
             waiting.register(_open(stream), selectors.EVENT_READ, number)
@@ -123,9 +123,9 @@ def _listen(process: "Popen[bytes]", seconds: int) -> Answer:
                 data = os.read(key.fd, CHUNK)
                 if not data:
                     waiting.unregister(key.fileobj)
-                said[key.data] += data
-            said[2] = said[2][-LOG_LIMIT:]
-            if len(said[1]) > OUTPUT_LIMIT:
+                read[key.data] += data
+            read[2] = read[2][-LOG_LIMIT:]
+            if len(read[1]) > OUTPUT_LIMIT:
                 return Answer("output")
     import subprocess
 
@@ -133,7 +133,7 @@ def _listen(process: "Popen[bytes]", seconds: int) -> Answer:
         code = process.wait(max(deadline - time.monotonic(), 0))
     except subprocess.TimeoutExpired:
         return Answer("timeout", seconds=seconds)
-    return Answer("exit", code, said[1], said[2].decode("utf-8", "replace"))
+    return Answer("exit", code, read[1], read[2].decode("utf-8", "replace"))
 
 
 def _open(stream: IO[bytes] | None) -> IO[bytes]:

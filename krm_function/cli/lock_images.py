@@ -1,6 +1,6 @@
 """Which images a deployment needs: those of its Contrast workloads, as a render would leave them.
 
-Rule of this file: what a render restores, replaces and injects is asked of the stages that do it. Without a release
+Rule of this file: what a render restores, replaces and injects is computed by the stages that do it. Without a release
 nothing can be rendered, so the pods are taken as they stand, which is right for rendered output.
 """
 
@@ -12,8 +12,8 @@ from krm_function.model.image import Image, parse_image, shown
 from krm_function.model.inverse import images_of
 from krm_function.model.kinds import KINDS
 from krm_function.model.located import placed, yaml_finding
+from krm_function.model.pod_types import type_findings
 from krm_function.model.resource import Resource
-from krm_function.model.shapes import shape_findings
 from krm_function.model.workload import Workload, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.stages.inject import inject
@@ -91,7 +91,7 @@ def _as_they_stand(resources: Sequence[Resource]) -> Read:
 def _rendered(workload: Workload, config: Config | None, namespace: str) -> tuple[Workload, tuple[Finding, ...]]:
     """The workload with the images that it will have. Pins may be missing, everything else has to be right."""
     if config is None:
-        return workload, shape_findings(workload)
+        return workload, type_findings(workload)
     problems = tuple(found for found in before(workload, config.release.images) if found.code != NOT_PINNED)
     if has_errors(problems):
         return workload, problems

@@ -1,7 +1,7 @@
-"""Finds, reads and writes files; writing.py has what writes several at once.
+"""Finds and reads files; writing.py writes them.
 
-Rule of this file: a file is replaced as a whole, by a rename in its own directory, or not at all. Nothing is written
-through a symbolic link, and a path is never taken from the input. A command that only reads does not load writing.py.
+Rule of this file: a path is never taken from the input. It imports nothing that writes, so a command that only reads
+does not load it.
 """
 
 import os
@@ -35,7 +35,7 @@ def blank(data: bytes) -> bool:
     return not rest or rest.isspace()
 
 
-def find(paths: Sequence[str]) -> list[str]:
+def find_files(paths: Sequence[str]) -> list[str]:
     """All .yaml/.yml files below the paths, sorted, each once; a file named outright is taken whatever its name.
 
     Hidden directories are walked like others, as Contrast does (docs/facts/contrast.md#selection). Raises FileProblem.
@@ -66,23 +66,6 @@ def read_file(path: str) -> bytes:
             return file.read()
     except OSError as problem:
         raise FileProblem(path, problem.strerror or "not readable") from problem
-
-
-def write_file(path: str, data: bytes, mode: int = 0o644) -> None:
-    """Replace `path` by `data`, as a whole or not at all. Raises FileProblem.
-
-    An existing file keeps its permission bits. A symbolic link or anything but a regular file is refused.
-    """
-    from krm_function.hosts.writing import NewFile, write_files
-
-    write_files([NewFile(path, data, mode)])
-
-
-def create_file(path: str, data: bytes, mode: int) -> None:
-    """Write a file that must not exist yet, with exactly these permission bits. Raises FileProblem."""
-    from krm_function.hosts.writing import NewFile, write_files
-
-    write_files([NewFile(path, data, mode, new=True)])
 
 
 def same_file(path: str, others: Iterable[str]) -> bool:

@@ -10,7 +10,11 @@ from typing import Any
 from krm_function.api import ConfigDocument
 from krm_function.hosts.emitted import after_newline
 from krm_function.hosts.results import without_own_results
-from krm_function.krm import KubeObject, NotAResourceListError, ResourceList, Result, Results
+from krm_function.krm.errors import NotAResourceListError
+from krm_function.krm.kube_object import KubeObject
+from krm_function.krm.resource_list import ResourceList
+from krm_function.krm.result import Result
+from krm_function.krm.results import Results
 from krm_function.model.resource import Resource
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Source
@@ -38,7 +42,7 @@ def cut_list(text: Source) -> DecodedList:
     source = ResourceList.parse(without_own_results(text))
     resources = tuple(map(_resource, source.items))
     config = source.function_config
-    return DecodedList(source, resources, ConfigDocument(config.value, "", config.line) if config else None)
+    return DecodedList(source, resources, ConfigDocument(config.document.value, "", config.line) if config else None)
 
 
 def _resource(item: KubeObject) -> Resource:

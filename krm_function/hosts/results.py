@@ -6,7 +6,7 @@ ours stood among them. What cannot be taken out cleanly stays.
 
 from typing import Any
 
-from krm_function.findings import KINDS
+from krm_function.findings import is_code
 from krm_function.model.workload import dig
 from krm_function.yamltext import ItemList, Source, YamlError, parse, replace_items, split_items
 
@@ -37,7 +37,7 @@ def without_own_results(source: Source) -> Source:
 
 def _is_own(result: Any) -> bool:
     code = dig(result, ("tags", "code"))
-    return isinstance(code, str) and code in KINDS
+    return isinstance(code, str) and is_code(code)
 
 
 def _list(document: Any) -> list[Any]:

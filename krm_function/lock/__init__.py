@@ -6,7 +6,7 @@ and nothing of a credential leaves it but in a request to the registry that it b
 """
 
 from krm_function.lock.lock_text import new_lock, silent, updated_lock
-from krm_function.lock.problem import Problem
+from krm_function.lock.problem import LockProblem
 from krm_function.lock.resolve import Locked, LockLimits
 from krm_function.lock.run import Run, resolve_all
 from krm_function.lock.sources import FORMS, SourceOption, open_sources, parse_source
@@ -14,8 +14,8 @@ from krm_function.lock.sources import FORMS, SourceOption, open_sources, parse_s
 __all__ = [
     "FORMS",
     "LockLimits",
+    "LockProblem",
     "Locked",
-    "Problem",
     "Run",
     "SourceOption",
     "new_lock",

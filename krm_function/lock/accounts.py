@@ -43,13 +43,13 @@ def accounts(layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLa
                 descriptor, diff_id = rest.pop()
                 layer = read(descriptor, rootfs.watched)
                 if layer.diff_id != diff_id:
-                    raise malformed("the image configuration", "has a diffID that is not its layer's") from None
+                    raise malformed("CC1204.diff-id", "the image configuration") from None
                 sizes[diff_id] = layer.size
                 rootfs.layers.append(layer)
             except UnwatchedError as found:
                 paths |= {found.path}
                 break
-    raise ambiguous(PASSWD, "it leads through too many links")
+    raise ambiguous("CC1208.links", PASSWD)
 
 
 def _text(rootfs: Rootfs, path: str) -> str | None:
@@ -57,7 +57,7 @@ def _text(rootfs: Rootfs, path: str) -> str | None:
     try:
         return None if data is None else data.decode("utf-8")
     except UnicodeDecodeError:
-        raise ambiguous(path, "it is not UTF-8") from None
+        raise ambiguous("CC1208.encoding", path) from None
 
 
 class Shared:

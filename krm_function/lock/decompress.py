@@ -52,9 +52,9 @@ def _gzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
         while not stream.eof and (piece := stream.decompress(b"", PIECE)):
             yield piece
     except zlib.error:
-        raise malformed("a layer", "is damaged gzip") from None
+        raise malformed("CC1204.gzip", "a layer") from None
     if not stream.eof:
-        raise malformed("a layer", "is gzip that ends early")
+        raise malformed("CC1204.gzip-end", "a layer")
 
 
 def _zstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -83,6 +83,6 @@ def _zstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
                         break
                     stream = ZstdDecompressor()
     except ZstdError:
-        raise malformed("a layer", "is damaged zstd") from None
+        raise malformed("CC1204.zstd", "a layer") from None
     if not stream.eof:
-        raise malformed("a layer", "is zstd that ends early")
+        raise malformed("CC1204.zstd-end", "a layer")

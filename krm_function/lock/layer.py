@@ -11,7 +11,7 @@ from typing import Literal
 
 from krm_function.lock.budget import Budget
 from krm_function.lock.layer_links import Links, parts_of
-from krm_function.lock.problem import Problem, malformed
+from krm_function.lock.problem import LockProblem, malformed
 from krm_function.lock.tar_members import GLOBAL, TarMember, tar_members
 from krm_function.lock.tar_stream import BLOCK, LARGEST_READ, LAYER, TarStream
 from krm_function.record import NamedTuple
@@ -57,7 +57,7 @@ def scan(data: Iterable[bytes], watched: frozenset[str], limit: int, budget: Bud
             text = file.take(member.size)
             found.nodes[kept], whole = LayerEntry("file", text), len(text) == member.size
         if not whole:
-            raise malformed(LAYER, "ends inside of a file")
+            raise malformed("CC1204.file-end", LAYER)
         file.skip(-member.size % BLOCK)
     file.drain()
     return Layer(found.nodes, frozenset(found.whiteouts), frozenset(found.opaque), file.digest, file.size)
@@ -96,7 +96,7 @@ class _Found:
             self._hard_link(path, parts, member.link)
         elif path in self._watched:
             if member.kind == GLOBAL:  # containerd removes what has its name
-                raise malformed(LAYER, "has a global header that not all tools read alike")
+                raise malformed("CC1204.global", LAYER)
             self._put(path, _node(member))
             return path if member.kind == b"0" else ""
         return ""
@@ -104,16 +104,16 @@ class _Found:
     def _put(self, path: str, node: LayerEntry) -> None:
         before = self.nodes.get(path)
         if before and (before.kind == "directory") != (node.kind == "directory"):
-            raise ambiguous(path, "one layer has it as a directory and as something else")
+            raise ambiguous("CC1208.two-kinds", path)
         self.nodes[path] = node
 
     def _hard_link(self, path: str, parts: Sequence[str], link: bytes) -> None:
         """A hard link: what its target is now, whatever becomes of that later."""
         if link.endswith(b"/"):
-            raise malformed(LAYER, "has a hard link to a directory")
+            raise malformed("CC1204.hard-link-directory", LAYER)
         there: Sequence[str] = parts_of(link)
         if not there:
-            raise malformed(LAYER, "has a hard link to nothing")
+            raise malformed("CC1204.hard-link-nothing", LAYER)
         there = self._links.real(there)
         leads = self._links.target(there)
         if leads is not None:
@@ -122,7 +122,7 @@ class _Found:
             target = "/".join(there)
             known = self.nodes.get(target)
             if known and known.kind == "directory":
-                raise malformed(LAYER, "has a hard link to a directory")
+                raise malformed("CC1204.hard-link-directory", LAYER)
             self._put(path, known or LayerEntry("hardlink", target="" if target in self._watched else target))
 
     def _sparse(self, path: str, member: TarMember) -> None:
@@ -132,12 +132,12 @@ class _Found:
             if one in self._watched:
                 self._put(one, LayerEntry("other"))
         if other[-1].startswith(WHITEOUT) or self._links.target(other) is not None:
-            raise malformed(LAYER, "has a sparse file that not all tools read alike")
+            raise malformed("CC1204.sparse", LAYER)
 
     def _remove(self, parts: Sequence[str], name: str) -> None:
         """A whiteout."""
         if name in NO_WHITEOUTS:
-            raise malformed(LAYER, "has a whiteout of nothing")
+            raise malformed("CC1204.whiteout", LAYER)
         if name != OPAQUE:
             gone = [*parts[:-1], name.removeprefix(WHITEOUT)]
             self._links.drop(gone)
@@ -148,7 +148,7 @@ class _Found:
             if self._links.has_below(parts[:-1]):
                 self._opaqued.add(parent)
             if self._implied(parts[:-1], parent):
-                raise malformed(LAYER, "has an opaque whiteout behind what it may remove")
+                raise malformed("CC1204.opaque", LAYER)
         self.opaque |= {parent} & (self._watched | {""})
 
     def _implied(self, parts: Sequence[str], parent: str) -> bool:
@@ -171,12 +171,12 @@ class _Found:
         for above in (said[:-1], parts[:-1]):
             path = "/".join(above if name == OPAQUE else (*above, name.removeprefix(WHITEOUT)))
             if not path or path in self._watched:
-                raise ambiguous(path, "there are entries below a directory that is a link")
+                raise ambiguous("CC1208.below-link", path)
 
 
-def ambiguous(path: str, problem: str) -> Problem:
-    """The problem of a file with more than one reading, or with none."""
-    return Problem("CC1208", name=f"/{path}", problem=problem)
+def ambiguous(code: str, path: str) -> LockProblem:
+    """The problem of a file with more than one reading, or with none. code: CC1208 with a variant."""
+    return LockProblem(code, name=f"/{path}")
 
 
 def parents(path: str) -> Iterable[str]:

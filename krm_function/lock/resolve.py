@@ -14,8 +14,8 @@ from krm_function.lock.budget import Budget
 from krm_function.lock.decompress import decompressed
 from krm_function.lock.layer import Layer, scan
 from krm_function.lock.media import Descriptor, ImageConfig, Index, Manifest, choose, decode_manifest, image_config
-from krm_function.lock.problem import MALFORMED, MISSING, Problem, malformed
-from krm_function.lock.verified import chunks, whole, within
+from krm_function.lock.problem import MALFORMED, MISSING, LockProblem, malformed
+from krm_function.lock.verified import chunks, refuse_too_large, whole
 from krm_function.model.image import Image
 from krm_function.record import NamedTuple
 
@@ -44,7 +44,7 @@ class Found(NamedTuple):
 
 
 class ImageSource(Protocol):
-    """Where images come from. All methods raise Problem."""
+    """Where images come from. All methods raise LockProblem."""
 
     def find(self, image: Image, digest: str, budget: Budget) -> Found:
         """The manifest or index of this digest, or of the image's tag for ""; a Problem of code MISSING if none."""
@@ -100,7 +100,7 @@ def _find(image: Image, digest: str, sources: Sequence[ImageSource], budget: Bud
     for source in sources[:-1]:
         try:
             return source, source.find(image, digest, budget)
-        except Problem as problem:
+        except LockProblem as problem:
             if problem.code != MISSING:
                 raise
     return sources[-1], sources[-1].find(image, digest, budget)
@@ -110,7 +110,7 @@ def _digest_of(found: Found) -> str:
     import hashlib
 
     if found.loose:
-        raise Problem("CC1209")
+        raise LockProblem("CC1209")
     return f"sha256:{hashlib.sha256(found.data).hexdigest()}"
 
 
@@ -120,13 +120,13 @@ def _manifest(image: Image, found: Found, source: ImageSource, budget: Budget) -
     if isinstance(top, Manifest):
         return top
     chosen = choose(top)
-    within(chosen, "the manifest", MANIFEST_LIMIT)
+    refuse_too_large(chosen, "the manifest", MANIFEST_LIMIT)
     inner = source.find(image, chosen.digest, budget)
     made = decode_manifest(
         whole([inner.data], chosen, "the manifest", MANIFEST_LIMIT), inner.media_type or chosen.media_type
     )
     if isinstance(made, Index):
-        raise malformed("the index", "leads to another index")
+        raise malformed("CC1204.nested-index", "the index")
     return made
 
 
@@ -134,12 +134,12 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
     """Everything of the entry but the digest."""
     limits = shop.limits
     for layer in manifest.layers:
-        within(layer, "a layer", limits.layer)
+        refuse_too_large(layer, "a layer", limits.layer)
 
     def small(data: Iterable[bytes]) -> bytes:
         return whole(data, manifest.config, "the image configuration", CONFIG_LIMIT)
 
-    within(manifest.config, "the image configuration", CONFIG_LIMIT)
+    refuse_too_large(manifest.config, "the image configuration", CONFIG_LIMIT)
     config = image_config(source.read(image, manifest.config, small, budget), len(manifest.layers))
 
     def layer_of(part: Descriptor, watched: frozenset[str]) -> Layer:
@@ -147,12 +147,12 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
             verified = chunks(data, part, "a layer", limits.layer)
             try:
                 made = scan(decompressed(verified), watched, limits.layer, budget)
-            except Problem as problem:
+            except LockProblem as problem:
                 if problem.code == MALFORMED:  # say so only of the right bytes, else that they are not
                     collections.deque(verified, maxlen=0)
                 raise
             for _ in verified:  # nothing is left, or the digest would not have been looked at
-                raise malformed("a layer", "has something behind its compressed stream")
+                raise malformed("CC1204.behind", "a layer")
             return made
 
         return shop.layers.read(part.digest, watched, lambda: source.read(image, part, consume, budget))

@@ -57,21 +57,21 @@ def tar_members(file: TarStream, budget: Budget) -> Iterator[TarMember]:
             extended = {}
         elif kind == GLOBAL:
             if not RENAMING.isdisjoint(_records(file, header.size, budget)):
-                raise malformed(LAYER, "has a global header that not all tools read alike")
+                raise malformed("CC1204.global", LAYER)
             if extended:
-                raise damaged("has extended headers that not all tools read alike")
+                raise damaged("CC1204.extended-twice")
             yield TarMember(GLOBAL, header.name)
         elif kind in (LOCAL, LONG_NAME, LONG_LINK):
             if kind in extended or (extended and LOCAL in (kind, *extended)):
-                raise damaged("has extended headers that not all tools read alike")
+                raise damaged("CC1204.extended-twice")
             if kind == LOCAL:
                 extended = {LOCAL: b"", **_records(file, header.size, budget)}
             else:
                 extended[kind] = text(_content(file, header.size, budget))
         else:
-            raise malformed(LAYER, "has a member that is neither a file nor a directory, link or device")
+            raise malformed("CC1204.kind", LAYER)
     if extended:
-        raise damaged("ends behind an extended header")
+        raise damaged("CC1204.extended-last")
 
 
 def _member(header: TarHeader, extended: dict[bytes, bytes]) -> TarMember:
@@ -83,11 +83,11 @@ def _member(header: TarHeader, extended: dict[bytes, bytes]) -> TarMember:
         link = extended.get(b"linkpath") or extended.get(LONG_LINK) or link
         if said := extended.get(b"size"):
             if not said.isdigit() or len(said) > 18:
-                raise malformed(LAYER, "has a file of negative or absurd size")
+                raise malformed("CC1204.size", LAYER)
             size = int(said)
         if any(key.startswith(SPARSE) for key in extended):
             if kind not in FILES:
-                raise damaged("has extended headers that not all tools read alike")
+                raise damaged("CC1204.extended-twice")
             other = extended.get(SPARSE_NAME) or name
     if kind == b"\0":  # version 7 knew a directory by the slash at its end
         kind = b"5" if name.endswith(b"/") else b"0"
@@ -103,11 +103,11 @@ def _records(file: TarStream, size: int, budget: Budget) -> dict[bytes, bytes]:
 def _content(file: TarStream, size: int, budget: Budget) -> bytes:
     """What an extended header holds."""
     if size > LARGEST_READ:
-        raise malformed(LAYER, "has an extended header of absurd size")
+        raise malformed("CC1204.extended-size", LAYER)
     budget.spend(size >> 8)  # of long names as much as of many short ones
     data = file.take(size)
     if len(data) < size:
-        raise damaged("ends inside of an extended header")
+        raise damaged("CC1204.extended-end")
     file.skip(-size % BLOCK)
     return data
 

@@ -73,7 +73,7 @@ class TarStream:
             clean = clean and not self._piece[self._used :].strip(b"\0")
             self._used = len(self._piece)
         if not clean:
-            raise malformed(LAYER, "has something behind the end of its tar archive")
+            raise malformed("CC1204.archive-behind", LAYER)
 
     def _more(self) -> bool:
         """Whether there is a byte to read, fetched if need be."""

@@ -10,7 +10,7 @@ import tarfile
 from collections.abc import Iterator
 from typing import Protocol
 
-from krm_function.lock.problem import Problem
+from krm_function.lock.problem import LockProblem
 from krm_function.record import NamedTuple
 
 CHUNK = 1 << 16
@@ -25,7 +25,7 @@ class Extent(NamedTuple):
     size: int
 
     def chunks(self) -> Iterator[bytes]:
-        """Its bytes. Raises Problem."""
+        """Its bytes. Raises LockProblem."""
         try:
             with open(self.path, "rb") as file:
                 file.seek(self.offset)
@@ -43,7 +43,7 @@ class FileTree(Protocol):
     place: str
 
     def get(self, name: str) -> Extent | None:
-        """The file of that name, None when there is none. Raises Problem."""
+        """The file of that name, None when there is none. Raises LockProblem."""
 
 
 class Directory:
@@ -68,7 +68,7 @@ class Archive:
     """A tree in an uncompressed tar archive."""
 
     def __init__(self, path: str) -> None:
-        """Read the headers. Raises Problem."""
+        """Read the headers. Raises LockProblem."""
         self.place = path
         self._members: dict[str, tarfile.TarInfo] = {}
         try:
@@ -77,7 +77,7 @@ class Archive:
         except OSError as problem:
             raise unreadable_file(path, problem) from None
         except (tarfile.TarError, ValueError, OverflowError, RecursionError):
-            raise Problem("CC1254", place=path, problem="is no tar archive, or a compressed one") from None
+            raise LockProblem("CC1254.tar", place=path) from None
 
     def get(self, name: str) -> Extent | None:
         """The file of that name; links are followed, because `docker save` stores equal layers once."""
@@ -97,14 +97,14 @@ class Archive:
 
 
 def open_tree(path: str) -> FileTree:
-    """The tree at a path. Raises Problem."""
+    """The tree at a path. Raises LockProblem."""
     return Directory(path) if os.path.isdir(path) else Archive(path)
 
 
-def unreadable_file(path: str, problem: OSError) -> Problem:
+def unreadable_file(path: str, problem: OSError) -> LockProblem:
     """The problem of a file that cannot be read."""
     said = problem.strerror or "cannot be read"
-    return Problem("CC1254", place=path, problem=said[:1].lower() + said[1:])
+    return LockProblem("CC1254.system", place=path, error=said[:1].lower() + said[1:])
 
 
 def _is_inside(name: str) -> bool:

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 from krm_function.findings import Finding, Ref, finding
 from krm_function.model.kinds import KINDS
-from krm_function.model.nearest import nearest
 from krm_function.record import NamedTuple
+from krm_function.schema.nearest import nearest
 
 OPTION = "KIND/NAME"
 SHORT = {
@@ -62,18 +62,18 @@ def find(text: str, refs: Iterable[Ref]) -> Ref | Finding:
     known = list(dict.fromkeys(refs))
     address = parse_address(text)
     if address is None:
-        return _wrong(f"{text or 'an empty text'} is no address", _meant(text, known))
+        return _wrong(text, known, address=False)
     found = [ref for ref in known if address.matches(ref)]
     if len(found) == 1:
         return found[0]
     if found:
         several = ", ".join(address_of(ref) for ref in found)
-        return _wrong(f"{text} means {len(found)} objects", f"use one of {several}")
-    return _wrong(f"{text} is not in the input", _meant(text, known))
+        return finding("CC0909.several", option=OPTION, text=text, count=len(found), known=several)
+    return _wrong(text, known, address=True)
 
 
-def _meant(text: str, known: list[Ref]) -> str:
-    """The nearest address; an object of the same name comes before one that only reads alike."""
+def _near(text: str, known: list[Ref]) -> str:
+    """The nearest address, or ""; an object of the same name comes before one that only reads alike."""
     name = text.rpartition("/")[2]
     alike = [ref for ref in known if name and ref.name.lower() == name.lower()] or known
     full = {address_of(ref): ref for ref in alike}
@@ -84,13 +84,16 @@ def _meant(text: str, known: list[Ref]) -> str:
     if close is None:
         names = {ref.name: ref for ref in known}
         close = names.get(nearest(name, names)) if name else None
-    if close is not None:
-        return f"did you mean {address_of(close)}?"
-    some = [address_of(ref) for ref in known[:8]]
-    return (
-        f"use one of {', '.join(some)}" if some else "name a workload of the input as KIND/NAME or KIND/NAMESPACE/NAME"
-    )
+    return address_of(close) if close is not None else ""
 
 
-def _wrong(problem: str, remedy: str) -> Finding:
-    return finding("CC0909", option=OPTION, problem=problem, remedy=remedy)
+def _wrong(text: str, known: list[Ref], *, address: bool) -> Finding:
+    """What is said of a text that means no object. address: whether it is one."""
+    near, some = _near(text, known), ", ".join(address_of(ref) for ref in known[:8])
+    if near:
+        code = "CC0909.absent-near" if address else "CC0909.no-address-near"
+    elif some:
+        code = "CC0909.absent-known" if address else "CC0909.no-address-known"
+    else:
+        code = "CC0909.absent" if address else "CC0909.no-address"
+    return finding(code, option=OPTION, text=text or "an empty text", near=near, known=some)

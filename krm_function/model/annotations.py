@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
-from krm_function.model.nearest import nearest
 from krm_function.model.workload import PREFIX
 from krm_function.record import NamedTuple
+from krm_function.schema.nearest import nearest
 
 TOTAL = 256 * 1024  # bytes of an object's keys and values together (docs/facts/kubernetes.md#limits)
 

@@ -8,7 +8,7 @@ from typing import Any
 from krm_function.findings import Path
 from krm_function.model.edits import ABSENT, Edit
 from krm_function.model.pods import named
-from krm_function.model.workload import Workload, dig
+from krm_function.model.workload import Workload
 from krm_function.yamltext import Op
 
 
@@ -24,7 +24,7 @@ class Draft:
         """Make one edit; the parent of `path` must exist."""
         before = ABSENT
         if op != "insert":
-            parent, last = dig(self.workload.document, path[:-1]), path[-1]
+            parent, last = self.workload.at(path[:-1]), path[-1]
             before = parent[last] if isinstance(last, int) or last in parent else ABSENT
         made = Edit(op, path, before, after, code, reason)
         self.edits.append(made)
@@ -32,12 +32,12 @@ class Draft:
 
     def put(self, path: Path, index: int, entry: Any, code: str, reason: str) -> None:
         """Insert an entry into a list, which is made if it is absent or null."""
-        if dig(self.workload.document, path) is None:
+        if self.workload.at(path) is None:
             self.edit("set", path, [entry], code, reason)
         else:
             self.edit("insert", (*path, index), entry, code, reason)
 
     def drop(self, path: Path, name: str, code: str, reason: str) -> None:
         """Remove all entries of this name from a list, the last one first."""
-        for index in reversed(named(dig(self.workload.document, path), name)):
+        for index in reversed(named(self.workload.at(path), name)):
             self.edit("remove", (*path, index), ABSENT, code, reason)

@@ -35,7 +35,11 @@ class Edit(NamedTuple):
     @property
     def change(self) -> Change:
         """The part of the edit that the text needs."""
-        return Change(self.path, self.op, None if self.op == "remove" else self.after)
+        return self.change_in(())
+
+    def change_in(self, root: Path) -> Change:
+        """The same with a path that starts at the object `root` of the document."""
+        return Change(self.path[len(root) :], self.op, None if self.op == "remove" else self.after)
 
 
 class Outcome(NamedTuple):

@@ -7,7 +7,7 @@ lists are looked at.
 
 from typing import Any
 
-from krm_function.findings import Path
+from krm_function.findings import Cause, Path
 from krm_function.model.quantity import units
 from krm_function.model.workload import mapping, maps
 from krm_function.record import NamedTuple
@@ -16,10 +16,10 @@ DOMAIN = "nvidia.com/"
 
 
 class GpuProblem(NamedTuple):
-    """A GPU limit that is no quantity; `path` starts at the pod spec."""
+    """A GPU limit that is no quantity. path: from the pod spec; cause: CC0408 with a variant."""
 
     path: Path
-    problem: str
+    cause: Cause
 
 
 def gpu_count(pod_spec: dict[str, Any]) -> int:
@@ -53,14 +53,14 @@ def gpu_problems(pod_spec: dict[str, Any]) -> tuple[GpuProblem, ...]:
         for index, container in enumerate(maps(pod_spec.get(field))):
             limits = mapping(mapping(container.get("resources")).get("limits"))
             for key in limits:
-                problem = _problem(limits[key]) if str(key).startswith(DOMAIN) else ""
-                if problem:
-                    problems.append(GpuProblem((field, index, "resources", "limits", key), problem))
+                cause = _problem(limits[key]) if str(key).startswith(DOMAIN) else None
+                if cause:
+                    problems.append(GpuProblem((field, index, "resources", "limits", key), cause))
     return tuple(problems)
 
 
-def _problem(value: Any) -> str:
+def _problem(value: Any) -> Cause | None:
     try:
-        return "must not be negative" if units(value) < 0 else ""
+        return Cause("CC0408.negative") if units(value) < 0 else None
     except ValueError as error:
-        return str(error)
+        return Cause("CC0408.quantity", {"error": str(error)})

@@ -20,7 +20,6 @@ from typing import Any
 
 from krm_function.findings import Path
 from krm_function.krm.kube_object import ID, INDEX, PATH
-from krm_function.model.additions import is_handler
 from krm_function.model.edits import ABSENT
 from krm_function.model.image import Image, parse_image
 from krm_function.model.injected import SECRETS, SECRETS_PATH, memory_volume, secrets_mount
@@ -29,7 +28,7 @@ from krm_function.model.injected.initializer import INITIALIZER
 from krm_function.model.injected.mesh_sidecar import MESH_ARGS, SERVICE_MESH
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import reference
-from krm_function.model.platforms import Bare, Platform, is_contrast_name, parse_runtime_class
+from krm_function.model.platforms import Bare, Platform, is_contrast_name, is_handler, parse_runtime_class
 from krm_function.model.pods import sources
 from krm_function.model.runtime_class import API_VERSION, KIND
 from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, dig, mapping, maps

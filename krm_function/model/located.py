@@ -50,7 +50,7 @@ def _as_written(found: Finding, workload: Workload, document: Document) -> Findi
     size = len(path)
     if found.path[:size] != path or len(found.path) == size:
         return found
-    name = dig(workload.document, (*path, found.path[size], "name"))
+    name = workload.at((*path, found.path[size], "name"))
     names = [entry.get("name") for entry in maps(dig(document.value, path))]
     if names == [entry.get("name") for entry in workload.init_containers]:
         return found

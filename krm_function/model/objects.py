@@ -44,25 +44,3 @@ def emitted_objects(document: Any) -> Iterator[tuple[Path, Any]]:
     for root, value in objects(document):
         if dig(value, ("metadata", "annotations", EMITTED)) is not None:
             yield root, value
-
-
-def type_name(value: Any) -> str:
-    """The JSON name of a value's type."""
-    match value:
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "list"
-        case dict():
-            return "map"
-        case _:
-            return "null"
-
-
-def a_type(name: str) -> str:
-    """The name of a type as the end of "must be ...": `a map`, `an integer`, `null`."""
-    return name if name == "null" else f"an {name}" if name[0] in "aeiou" else f"a {name}"

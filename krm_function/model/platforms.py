@@ -9,18 +9,22 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
-from krm_function.findings import Path
-from krm_function.model.nearest import nearest
 from krm_function.record import NamedTuple
+from krm_function.schema.kinds import Path
+from krm_function.schema.nearest import nearest
 
 
 class Platform(NamedTuple):
-    """One platform. name: as in runtime class names. marker: as in the manifest's `Platform` field."""
+    """One platform. name: as in runtime class names. marker: as in the manifest's `Platform` field.
+
+    rtmr0_by_vcpus: whether the first of the VM's measurements depends on its number of vCPUs (TDX only).
+    """
 
     name: str
     marker: str
     tee: Literal["snp", "tdx"]
     gpu: bool
+    rtmr0_by_vcpus: bool = False
 
 
 PLATFORMS: Mapping[str, Platform] = MappingProxyType(
@@ -29,15 +33,15 @@ PLATFORMS: Mapping[str, Platform] = MappingProxyType(
         for platform in (
             Platform("metal-qemu-snp", "Metal-QEMU-SNP", "snp", gpu=False),
             Platform("metal-qemu-snp-gpu", "Metal-QEMU-SNP-GPU", "snp", gpu=True),
-            Platform("metal-qemu-tdx", "Metal-QEMU-TDX", "tdx", gpu=False),
-            Platform("metal-qemu-tdx-gpu", "Metal-QEMU-TDX-GPU", "tdx", gpu=True),
+            Platform("metal-qemu-tdx", "Metal-QEMU-TDX", "tdx", gpu=False, rtmr0_by_vcpus=True),
+            Platform("metal-qemu-tdx-gpu", "Metal-QEMU-TDX-GPU", "tdx", gpu=True),  # of one vCPU, always
         )
     }
 )
 
 
 class NotContrast(NamedTuple):
-    """Somebody else's runtime class."""
+    """A runtime class that is not Contrast's."""
 
     name: str
 
@@ -55,7 +59,7 @@ class Insecure(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """A name that means to be Contrast's and is none."""
+    """A name that looks like one of Contrast's and is none."""
 
     name: str
 
@@ -95,9 +99,9 @@ def parse_runtime_class(name: str) -> Parsed:
     contrast-cc-<p>-<h>                    Platform     handler of this or an older release; rewritten either way
     contrast-cc-<p>-gpu<any>               Unknown      the original reads the GPU platform, the grammar one without:
                                                         two readings of one name, so none
-    contrast-insecure...                   Insecure     refused by us, in any spelling
+    contrast-insecure...                   Insecure     refused here, in any spelling
     contrast-...                           Unknown      a typo must not run as an unsealed pod
-    contrast, contrast_cc, contrast.cc,    Unknown      same; Kubernetes may refuse such a name, but we say it first
+    contrast, contrast_cc, contrast.cc,    Unknown      same; refused before Kubernetes does
       contrastcc, Contrast-CC, " contrast-cc", Kata-CC-Isolation
     anything else, ""                      NotContrast  if no such class exists Kubernetes refuses the pod
     """
@@ -131,7 +135,7 @@ def _means_contrast(folded: str) -> bool:
 
 
 def is_contrast_name(name: str) -> bool:
-    """Whether a pod of this runtime class is ours to handle, even if only to refuse it."""
+    """Whether a pod of this runtime class is Contrast's: to be sealed, or refused."""
     return not isinstance(parse_runtime_class(name), NotContrast)
 
 
@@ -144,6 +148,11 @@ def is_placeholder(name: str) -> bool:
             return name.lower() == placeholder(platform)
         case _:
             return True
+
+
+def is_handler(name: str) -> bool:
+    """Whether a name is that of a handler, which only a release gives: a platform and a hash."""
+    return isinstance(parse_runtime_class(name), Platform) and not is_placeholder(name)
 
 
 def suggest(name: str) -> str:

@@ -39,11 +39,9 @@ def _limit(workload: Workload, owner: dict[str, Any], path: Path) -> int | Findi
     value = dig(owner, LIMIT)
     if value is None:
         return 0
+    place = (workload.ref, (*path, *LIMIT))
     try:
         limit = milli(value)
-        problem = "must not be negative" if limit < 0 else ""
     except ValueError as error:
-        limit, problem = 0, str(error)
-    if problem:
-        return finding("CC0408", workload.ref, (*path, *LIMIT), key=dotted(LIMIT), problem=problem)
-    return limit
+        return finding("CC0408.quantity", *place, key=dotted(LIMIT), error=str(error))
+    return limit if limit >= 0 else finding("CC0408.negative", *place, key=dotted(LIMIT))

@@ -74,18 +74,17 @@ class PodContainer(NamedTuple):
 class Workload(NamedTuple):
     """One object with a pod template that asks for a Contrast runtime class.
 
-    document: the plain data of the whole document the object stands in (a `kind: List` holds several objects).
-    root: path from the document to the object: () or ("items", 3).
+    object: its plain data. root: path from its document to the object: () or, in a `kind: List`, ("items", 3). All
+    paths start at the document; the data do not, so that editing one member of a list does not copy the list.
     """
 
-    document: Any
+    object: dict[str, Any]
     root: Path
     ref: Ref
 
-    @cached_property
-    def object(self) -> dict[str, Any]:
-        """The object itself."""
-        return mapping(dig(self.document, self.root))
+    def at(self, path: Path) -> Any:
+        """The value at a path that starts at the document and leads into the object; None if there is none."""
+        return dig(self.object, path[len(self.root) :])
 
     @cached_property
     def template_path(self) -> Path:
@@ -105,12 +104,12 @@ class Workload(NamedTuple):
     @cached_property
     def pod_metadata(self) -> dict[str, Any]:
         """The pod template's metadata."""
-        return mapping(dig(self.document, self.metadata_path))
+        return mapping(self.at(self.metadata_path))
 
     @cached_property
     def pod_spec(self) -> dict[str, Any]:
         """The pod spec."""
-        return mapping(dig(self.document, self.spec_path))
+        return mapping(self.at(self.spec_path))
 
     @property
     def annotations(self) -> dict[str, Any]:
@@ -154,7 +153,9 @@ class Workload(NamedTuple):
 
     def after(self, edits: "tuple[Edit, ...]") -> "Workload":
         """The workload as it is once `edits` are made."""
-        return self._replace(document=apply(self.document, [edit.change for edit in edits])) if edits else self
+        if not edits:
+            return self
+        return self._replace(object=apply(self.object, [edit.change_in(self.root) for edit in edits]))
 
     def annotate(self, values: Iterable[tuple[str, str, str]], code: str) -> "tuple[Edit, ...]":
         """Edits that set annotations of the pod template, each a key, its value and why; none for what stands there."""
@@ -164,7 +165,7 @@ class Workload(NamedTuple):
             return ()
         made: list[Edit] = []
         path: Path = (*self.metadata_path, "annotations")
-        metadata = dig(self.document, self.metadata_path)
+        metadata = self.at(self.metadata_path)
         if not isinstance(metadata, dict) or not isinstance(metadata.get("annotations"), dict):
             key, value, reason = wanted.pop(0)
             made.append(self._first_annotation(metadata, {key: value}, code, reason))
@@ -175,7 +176,7 @@ class Workload(NamedTuple):
     def _first_annotation(self, metadata: Any, annotations: dict[str, str], code: str, reason: str) -> "Edit":
         """The edit that makes the annotations, and the metadata if there are none."""
         if not isinstance(metadata, dict):
-            old = metadata if "metadata" in mapping(dig(self.document, self.template_path)) else ABSENT
+            old = metadata if "metadata" in mapping(self.at(self.template_path)) else ABSENT
             return Edit("set", self.metadata_path, old, {"annotations": annotations}, code, reason)
         path = (*self.metadata_path, "annotations")
         return Edit("set", path, metadata.get("annotations", ABSENT), annotations, code, reason)

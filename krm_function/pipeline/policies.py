@@ -74,4 +74,4 @@ def _initdata_without_policy(config: Config) -> tuple[Finding, ...]:
         return ()
     from krm_function.pipeline.sealer import option_wrong
 
-    return (option_wrong(config, "initdata", "has no effect with policy.engine: none", "remove one of the two"),)
+    return (option_wrong("CC0901.no-engine", config, "initdata"),)

@@ -28,12 +28,11 @@ def base_initdata(workload: Workload, files: Mapping[str, str]) -> tuple[Initdat
     if value is not None:
         try:
             base = decode_toml(from_annotation(value if isinstance(value, str) else ""))
-            if base.algorithm != "sha256":
-                # a manifest names policies by 64 hex digits
-                raise ValueError(f"its algorithm is {base.algorithm}, Contrast needs sha256")  # noqa: TRY301
         except ValueError as wrong:
             return None, [unreadable(workload, wrong)]
     path = (*workload.metadata_path, "annotations", INITDATA)
+    if base.algorithm != "sha256":  # a manifest names policies by 64 hex digits
+        return None, [finding("CC0610.algorithm", workload.ref, path, key=INITDATA, algorithm=base.algorithm)]
     wrong_files = [
         finding("CC0613", workload.ref, path, name=name)
         if name in files
@@ -47,4 +46,4 @@ def base_initdata(workload: Workload, files: Mapping[str, str]) -> tuple[Initdat
 def unreadable(workload: Workload, problem: ValueError) -> Finding:
     """CC0610: why the annotation of a pod cannot be read."""
     path = (*workload.metadata_path, "annotations", INITDATA)
-    return finding("CC0610", workload.ref, path, key=INITDATA, problem=str(problem))
+    return finding("CC0610.content", workload.ref, path, key=INITDATA, error=str(problem))

@@ -123,9 +123,7 @@ def _workload(
     _root(pod, at, security, context, who, findings)
     for key, index, name in unknown(security, settings.shared["common"]):
         here = (*at, "securityContext", "capabilities", key, index)
-        findings.append(
-            problem(pod, here, "is no capability", f"write {name.upper().removeprefix('CAP_')}, or correct it")
-        )
+        findings.append(problem(pod, here, "CC0604.capability", name=name.upper().removeprefix("CAP_")))
     annotations = _annotations(pod, template["Annotations"])
     reference = container["image"]
     if settings.profile.binds_images and not is_pinned(reference):
@@ -205,17 +203,16 @@ def _who(
         found = effective(image, security, context)
         if isinstance(found, Identity):
             return found
-        findings.append(problem(pod, at, *found, of=dotted(at)))
+        findings.append(problem(pod, at, found.code, of=dotted(at), **found.values))
         return NOBODY
     who = identity(image, security, context)
     name = nameless(image, security, context)
     if name:
-        what = f"runs as the image's user {name}, whose number the passwd of the ImageLock does not tell"
-        findings.append(problem(pod, at, what, "set runAsUser and runAsGroup in its securityContext", of=dotted(at)))
+        findings.append(problem(pod, at, "CC0604.user-number", of=dotted(at), user=name))
     refused = refusal(who, image, security, context) if settings.cluster_config["guest_pull"] else None
     if refused:
         here = (*at, "securityContext") if container.get("securityContext") else at
-        findings.append(problem(pod, here, *refused, of=dotted(at)))
+        findings.append(problem(pod, here, refused.code, of=dotted(at), **refused.values))
     return who
 
 
@@ -224,9 +221,7 @@ def _root(pod: PodMetadata, at: Path, security: Json, context: Json, who: Identi
     own = security.get("runAsNonRoot")
     if who.uid == 0 and (context.get("runAsNonRoot") if own is None else own):
         here: Path = ("securityContext", "runAsNonRoot")
-        what = f"is true, and {dotted(at)} would run as root"
-        remedy = "set runAsUser, or set runAsNonRoot only for containers that do not run as root"
-        findings.append(problem(pod, here if own is None else (*at, *here), what, remedy))
+        findings.append(problem(pod, here if own is None else (*at, *here), "CC0604.root", container=dotted(at)))
 
 
 def sysctl_name(name: str) -> str:

@@ -29,15 +29,15 @@ def devices(
         path, name = entry["devicePath"], entry["name"]
         wrong = None
         if path.startswith(prefix):
-            wrong = ("devicePath", f"begins with {prefix}, where GPUs are", "use another path")
+            wrong = ("devicePath", "CC0604.device-gpu")
         elif not path.startswith("/"):
-            wrong = ("devicePath", "is no absolute path", "use an absolute path")
+            wrong = ("devicePath", "CC0604.device-path")
         elif name not in volumes and name not in pod.claim_templates:
-            wrong = ("name", "names no volume of the pod", "correct the name")
+            wrong = ("name", "CC0604.volume")
         elif name not in pod.claim_templates and not any(volumes[name].get(source) is not None for source in _BLOCK):
-            wrong = ("name", "names a volume that is no block device", "use a persistentVolumeClaim of mode Block")
+            wrong = ("name", "CC0604.no-device")
         if wrong:
-            findings.append(problem(pod, (*here, wrong[0]), wrong[1], wrong[2]))
+            findings.append(problem(pod, (*here, wrong[0]), wrong[1], prefix=prefix))
         paths.append(path)
     return paths, _gpus(container, pod, settings, at, findings), findings
 
@@ -61,7 +61,7 @@ def _gpus(container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at
             count += int(value)
         else:
             here = (*at, "resources", "limits", key)
-            findings.append(problem(pod, here, "is no whole number of GPUs", "write a number such as 1"))
+            findings.append(problem(pod, here, "CC0604.gpus"))
     return count
 
 

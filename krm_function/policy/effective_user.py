@@ -26,18 +26,16 @@ from typing import Any
 
 from krm_function.api.image_lock import unknown_accounts
 from krm_function.api.kinds import ImageFacts
-from krm_function.findings import Finding, finding
+from krm_function.findings import Cause, Finding, finding
 from krm_function.policy.identity import Identity, explicit_groups, own
 from krm_function.policy.passwd import UnreadableError, memberships, numeric, users
 from krm_function.policy.pod_metadata import PodMetadata
 
 HIGHEST = 2**31 - 1
-_REMEDY = "set runAsUser and runAsGroup in the container's securityContext"
-_STRICT = "set supplementalGroupsPolicy: Strict and the supplementalGroups it needs in the pod's securityContext"
 
 
-def effective(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> Identity | tuple[str, str]:
-    """The identity of a workload container, or what is wrong and the remedy.
+def effective(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> Identity | Cause:
+    """The identity of a workload container, or what is wrong: CC0604 with a variant.
 
     container and pod: their securityContext. Files that the image does not have are "" or None.
     """
@@ -45,8 +43,8 @@ def effective(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str,
     user = _user_of(image) if told is None else told
     if isinstance(user, int) and not 0 <= user <= HIGHEST:
         if told is None:
-            return _out_of_range("as the image's user", image.config["User"], _REMEDY)
-        return _out_of_range("with user", user, "correct runAsUser")
+            return _out_of_range("CC0604.image-user-range", image.config["User"])
+        return _out_of_range("CC0604.user-range", user)
     group = own("runAsGroup", container, pod)
     try:
         if isinstance(user, int):
@@ -54,22 +52,21 @@ def effective(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str,
         else:
             named = users(image.passwd or "").by_name.get(user)
             if named is None:
-                who = f"the image's user {image.config['User']}, whose name the image's /etc/passwd does not have"
-                return f"runs as {who}", _REMEDY
+                return Cause("CC0604.user-name", {"user": image.config["User"]})
             uid, gid = named.uid, named.gid if group is None else group
         strict = pod.get("supplementalGroupsPolicy") == "Strict"
         implied = frozenset() if strict else _groups_of(user, image)
     except UnreadableError as problem:
-        return f"cannot start: containerd refuses the image, whose {problem}", f"correct {str(problem).split()[0]}"
+        return Cause("CC0604.accounts", {"error": str(problem), "accounts": str(problem).split()[0]})
     if not 0 <= uid <= HIGHEST:
-        return _out_of_range("with user", uid, _REMEDY)
+        return _out_of_range("CC0604.implied-user-range", uid)
     if not 0 <= gid <= HIGHEST:
-        return _out_of_range("with group", gid, "correct runAsGroup" if group is not None else _REMEDY)
+        return _out_of_range("CC0604.implied-group-range" if group is None else "CC0604.group-range", gid)
     asked = explicit_groups(pod)
-    for groups, remedy in ((asked, "correct supplementalGroups and fsGroup"), (implied, _STRICT)):
+    for groups, code in ((asked, "CC0604.groups-range"), (implied, "CC0604.implied-groups-range")):
         wrong = _first_out_of_range(groups)
         if wrong is not None:
-            return _out_of_range("with supplementary group", wrong, remedy)
+            return _out_of_range(code, wrong)
     return Identity(uid, gid, tuple(sorted({gid, *asked, *implied})))
 
 
@@ -123,5 +120,5 @@ def _first_out_of_range(groups: Iterable[int]) -> int | None:
     return next((gid for gid in sorted(groups) if not 0 <= gid <= HIGHEST), None)
 
 
-def _out_of_range(what: str, number: int | str, remedy: str) -> tuple[str, str]:
-    return f"runs {what} {number}, which is out of range: a node takes 0 to {HIGHEST}", remedy
+def _out_of_range(code: str, number: int | str) -> Cause:
+    return Cause(code, {"number": number, "limit": HIGHEST})

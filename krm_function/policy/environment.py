@@ -13,7 +13,7 @@ from typing import Any
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.workload import INITDATA
 from krm_function.policy.pod_metadata import PodMetadata, is_bookkeeping
-from krm_function.policy.problems import problem, uncovered
+from krm_function.policy.problems import problem
 from krm_function.policy.references import References, Undecodable
 from krm_function.policy.tokens import CONTROLLED, FIELDS, LISTS, expanded, mark, plain, settled_variable
 from krm_function.record import NamedTuple
@@ -48,7 +48,7 @@ def environment(
         here = (*at, "env", index)
         name = entry["name"]
         if not name or "=" in name or "\0" in name:
-            findings.append(problem(pod, (*here, "name"), "is no name of a variable", "correct the name"))
+            findings.append(problem(pod, (*here, "name"), "CC0604.variable"))
             continue
         value = _value(reader, entry, known, here)
         if value is not None:
@@ -76,7 +76,7 @@ def _value(reader: _Reader, entry: Mapping[str, Any], known: Mapping[str, str], 
         return _field(reader, selector["fieldPath"], (*at, "fieldRef", "fieldPath"))
     if source.get("resourceFieldRef") is not None:
         return mark("resource-field")
-    reader.findings.append(problem(reader.pod, at, "names no source", "name one"))
+    reader.findings.append(problem(reader.pod, at, "CC0604.source"))
     return None
 
 
@@ -114,7 +114,7 @@ def _pairs(reader: _Reader, selector: Mapping[str, Any], kind: str, at: Path) ->
     try:
         pairs = reader.references.find(kind, reader.pod.namespace, name)
     except Undecodable as wrong:
-        reader.findings.append(problem(reader.pod, at, str(wrong), "correct the data", of=f"{kind} {name}"))
+        reader.findings.append(problem(reader.pod, at, wrong.code, of=f"{kind} {name}", key=wrong.key))
         return None
     if pairs is None and not selector.get("optional"):
         where = reader.pod.spec_path + at
@@ -146,11 +146,10 @@ def _field(reader: _Reader, field_path: str, at: Path) -> str | None:
         if value is None and token:
             return mark(token)
         if not isinstance(value, str):
-            remedy = "add the label, or do not refer to it"
-            reader.findings.append(problem(pod, at, "names no label of the pod template", remedy))
+            reader.findings.append(problem(pod, at, "CC0604.label"))
             return None
     else:
-        reader.findings.append(uncovered(pod, at, f" {field_path}"))
+        reader.findings.append(problem(pod, at, "CC0601.field-path", field_path=field_path))
         return None
     plain((value,), pod, at, reader.findings)
     return str(value)

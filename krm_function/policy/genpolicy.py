@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any, Literal
 
-from krm_function.findings import Finding, Path, finding
+from krm_function.findings import Cause, Finding, Path, finding
 from krm_function.model.profiles import Profile
 from krm_function.model.workload import INITDATA, Workload, dig, mapping, maps
 from krm_function.policy.defaults import default_document
@@ -125,31 +125,33 @@ def read_answer(
     """The initdata that genpolicy made; None and the one reason why there is none (CC0614, CC0615, CC0616)."""
     ref, here = workload.ref, workload.spec_path
     if answer.ended == "timeout":
-        return None, (finding("CC0616", ref, here, problem=f"did not end within {answer.seconds} seconds"),)
+        return None, (finding("CC0616", ref, here, seconds=answer.seconds),)
     if answer.ended == "start":
-        remedy = "name the executable of genpolicy for this machine"
-        return None, (finding("CC0614", ref, here, problem=f"cannot be started: {answer.log}", remedy=remedy),)
+        return None, (finding("CC0614.start", ref, here, error=answer.log),)
     if answer.ended == "output":
-        return None, (finding("CC0615", ref, here, problem=f"it printed more than {OUTPUT_LIMIT} bytes"),)
+        return None, (finding("CC0615.size", ref, here, limit=OUTPUT_LIMIT),)
     if answer.code:
         return None, (_refusal(answer, workload, references),)
-    try:
-        return _initdata(answer.output), ()
-    except ValueError as problem:
-        return None, (finding("CC0615", ref, here, problem=str(problem)),)
+    made = _initdata(answer.output)
+    if isinstance(made, Cause):
+        return None, (finding(made.code, ref, here, **made.values),)
+    return made, ()
 
 
-def _initdata(output: bytes) -> Initdata:
-    """The document in what genpolicy printed. Raises ValueError."""
+def _initdata(output: bytes) -> Initdata | Cause:
+    """The document in what genpolicy printed, or what is wrong with it: CC0615 with a variant."""
     text = output.strip()
     if not text:
-        raise ValueError("it printed nothing")
-    made = decode_toml(from_annotation(text.decode("ascii", "replace")))
-    if made.algorithm != "sha256":
-        raise ValueError(f"its algorithm is {made.algorithm}, Contrast needs sha256")
-    if POLICY not in made.data:
-        raise ValueError(f"its data has no {POLICY}")
-    describe(made.data[POLICY])
+        return Cause("CC0615.nothing")
+    try:
+        made = decode_toml(from_annotation(text.decode("ascii", "replace")))
+        if made.algorithm != "sha256":
+            return Cause("CC0615.algorithm", {"algorithm": made.algorithm})
+        if POLICY not in made.data:
+            return Cause("CC0615.no-policy", {"member": POLICY})
+        describe(made.data[POLICY])
+    except ValueError as problem:
+        return Cause("CC0615.content", {"error": str(problem)})
     return made
 
 
@@ -157,17 +159,14 @@ def _refusal(answer: Answer, workload: Workload, references: References) -> Find
     """The one finding of a call that failed, at the field it speaks of."""
     said = _said(_without_values(answer.log, workload, references))
     if not said:
-        ended = f"signal {-answer.code}" if answer.code < 0 else f"exit code {answer.code}"
-        said = f"it ended with {ended} and said nothing"
+        code = "CC0614.signal" if answer.code < 0 else "CC0614.exit"
+        return finding(code, workload.ref, workload.spec_path, status=answer.code, signal=-answer.code)
     unsupported = _UNSUPPORTED.search(said)
-    path, remedy = workload.spec_path, "correct the pod, or leave --genpolicy out: the native engine may know the field"
     if unsupported:
-        path = _path(unsupported[1], workload)
-        remedy = "remove the field, or leave --genpolicy out: the native engine may know it"
-    elif _OF_THE_SETTINGS.search(said):
-        path = workload.root  # no field of the pod
-        remedy = "correct the policy settings: genpolicy wants each member that the settings file of its release has"
-    return finding("CC0614", workload.ref, path, problem=said, remedy=remedy)
+        return finding("CC0614.field", workload.ref, _path(unsupported[1], workload), error=said)
+    if _OF_THE_SETTINGS.search(said):
+        return finding("CC0614.settings", workload.ref, workload.root, error=said)  # no field of the pod
+    return finding("CC0614.pod", workload.ref, workload.spec_path, error=said)
 
 
 def _said(log: str) -> str:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from krm_function.api.kinds import ImageFacts
+from krm_function.findings import Cause
 from krm_function.record import NamedTuple
 
 
@@ -113,10 +114,8 @@ def nameless(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, 
     return "" if len(parts) <= 2 and _read(image.passwd, image.group).uid_of(parts[0]) is not None else user
 
 
-def refusal(
-    found: Identity, image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]
-) -> tuple[str, str] | None:
-    """Why guest pull cannot run a workload container as it is, and the remedy; None if it can. found: its identity."""
+def refusal(found: Identity, image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> Cause | None:
+    """Why guest pull cannot run a workload container as it is, None if it can. found: its identity."""
     user, group = (own(key, container, pod) for key in ("runAsUser", "runAsGroup"))
     problems = []
     if found.uid not in (0, user):
@@ -142,8 +141,7 @@ def refusal(
     if unnamed:
         groups = _listed({*(pod.get("supplementalGroups") or ()), *unnamed})
         remedies.append(f"set {{supplementalGroups: [{groups}]}} in the pod's securityContext")
-    problem = f"runs with {' and '.join(problems)}, which the image implies and the pod does not name"
-    return problem, " and ".join(remedies)
+    return Cause("CC0604.unnamed", {"identity": " and ".join(problems), "remedy": " and ".join(remedies)})
 
 
 def _wanted_group(found: Identity, image: ImageFacts) -> int | None:

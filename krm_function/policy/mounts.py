@@ -43,8 +43,7 @@ def mounts(
     _from_settings(out, container, settings, pause=pause)
     message = container.get("terminationMessagePath") or ""
     if message and not (message.startswith("/") and BASE.match(last(message))):
-        what = "has no last component a policy can hold"
-        findings.append(problem(pod, (*at, "terminationMessagePath"), what, "use an absolute path of plain characters"))
+        findings.append(problem(pod, (*at, "terminationMessagePath"), "CC0604.mount-name"))
     storages: list[Json] = []
     if not pause:
         wanted, storages = volumes(container, pod, settings, at, findings)
@@ -84,8 +83,7 @@ def _from_image(
         if all(present["destination"] != destination for present in out):
             base = last(destination)
             if not BASE.match(base):
-                what = f"has a volume {path} whose name a policy cannot hold"
-                findings.append(problem(pod, (*at, "image"), what, "use another image"))
+                findings.append(problem(pod, (*at, "image"), "CC0604.image-volume", volume=path))
             source = f"{template['mount_source']}{base}$"
             out.append(mount(destination, source, template["fstype"], template["options"]))
 

@@ -9,9 +9,9 @@ import re
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.objects import a_type, type_name
 from krm_function.model.workload import INITDATA, Workload, mapping, maps
 from krm_function.record import NamedTuple
+from krm_function.schema.types import a_type, type_name
 
 SUFFIX = "[bcdfghjklmnpqrstvwxz2456789]+"
 
@@ -108,12 +108,10 @@ def _name_pattern(workload: Workload, metadata: dict[str, Any], findings: list[F
         if not isinstance(base, str) or not _NAME.match(base + ("a" if suffix else "")):
             findings.append(
                 finding(
-                    "CC0604",
+                    "CC0604.object-name",
                     workload.ref,
                     (*workload.root, "metadata", key),
                     field=f"metadata.{key}",
-                    problem="is no valid name",
-                    remedy="use letters, digits, dots and dashes only",
                 )
             )
         base = str(base) if not suffix else escape_regex(str(base)) + suffix
@@ -142,15 +140,6 @@ def _annotations(workload: Workload, findings: list[Finding]) -> dict[str, str]:
                 finding("CC0207", workload.ref, path, key=f"annotation {key}", expected="a string", actual=actual)
             )
         elif key.startswith(_RUNTIME):
-            findings.append(
-                finding(
-                    "CC0604",
-                    workload.ref,
-                    path,
-                    field=f"annotation {key}",
-                    problem="is written by the container runtime",
-                    remedy="remove the annotation",
-                )
-            )
+            findings.append(finding("CC0604.runtime-annotation", workload.ref, path, field=f"annotation {key}"))
         out[key] = str(value)
     return out

@@ -52,8 +52,7 @@ def process(
     args = _arguments(container, image, own.known, pod, at, findings)
     args += [text for text in extra["Args"] if text not in args]
     if not args:
-        what = "has neither Entrypoint nor Cmd, and the container no command"
-        findings.append(problem(pod, (*at, "image"), what, "set command"))
+        findings.append(problem(pod, (*at, "image"), "CC0604.command"))
     cwd = container.get("workingDir") or image.get("WorkingDir") or "/"
     pairs = _effective([*extra["Env"], *env], own.known) if effective else [*env, *own.pairs, *extra["Env"]]
     return Process([unmark(text) for text in args], [unmark(text) for text in dict.fromkeys(pairs)], cwd), findings

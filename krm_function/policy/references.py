@@ -11,7 +11,13 @@ PREVIOUS_NAMES = "internal.config.kubernetes.io/previousNames"
 
 
 class Undecodable(ValueError):
-    """A Secret's data that is no base64 of UTF-8. The message names the key, never the value."""
+    """Data of a ConfigMap or Secret that is no text. code: CC0604 with a variant; key: of the data, never the value."""
+
+    def __init__(self, code: str, key: str) -> None:
+        """Remember the code and the key."""
+        super().__init__(code)
+        self.code = code
+        self.key = key
 
 
 class References:
@@ -71,7 +77,7 @@ def _pairs(value: Mapping[str, Any]) -> dict[str, str]:
         if entry is None:
             pairs[key] = ""
         elif not isinstance(entry, str):
-            raise Undecodable(f"key {key} is no string")
+            raise Undecodable("CC0604.data-type", key)
     return dict(sorted(pairs.items()))
 
 
@@ -79,10 +85,10 @@ def _decoded(key: str, value: Any) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise Undecodable(f"key {key} is no string")
+        raise Undecodable("CC0604.data-type", key)
     try:
         # Go's decoder skips line breaks and nothing else
         return a2b_base64(value.replace("\n", "").replace("\r", ""), strict_mode=True).decode() if value else ""
     except (Error, UnicodeError):
         pass
-    raise Undecodable(f"key {key} is no base64 of UTF-8 text")
+    raise Undecodable("CC0604.data-base64", key)

@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.api.kinds import EMPTY, ImageFacts
-from krm_function.findings import Finding, finding, has_errors
+from krm_function.findings import Cause, Finding, finding, has_errors
 from krm_function.model.workload import Workload
 from krm_function.policy.base import base_initdata
 from krm_function.policy.containers import containers
 from krm_function.policy.document import HEAD, rego_text
 from krm_function.policy.effective_user import unknown_users
+from krm_function.policy.fields import coverage_findings
 from krm_function.policy.initdata import POLICY, annotation_and_digest, encode, fits_literal
 from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
-from krm_function.policy.problems import problem, uncovered
+from krm_function.policy.problems import problem
 from krm_function.policy.process import DEFAULT_PATH
 from krm_function.policy.references import References
 from krm_function.policy.settings import Settings
-from krm_function.policy.shapes import check_fields
 from krm_function.policy.tokens import PATTERN
 from krm_function.policy.volumes import exposed
 from krm_function.record import NamedTuple
@@ -61,7 +61,7 @@ def seal(
     initdata holds beside the policy, by file name.
     Returns None and the errors, or the policy and what else there is to say.
     """
-    findings = check_fields(workload.pod_spec, workload.spec_path, workload.ref)
+    findings = coverage_findings(workload.pod_spec, workload.spec_path, workload.ref)
     if findings:
         return None, tuple(findings)
     pod, findings = pod_metadata(workload)
@@ -82,12 +82,11 @@ def seal(
     rego = rego_text(rules, made, settings.shared_text)
     too_long = _too_long(rego.encode(errors="surrogatepass"))
     if too_long:
-        what = f"makes a policy {too_long}, which the guest's policy engine refuses"
-        return None, (problem(pod, (), what, "shorten the pod's longest values or lists", of="spec"),)
+        return None, (problem(pod, (), too_long.code, of="spec", **too_long.values),)
     try:
         toml = encode(base._replace(data={**base.data, POLICY: rego}), POLICY if _literal(rules) else None)
     except UnicodeEncodeError:
-        return None, (problem(pod, (), "holds text that is no Unicode", "remove the lone surrogate", of="spec"),)
+        return None, (problem(pod, (), "CC0604.unicode", of="spec"),)
     value, digest = annotation_and_digest(toml, *_marks(toml, len(rules)))
     sealed = Policy({"containers": made, **settings.shared}, rego, toml, value, digest)
     said = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
@@ -124,9 +123,8 @@ def _names(pod: PodMetadata) -> list[Finding]:
     for key in ("initContainers", "containers"):
         for index, container in enumerate(pod.spec.get(key) or ()):
             name = container["name"]
-            if not name or name in seen:
-                what = f"is {name}, as that of another container" if name else "is empty"
-                findings.append(problem(pod, (key, index, "name"), what, "give each container its own name"))
+            if name in seen:
+                findings.append(problem(pod, (key, index, "name"), "CC0604.name-twice", name=name))
             seen.add(name)
     return findings
 
@@ -148,23 +146,22 @@ def _patterns(pod: PodMetadata, made: list[dict[str, Any]]) -> list[Finding]:
     for container in made[1:]:
         run, name = container["OCI"]["Process"], container["OCI"]["Annotations"]["io.kubernetes.cri.container-name"]
         found = [text.partition("=")[0] for text in run.get("Env", ()) if f"={token}" in text]
-        found += ["its arguments"] if any(text.startswith(token) for text in run.get("Args", ())) else []
-        findings += [
-            uncovered(pod, (), f"container {name}: {what} with text around a value of the pod") for what in found
-        ]
+        findings += [problem(pod, (), "CC0601.variable-around", container=name, variable=one) for one in found]
+        if any(text.startswith(token) for text in run.get("Args", ())):
+            findings.append(problem(pod, (), "CC0601.arguments-around", container=name))
     return findings
 
 
-def _too_long(rego: bytes) -> str:
-    """What the agent's Rego engine would find too long in a document, "" if it can load it."""
+def _too_long(rego: bytes) -> Cause | None:
+    """What the agent's Rego engine would find too long in a document, None if it can load it."""
     if len(rego) > MOST_BYTES:
-        return f"of more than {MOST_BYTES} bytes"
+        return Cause("CC0604.long-policy", {"limit": MOST_BYTES, "unit": "bytes"})
     if len(rego) > MOST_LINES and rego.count(b"\n") >= MOST_LINES:
-        return f"of more than {MOST_LINES} lines"
+        return Cause("CC0604.long-policy", {"limit": MOST_LINES, "unit": "lines"})
     # were all of a line tabs, so many bytes would still fit
     if _has_line_above(LONGEST_LINE // len(TAB), rego) and _has_line_above(LONGEST_LINE, rego.replace(b"\t", TAB)):
-        return f"with a line of more than {LONGEST_LINE} bytes"
-    return ""
+        return Cause("CC0604.long-line", {"limit": LONGEST_LINE})
+    return None
 
 
 def _has_line_above(limit: int, text: bytes) -> bool:

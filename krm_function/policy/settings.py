@@ -42,23 +42,24 @@ def settings(override: Mapping[str, Any] | None, profile: Profile = DEFAULT) -> 
     """
     if override is None:
         return default_settings(profile), ()
-    problems: list[str] = []
+    problems: list[Finding] = []
     missing: list[str] = []
     document = _shaped(override, _DOCUMENT, "", problems, missing)
     if missing:
         found = [finding("CC0641", member=member) for member in missing]
-        return default_settings(profile), (*found, *(finding("CC0612", problem=problem) for problem in problems))
+        return default_settings(profile), (*found, *problems)
     if not problems:
         if document["request_defaults"]["ExecProcessRequest"].pop("commands"):
-            problems.append("request_defaults.ExecProcessRequest.commands is not understood, use allowed_commands")
+            problems.append(finding("CC0612.commands"))
         if document["cluster_config"]["emptydir_type"] not in EMPTYDIR_TYPES:
-            problems.append(f"cluster_config.emptydir_type must be one of {', '.join(EMPTYDIR_TYPES)}")
+            problems.append(finding("CC0612.emptydir-type", known=", ".join(EMPTYDIR_TYPES)))
         if profile.binds_images and not document["cluster_config"]["guest_pull"]:
-            problems.append(f"cluster_config.guest_pull must be true in profile {profile.name}, else no image is bound")
+            problems.append(finding("CC0612.guest-pull", profile=profile.name))
         if profile.narrowed:
-            problems += [f"{where} must begin with ^ in profile {profile.name}" for where in _unanchored(document)]
+            unanchored = _unanchored(document)
+            problems += [finding("CC0612.anchor", member=member, profile=profile.name) for member in unanchored]
     if problems:
-        return default_settings(profile), tuple(finding("CC0612", problem=problem) for problem in problems)
+        return default_settings(profile), tuple(problems)
     return _settings(document, profile), ()
 
 
@@ -231,11 +232,11 @@ _DOCUMENT: Json = {
 _NAMES = {str: "a string", int: "an integer", bool: "a boolean"}
 
 
-def _shaped(value: Any, shape: Any, where: str, problems: list[str], missing: list[str]) -> Any:
+def _shaped(value: Any, shape: Any, where: str, problems: list[Finding], missing: list[str]) -> Any:
     """A copy of `value` with exactly the members of `shape`; what does not fit is told in `problems` and `missing`."""
     if isinstance(shape, dict):
         if not isinstance(value, Mapping):
-            problems.append(f"{where or 'the document'} must be a map")
+            problems.append(finding("CC0612.type", member=where or "the document", expected="a map"))
             return {}
         out = {}
         for key, member in shape.items():
@@ -251,16 +252,16 @@ def _shaped(value: Any, shape: Any, where: str, problems: list[str], missing: li
         return out
     if isinstance(shape, _MapOf):
         if not isinstance(value, Mapping):
-            problems.append(f"{where} must be a map")
+            problems.append(finding("CC0612.type", member=where, expected="a map"))
             return {}
         return {
             str(key): _shaped(entry, shape.shape, f"{where}.{key}", problems, missing) for key, entry in value.items()
         }
     if isinstance(shape, list):
         if not isinstance(value, (list, tuple)):
-            problems.append(f"{where} must be a list")
+            problems.append(finding("CC0612.type", member=where, expected="a list"))
             return []
         return [_shaped(entry, shape[0], f"{where}[{index}]", problems, missing) for index, entry in enumerate(value)]
     if not isinstance(value, shape) or (shape is int and isinstance(value, bool)):
-        problems.append(f"{where} must be {_NAMES[shape]}")
+        problems.append(finding("CC0612.type", member=where, expected=_NAMES[shape]))
     return value

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from krm_function.findings import Finding, Path
 from krm_function.policy.pod_metadata import SUFFIX, PodMetadata, escape_regex
-from krm_function.policy.problems import problem, uncovered
+from krm_function.policy.problems import problem
 
 # what the rules replace in an environment, by the fieldPath it comes from (docs/facts/kata.md#environment)
 FIELDS = {
@@ -121,8 +121,8 @@ def plain(texts: Iterable[str], pod: PodMetadata, at: Path, findings: list[Findi
     for text in texts:
         found = re.search(_HAND_WRITTEN, text) if "$(" in text else None
         if found or "\0" in text:
-            what = f"$({found[1]}), which a policy reads as any value" if found else "a NUL byte"
-            findings.append(problem(pod, at, f"holds {what}", "use another name" if found else "remove it"))
+            token = found[1] if found else ""
+            findings.append(problem(pod, at, "CC0604.token" if found else "CC0604.nul", token=token))
             return False
     return True
 
@@ -131,7 +131,7 @@ def settled_variable(name: str, value: str, pod: PodMetadata, at: Path, findings
     """The value of a variable as the rules can match it."""
     for found in _tokens(value):
         if found != "sandbox-namespace" and (value != mark(found) or found not in WHOLE):
-            return _pattern(value, pod, at, f": {name}", findings)
+            return _pattern(value, pod, at, name, findings)
     return value
 
 
@@ -143,8 +143,8 @@ def settled_argument(arg: str, pod: PodMetadata, at: Path, findings: list[Findin
     return escaped_argument(arg)
 
 
-def _pattern(text: str, pod: PodMetadata, at: Path, of: str, findings: list[Finding]) -> str:
-    """The pattern that a text with tokens matches."""
+def _pattern(text: str, pod: PodMetadata, at: Path, variable: str, findings: list[Finding]) -> str:
+    """The pattern that a text with tokens matches. variable: whose value it is, "" for an argument."""
     pieces = _MARKER.split(text)  # text, token, text, ... text
     for index, piece in enumerate(pieces):
         if index % 2 == 0:
@@ -156,7 +156,8 @@ def _pattern(text: str, pod: PodMetadata, at: Path, of: str, findings: list[Find
         elif piece in PATTERNS:
             pieces[index] = PATTERNS[piece]
         else:
-            findings.append(uncovered(pod, at, f"{of} with $({piece}) inside a longer value"))
+            code = "CC0601.token-variable" if variable else "CC0601.token"
+            findings.append(problem(pod, at, code, variable=variable, token=piece))
     return f"{mark(PATTERN)}^{''.join(pieces)}$"
 
 

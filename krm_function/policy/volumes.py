@@ -15,13 +15,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.findings import Finding, Path, finding
+from krm_function.findings import Cause, Finding, Path, finding
 from krm_function.policy.pod_metadata import PodMetadata, escape_regex
-from krm_function.policy.problems import problem, uncovered
+from krm_function.policy.problems import problem
 from krm_function.policy.settings import Settings
 
 Json = dict[str, Any]
-Wrong = tuple[str, str, str]  # field, what is wrong, what to do
+Wrong = tuple[str, Cause]  # a field of the volumeMount, "" for the whole, and CC0604 or CC0601 with a variant
 
 # the runtime's name of mountPropagation, which it writes between rbind and ro|rw
 PROPAGATION = {"None": "rprivate", "HostToContainer": "rslave", "Bidirectional": "rshared"}
@@ -62,14 +62,13 @@ def volumes(
                 made = _mounted(storages, volume, entry, pod, settings)
                 if isinstance(made, list):
                     out.append(made)
-                elif isinstance(made, str):
-                    findings.append(uncovered(pod, here, f" of {made}"))
                 else:
-                    findings.append(problem(pod, (*here, made[0]) if made[0] else here, made[1], made[2]))
+                    field, cause = made
+                    findings.append(problem(pod, (*here, field) if field else here, cause.code, **cause.values))
     for index, entry in wanted:
         if entry["name"] not in known:
             here = (*at, "volumeMounts", index, "name")
-            findings.append(problem(pod, here, "names no volume of the pod", "correct the name"))
+            findings.append(problem(pod, here, "CC0604.volume"))
     return out, storages
 
 
@@ -121,17 +120,17 @@ def in_the_vm(path: str) -> bool:
 
 def _mounted(
     storages: list[Json], volume: Json, entry: Json, pod: PodMetadata, settings: Settings
-) -> list[Json] | str | Wrong:
-    """The mounts that one volumeMount may become, or what of it is not covered, or what is wrong with it."""
+) -> list[Json] | Wrong:
+    """The mounts that one volumeMount may become, or what of it is not covered or wrong."""
     path, base = entry["mountPath"], last(entry["mountPath"])
     if not path.startswith("/") or not BASE.match(base) or base in {".", ".."}:
-        return "mountPath", "has no last component a policy can hold", "use an absolute path of plain characters"
+        return "mountPath", Cause("CC0604.mount-name")
     propagation = PROPAGATION.get(entry.get("mountPropagation") or "None")
     if propagation is None:
-        return "mountPropagation", "is not known", f"use one of {', '.join(PROPAGATION)}"
+        return "mountPropagation", Cause("CC0604.propagation", {"known": ", ".join(PROPAGATION)})
     sources = [key for key, value in volume.items() if key not in _NO_SOURCE and value is not None]
     if len(sources) > 1:
-        return f"a volume with more than one source ({', '.join(sources)})"
+        return "", Cause("CC0601.sources", {"sources": ", ".join(sources)})
     source = sources[0] if sources else "emptyDir"
     own = volume.get(source) or {}
     part = next((key for key in ("subPath", "subPathExpr") if entry.get(key)), None)
@@ -141,22 +140,22 @@ def _mounted(
         if not settings.profile.propagates:
             options[1] = PROPAGATION["None"]
         if part:
-            return part, "is of an emptyDir, and would be a directory of the node instead", "mount the whole volume"
+            return part, Cause("CC0604.part-of-empty-dir")
         return _empty_dir(storages, own, entry, options, pod, settings)
     if source in SETTLED and not part:
         return _settled(storages, path, base, propagation, settings)
     if source in SETTLED and part and settings.kata_config["enable_configmap_secret_storages"]:
-        return part, "is not known with enable_configmap_secret_storages", "mount the whole volume"
+        return part, Cause("CC0604.part-of-storage")
     if source == "hostPath":
         host = own["path"]
         if not host.startswith("/") or {".", ".."} & set(host.split("/")) or "//" in host:
-            return "", "is of a hostPath that is no plain absolute path", "write the path in full"
+            return "", Cause("CC0604.host-path")
         if in_the_vm(host):
             if part:
-                return part, "is of a hostPath that is in the VM", "write it as part of the hostPath"
+                return part, Cause("CC0604.part-in-vm")
             return [mount(path, host.rstrip("/"), "bind", options)]
     if _mode(volume, own) == "Block":
-        return "", "is of a volume with volumeMode Block", "use volumeDevices"
+        return "", Cause("CC0604.block")
     return [mount(path, f"$(sfprefix){escape_regex(base)}$", "bind", options)]
 
 
@@ -183,7 +182,7 @@ def _settled(storages: list[Json], path: str, base: str, propagation: str, setti
 
 def _empty_dir(
     storages: list[Json], volume: Json, entry: Json, options: list[str], pod: PodMetadata, settings: Settings
-) -> list[Json] | str:
+) -> list[Json] | Wrong:
     """An emptyDir: in memory, on a block device of its own, or in the shared directory, as the settings say."""
     path, name, medium = entry["mountPath"], entry["name"], volume.get("medium") or ""
     group = (pod.spec.get("securityContext") or {}).get("fsGroup")
@@ -195,7 +194,7 @@ def _empty_dir(
         storages.append(_storage(template, template["source"], target, driver_options, [*template["options"], *extra]))
         return [mount(path, f"{template['mount_source']}{name}$", template["mount_type"], options)]
     if medium:
-        return f"an emptyDir of medium {medium}"
+        return "", Cause("CC0601.medium", {"medium": medium})
     kind = settings.cluster_config["emptydir_type"]
     if kind == "shared-fs":
         return [

@@ -142,9 +142,7 @@ def _with_handlers(facts: Mapping[Path, Fact]) -> tuple[dict[Path, Fact], list[F
     kept = {path: fact for path, fact in facts.items() if path[0] != "platforms" or path[1] in named}
     lost: dict[str, Fact] = {str(path[1]): fact for path, fact in facts.items() if path not in kept}
     findings = [
-        finding(
-            "CC1305", file=fact.file, what=f"platform {name}", why=f"no runtime-{name}.yml says what its handler is"
-        )
+        finding("CC1305.handler", file=fact.file, what=f"platform {name}", platform=name)
         for name, fact in sorted(lost.items())
     ]
     return kept, findings

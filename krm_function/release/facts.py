@@ -18,15 +18,17 @@ from typing import Any
 
 from krm_function.api.kinds import NO_VERSION
 from krm_function.findings import Finding, Path
-from krm_function.manifest.fields import SNP, TDX
+from krm_function.manifest import fields as manifest
 from krm_function.record import NamedTuple
 
 __all__ = ["MEASURED", "NO_VERSION", "POLICY_PROFILE", "Fact", "Facts", "same_fact"]
 
 POLICY_PROFILE: Path = ("policyProfile",)
 MEASURED = {
-    tee: tuple(field.name for field in shape.fields if field.measured and field.name != "Rtmr0Alternatives")
-    for tee, shape in (("snp", SNP), ("tdx", TDX))
+    tee: tuple(
+        name for name, field in entry.fields.items() if manifest.MEASURED in field.marks and name != "Rtmr0Alternatives"
+    )
+    for tee, entry in manifest.ENTRIES.items()
 }
 
 

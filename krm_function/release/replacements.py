@@ -18,12 +18,12 @@ LINE = re.compile(r"[ \t]*([^\s=]+)[ \t]*=[ \t]*(\S+)[ \t]*")
 
 
 class Replacement(NamedTuple):
-    """One line, counted from 1. problem: why it cannot be used, or ""."""
+    """One line, counted from 1. usable: whether it is `image = replacement`, and the replacement is pinned."""
 
     line: int
     image: str
     pinned: str
-    problem: str = ""
+    usable: bool = True
 
 
 def replacements(text: str) -> Iterator[Replacement]:
@@ -35,7 +35,7 @@ def replacements(text: str) -> Iterator[Replacement]:
         image, pinned = match.groups() if match else ("", "")
         parsed = parse_image(pinned)
         usable = match is not None and isinstance(parsed, Image) and parsed.pinned
-        yield Replacement(number, image, pinned, "" if usable else "not `image = replacement@sha256:<digest>`")
+        yield Replacement(number, image, pinned, usable)
 
 
 def looks_like_replacements(text: str) -> bool:
@@ -50,8 +50,8 @@ def replacement_facts(text: str, file: str) -> Facts:
     findings: list[Finding] = []
     versions: list[Fact] = []
     for entry in replacements(text):
-        if entry.problem:
-            findings.append(finding("CC1304", file=file, line=entry.line, problem=entry.problem))
+        if not entry.usable:
+            findings.append(finding("CC1304.replacement", file=file, line=entry.line))
             continue
         facts[entry.image] = Fact(("images", entry.image), entry.pinned, file, entry.line)
     for fact in facts.values():

@@ -38,12 +38,11 @@ def runtime_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
 def _problem(value: dict[str, Any], name: Any, handler: Any, meant: object) -> Iterator[Finding]:
     ref = reference(value)
     if isinstance(meant, Insecure):
-        yield finding("CC1305", ref, what=f"runtime class {handler}", why="insecure platforms are not supported")
+        yield finding("CC1305.insecure", ref, what=f"runtime class {handler}")
     elif not isinstance(meant, Platform) or is_placeholder(handler):
-        problem = f"{handler} is not the name of a runtime handler, contrast-cc-<platform>-<hash>"
-        yield finding("CC1304", ref, ("handler",), problem=problem)
+        yield finding("CC1304.handler", ref, ("handler",), handler=handler)
     elif name != handler:
-        yield finding("CC1304", ref, ("handler",), problem=f"the RuntimeClass is named {name}, its handler {handler}")
+        yield finding("CC1304.names", ref, ("handler",), name=name, handler=handler)
 
 
 def _installer(value: dict[str, Any], file: str, line: int) -> Facts | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from krm_function.findings import KINDS, Finding, Path, Ref, anchor_of, dotted, has_errors
+from krm_function.findings import Finding, Path, Ref, anchor_of, dotted, has_errors, row
 from krm_function.model.address import address_of
 from krm_function.model.edits import ABSENT, Edit
 from krm_function.model.kinds import KINDS as WORKLOADS
@@ -117,7 +117,7 @@ def _step(number: int, edit: Edit) -> dict[str, Any]:
     data = {
         "step": number,
         "code": edit.code,
-        "rule": KINDS[edit.code].sentence,
+        "rule": row(edit.code).sentence,
         "reason": edit.reason,
         "op": edit.op,
         "field": dotted(edit.path),

@@ -8,7 +8,7 @@ what needs a reader may take one.
 from collections.abc import Iterable
 
 from krm_function.findings import Finding, dotted
-from krm_function.krm import Field, File, ResourceRef, Result
+from krm_function.krm.result import Field, File, ResourceRef, Result
 from krm_function.report.order import on_one_line, ordered
 from krm_function.report.text import place_of
 

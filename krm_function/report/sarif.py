@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from krm_function import __version__
-from krm_function.findings import KINDS, Finding, anchor_of, dotted
+from krm_function.findings import Finding, anchor_of, dotted, row
 from krm_function.model.address import address_of
 from krm_function.report.order import on_one_line, ordered
 
@@ -30,7 +30,7 @@ def render_sarif(findings: Iterable[Finding], *, infos: bool = False) -> str:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    kind = KINDS[code]
+    kind = row(code)
     rule: dict[str, Any] = {"id": code, "shortDescription": {"text": kind.sentence}}
     if kind.hint:
         rule["help"] = {"text": f"{kind.hint}; see {anchor_of(code)}"}

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from krm_function.api.kinds import Generate, Release
-from krm_function.findings import Finding, finding
+from krm_function.findings import Cause, Finding, finding
+from krm_function.model.annotations import KNOWN
 from krm_function.model.draft import Draft
 from krm_function.model.edits import ABSENT, Outcome
 from krm_function.model.injected import SECRETS, SECRETS_PATH, memory_volume, secrets_mount
@@ -19,10 +20,10 @@ from krm_function.model.injected.image_store import IMAGE_STORE_SIZE, PVC_HOLDER
 from krm_function.model.injected.initializer import INITIALIZER, INITIALIZER_IMAGE, SecurePv, initializer
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH, SERVICE_MESH_IMAGE, MeshConfig, service_mesh
 from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
+from krm_function.model.pod_types import type_findings
 from krm_function.model.pods import claims, named, sources
 from krm_function.model.quantity import nano
-from krm_function.model.shapes import shape_findings
-from krm_function.model.workload import PREFIX, Workload, dig, maps
+from krm_function.model.workload import PREFIX, Workload, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import same
 
@@ -55,7 +56,7 @@ def inject(workload: Workload, options: Generate, release: Release, coordinator_
     release: its images are applied once, by whole string; its memory is what the containers get. Any
     finding means that nothing at all is edited.
     """
-    wrong = shape_findings(workload)
+    wrong = type_findings(workload)
     if wrong:
         return Outcome(findings=wrong)  # the readers below trust the types
     return inject_into(workload, options, release, coordinator_namespace)[0]
@@ -112,17 +113,16 @@ def _problems(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
         if workload.annotations.get(SECURE_PV):
             yield from _secure_pv_problems(workload)
     if wanted.mesh:
-        for key, problem in read_mesh(workload.annotations).problems:
+        for key, cause in read_mesh(workload.annotations).problems:
             if key == ADMIN_PORT:
-                yield _annotation_problem(workload, key, problem, "write a free port")
+                yield _annotation_problem(workload, key, cause)
     if wanted.store and not _is_positive(wanted.store_size):
-        remedy = 'write a positive quantity such as 10Gi, or "0" for no image store'
-        yield _annotation_problem(workload, STORE_SIZE, "is not a size", remedy)
+        yield _annotation_problem(workload, STORE_SIZE, Cause("CC0204.size"))
 
 
-def _annotation_problem(workload: Workload, key: str, problem: str, remedy: str) -> Finding:
+def _annotation_problem(workload: Workload, key: str, cause: Cause) -> Finding:
     path = (*workload.metadata_path, "annotations", key)
-    return finding("CC0204", workload.ref, path, key=key, problem=problem, remedy=remedy)
+    return finding(cause.code, workload.ref, path, key=key, grammar=KNOWN[key].value, **cause.values)
 
 
 def _is_positive(quantity: str) -> bool:
@@ -174,21 +174,20 @@ def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
     whole = workload.annotations[SECURE_PV]
     value = whole if len(whole) <= LONGEST_NAME else "annotation"  # whatever was pasted there: it is not repeated
 
-    def problem(text: str, remedy: str) -> Finding:
+    def problem(code: str, **values: Any) -> Finding:
         path = (*workload.metadata_path, "annotations", SECURE_PV)
-        return finding("CC0806", workload.ref, path, value=value, problem=text, remedy=remedy)
+        return finding(code, workload.ref, path, value=value, **values)
 
     parsed = _secure_pv(workload)
     if parsed is None:
-        yield problem("must have the form device-name:mount-name", "name a volume and an emptyDir, joined by one colon")
+        yield problem("CC0806.form")
         return
     if named(workload.pod_spec.get("volumes"), parsed.device):
         yield from _wrong_source(workload, parsed.device, DEVICES)
     elif parsed.device not in claims(workload):
-        remedy = "add a persistentVolumeClaim or iscsi volume, or a StatefulSet's volumeClaimTemplate, of this name"
-        yield problem(f"device {parsed.device} not found", remedy)
+        yield problem("CC0806.device", device=parsed.device)
     if parsed.mount in {parsed.device, SECRETS}:
-        yield problem(f"the mount cannot be {parsed.mount}", "name an emptyDir of its own")
+        yield problem("CC0806.mount", mount=parsed.mount)
     else:
         yield from _not_empty_dir(workload, parsed.mount)
 
@@ -199,7 +198,7 @@ def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
 def _ensure_volume(draft: Draft, volume: dict[str, Any], code: str, reason: str) -> None:
     """Append a volume unless the pod has one of its name."""
     path = (*draft.workload.spec_path, "volumes")
-    present = maps(dig(draft.workload.document, path))
+    present = maps(draft.workload.at(path))
     if not named(present, volume["name"]):
         draft.put(path, len(present), volume, code, reason)
 
@@ -208,7 +207,7 @@ def _place(draft: Draft, container: dict[str, Any], index: int, code: str, reaso
     """Make `container` the only one of its name in initContainers, at this index among the others; -1 is the end."""
     path = (*draft.workload.spec_path, "initContainers")
     name = container["name"]
-    present = dig(draft.workload.document, path) or []
+    present = draft.workload.at(path) or []
     others = [entry for entry in present if entry["name"] != name]
     index = len(others) if index < 0 else index
     if not same(present, [*others[:index], container, *others[index:]]):
@@ -274,7 +273,7 @@ def _add_image_store(draft: Draft, wanted: Wanted, release: Release) -> bool:
     Source: docs/facts/contrast.md#image-store.
     """
     path = (*draft.workload.spec_path, "initContainers")
-    missing = not named(dig(draft.workload.document, path), PVC_HOLDER)
+    missing = not named(draft.workload.at(path), PVC_HOLDER)
     if missing:
         image = release.images.get(INITIALIZER_IMAGE, INITIALIZER_IMAGE)
         reason = "holds the device of the image store before the first image is pulled"

@@ -14,19 +14,19 @@ from krm_function.manifest import (
     COORDINATOR,
     KeyProblem,
     encode,
-    entry,
     merge,
+    policy_entry,
     secret_id,
     seedshare_owner,
     unfilled,
     validate,
     workload_owner,
 )
-from krm_function.model.nearest import nearest
-from krm_function.model.reference_values import ReferenceValues
+from krm_function.manifest.gathered_values import ReferenceValues
 from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import INITDATA, POD_ROLE, PREFIX, dig, mapping
 from krm_function.record import NamedTuple
+from krm_function.schema.nearest import nearest
 
 
 class Made(NamedTuple):
@@ -92,7 +92,7 @@ def _policies(
             findings.append(finding("CC0712", ref, (*workload.root, "metadata", "name")))
         elif role not in {"", COORDINATOR}:
             label = (*workload.metadata_path, "labels", POD_ROLE)
-            findings.append(finding("CC0702", ref, label, field="Role", problem=f"unknown role {role}"))
+            findings.append(finding("CC0702.role", ref, label, field="Role", role=role))
         elif digest in policies:
             findings.append(finding("CC0705", ref, path, first=_full(owners[digest]), second=_full(ref), digest=digest))
         else:
@@ -100,7 +100,7 @@ def _policies(
             chosen = workload.annotations.get(PREFIX + "workload-secret-id")
             identity = chosen if isinstance(chosen, str) and chosen else secret_id(*ref)
             extra = options.policies[ref.name].sans if ref.name in options.policies else ()
-            policies[digest] = entry(ref.name, identity, role, extra)
+            policies[digest] = policy_entry(ref.name, identity, role, extra)
     return policies, tuple(findings)
 
 

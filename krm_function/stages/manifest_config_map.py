@@ -6,7 +6,7 @@ Rule of this file: the manifest's bytes travel verbatim under the data key manif
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from krm_function.api.json_text import manifest_in
+from krm_function.api.base_manifest import manifest_in
 from krm_function.api.kinds import Config, ManifestOptions
 from krm_function.findings import Finding, finding
 from krm_function.manifest.fields import FILE
@@ -49,19 +49,11 @@ def with_base(config: Config, objects: Iterable[Any]) -> tuple[Config, tuple[Fin
     ]
     path = ("spec", "manifest", "base", "configMap")
     if len(found) != 1:
-        why = "is in the input more than once" if found else "is not in the input"
-        return config, (finding("CC0713", config.generate.ref, path, name=name, problem=why),)
+        code = "CC0713.twice" if found else "CC0713.absent"
+        return config, (finding(code, config.generate.ref, path, name=name),)
     try:
         base = manifest_in(found[0])
     except ValueError as problem:
-        return config, (
-            finding(
-                "CC0713",
-                config.generate.ref,
-                path,
-                name=name,
-                problem=str(problem),
-            ),
-        )
+        return config, (finding("CC0713.content", config.generate.ref, path, name=name, error=str(problem)),)
     generate = config.generate._replace(manifest=options._replace(base=base))
     return config._replace(generate=generate), ()

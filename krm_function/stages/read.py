@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from krm_function.findings import Finding, Path, finding
+from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.kinds import EDITED, KINDS, LOOKED_INTO
 from krm_function.model.located import placed, yaml_finding
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL, dig, mapping
 from krm_function.record import NamedTuple
-from krm_function.yamltext import Document, YamlError, parse, read_undo, read_value, restore
+from krm_function.yamltext import Document, MemberUndo, YamlError, parse, read_undo, read_value, restore_members
 
 POD_KINDS = LOOKED_INTO.union(KINDS)
 RUNTIME_CLASS = "runtimeClassName"
@@ -111,12 +111,12 @@ def _not_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
         found[()] = document.value  # a `kind: List` as a whole, which no render adds
     if not found:
         return ()
-    from krm_function.model.additions import no_addition
+    from krm_function.hosts.additions import no_addition
 
     return tuple(
-        placed(finding("CC0116", reference(value), _annotation(root, EMITTED), problem=problem), resource, document)
+        placed(finding(wrong, reference(value), _annotation(root, EMITTED)), resource, document)
         for root, value in found.items()
-        if (problem := no_addition(value))
+        if (wrong := no_addition(value))
     )
 
 
@@ -126,23 +126,27 @@ def _annotation(root: Path, key: str) -> Path:
 
 def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[Finding, ...], tuple[Path, ...]]:
     """The document before any render, and which objects of it were undone, the last one first."""
-    before, undone = document, []
+    members: list[MemberUndo] = []
+    refs: list[Ref] = []
     for root, value in reversed(list({(): document.value, **dict(objects(document.value))}.items())):
-        path = _annotation(root, ORIGINAL)
+        path, ref = _annotation(root, ORIGINAL), reference(value)
         if dig(document.value, path) is None:
             continue
         try:
             undo = read_undo(document, path)
         except YamlError as problem:
-            return document, (yaml_finding(problem, resource.file, reference(value), path),), ()
+            return document, (yaml_finding(problem, resource.file, ref, path),), ()
         if undo is None:
             continue
-        if reference(value).kind not in EDITED:
-            wrong = finding("CC0115", reference(value), path, field="a kind that no render edits")
-            return before, (placed(wrong, resource, before),), ()
-        try:
-            document = parse(restore(document, undo, root), line=document.line)
-        except YamlError as problem:
-            return document, (yaml_finding(problem, resource.file, reference(value), path),), ()
-        undone.append(root)
-    return document, (), tuple(undone)
+        if ref.kind not in EDITED:
+            wrong = finding("CC0115", ref, path, field="a kind that no render edits")
+            return document, (placed(wrong, resource, document),), ()
+        members.append(MemberUndo(root, undo))
+        refs.append(ref)
+    restored = restore_members(document, members)
+    for (root, _), ref, unreadable in zip(members, refs, restored.problems, strict=True):
+        if unreadable is not None:
+            return document, (yaml_finding(unreadable, resource.file, ref, _annotation(root, ORIGINAL)),), ()
+    if restored.text is not document.text:
+        document = parse(restored.text, line=document.line)
+    return document, (), tuple(member.root for member in members)

@@ -9,22 +9,16 @@ from typing import Any
 from krm_function.api.kinds import Config
 from krm_function.findings import Finding, finding
 from krm_function.manifest import FieldProblem, Rtmr0, canonical, merged_reference_values
+from krm_function.manifest.gathered_values import ReferenceValues
 from krm_function.model.platforms import PLATFORMS, Platform
-from krm_function.model.reference_values import ReferenceValues
 from krm_function.model.workload import mapping, maps
-
-# the only platform whose RTMR0 depends on the vCPUs (docs/facts/contrast-manifest.md#rtmr0)
-RTMR0_PLATFORM = "metal-qemu-tdx"
 
 
 def gather_reference_values(
     config: Config, platforms: Iterable[Platform], counts: Mapping[str, Sequence[int]]
 ) -> ReferenceValues:
     """Reference values of the used platforms. counts: platform name -> the vCPU counts of its pods, for RTMR0."""
-    options, ref = (
-        config.generate.ref,
-        config.release.ref,
-    )
+    options, ref = config.generate.ref, config.release.ref
     findings: list[Finding] = []
     release: dict[str, list[Mapping[str, Any]]] = {"snp": [], "tdx": []}
     rtmr0: Rtmr0 | None = None
@@ -35,7 +29,7 @@ def gather_reference_values(
             findings.append(finding("CC0709", ref, ("spec", "platforms", platform.name), platform=platform.name))
             continue
         release[platform.tee] += [{**values, "Platform": platform.marker} for values in entries]
-        if platform.name == RTMR0_PLATFORM and counts.get(platform.name):
+        if platform.rtmr0_by_vcpus and counts.get(platform.name):
             rtmr0 = Rtmr0(facts.rtmr0_by_vcpu, tuple(counts[platform.name]))
             path = ("spec", "platforms", platform.name, "rtmr0ByVCPU")
             missing = sorted({count for count in rtmr0.counts if count and str(count) not in rtmr0.table})

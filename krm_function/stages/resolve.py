@@ -73,9 +73,9 @@ def resolve(workload: Workload, release: Release, default: str) -> Resolved:
         case Insecure():
             return failed("CC0405", platform=name)
         case _:
-            close = suggest(name)
+            near = suggest(name)
             known = ", ".join(placeholder(entry) for entry in PLATFORMS.values())
-            return failed("CC0401", name=name, known=known, suggestion=f"; did you mean {close}?" if close else "")
+            return failed("CC0401.near" if near else "CC0401", name=name, known=known, near=near)
     facts = release.platforms.get(platform.name)
     if facts is None:
         known = ", ".join(sorted(release.platforms)) or "none"

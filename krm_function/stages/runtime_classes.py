@@ -198,9 +198,9 @@ def _same(found: Any, wanted: Any) -> bool:
 def _problems(ref: Ref, root: Path, value: Any) -> Iterator[Finding]:
     """What the API server would refuse in a RuntimeClass."""
     if ref.api_version != API_VERSION:
-        yield finding("CC0303", ref, (*root, "apiVersion"), name=ref.name, problem=f"apiVersion must be {API_VERSION}")
+        yield finding("CC0303.api-version", ref, (*root, "apiVersion"), name=ref.name, version=API_VERSION)
     for path, problem in parse_runtime_class_object(value).problems:
-        yield finding("CC0303", ref, root + path, name=ref.name, problem=f"{dotted(path)} {problem}")
+        yield finding("CC0303.field", ref, root + path, name=ref.name, field=dotted(path), error=problem)
 
 
 def _deprecated(ref: Ref, runtime_class: RuntimeClass) -> Iterator[Finding]:

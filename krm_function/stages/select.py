@@ -10,10 +10,11 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.kinds import EDITED, KINDS
-from krm_function.model.objects import a_type, objects, reference, type_name
+from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import is_contrast_name
 from krm_function.model.workload import Workload, dig
 from krm_function.record import NamedTuple
+from krm_function.schema.types import a_type, type_name
 
 
 class Skipped(NamedTuple):
@@ -55,7 +56,7 @@ def select(document: Any) -> Selection:
                 finding("CC0207", ref, path, key=str(path[-1]), expected="a map", actual=a_type(actual)),
             )
             continue
-        workload = Workload(document, root, ref)
+        workload = Workload(value, root, ref)
         name = workload.pod_spec.get("runtimeClassName")
         if name is None:
             skipped.append(Skipped(ref, "no runtimeClassName"))

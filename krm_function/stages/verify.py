@@ -17,11 +17,11 @@ from krm_function.model.gpu import gpu_count, gpu_problems
 from krm_function.model.image import is_contrast_image, parse_image, shown
 from krm_function.model.injected.initializer import INITIALIZER
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
-from krm_function.model.mesh_annotations import EGRESS, read_mesh
+from krm_function.model.mesh_annotations import read_mesh
+from krm_function.model.pod_types import type_findings
 from krm_function.model.pods import claim_templates, claims, named, sources
-from krm_function.model.shapes import shape_findings
 from krm_function.model.vcpus import vcpus
-from krm_function.model.workload import POD_ROLE, Workload, dig, mapping, maps
+from krm_function.model.workload import POD_ROLE, Workload, mapping, maps
 
 # Volume sources that stay inside the VM or are checked there; all others are a file system of the host's.
 INSIDE = ("configMap", "downwardAPI", "emptyDir", "ephemeral", "projected", "secret")
@@ -30,7 +30,7 @@ COORDINATOR = "coordinator"
 
 def before(workload: Workload, release_images: Mapping[str, str]) -> tuple[Finding, ...]:
     """Check a workload as the user wrote it. release_images: what the render will replace, and thereby pin."""
-    shape = shape_findings(workload)
+    shape = type_findings(workload)
     if shape:
         return shape  # the readers below trust the types
     return (
@@ -44,7 +44,7 @@ def before(workload: Workload, release_images: Mapping[str, str]) -> tuple[Findi
 
 def after(workload: Workload, release_version: str) -> tuple[Finding, ...]:
     """Check a workload after injection. release_version: the tag that Contrast's own images must have."""
-    shape = shape_findings(workload)
+    shape = type_findings(workload)
     if shape:
         return shape
     return (*_images(workload, {}), *_versions(workload, release_version), *_mounts(workload), *_claims(workload))
@@ -52,7 +52,7 @@ def after(workload: Workload, release_version: str) -> tuple[Finding, ...]:
 
 def rendered(workload: Workload) -> tuple[Finding, ...]:
     """Check a pod as it will be applied: what Kubernetes or Contrast would refuse, whoever rendered it."""
-    shape = shape_findings(workload)
+    shape = type_findings(workload)
     if shape:
         return shape
     return (
@@ -90,7 +90,7 @@ def _annotations(workload: Workload) -> Iterator[Finding]:
         for path, what, key in _keys(workload, metadata):
             # kustomize's commonAnnotations and labels write to the object and to its template alike: no harm done
             own = workload.annotations if what == "annotation" else workload.labels
-            if key not in own or own[key] != dig(workload.document, (*path, f"{what}s", key)):
+            if key not in own or own[key] != workload.at((*path, f"{what}s", key)):
                 yield _unread(workload, path, what, key, place)
 
 
@@ -105,7 +105,7 @@ def _outer(workload: Workload) -> Iterator[tuple[Path, str]]:
 def _keys(workload: Workload, metadata: Path) -> Iterator[tuple[Path, str, str]]:
     """Keys of Contrast's domain in one metadata: its path, annotation or label, the key."""
     for what in ("annotation", "label"):
-        for key in mapping(dig(workload.document, (*metadata, f"{what}s"))):
+        for key in mapping(workload.at((*metadata, f"{what}s"))):
             if annotations.is_ours(str(key)):
                 yield metadata, what, str(key)
 
@@ -116,19 +116,14 @@ def _unread(workload: Workload, metadata: Path, what: str, key: str, place: str)
         where = annotations.where(key)
         return finding("CC0202", workload.ref, path, what=what, key=key, place=place, where=where)
     near = annotations.suggest(key)
-    remedy = f"did you mean {near}?" if near else "remove it; Contrast reads no such key"
-    return finding("CC0203", workload.ref, path, what=what, key=key, remedy=remedy)
+    return finding("CC0203.near" if near else "CC0203", workload.ref, path, what=what, key=key, near=near)
 
 
 def _mesh(workload: Workload) -> Iterator[Finding]:
     """The grammar of the service mesh annotations."""
-    for key, problem in read_mesh(workload.annotations).problems:
+    for key, cause in read_mesh(workload.annotations).problems:
         path = (*workload.metadata_path, "annotations", key)
-        if key == EGRESS and workload.annotations[key] == "":
-            yield finding("CC0205", workload.ref, path)
-        else:
-            remedy = f"write {annotations.KNOWN[key].value}"
-            yield finding("CC0204", workload.ref, path, key=key, problem=problem, remedy=remedy)
+        yield finding(cause.code, workload.ref, path, key=key, grammar=annotations.KNOWN[key].value, **cause.values)
 
 
 def _processors(workload: Workload) -> Iterator[Finding]:
@@ -136,8 +131,8 @@ def _processors(workload: Workload) -> Iterator[Finding]:
     count = vcpus(workload)
     gpus = gpu_count(workload.pod_spec)
     path = workload.spec_path
-    for at, problem in gpu_problems(workload.pod_spec):
-        yield finding("CC0408", workload.ref, path + at, key=str(at[-1]), problem=problem)
+    for at, cause in gpu_problems(workload.pod_spec):
+        yield finding(cause.code, workload.ref, path + at, key=str(at[-1]), **cause.values)
     if isinstance(count, Finding):
         yield count
     elif not 1 <= count <= MAX_VCPUS:

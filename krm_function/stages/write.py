@@ -16,8 +16,9 @@ from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import LOCAL_CONFIG, ORIGINAL, dig, mapping
 from krm_function.record import NamedTuple
-from krm_function.yamltext import Change, Document, Spliced, YamlError, apply, parse, splice
-from krm_function.yamltext.edit.splice import to_json
+from krm_function.yamltext import Change, Document, MemberChanges, YamlError, parse, splice, splice_members
+from krm_function.yamltext.edit.proof import to_json
+from krm_function.yamltext.edit.splice import EditedMember
 
 EMITTED_FIELDS: tuple[Path, ...] = (
     ("handler",),
@@ -27,6 +28,7 @@ EMITTED_FIELDS: tuple[Path, ...] = (
     ("metadata", "annotations", LOCAL_CONFIG),  # hosts keep their own annotations beside it
 )
 
+RECORD: Path = ("metadata", "annotations", ORIGINAL)
 Predecessors = dict[Ref, tuple[int, Path]]  # an object that a render added -> its document and place in it
 
 
@@ -47,30 +49,38 @@ def write(
 ) -> Written:
     """The text of every resource after its edits. documents, emitted: as `read` gives them."""
     texts: list[str | None] = [resource.text for resource in resources]
-    findings: list[Finding] = []
-    current = dict(documents)
     for index, document in documents.items():
         texts[index] = document.text
-    for change in edits:
-        if not change.edits:
-            continue
-        document = current[change.resource]
-        if texts[change.resource] is not document.text:  # another object of the same `kind: List` was edited before
-            document = parse(str(texts[change.resource]), line=document.line)
-            current[change.resource] = document
-        keep = (*change.root, "metadata", "annotations", ORIGINAL)
-        try:
-            spliced = splice(document, [edit.change for edit in change.edits], keep_undo_at=keep, root=change.root)
-        except YamlError as problem:
-            findings.append(yaml_finding(problem, resources[change.resource].file, change.ref))
-            continue
-        texts[change.resource] = spliced.text
-        if 4 * len(spliced.text) > TOTAL:  # in a shorter text no annotations can be too large
-            findings += _too_large(change, apply(document.value, [edit.change for edit in change.edits]), spliced)
+    findings: list[Finding] = []
+    for index, changed in _by_document(edits).items():
+        texts[index], problems = _edited(resources[index], documents[index], changed)
+        findings += problems
     predecessors = _predecessors(documents, emitted)
     taken = _taken(resources, documents, emitted, predecessors, additions := tuple(additions))
     added = () if taken else _add(documents, emitted, texts, predecessors, additions)
     return Written(tuple(texts), added, (*findings, *taken))
+
+
+def _by_document(edits: Iterable[ObjectEdits]) -> dict[int, list[ObjectEdits]]:
+    """The edits by position of their document, without objects that have none."""
+    found: dict[int, list[ObjectEdits]] = {}
+    for one in edits:
+        if one.edits:
+            found.setdefault(one.resource, []).append(one)
+    return found
+
+
+def _edited(resource: Resource, document: Document, edits: Sequence[ObjectEdits]) -> tuple[str, list[Finding]]:
+    """The text of one document after the edits of its objects, and which of them cannot be made."""
+    members = [MemberChanges(one.root, [edit.change_in(one.root) for edit in one.edits], RECORD) for one in edits]
+    text, outcomes = splice_members(document, members)
+    findings: list[Finding] = []
+    for one, outcome in zip(edits, outcomes, strict=True):
+        if isinstance(outcome, YamlError):
+            findings.append(yaml_finding(outcome, resource.file, one.ref))
+        elif 4 * len(text) > TOTAL:  # in a shorter text no annotations can be too large
+            findings += _too_large(one, outcome)
+    return text, findings
 
 
 def collisions(
@@ -106,12 +116,12 @@ def _predecessors(documents: Mapping[int, Document], emitted: Mapping[int, Docum
     return listed | {reference(document.value): (index, ()) for index, document in emitted.items()}
 
 
-def _too_large(change: ObjectEdits, document: Any, spliced: Spliced) -> list[Finding]:
-    """Whether an object has more annotations than Kubernetes allows; what is kept for the way back counts, too."""
-    path: Path = (*change.root, "metadata", "annotations")
-    kept = {ORIGINAL: to_json(spliced.undo)} if spliced.undo else {}
-    found = size(mapping(dig(document, path)) | kept)
-    return [finding("CC0611", change.ref, path, size=found, limit=TOTAL)] if found > TOTAL else []
+def _too_large(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
+    """Whether an object has more annotations than Kubernetes allows; its undo records count, too."""
+    path: Path = ("metadata", "annotations")
+    kept = {ORIGINAL: to_json(edited.undo)} if edited.undo else {}
+    found = size(mapping(dig(edited.value, path)) | kept)
+    return [finding("CC0611", edits.ref, edits.root + path, size=found, limit=TOTAL)] if found > TOTAL else []
 
 
 def _add(

@@ -7,7 +7,7 @@ file of the package to a function (docs/facts/kpt.md#kptfile).
 import os
 from typing import Any
 
-from krm_function.findings import Finding, finding
+from krm_function.findings import Finding, dotted, finding
 from krm_function.krm.kube_object import LOCAL_CONFIG
 from krm_function.model.workload import dig, mapping, maps
 from krm_function.wiring.wired import Files, Wired
@@ -56,10 +56,8 @@ def _is_ours(mutator: dict[str, Any]) -> bool:
 def _problem(value: Any) -> Finding | None:
     """Why a file cannot be wired, if so."""
     if mapping(value).get("kind") != KPTFILE:
-        return finding("CC1311", problem="its kind is not Kptfile")
+        return finding("CC1311.kptfile")
     for path, kind in ((("pipeline",), dict), (("pipeline", "mutators"), list)):
         if not isinstance(dig(value, path), kind | None):
-            return finding(
-                "CC1311", path=path, problem=f"{'.'.join(path)} is not a {'map' if kind is dict else 'list'}"
-            )
+            return finding("CC1311.map" if kind is dict else "CC1311.list", path=path, field=dotted(path))
     return None

@@ -45,14 +45,12 @@ def _problem(value: Any) -> Finding | None:
     """Why a file cannot be wired, if so."""
     kind = mapping(value).get("kind", "Kustomization")
     if not isinstance(value, dict):
-        return finding("CC1311", problem="it is not a map")
+        return finding("CC1311.no-map")
     if kind != "Kustomization":
-        return finding(
-            "CC1311", path=("kind",), problem=f"its kind is {kind}, and the function belongs into the outermost overlay"
-        )
+        return finding("CC1311.kustomization", path=("kind",), kind=kind)
     for key in ("resources", "transformers"):
         if not isinstance(value.get(key), list | None):
-            return finding("CC1311", path=(key,), problem=f"{key} is not a list")
+            return finding("CC1311.list", path=(key,), field=key)
     return None
 
 

@@ -8,8 +8,9 @@ re-serialised: docs/facts/python.md#round-trips.
 from krm_function.yamltext.aliases import resolve_foreign_aliases
 from krm_function.yamltext.changes import Change, ChangeError, Op, Path, apply, same
 from krm_function.yamltext.document import Document, locate, parse
-from krm_function.yamltext.edit.splice import Spliced, splice
-from krm_function.yamltext.edit.undo_read import read_undo, restore
+from krm_function.yamltext.edit.restore import MemberUndo, restore, restore_members
+from krm_function.yamltext.edit.splice import MemberChanges, Spliced, splice, splice_members
+from krm_function.yamltext.edit.undo_read import read_undo
 from krm_function.yamltext.encoding import Source, decode, encode
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
 from krm_function.yamltext.fast.values import read_value
@@ -29,6 +30,8 @@ __all__ = [
     "Document",
     "ItemList",
     "Limits",
+    "MemberChanges",
+    "MemberUndo",
     "Op",
     "Path",
     "Source",
@@ -47,9 +50,11 @@ __all__ = [
     "resolve_foreign_aliases",
     "resolve_item_aliases",
     "restore",
+    "restore_members",
     "same",
     "scalar",
     "splice",
+    "splice_members",
     "split_items",
     "split_stream",
     "take_apart",

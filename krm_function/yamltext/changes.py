@@ -4,6 +4,7 @@ Rule of this file: `apply` is the specification that every text edit is proved a
 valid on the tree that all changes before it have made. Nothing is created implicitly: the parent of a path must exist.
 """
 
+from collections.abc import Callable
 from math import isnan
 from typing import Any, Literal
 
@@ -30,17 +31,22 @@ class ChangeError(LookupError):
     """A change whose path does not exist in the value that it is applied to."""
 
 
+Copies = dict[int, Any]  # by identity: containers that one `apply` has made, and may change in place
+
+
 def apply(value: Any, changes: "tuple[Change, ...] | list[Change]") -> Any:
     """Return `value` after `changes`. Neither is modified; parts that no change touches are shared with the result.
 
+    A container is copied once, however many changes reach into it.
     Raises ChangeError when a path does not exist, or when its segments do not fit the kinds of the containers.
     """
+    copies: Copies = {}
     for change in changes:
-        value = step(value, change, 0)
+        value = step(value, change, 0, copies)
     return value
 
 
-def step(value: Any, change: Change, at: int) -> Any:
+def step(value: Any, change: Change, at: int, copies: Copies | None = None) -> Any:
     """Return `value`, which stands `at` segments deep on the path of one change, after that change. See `apply`."""
     path, op, new = change
     if at == len(path):
@@ -50,18 +56,27 @@ def step(value: Any, change: Change, at: int) -> Any:
     part = path[at]
     last = at + 1 == len(path)
     if isinstance(value, dict) and isinstance(part, str):
-        if last:
-            return _step_key(value, part, change)
-        if part not in value:
+        if last and op == "insert":
+            raise ChangeError(f"{_shown(path)}: insert needs a list index")
+        if part not in value and (op != "set" or not last):
             raise ChangeError(f"{_shown(path[: at + 1])}: no such key")
-        return {**value, part: step(value[part], change, at + 1)}
-    if isinstance(value, _LISTS) and isinstance(part, int):
-        items = list(value)
-        limit = len(items) + (last and op == "insert")
-        if not 0 <= part < limit:
-            raise ChangeError(f"{_shown(path[: at + 1])}: no such index in a list of {len(items)}")
+        inner = None if last else step(value[part], change, at + 1, copies)
+        pairs: dict[str, Any] = _copy(value, dict, copies)
         if not last:
-            items[part] = step(items[part], change, at + 1)
+            pairs[part] = inner
+        elif op == "set":
+            pairs[part] = new
+        else:
+            del pairs[part]
+        return pairs
+    if isinstance(value, _LISTS) and isinstance(part, int):
+        limit = len(value) + (last and op == "insert")
+        if not 0 <= part < limit:
+            raise ChangeError(f"{_shown(path[: at + 1])}: no such index in a list of {len(value)}")
+        inner = None if last else step(value[part], change, at + 1, copies)
+        items: list[Any] = _copy(value, list, copies)
+        if not last:
+            items[part] = inner
         elif op == "insert":
             items.insert(part, new)
         elif op == "set":
@@ -73,15 +88,14 @@ def step(value: Any, change: Change, at: int) -> Any:
     raise ChangeError(f"{_shown(path[:at])}: not a {wanted}")
 
 
-def _step_key(value: dict[str, Any], part: str, change: Change) -> dict[str, Any]:
-    path, op, new = change
-    if op == "set":
-        return {**value, part: new}
-    if op == "insert":
-        raise ChangeError(f"{_shown(path)}: insert needs a list index")
-    if part not in value:
-        raise ChangeError(f"{_shown(path)}: no such key")
-    return {key: item for key, item in value.items() if key != part}
+def _copy(value: Any, kind: Callable[[Any], Any], copies: Copies | None) -> Any:
+    """A container that may be changed: a copy, unless this one was made by the same `apply`."""
+    if copies is None:
+        return kind(value)
+    if id(value) not in copies:
+        value = kind(value)
+        copies[id(value)] = value
+    return value
 
 
 def _shown(path: Path) -> str:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_function.cli.flags import public_key
-from krm_function.cli.launcher import MARK
+from krm_function.cli.generate_flags import public_key
+from krm_function.cli.launcher import HEADER
 from krm_function.manifest import workload_owner
 from tests.adversary.faults import SIGNALS, Faulty, temporaries
 from tests.failures.running import listing, spawned
@@ -74,7 +74,7 @@ def made(directory: Path, command: Command) -> Path:
     if "copy/contrast-krm" in command.there:  # the library is there already, which is the longest part of it
         (directory / "copy").mkdir()
         (directory / "copy/lib").symlink_to(_library())
-        (directory / "copy/contrast-krm").write_text(MARK)
+        (directory / "copy/contrast-krm").write_text(HEADER)
     for name in command.there:
         if not (directory / name).exists():
             (directory / name).write_bytes(b"old\n")

@@ -38,8 +38,8 @@ def policy(subject: Workload, **config: Any) -> Json:
 
 def changed(subject: Workload, edit: Edit) -> Workload:
     """The workload after an edit of its pod spec."""
-    document = copy.deepcopy(subject.document)
-    moved = subject._replace(document=document)
+    document = copy.deepcopy(subject.object)
+    moved = subject._replace(object=document)
     edit(moved.pod_spec)
     assert moved.pod_spec != subject.pod_spec
     return moved
@@ -478,7 +478,7 @@ def test_a_removed_gpu_is_seen() -> None:
 
 @pytest.mark.parametrize("key", ["name", "namespace"])
 def test_a_renamed_or_moved_object_is_seen(key: str) -> None:
-    document = copy.deepcopy(RICH.document)
+    document = copy.deepcopy(RICH.object)
     document["metadata"][key] = "other"
     assert drift(pods.of(document), RICH_POLICY, REFERENCES) == [f"metadata.{key}"]
 

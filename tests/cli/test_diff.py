@@ -61,7 +61,7 @@ def test_the_exit_code_tells_of_changes_only_to_those_who_ask(shop: Shop) -> Non
     assert run.stdout
 
 
-def test_an_error_prints_no_diff_so_that_it_is_told_from_a_change(shop: Shop) -> None:
+def test_an_error_prints_no_diff_and_so_differs_from_a_change(shop: Shop) -> None:
     world = World()
     world.container["image"] = "registry.example.com/shop/web:1.0"
     shop.change(world)
@@ -137,7 +137,7 @@ def test_line_ends_of_windows_are_no_noise() -> None:
     ]
 
 
-def test_a_change_that_may_not_be_shown_is_told() -> None:
+def test_a_change_of_a_masked_value_is_reported_without_the_value() -> None:
     before, after = ("kind: Secret\ndata: {a: eA==}\n", "kind: Secret\ndata: {a: eQ==}\n")
     assert diff_text([ChangedDocument("s", before, after)]).endswith("# only values that are not shown differ\n")
 

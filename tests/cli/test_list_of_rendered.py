@@ -44,7 +44,7 @@ def test_additions_in_a_list_follow_the_workloads(shop: Shop, rendered: bytes) -
     assert by_name(run.stdout).keys() == by_name(listed(rendered)).keys()
 
 
-def test_additions_that_nobody_asks_for_any_more_leave_the_list(shop: Shop, rendered: bytes) -> None:
+def test_additions_that_are_not_configured_any_more_leave_the_list(shop: Shop, rendered: bytes) -> None:
     world = World()
     world.spec["manifest"]["emit"] = "none"
     shop.change(world)

@@ -74,7 +74,7 @@ def test_a_newer_release_takes_the_newest_profile_and_says_so(shop: Shop) -> Non
     assert (_profiles(run), _warnings(run)) == ({"contrast-1.25"}, ["CC0651"])
 
 
-def test_a_release_that_says_its_profile_is_believed_and_a_newer_one_is_told_all_the_same(shop: Shop) -> None:
+def test_a_release_with_a_profile_is_believed_and_a_newer_release_is_reported_all_the_same(shop: Shop) -> None:
     for version, warnings in (("v1.26.0-pre", ["CC0651"]), ("v1.24.0-pre", [])):
         run = _run(shop, version=version, own="contrast-1.25")
         assert (_profiles(run), _warnings(run)) == ({"contrast-1.25"}, warnings)

@@ -270,7 +270,7 @@ def a_container_that_is_named_as_ours(world: World) -> None:
     world.container["name"] = "contrast-initializer"
 
 
-@cases("CC0207", f"{SPEC}.runtimeClassName", "must be a string, not a number")
+@cases("CC0207", f"{SPEC}.runtimeClassName", "must be a string, not an integer")
 def a_runtime_class_that_is_a_number(world: World) -> None:
     world.pod["runtimeClassName"] = 1
 

@@ -77,8 +77,7 @@ def test_settings_are_whole_and_the_operators_are_left_alone() -> None:
 
 def test_an_object_goes_out_alone() -> None:
     member = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b"}, "spec": {"containers": []}}
-    document = {"kind": "List", "items": [{"kind": "Service"}, member]}
-    workload = Workload(document, ("items", 1), Ref("v1", "Pod", "", "b"))
+    workload = Workload(member, ("items", 1), Ref("v1", "Pod", "", "b"))
     assert "Service" not in task(workload, NOTHING, "", "").workload
 
 
@@ -91,12 +90,12 @@ def test_check_does_not_ask_our_generator_about_fields_that_only_genpolicy_knows
         subject = pods.simple()
         made, _ = seal(subject, pods.images(subject), NOTHING, default_settings(), rules)
         assert made is not None
-        document = {**subject.document}
+        document = {**subject.object}
         template = document["spec"]["template"]
         notes = {"io.katacontainers.config.hypervisor.cc_init_data": made.annotation}
         spec = {**template["spec"], "hostPID": True}
         document["spec"] = {"template": {"metadata": {**template["metadata"], "annotations": notes}, "spec": spec}}
-        findings = check_workload(subject._replace(document=document), NOTHING).findings
+        findings = check_workload(subject._replace(object=document), NOTHING).findings
         return [found.message for found in findings if found.code == "CC1103"]
 
     from krm_function.policy.genpolicy import MARK

@@ -95,14 +95,14 @@ SUBJECT = pods.workload(SPEC)
 
 def made(subject: Workload, *, patched: bool) -> Json:
     """What one of the generators makes of a pod."""
-    pod = subject.document if subject.ref.kind == "Pod" else subject.document["spec"]["template"]
+    pod = subject.object if subject.ref.kind == "Pod" else subject.object["spec"]["template"]
     settings = contrast() if patched else kata()
-    return policy_data(Pod(subject.document, pod, OBJECTS, settings, patched))
+    return policy_data(Pod(subject.object, pod, OBJECTS, settings, patched))
 
 
 def edited(edit: Callable[[Json], object], subject: Workload = SUBJECT) -> Workload:
-    document = copy.deepcopy(subject.document)
-    moved = subject._replace(document=document)
+    document = copy.deepcopy(subject.object)
+    moved = subject._replace(object=document)
     edit(moved.pod_spec)
     assert moved.pod_spec != subject.pod_spec
     return moved
@@ -177,8 +177,8 @@ def test_what_they_make_fits_the_rules_of_its_kind_and_no_others(*, patched: boo
 def test_the_patched_one_without_guest_pull_binds_nothing() -> None:
     settings = contrast()
     settings["cluster_config"]["guest_pull"] = False
-    data = policy_data(Pod(SUBJECT.document, SUBJECT.document["spec"]["template"], OBJECTS, settings, patched=True))
-    assert mismatch(data, KATA) == ""
+    data = policy_data(Pod(SUBJECT.object, SUBJECT.object["spec"]["template"], OBJECTS, settings, patched=True))
+    assert mismatch(data, KATA) is None
 
 
 # beside the mounts of the node, of which the host of these tests knows no second place

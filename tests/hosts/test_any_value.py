@@ -1,4 +1,4 @@
-"""Whatever stands in place of any one value, of an input or of an output, every verb ends in one of its exit codes."""
+"""Whatever one value of an input or of an output is replaced by, every command ends in one of its exit codes."""
 
 import json
 from functools import cache
@@ -66,7 +66,7 @@ def changed(random: Random, data: bytes) -> bytes:
 
 
 def ends_well(ran: Ran) -> bool:
-    """Whether a verb ended as it says; errors are said, and never as a bug."""
+    """Whether a command ended as it says; errors are said, and never as a bug."""
     assert ran.code in ENDS, ran.err
     assert "internal error" not in ran.err
     assert bool(ran.code) == ("error" in ran.err)

@@ -1,4 +1,4 @@
-"""One registry for all tests, a front before it for each, and the verb as an operator calls it."""
+"""One registry for all tests, a front before it for each, and the command as an operator calls it."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from krm_function.lock.budget import Budget
 from krm_function.lock.decompress import PIECE, decompressed
 from krm_function.lock.layer import Layer, LayerEntry, scan
-from krm_function.lock.problem import Problem
+from krm_function.lock.problem import LockProblem
 from krm_function.lock.tar_stream import LARGEST_READ
 from tests.lock.content import ACCOUNTS, PASSWD, Link, digest, layer, tar
 
@@ -36,10 +36,10 @@ def scanned(data: bytes, size: int = 4096, limit: int = LIMIT) -> Layer:
 
 
 def refused(data: bytes, says: str, code: str = "CC1204") -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         scanned(data)
     assert caught.value.code == code
-    assert says in str(caught.value.values)
+    assert says in caught.value.finding("").message
 
 
 @pytest.mark.parametrize("size", [1, 7, 512, 100_000])
@@ -129,7 +129,7 @@ def header(kind: bytes, size: bytes) -> bytes:
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
 def test_an_extended_header_of_absurd_size(kind: bytes) -> None:
     data = header(kind, b"77777777777\0")
-    with pytest.raises(Problem, match="CC1204"):
+    with pytest.raises(LockProblem, match="CC1204"):
         scan(itertools.chain([data], itertools.repeat(b"\0" * PIECE)), WATCHED, LIMIT, Budget(60, Event()))
 
 
@@ -226,7 +226,7 @@ def test_sizes_that_are_read(field: bytes, size: int) -> None:
     "field", [b"\xff" * 12, b"\x80" + b"\xff" * 11, b"00000000009\0", b"0000 000001\0", b"-0000000001\0"]
 )
 def test_sizes_that_are_not(field: bytes) -> None:
-    with pytest.raises(Problem, match="CC1204"):
+    with pytest.raises(LockProblem, match="CC1204"):
         scanned(header(tarfile.REGTYPE, field))
 
 
@@ -246,7 +246,7 @@ def test_entries_beyond_any_image(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("krm_function.lock.budget.MOST_ENTRIES", 5000)
     budget = Budget(60, Event())
     assert scan(entries(4000), WATCHED, LIMIT, budget).size == 4000 * 512
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         scan(entries(2000), WATCHED, LIMIT, budget)
     assert caught.value.code == "CC1206"
     assert "5000 files" in caught.value.values["limit"]
@@ -254,13 +254,13 @@ def test_entries_beyond_any_image(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_records_count_as_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("krm_function.lock.budget.MOST_ENTRIES", 5000)
-    with pytest.raises(Problem, match="CC1206"):
+    with pytest.raises(LockProblem, match="CC1206"):
         scanned(pax(record(b"a", b"b") * 5000))
 
 
 def test_links_take_a_bounded_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("krm_function.lock.layer_links.MOST_TEXT", 10_000)
-    with pytest.raises(Problem, match="CC1206"):
+    with pytest.raises(LockProblem, match="CC1206"):
         scanned(tar({f"a{number}": Link("b" * 50) for number in range(200)}))
     refused(tar({"a": Link("b" * 5000)}), "more than 4096")
 
@@ -283,7 +283,7 @@ def test_a_global_header_that_renames() -> None:
 
 def test_a_layer_without_end() -> None:
     endless = itertools.chain([tar({"a": "b"})[:1024]], itertools.repeat(b"\0" * PIECE))
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         scan(endless, WATCHED, 4 << 20, Budget(60, Event()))
     assert caught.value.code == "CC1206"
 
@@ -291,14 +291,14 @@ def test_a_layer_without_end() -> None:
 def test_time_is_up_inside_of_a_layer() -> None:
     stop = Event()
     stop.set()
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         scan(pieces(tar(ACCOUNTS)), WATCHED, LIMIT, Budget(60, stop))
     assert caught.value.code == "CC1250"
 
 
 @given(st.binary(max_size=3000))
 def test_foreign_bytes_are_read_or_refused(data: bytes) -> None:
-    with suppress(Problem):  # anything else is a bug
+    with suppress(LockProblem):  # anything else is a bug
         scanned(data)
 
 
@@ -306,7 +306,7 @@ def test_foreign_bytes_are_read_or_refused(data: bytes) -> None:
 def test_a_changed_byte_is_read_or_refused(at: int, value: int, size: int) -> None:
     data = bytearray(tar(ACCOUNTS))
     data[at] = value
-    with suppress(Problem):
+    with suppress(LockProblem):
         scanned(bytes(data), size)
 
 
@@ -344,7 +344,7 @@ def test_output_comes_in_bounded_pieces(form: str) -> None:
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "plain"])
 @pytest.mark.parametrize("cut", [5, 20, -1])
 def test_a_stream_that_ends_early(form: str, cut: int) -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         unpacked([FORMS[form](bytes(range(200)))[:cut]])
     assert caught.value.code == "CC1204"
 
@@ -355,12 +355,12 @@ def test_a_damaged_stream(form: str) -> None:
     data[len(data) // 2] ^= 0xFF
     data[-3] ^= 0xFF
     out = b""
-    with suppress(Problem):
+    with suppress(LockProblem):
         out = unpacked([bytes(data)])  # zstd without a checksum may go through: the diffID tells
     assert out != bytes(range(200)) * 9
 
 
 @pytest.mark.parametrize("form", ["gzip", "zstd"])
 def test_something_behind_a_stream(form: str) -> None:
-    with pytest.raises(Problem):
+    with pytest.raises(LockProblem):
         unpacked([FORMS[form](b"abc" * 100) + b"garbage that is no frame"])

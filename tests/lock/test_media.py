@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from krm_function.lock.media import Descriptor, Index, Manifest, choose, decode_manifest, image_config
-from krm_function.lock.problem import Problem
+from krm_function.lock.problem import LockProblem
 from tests.lock.content import CONFIG, INDEX, MANIFEST, config, image, index, layer, tar
 
 PART = {"mediaType": CONFIG, "digest": "sha256:" + "0" * 64, "size": 3}
@@ -16,10 +16,10 @@ GOOD: dict[str, Any] = {"schemaVersion": 2, "mediaType": MANIFEST, "config": PAR
 
 def refused(value: object, says: str, media_type: str = MANIFEST) -> None:
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         decode_manifest(data, media_type)
     assert caught.value.code == "CC1204"
-    assert says in caught.value.values["problem"]
+    assert says in caught.value.finding("").message
 
 
 @pytest.mark.parametrize("media_type", [MANIFEST, "", "application/json", f"{MANIFEST}; charset=utf-8"])
@@ -80,13 +80,13 @@ def test_choices() -> None:
 
 @pytest.mark.parametrize("platforms", [(), ("linux/arm64",), ("linux/amd64/v3",), ("windows/amd64",), ("", "")])
 def test_no_choice(platforms: tuple[str, ...]) -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         chosen(*platforms)
     assert caught.value.code == "CC1205"
 
 
 def test_a_platform_that_is_not_fit_to_be_printed() -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         chosen("linux\n::error::/x")
     assert caught.value.values["found"] == "?/x" or "\n" not in caught.value.values["found"]
 
@@ -101,16 +101,16 @@ def test_a_platform_that_is_not_fit_to_be_printed() -> None:
     ],
 )
 def test_a_configuration_of_the_wrong_shape(settings: object, says: str) -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         image_config(config([], settings), 0)
     assert caught.value.code == "CC1204"
-    assert says in caught.value.values["problem"]
+    assert says in caught.value.finding("").message
 
 
 def test_a_configuration_with_other_layers() -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         image_config(config([layer(tar({}))]), 2)
-    assert "lists 1 layers, the manifest 2" in caught.value.values["problem"]
+    assert "lists 1 layers, the manifest 2" in caught.value.finding("").message
 
 
 def test_only_what_decides_how_it_runs_is_kept() -> None:
@@ -124,6 +124,6 @@ def test_only_what_decides_how_it_runs_is_kept() -> None:
 
 @pytest.mark.parametrize("more", [{"os": "windows"}, {"architecture": "arm64"}, {"architecture": None}, {"os": 3}])
 def test_a_configuration_for_another_platform(more: dict[str, Any]) -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         image_config(config([], **more), 0)
     assert caught.value.code == "CC1205"

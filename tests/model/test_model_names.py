@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from krm_function.model.annotations import KNOWN, MISSPELT, is_known, is_ours, suggest, where
 from krm_function.model.labels import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
-from krm_function.model.nearest import nearest
+from krm_function.schema.nearest import nearest
 
 PREFIX = "contrast.edgeless.systems/"
 HEAVY = (

@@ -24,10 +24,10 @@ from krm_function.model.platforms import (
 
 def test_the_four_platforms_are_those_of_contrast() -> None:
     assert [tuple(platform) for platform in PLATFORMS.values()] == [
-        ("metal-qemu-snp", "Metal-QEMU-SNP", "snp", False),
-        ("metal-qemu-snp-gpu", "Metal-QEMU-SNP-GPU", "snp", True),
-        ("metal-qemu-tdx", "Metal-QEMU-TDX", "tdx", False),
-        ("metal-qemu-tdx-gpu", "Metal-QEMU-TDX-GPU", "tdx", True),
+        ("metal-qemu-snp", "Metal-QEMU-SNP", "snp", False, False),
+        ("metal-qemu-snp-gpu", "Metal-QEMU-SNP-GPU", "snp", True, False),
+        ("metal-qemu-tdx", "Metal-QEMU-TDX", "tdx", False, True),
+        ("metal-qemu-tdx-gpu", "Metal-QEMU-TDX-GPU", "tdx", True, False),
     ]
 
 

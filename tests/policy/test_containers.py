@@ -117,13 +117,13 @@ def test_plain_kata_s_policy_has_no_images() -> None:
 @pytest.mark.parametrize("profile", [CONTRAST, STRICT], ids=lambda profile: profile.name)
 def test_an_image_without_a_digest_is_not_sealed(image: str, profile: Profile) -> None:
     subject = pods.simple()
-    subject.document["spec"]["template"]["spec"]["containers"][0]["image"] = image
+    subject.object["spec"]["template"]["spec"]["containers"][0]["image"] = image
     assert pods.refused(subject, profile=profile) == [("CC0502", "containers[0].image")]
 
 
 def test_an_image_without_a_tag() -> None:
     subject = pods.simple()
-    subject.document["spec"]["template"]["spec"]["containers"][0]["image"] = "nginx"
+    subject.object["spec"]["template"]["spec"]["containers"][0]["image"] = "nginx"
     made = pods.sealed(subject, profile=KATA).data["containers"][1]
     assert made["OCI"]["Annotations"]["io.kubernetes.cri.image-name"] == "nginx:latest"
 
@@ -239,9 +239,7 @@ def test_block_devices() -> None:
 def test_block_devices_of_a_stateful_set() -> None:
     container: Json = {"name": "a", "image": "i", "volumeDevices": [{"name": "state", "devicePath": "/dev/csi0"}]}
     subject = pods.workload({"containers": [container]}, "StatefulSet")
-    subject.document["spec"]["volumeClaimTemplates"] = [
-        {"metadata": {"name": "state"}, "spec": {"volumeMode": "Block"}}
-    ]
+    subject.object["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "state"}, "spec": {"volumeMode": "Block"}}]
     assert pods.container(subject)["OCI"]["Linux"]["Devices"] == [{"Type": "", "Path": "/dev/csi0"}]
 
     subject.containers[0]["volumeMounts"] = [{"name": "state", "mountPath": "/x"}]

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from krm_function.api.image_lock import unknown_accounts
 from krm_function.api.kinds import ImageFacts
-from krm_function.findings import dotted
+from krm_function.findings import Cause, dotted, finding
 from krm_function.policy.effective_user import HIGHEST, effective, unknown_users
 from krm_function.policy.identity import Identity, explicit_groups
 from krm_function.policy.passwd import LONGEST_FILE, LONGEST_GROUP, LONGEST_USER
@@ -125,6 +125,13 @@ FILES: list[tuple[str | None, str | None]] = [
     ("root:x:0:3\rweb:x:1000:5\r", "a:x:3:root\rb:x:4:web"),
     ("web:x:1000:5\x00:::\n\x00web:x:1:1\n", "a:x:3\x00:web\nb:x:4:web\x00\n"),
 ]
+
+
+def said(found: Identity | Cause) -> tuple[str, str]:
+    """The problem of a refusal, and the remedy."""
+    assert isinstance(found, Cause)
+    made = finding(found.code, field="app", **found.values)
+    return made.message.removeprefix("app: "), made.hint
 
 
 @pytest.fixture(scope="module")
@@ -246,9 +253,9 @@ def test_a_line_that_is_too_long_is_refused_and_one_that_is_not_is_read(
         theirs = _same(containerd, row, tuple(files))
         assert isinstance(theirs, Found) == good
         if not good:
-            problem, remedy = effective(_image("web", *files), {}, {})  # type: ignore[misc]
-            assert f"/etc/{('passwd', 'group')[which]} has a line of more than {longest} bytes" in str(problem)
-            assert str(remedy) == f"correct /etc/{('passwd', 'group')[which]}"
+            problem, remedy = said(effective(_image("web", *files), {}, {}))
+            assert f"/etc/{('passwd', 'group')[which]} has a line of more than {longest} bytes" in problem
+            assert remedy == f"correct /etc/{('passwd', 'group')[which]}"
 
 
 def test_a_file_that_is_too_large_is_refused(containerd: Containerd) -> None:
@@ -285,8 +292,8 @@ def test_what_is_refused_names_the_user_and_naming_user_and_group_is_enough(
     image = _image(user, *files)
     found = effective(image, {}, pod)
     assert not isinstance(found, Identity)
-    assert found[0].startswith(problem)
-    assert found[1] == "set runAsUser and runAsGroup in the container's securityContext"
+    assert said(found)[0].startswith(problem)
+    assert said(found)[1] == "set runAsUser and runAsGroup in the container's securityContext"
     assert isinstance(effective(image, {"runAsUser": 1000, "runAsGroup": 1000}, pod), Identity)
 
 
@@ -294,8 +301,8 @@ def test_a_group_of_the_image_that_is_no_id_is_refused_and_strict_is_enough() ->
     image = _image("web", PASSWD, f"odd:x:{BIG}:web\n")
     found = effective(image, {}, {})
     assert not isinstance(found, Identity)
-    assert f"supplementary group {BIG}" in found[0]
-    assert "supplementalGroupsPolicy: Strict" in found[1]
+    assert f"supplementary group {BIG}" in said(found)[0]
+    assert "supplementalGroupsPolicy: Strict" in said(found)[1]
     assert effective(image, {}, STRICT) == Identity(1000, 2000, (2000,))
 
 
@@ -312,7 +319,7 @@ def test_a_group_of_the_image_that_is_no_id_is_refused_and_strict_is_enough() ->
 def test_numbers_of_the_pod_that_are_no_ids_are_refused(container: Context, pod: Context, remedy: str) -> None:
     found = effective(_image("", PASSWD, GROUP), container, pod)
     assert not isinstance(found, Identity)
-    assert found[1] == remedy
+    assert said(found)[1] == remedy
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.api.kinds import ImageFacts
-from krm_function.findings import Finding
+from krm_function.findings import Finding, finding
 from krm_function.policy import KATA, Policy, References, default_settings, load_rules, seal
 from krm_function.policy.identity import identity, own, refusal
 from tests.policy import pods
@@ -136,8 +136,9 @@ def test_what_a_refusal_suggests_is_enough(
     if group_named or not of_image or before.uid != identity(image, {}, {}).uid:
         wanted = before.gid
 
-    _followed(refused[1], container, pod)
-    assert ("to the number of the image's group" in refused[1]) == (wanted is None)
+    remedy = finding(refused.code, field="", **refused.values).hint
+    _followed(remedy, container, pod)
+    assert ("to the number of the image's group" in remedy) == (wanted is None)
     if wanted is None:
         container["runAsGroup"] = wanted = 4000
     after = identity(image, container, pod)

@@ -207,7 +207,7 @@ def test_claims_of_a_stateful_set() -> None:
         "volumes": [{"name": "both", "emptyDir": {}}],
     }
     subject = pods.workload(spec, "StatefulSet")
-    subject.document["spec"]["volumeClaimTemplates"] = [
+    subject.object["spec"]["volumeClaimTemplates"] = [
         {"metadata": {"name": "state"}, "spec": {"volumeMode": "Filesystem"}},
         {"metadata": {"name": "both"}},
     ]

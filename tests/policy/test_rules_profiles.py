@@ -121,7 +121,7 @@ CREATE: dict[str, tuple[str, Callable[[Json], Any]]] = {
 def _rich() -> Workload:
     """The rich pod, and whatever else the tables above need."""
     subject = pods.rich()
-    template = subject.document["spec"]["template"]
+    template = subject.object["spec"]["template"]
     template["metadata"]["annotations"] = {"example.com/mode": "a"}
     app = template["spec"]["containers"][0]
     app["env"] = [

@@ -56,9 +56,9 @@ def test_hash_seeds_change_nothing() -> None:
 
 def test_the_workload_is_left_alone() -> None:
     subject = pods.rich()
-    before = copy.deepcopy(subject.document)
+    before = copy.deepcopy(subject.object)
     pods.sealed(subject)
-    assert subject.document == before
+    assert subject.object == before
 
 
 def test_the_settings_are_left_alone() -> None:
@@ -116,7 +116,7 @@ def test_every_missing_image_is_told() -> None:
 def test_only_the_pod_template_is_looked_at() -> None:
     subject = pods.simple()
     before = pods.sealed(subject).digest
-    subject.document["spec"] |= {
+    subject.object["spec"] |= {
         "strategy": {"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "50%"}},
         "of-a-later-release": {"x": [1.5]},
     }
@@ -168,7 +168,11 @@ def _refusal(**container: Any) -> str:
 
 
 def test_text_that_is_no_unicode() -> None:
-    assert pods.refused(pods.simple(args=["\ud800"])) == [("CC0604", "")]
+    assert pods.refused(pods.simple(args=["\ud800"])) == [("CC0604", "containers[0].args[0]")]
+    noted = pods.workload(
+        {"containers": [{"name": "a", "image": "i"}]}, template_metadata={"annotations": {"a": "\ud800"}}
+    )
+    assert pods.refused(noted) == [("CC0604", "")]
 
 
 def test_rules_of_the_user() -> None:

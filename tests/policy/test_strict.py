@@ -163,7 +163,7 @@ def test_a_pod_is_what_its_strict_policy_describes() -> None:
     subject = pods.rich()
     sealed = describe(pods.sealed(subject, profile=STRICT).rego)
     assert drift(subject, sealed, REFERENCES) == []
-    subject.document["spec"]["template"]["spec"]["containers"][0]["env"][4]["value"] = "other"
+    subject.object["spec"]["template"]["spec"]["containers"][0]["env"][4]["value"] = "other"
     assert drift(subject, sealed, REFERENCES) == ["app: env"]
 
 

@@ -12,7 +12,7 @@ from krm_function.release import Fact, combine
 from tests import quick_yaml as yaml
 from tests.failures.running import Run, Zygote, listing
 from tools import release_assets as assets
-from tools.make_examples import SUFFIX
+from tools.example_release import SUFFIX
 from tools.make_examples import release as example_release
 
 Import = Callable[..., Run]

@@ -74,10 +74,7 @@ def workload(
         for key in reversed(path[1:]):
             body = {str(key): body}
         value["spec"] = {**spec, **body}
-    document: Any = value
-    if root:
-        document = {"apiVersion": "v1", "kind": "List", "items": [{}] * int(root[1]) + [value]}
-    return Workload(document, root, Ref(version, kind, "", "web"))
+    return Workload(value, root, Ref(version, kind, "", "web"))
 
 
 def annotated(**annotations: Any) -> Workload:
@@ -94,7 +91,7 @@ def coordinator(**spec: Any) -> Workload:
 def found(document: Any) -> Workload:
     """The first object of a document as a workload."""
     root, value = next(objects(document))
-    return Workload(document, root, reference(value))
+    return Workload(value, root, reference(value))
 
 
 def names(workload: Workload, field: str = "initContainers") -> list[str]:

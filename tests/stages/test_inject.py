@@ -69,9 +69,9 @@ def test_every_kind_is_injected_at_its_pod_template(kind: str, root: tuple[str |
 
 def test_the_input_is_never_changed() -> None:
     subject = annotated(servicemesh_ingress="")
-    copy = deepcopy(subject.document)
+    copy = deepcopy(subject.object)
     rendered(subject, ON)
-    assert subject.document == copy
+    assert subject.object == copy
 
 
 def test_the_coordinator_gets_its_image_and_nothing_else() -> None:
@@ -365,7 +365,7 @@ def test_without_a_word_of_the_release_each_container_gets_what_is_usual() -> No
 def test_what_the_previous_version_injected_is_brought_up_to_date() -> None:
     """Mounts that could be written and a mesh without memory, in a pod that has no record of them."""
     today = rendered(annotated(servicemesh_ingress=""))
-    document = deepcopy(today.document)
+    document = deepcopy(today.object)
     spec = document["spec"]["template"]["spec"]
     for one in (*spec["containers"], *spec["initContainers"]):
         one["volumeMounts"] = [WRITABLE_SECRETS_MOUNT]
@@ -499,12 +499,16 @@ def test_null_and_empty_lists_count_as_absent(empty: Any) -> None:
     [
         ("initContainers", {}, "initContainers must be a list, not a map"),
         ("initContainers", [None], "initContainers[0] must be a map, not null"),
-        ("initContainers", [{"image": WEB}], "name must be a string, not null"),
+        ("initContainers", [{"image": WEB}], "initContainers[0].name must be a string, not null"),
         ("containers", "web", "containers must be a list, not a string"),
-        ("containers", [{"name": "web", "volumeMounts": {}}], "volumeMounts must be a list, not a map"),
-        ("containers", [{"name": "web", "volumeMounts": [{}]}], "name must be a string, not null"),
-        ("containers", [{"name": "web", "env": "A=b"}], "env must be a list, not a string"),
-        ("containers", [{"name": 7}], "name must be a string, not a number"),
+        ("containers", [{"name": "web", "volumeMounts": {}}], "containers[0].volumeMounts must be a list, not a map"),
+        (
+            "containers",
+            [{"name": "web", "volumeMounts": [{}]}],
+            "containers[0].volumeMounts[0].name must be a string, not null",
+        ),
+        ("containers", [{"name": "web", "env": "A=b"}], "containers[0].env must be a list, not a string"),
+        ("containers", [{"name": 7}], "containers[0].name must be a string, not an integer"),
         ("volumes", [["x"]], "volumes[0] must be a map, not a list"),
     ],
 )
@@ -579,9 +583,9 @@ def test_injection_is_idempotent_and_never_touches_a_users_container(
     spec: dict[str, Any], notes: dict[str, str], options: Generate
 ) -> None:
     subject = workload(template=pod_template(notes, **spec))
-    original = deepcopy(subject.document)
+    original = deepcopy(subject.object)
     outcome = inject(subject, options, RELEASE, "default")
-    assert subject.document == original
+    assert subject.object == original
     if outcome.findings:
         assert outcome.edits == ()
         return

@@ -139,7 +139,7 @@ def test_placeholders_and_old_hashes_become_the_handler_of_the_release(name: str
 @pytest.mark.parametrize("name", ["kata", None])
 def test_another_runtime_class_is_not_ours(name: str | None) -> None:
     subject = workload(template=pod_template(runtimeClassName=name))
-    selection = select(subject.document)
+    selection = select(subject.object)
     assert selection.workloads == ()
     assert len(selection.skipped) == 1
 

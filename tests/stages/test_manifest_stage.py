@@ -11,9 +11,9 @@ import pytest
 from krm_function.api.kinds import Config, ManifestOptions, Release, WorkloadPolicy
 from krm_function.manifest import decode, encode
 from krm_function.manifest.fields import FILE
+from krm_function.manifest.gathered_values import ReferenceValues
 from krm_function.model.kinds import KINDS
 from krm_function.model.platforms import PLATFORMS
-from krm_function.model.reference_values import ReferenceValues
 from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, PREFIX, Workload
 from krm_function.stages.manifest import Made, make_manifest

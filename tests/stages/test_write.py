@@ -12,7 +12,8 @@ from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.stages.read import read
 from krm_function.stages.write import Written, write
-from krm_function.yamltext import YamlError, parse, splice
+from krm_function.yamltext import YamlError, parse
+from krm_function.yamltext.edit.proof import rewrite
 from tests.stages.deployment import a_list, an_object, stream
 
 LOCAL = "config.kubernetes.io/local-config"
@@ -240,9 +241,9 @@ def test_an_edit_that_cannot_be_written_is_told_and_the_others_are_made(monkeypa
     def failing(document: Any, *arguments: Any, **options: Any) -> Any:
         if "name: bad" in document.text:
             raise YamlError("no way", 3, 4, "splice")
-        return splice(document, *arguments, **options)
+        return rewrite(document, *arguments, **options)
 
-    monkeypatch.setattr("krm_function.stages.write.splice", failing)
+    monkeypatch.setattr("krm_function.yamltext.edit.splice.rewrite", failing)
     resources = stream(an_object(name="a"), an_object(name="bad"), an_object(name="c"))
     made = written(resources, tuple(change("new", resource=index) for index in range(3)))
     assert [(found.code, found.ref) for found in made.findings] == [("CC0110", REF)]

@@ -56,6 +56,18 @@ def test_apply_leaves_its_input_alone_and_shares_the_rest() -> None:
     assert new["c"] is value["c"]
 
 
+def test_a_value_that_is_set_is_not_changed_by_later_changes() -> None:
+    new: dict[str, Any] = {"list": [1]}
+    changes = [
+        Change(("a",), "set", new),
+        Change(("b",), "set", new),
+        Change(("a", "list", 1), "insert", 2),
+        Change(("a", "list", 2), "insert", 3),
+    ]
+    assert apply({}, changes) == {"a": {"list": [1, 2, 3]}, "b": {"list": [1]}}
+    assert new == {"list": [1]}
+
+
 def test_values_are_the_same_only_when_kubernetes_reads_the_same() -> None:
     assert same({"a": 1, "b": [1.0]}, {"b": [1], "a": 1})
     assert same(float("nan"), float("nan"))

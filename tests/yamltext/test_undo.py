@@ -6,7 +6,18 @@ from typing import Any
 
 import pytest
 
-from krm_function.yamltext import Change, YamlError, apply, dump, parse, read_undo, restore, splice
+from krm_function.yamltext import (
+    Change,
+    MemberChanges,
+    YamlError,
+    apply,
+    dump,
+    parse,
+    read_undo,
+    restore,
+    splice,
+    splice_members,
+)
 from krm_function.yamltext.changes import same
 
 AT = ("metadata", "annotations", "contrast-krm.dev/original")
@@ -223,8 +234,10 @@ def test_a_secret_looking_raw_that_is_no_value_is_not_trusted() -> None:
 
 def test_the_records_of_a_member_of_a_list_move_with_it() -> None:
     text = "kind: List\nitems:\n- kind: A\n- kind: Pod # p\n  metadata: {name: x}\n"
-    changes = [Change(("items", 1, "spec"), "set", {"a": 1})]
-    new, undo = splice(parse(text), changes, ("items", 1, *AT), root=("items", 1))
+    changes = [Change(("spec",), "set", {"a": 1})]
+    new, (edited,) = splice_members(parse(text), [MemberChanges(("items", 1), changes, AT)])
+    assert not isinstance(edited, YamlError)
+    undo = edited.undo
     assert undo[-1] == ["-", "/spec/a", 1]
     value = parse(new).value
     value["items"].reverse()

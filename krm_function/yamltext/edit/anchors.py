@@ -4,6 +4,9 @@ Rule of this file: an alias means what its anchor meant before the edit. Once th
 dropped, every alias of it is written out.
 """
 
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+
 from krm_function.yamltext.aliases import written
 from krm_function.yamltext.changes import same
 from krm_function.yamltext.edit.tree import Fresh, Live, Part, value_of
@@ -22,6 +25,30 @@ def unshare(part: Part, root: Node, text: str) -> Part:
         if changed is part:
             return part
         part = changed
+
+
+def shares_lost_anchor(part: Part, root: Node, starts: Sequence[int]) -> bool:
+    """Whether an alias of the text before the edit stands in another object than an anchor that the edit takes away.
+
+    starts: where the objects begin, in order; what stands between two of them counts to the first.
+    """
+    kept: set[int] = set()
+    _untouched(part, kept)
+    lost = {id(node) for node in _anchored(root) if id(node) not in kept}
+    return bool(lost) and any(
+        id(alias.parts[0]) in lost and bisect(starts, alias.start) != bisect(starts, alias.parts[0].start)
+        for alias in _aliases(root)
+    )
+
+
+def _aliases(node: Node) -> Iterator[Node]:
+    if node.kind == "alias":
+        yield node
+        return
+    for part in node.parts:
+        for child in part[:2] if node.kind == "map" else (part,):
+            if child.parts:
+                yield from _aliases(child)
 
 
 def _untouched(part: Part, kept: set[int]) -> None:

@@ -5,6 +5,9 @@ column of the first dash. An item put before another goes above the comment line
 comment stays with what it was written for. What goes, goes with its lines; comments above it stay.
 """
 
+from bisect import bisect
+from itertools import accumulate
+
 from krm_function.yamltext import offsets, writer
 from krm_function.yamltext.edit.replacements import Canvas, Place
 from krm_function.yamltext.edit.tree import Entry, value_of
@@ -30,20 +33,35 @@ class BlockEdit:
         text, alive = self.text, self.alive
         if len(alive) == len(self.starts):
             return
-        gone = [index for index in range(len(self.starts)) if index not in alive]
+        gone = sorted(set(range(len(self.starts))).difference(alive))
         self.spans = spans = {index: self._with_copied_comment(index, *self._span(index)) for index in gone}
-        for index, (start, end) in spans.items():
+        for start, end in spans.values():
             self.canvas.replace(start, end, "")
-            follower = next((origin for origin in alive if origin > index), None)
-            if follower is not None:
-                between = [spans[other] for other in gone if index < other < follower]
-                gap = text.count("\n", end, self.starts[follower])
-            else:
-                between = [spans[other] for other in gone if alive[-1] < other < index]
-                last = offsets.line_end(text, self.ends[alive[-1]])
-                gap = text.count("\n", last, max(start, last))
-            gap -= sum(text.count("\n", *span) for span in between)
-            records.removed(self.live, self.path, index, text[start:end], gap)
+        removed = [
+            (index, text[start:end], gap)
+            for (index, (start, end)), gap in zip(spans.items(), self._gaps(gone), strict=True)
+        ]
+        records.removed(self.live, self.path, removed)
+
+    def _gaps(self, gone: list[int]) -> list[int]:
+        """For each entry that goes, the lines that stay between it and the entry in front of which it stood.
+
+        Of an entry that nothing follows: between it and the last entry that stays.
+        """
+        alive, spans = self.alive, self.spans
+        last = offsets.line_end(self.text, self.ends[alive[-1]])
+        followers = [alive[at] if (at := bisect(alive, index)) < len(alive) else -1 for index in gone]
+        ranges = [
+            (end, self.starts[follower]) if follower >= 0 else (last, max(start, last))
+            for (start, end), follower in zip(spans.values(), followers, strict=True)
+        ]
+        line = _line_numbers(self.text, [edge for span in (*ranges, *spans.values()) for edge in span])
+        going = [0, *accumulate(line[end] - line[start] for start, end in spans.values())]
+        gaps = []
+        for at, ((start, end), follower) in enumerate(zip(ranges, followers, strict=True)):
+            first, behind = (at + 1, bisect(gone, follower)) if follower >= 0 else (bisect(gone, alive[-1]), at)
+            gaps.append(max(0, line[end] - line[start]) - (going[behind] - going[first]))
+        return gaps
 
     def _span(self, index: int) -> tuple[int, int]:
         """What goes with an entry: its lines; on a dash's line, everything up to the next entry."""
@@ -63,10 +81,10 @@ class BlockEdit:
 
         kpt hands the comment of a list's first item on to whatever comes to stand first.
         """
-        follower = next((origin for origin in self.alive if origin > index), None)
-        if self.live.node.kind != "seq" or follower is None:
+        following = bisect(self.alive, index)
+        if self.live.node.kind != "seq" or following == len(self.alive):
             return start, end
-        text, below = self.text, offsets.line_start(self.text, self.starts[follower])
+        text, below = self.text, offsets.line_start(self.text, self.starts[self.alive[following]])
         top, own = self._above_comments(start, 0), self._above_comments(below, end)
         return (top, end) if text[top:start] == text[own:below] != "" else (start, end)
 
@@ -156,3 +174,14 @@ class BlockEdit:
             at = after
             lines -= 1
         return at, lines
+
+
+def _line_numbers(text: str, edges: list[int]) -> dict[int, int]:
+    """The line of each offset, counted from the first of them."""
+    lines: dict[int, int] = {}
+    at, line = min(edges), 0
+    for edge in sorted(edges):
+        line += text.count("\n", at, edge)
+        lines[edge] = line
+        at = edge
+    return lines

@@ -13,11 +13,13 @@ from krm_function.yamltext.edit.undo_write import Records
 def edit_flow(canvas: Canvas, records: Records, place: Place) -> None:
     """Edit the entries of one flow collection."""
     alive = [entry.origin for entry in place.live.entries if entry.origin >= 0]
-    for index in range(len(place.starts)):
-        if index not in alive:
-            start, end = _span(canvas.text, place, index, alive)
+    gone = sorted(set(range(len(place.starts))).difference(alive))
+    if gone:
+        spans = [_span(canvas.text, place, index, alive) for index in gone]
+        for start, end in spans:
             canvas.replace(start, end, "")
-            records.removed(place.live, place.path, index, canvas.text[start:end])
+        raw = [canvas.text[start:end] for start, end in spans]
+        records.removed(place.live, place.path, [(index, one, 0) for index, one in zip(gone, raw, strict=True)])
     _insert(canvas, place, alive)
 
 

@@ -5,7 +5,10 @@ the image of the container called web, `#0` the first item of a list.
 `~0` to `~3` stand for `~ / @ #`, `~4` for the empty key.
 """
 
+from collections.abc import Callable, Iterator
+
 from krm_function.yamltext.edit.tree import Entry, Live, Part, value_of
+from krm_function.yamltext.nodes import Node
 
 _LONGEST = 12  # characters of an index: no list has more items
 _ESCAPES = (("~", "~0"), ("/", "~1"), ("@", "~2"), ("#", "~3"))
@@ -35,14 +38,29 @@ def pointer(path: tuple[str | int, ...]) -> str:
     return "".join(f"/#{part}" if isinstance(part, int) else f"/{escape(part)}" for part in path)
 
 
-def segment(live: Live, entry: Entry) -> str:
-    """The segment of one entry among the entries of its collection."""
+def addresses(live: Live, path: str) -> Iterator[tuple[Entry, str]]:
+    """Every entry of a collection that is new or edited, with its address. path: the address of the collection."""
+    segment = segments(live)
+    for index, entry in enumerate(live.entries):
+        if entry.origin < 0 or not isinstance(entry.child, Node):
+            yield entry, f"{path}/{segment(index)}"
+
+
+def segments(live: Live) -> Callable[[int], str]:
+    """The segment of an entry by its index among the entries of its collection."""
+    entries = live.entries
     if live.node.kind == "map":
-        return escape("<<" if entry.key is None else entry.key)
-    names = [_name(other.child) for other in live.entries]
-    index = live.entries.index(entry)
-    name = names[index]
-    return f"#{index}" if name is None or names.count(name) > 1 else f"@{escape(name)}"
+        return lambda index: escape("<<" if (key := entries[index].key) is None else key)
+    names = [_name(entry.child) for entry in entries]
+    count: dict[str | None, int] = {}
+    for name in names:
+        count[name] = count.get(name, 0) + 1
+
+    def segment(index: int) -> str:
+        name = names[index]
+        return f"#{index}" if name is None or count[name] > 1 else f"@{escape(name)}"
+
+    return segment
 
 
 def entry_of(live: Live, segment: str) -> Entry | None:

@@ -7,7 +7,7 @@ A value is replaced from behind its colon or dash to the end of its last token, 
 from krm_function.yamltext import offsets, writer
 from krm_function.yamltext.edit.block import BlockEdit
 from krm_function.yamltext.edit.flow import edit_flow
-from krm_function.yamltext.edit.pointer import segment
+from krm_function.yamltext.edit.pointer import addresses
 from krm_function.yamltext.edit.replacements import Canvas, Hole, Place
 from krm_function.yamltext.edit.tree import Fresh, Live, Part
 from krm_function.yamltext.edit.undo_write import Records
@@ -41,15 +41,16 @@ def _root(canvas: Canvas, records: Records, fresh: Fresh, node: Node) -> None:
         newline = offsets.newline_at(text, start)
         new = (newline if offsets.column(text, start) else "") + new + (newline if start < len(text) else "")
     canvas.replace(start, end, new)
-    records.replaced("", node.data, text[start:end], new)
+    records.replaced("", node.data, text[start:end], lambda: new)
 
 
 def _live(canvas: Canvas, records: Records, live: Live, path: str) -> None:
     """Emit one edited collection; `path` is its address."""
+    records, path = records.of(live.node, path)
     if _leads_on(live):
-        for entry in live.entries:
+        for entry, address in addresses(live, path):
             if isinstance(entry.child, Live):
-                _live(canvas, records, entry.child, f"{path}/{segment(live, entry)}")
+                _live(canvas, records, entry.child, address)
         return
     place = Place(live, path, *offsets.entry_spans(canvas.text, live.node))
     mark = len(canvas.edits)
@@ -74,12 +75,12 @@ def _children(canvas: Canvas, records: Records, place: Place) -> None:
     live, path, starts, ends = place
     text, node = canvas.text, live.node
     column = offsets.column(text, starts[0]) if starts else 0
-    for entry in live.entries:
+    for entry, address in addresses(live, path):
         child = entry.child
         if entry.origin < 0:
-            records.added(f"{path}/{segment(live, entry)}", live.node, entry)
+            records.added(address, live.node, entry)
         elif isinstance(child, Live):
-            _live(canvas, records, child, f"{path}/{segment(live, entry)}")
+            _live(canvas, records, child, address)
         elif isinstance(child, Fresh):
             part = node.parts[entry.origin]
             if node.kind == "map":
@@ -87,16 +88,16 @@ def _children(canvas: Canvas, records: Records, place: Place) -> None:
             else:
                 start, old = starts[entry.origin] + (node.style == "block"), part
             end = start if old.start == old.end else max(start, ends[entry.origin])
-            hole = Hole(f"{path}/{segment(live, entry)}", start, end, column, node)
-            _replace(canvas, records, hole, child, old)
+            own, inner = records.of(old, address)
+            _replace(canvas, own, Hole(inner, start, end, column, node), child, old)
 
 
 def _replace(canvas: Canvas, records: Records, hole: Hole, fresh: Fresh, old: Node) -> None:
     """Replace the value behind a colon or dash."""
     new = _written(canvas, hole, fresh) if fresh.raw is None else fresh.raw
     canvas.replace(hole.start, hole.end, new)
-    again = _written(canvas, hole, Fresh(old.data))
-    records.replaced(hole.path, old.data, canvas.text[hole.start : hole.end], again)
+    raw = canvas.text[hole.start : hole.end]
+    records.replaced(hole.path, old.data, raw, lambda: _written(canvas, hole, Fresh(old.data)))
 
 
 def _written(canvas: Canvas, hole: Hole, fresh: Fresh) -> str:

@@ -4,43 +4,48 @@ Rule of this file: no more than what the edited text cannot say itself. Somethin
 that was replaced needs its old bytes only where writing the value would not give them.
 """
 
+from bisect import bisect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from krm_function.yamltext.changes import Path, same
-from krm_function.yamltext.document import parse
-from krm_function.yamltext.edit.pointer import escape, pointer, segment
+from krm_function.yamltext.edit.pointer import escape, pointer, segments
 from krm_function.yamltext.edit.tree import Entry, Live, value_of
 from krm_function.yamltext.errors import YamlError
+from krm_function.yamltext.fast.values import read_value
 from krm_function.yamltext.nodes import Node
 
 Undo = list[list[Any]]
-
-
-def below(undo: Undo, root: Path) -> Undo:
-    """The records with addresses that start at `root`; all of them are below it."""
-    if not root:
-        return undo
-    prefix = pointer(root)
-    return [[record[0], record[1].removeprefix(prefix), *record[2:]] for record in undo]
+Removed = tuple[int, str, int]  # an entry that is gone: its index, its bytes, lines of comments up to what follows
 
 
 def within(undo: Undo, root: Path) -> Undo:
-    """The inverse of `below`."""
+    """The records of the object at `root`, with addresses that start at its document."""
     prefix = pointer(root)
     return [[record[0], prefix + record[1], *record[2:]] for record in undo]
 
 
 class Records:
-    """Collects the records of one edit."""
+    """Collects the undo records of one edit."""
 
-    def __init__(self, keep: str) -> None:
-        """Start without records; `keep` is the address of the string that will hold them, "" when nothing will."""
+    def __init__(self, keep: str = "", members: "Mapping[int, Records] | None" = None) -> None:
+        """Start without records.
+
+        keep: the address of the string that will hold them, "" when nothing will. members: by identity of their nodes,
+        objects that keep records of their own, with addresses that start at the object.
+        """
         self.keep = keep
+        self.members = members
         self.undo: Undo = []
 
-    def replaced(self, path: str, before: Any, raw: str, again: str) -> None:
+    def of(self, node: Node, path: str) -> "tuple[Records, str]":
+        """The records to which a node at an address belongs, and its address in them."""
+        own = self.members.get(id(node)) if self.members else None
+        return (self, path) if own is None else (own, "")
+
+    def replaced(self, path: str, before: Any, raw: str, again: Callable[[], str]) -> None:
         """Record that the bytes `raw` were replaced; `again`: what would be written for their value."""
-        if raw == again and "\n" not in raw:
+        if "\n" not in raw and raw == again():
             self.undo.append(["=", path, before])
         elif _says(raw, before):
             self.undo.append(["~", path, raw])
@@ -69,18 +74,34 @@ class Records:
         for address, child in inner:
             self._added(address, child, around + 1)
 
-    def removed(self, live: Live, path: str, index: int, raw: str, gap: int = 0) -> None:
-        """Record that an entry of the text is gone: its bytes, and which entry it stood in front of."""
-        part = live.node.parts[index]
-        if live.node.kind == "map":
-            where, before = f"{path}/{escape('<<' if part[2] is None else part[2])}", part[1].data
-        else:
-            where, before = f"{path}/#{index}", part.data
-        follower = next((entry for entry in live.entries if entry.origin > index), None)
-        record: list[Any] = ["+", where, before, raw, segment(live, follower) if follower else "", gap]
-        while record[-1] in ("", 0) and len(record) > 3:
-            record.pop()
-        self.undo.append(record)
+    def removed(self, live: Live, path: str, gone: Sequence[Removed]) -> None:
+        """Record which entries of a collection at `path` are gone: their bytes, and what each stood in front of."""
+        parts, is_map, segment = live.node.parts, live.node.kind == "map", segments(live)
+        alive = [(entry.origin, at) for at, entry in enumerate(live.entries) if entry.origin >= 0]
+        for index, raw, gap in gone:
+            if is_map:
+                _, value, key = parts[index]
+                where, before = f"{path}/{escape('<<' if key is None else key)}", value.data
+            else:
+                where, before = f"{path}/#{index}", parts[index].data
+            follower = bisect(alive, (index, len(parts)))
+            record: list[Any] = ["+", where, before, raw, segment(alive[follower][1]) if alive[follower:] else "", gap]
+            while record[-1] in ("", 0) and len(record) > 3:
+                record.pop()
+            self.undo.append(record)
+
+
+class NoRecords(Records):
+    """Collects none, for an edit that is never undone."""
+
+    def replaced(self, path: str, before: Any, raw: str, again: Callable[[], str]) -> None:
+        """Do nothing."""
+
+    def added(self, path: str, parent: Node, entry: Entry) -> None:
+        """Do nothing."""
+
+    def removed(self, live: Live, path: str, gone: Sequence[Removed]) -> None:
+        """Do nothing."""
 
 
 def _says(raw: str, value: Any) -> bool:
@@ -92,7 +113,7 @@ def _says(raw: str, value: Any) -> bool:
 
 def read_raw(raw: str) -> Any:
     """The value that bytes behind a colon stand for. Raises YamlError when they are not a value by themselves."""
-    value = parse(f"x:{raw}").value
+    value = read_value(f"x:{raw}")
     if not isinstance(value, dict) or list(value) != ["x"]:
         raise YamlError("not one value", code="shape")
     return value["x"]

@@ -1,0 +1,98 @@
+"""The short cuts: what exists only for speed, and how a process runs without it.
+
+Rule of this file: a patch is Python that runs in a module right after the module itself, before anything has imported a
+name from it. Without a short cut the same bytes come out. A row is here for as long as its short cut exists.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+NONE: Mapping[str, str] = {}
+
+
+class ShortCut(NamedTuple):
+    """One short cut. patches: module -> what runs after it; instead: module -> what runs in its place."""
+
+    name: str
+    what: str
+    patches: Mapping[str, str] = NONE
+    instead: Mapping[str, str] = NONE
+
+
+_PYYAML = """
+import yaml
+from yaml import MarkedYAMLError, YAMLError
+from yaml._yaml import CParser
+from yaml.events import *
+from yaml.reader import ReaderError
+"""
+# typing.NamedTuple allows no cached_property: a class that has one is derived from a tuple with its fields
+_TYPING = """
+import typing
+from functools import cached_property
+
+class Meta(type):
+    def __new__(cls, name, bases, body):
+        if name == "NamedTuple":
+            return super().__new__(cls, name, bases, body)
+        if not any(isinstance(value, cached_property) for value in body.values()):
+            return typing.NamedTupleMeta(name, (typing._NamedTuple,), body)
+        annotated = body.get("__annotations__", {})
+        fields = {key: body[key] for key in ("__module__", "__annotations__", *annotated) if key in body}
+        rest = {key: value for key, value in body.items() if key not in fields or key == "__module__"}
+        return type(name, (typing.NamedTupleMeta(name, (typing._NamedTuple,), fields),), rest)
+
+class NamedTuple(metaclass=Meta):
+    pass
+"""
+_LIBRARIES = ("cryptography.hazmat.primitives.asymmetric.ec", "jinja2", "jsonpatch", "shtab", "tqdm", "urllib3")
+
+SHORT_CUTS = (
+    ShortCut("`libyaml.py`", "PyYAML's C parser without the rest of PyYAML", NONE, {"krm_function.libyaml": _PYYAML}),
+    ShortCut("`record.py`", "records without compiled constructors", NONE, {"krm_function.record": _TYPING}),
+    ShortCut(
+        "late imports of libraries",
+        "a library is imported where it is used",
+        {"krm_function.cli.main": "".join(f"import {name}\n" for name in _LIBRARIES)},
+    ),
+    ShortCut(
+        "garbage collector",
+        "off during a render, no collection at the end",
+        {"krm_function.cli.main": "import gc\ngc.disable = gc.freeze = lambda: None\n"},
+    ),
+    ShortCut(
+        "`hosts/pass_through.py`",
+        "a stream without Contrast's leaves before the pipeline is imported",
+        {"krm_function.hosts.pass_through": "def passes_through(data): return False\n"},
+    ),
+    ShortCut(
+        "`yamltext/fast/stream.py`",
+        "streams are cut without events",
+        {"krm_function.yamltext.fast.stream": "def cut(*_): return None\n"},
+    ),
+    ShortCut(
+        "`yamltext/fast/items.py`",
+        "lists are cut without events",
+        {"krm_function.yamltext.fast.items": "def cut(*_): return None\n"},
+    ),
+    ShortCut(
+        "`yamltext/fast/values.py`",
+        "values without positions: the proof of a splice, objects without findings",
+        {"krm_function.yamltext.fast.values": "def read_value(text): return parse(text).value\n"},
+    ),
+    ShortCut(
+        "`_by_value` in `stages/read.py`",
+        "pods without a runtime class are read without positions",
+        {"krm_function.stages.read": "def _by_value(resource): return None\n"},
+    ),
+    ShortCut(
+        "`_marks` in `policy/seal.py`",
+        "what policies begin with is packed and hashed once",
+        {"krm_function.policy.seal": "def _marks(toml, start): return []\n"},
+    ),
+    ShortCut(
+        "`policy/pretty.py`",
+        "equal parts of policies are written once",
+        {"krm_function.policy.pretty": "string = encode_basestring\n_shared = _collection\n"},
+    ),
+)

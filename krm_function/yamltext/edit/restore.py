@@ -1,0 +1,176 @@
+"""Take back what `splice` did: from its undo records, on the text as it is now.
+
+Rule of this file: a host may have sorted the keys, dropped the comments and changed the quotes since. So a record goes
+by address, is skipped when its target is gone, and old bytes are used only where they read back as the old value.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from krm_function.record import NamedTuple
+from krm_function.yamltext.changes import Path
+from krm_function.yamltext.document import Document
+from krm_function.yamltext.edit.members import in_groups
+from krm_function.yamltext.edit.pointer import entry_of, unescape
+from krm_function.yamltext.edit.proof import rewrite
+from krm_function.yamltext.edit.tree import Entry, Fresh, Live, Part, value_of
+from krm_function.yamltext.edit.undo_write import Undo, read_raw, within
+from krm_function.yamltext.errors import YamlError
+from krm_function.yamltext.nodes import Node
+
+_FARTHEST = 1000  # lines of comments: bounds the memory that a record can take
+
+
+class MemberUndo(NamedTuple):
+    """The undo records of one object, and the path at which it stands in its document by now."""
+
+    root: Path
+    undo: Undo
+
+
+class Restored(NamedTuple):
+    """A text in which every object that could be restored is; problems: one for each object, None if it is restored."""
+
+    text: str
+    problems: tuple[YamlError | None, ...]
+
+
+def restore(document: Document, undo: Undo, root: Path = ()) -> str:
+    """The text that `splice` was given: the same bytes if nothing was touched since, in any case the same values.
+
+    root: the object in the document that the records are about, wherever it stands by now.
+    Raises YamlError (splice) should the restored text not read back as the restored value.
+    """
+    if document.node is None or not undo:
+        return document.text
+    undo = within(undo, root)
+    try:
+        return _restored(document, undo, exact=True)
+    except YamlError:
+        return _restored(document, undo, exact=False)
+
+
+def restore_members(document: Document, members: Sequence[MemberUndo]) -> Restored:
+    """`restore` for several objects of one document, in one edit of its text if none of them needs one of its own."""
+    text, problems = in_groups(document, members, _restored_together, _restored_alone)
+    return Restored(text, tuple(problems))
+
+
+def _restored_together(document: Document, members: Sequence[MemberUndo]) -> tuple[str, list[YamlError | None]]:
+    undo = [record for member in members for record in within(member.undo, member.root)]
+    return _restored(document, undo, exact=True), [None] * len(members)
+
+
+def _restored_alone(document: Document, member: MemberUndo) -> tuple[str, YamlError | None]:
+    try:
+        return restore(document, member.undo, member.root), None
+    except YamlError as problem:
+        return document.text, problem
+
+
+def _restored(document: Document, undo: Undo, *, exact: bool) -> str:
+    """The restored text. exact: by the old bytes, and by no larger edit than these. Raises YamlError (splice)."""
+    if document.node is None or not undo:
+        return document.text
+    wanted = value_of(_reverted(document.node, undo, exact=False))
+
+    def make(root: Node, _: Sequence[str]) -> Part:
+        return _reverted(root, undo, exact=exact)
+
+    return rewrite(document, make, lambda _: wanted, recorded=False, smallest=exact).text
+
+
+Chain = list[tuple[Live, Entry]]
+
+
+class _Root:
+    """The top of the tree, so that the root has a place like any other entry."""
+
+    def __init__(self, node: Node) -> None:
+        self.entry = Entry("", 0, node)
+
+    def reach(self, segments: list[str]) -> Chain | None:
+        """The collections and entries on the way to an address; None when it is gone."""
+        entry = self.entry
+        chain: Chain = []
+        for segment in segments:
+            live = self.open(entry)
+            found = entry_of(live, segment) if live is not None else None
+            if live is None or found is None:
+                return None
+            chain.append((live, found))
+            entry = found
+        return chain
+
+    def open(self, entry: Entry) -> Live | None:
+        """Make the collection in an entry editable; None when there is none."""
+        if isinstance(entry.child, Node) and entry.child.kind in ("map", "seq"):
+            entry.child = Live(entry.child)
+        return entry.child if isinstance(entry.child, Live) else None
+
+
+def _reverted(node: Node, undo: Undo, *, exact: bool) -> Part:
+    """The edited tree in which all records are undone. Addresses are those of the text as it is, so they come first."""
+    root = _Root(node)
+    targets = [(record, _target(root, record)) for record in undo]
+    for record, target in targets:
+        if target is None:
+            continue
+        chain, entry, follower = target
+        if record[0] == "=":
+            entry.child = Fresh(record[2], None, record[3] if exact and len(record) > 3 else None)
+        elif record[0] == "~":
+            entry.child = Fresh(read_raw(record[2]), None, record[2] if exact else None)
+        elif record[0] == "+":
+            _put_back(root, chain, record, follower, exact=exact)
+    for record, target in targets:
+        if target is not None and record[0] == "-":
+            _take_away(target[0], record[2] if len(record) > 2 else 0)
+    return root.entry.child
+
+
+def _target(root: _Root, record: list[Any]) -> tuple[Chain, Entry, Entry | None] | None:
+    segments = record[1].split("/")[1:]
+    if record[0] != "+":
+        chain = root.reach(segments)
+        if chain is None or (record[0] == "-" and not chain):
+            return None
+        return chain, chain[-1][1] if chain else root.entry, None
+    chain = root.reach(segments[:-1])
+    if chain is None or not segments:
+        return None
+    parent = chain[-1][1] if chain else root.entry
+    live = root.open(parent)
+    if live is None:
+        return None
+    follower = entry_of(live, record[4]) if len(record) > 4 and record[4] else None
+    return chain, parent, follower
+
+
+def _put_back(root: _Root, chain: Chain, record: list[Any], follower: Entry | None, *, exact: bool) -> None:
+    parent = chain[-1][1] if chain else root.entry
+    live = parent.child
+    if not isinstance(live, Live):
+        return
+    key = None
+    if live.node.kind == "map":
+        key = unescape(record[1].rsplit("/", 1)[1])
+        there = live.find(key)
+        if there is not None:
+            there.child = Fresh(record[2])
+            return
+    entry = Entry(key, -1, Fresh(record[2]))
+    if exact and len(record) > 3 and record[3]:
+        entry.raw = record[3]
+        entry.gap = min(record[5], _FARTHEST) if len(record) > 5 else 0
+    live.entries.insert(live.entries.index(follower) if follower in live.entries else len(live.entries), entry)
+
+
+def _take_away(chain: Chain, around: int) -> None:
+    while chain:
+        live, entry = chain.pop()
+        if entry in live.entries:
+            live.entries.remove(entry)
+        if live.entries or around <= 0:
+            return
+        around -= 1
