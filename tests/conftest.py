@@ -17,11 +17,16 @@ import signal
 import pytest
 from hypothesis import settings
 
+from tests.case_ids import id_of
 from tests.selection import COLLECTED, NIGHTLY, Collected
 
 for ignorable, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(ignorable) is signal.SIG_IGN:
         signal.signal(ignorable, usual)
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    return id_of(val)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

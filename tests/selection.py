@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.case_ids import id_of
+
 Combination = tuple[int, ...]  # the index of a value for each parameter
 
 NIGHTLY = pytest.StashKey[bool]()
@@ -70,12 +72,8 @@ def in_pairs(parameters: Mapping[str, Iterable[Any]], *, unless: Any = lambda *_
         made = [found[index] for found, index in zip(values, one, strict=True)]
         if not unless(*made):
             marks = () if one in chosen else (pytest.mark.nightly,)
-            cases.append(pytest.param(*made, marks=marks, id="-".join(map(_id, made))))
+            cases.append(pytest.param(*made, marks=marks, id="-".join(id_of(value) or str(value) for value in made)))
     return pytest.mark.parametrize(list(parameters), cases)
-
-
-def _id(value: Any) -> str:
-    return str(getattr(value, "name", None) or getattr(value, "__name__", None) or value)
 
 
 def seeds(count: int) -> list[Any]:

@@ -1,6 +1,8 @@
 """The default run leaves out no test, no value and no pair of values, and skips nothing but what is listed here."""
 
 import re
+import sys
+import tempfile
 from collections import defaultdict
 from itertools import combinations, product
 from pathlib import Path
@@ -56,6 +58,12 @@ def test_a_run_has_every_case_that_is_not_nightly_and_a_nightly_run_has_all(requ
     left_out = [item for item in every if item not in set(chosen)]
     assert all(item.get_closest_marker("nightly") for item in left_out)
     assert not (request.config.stash[NIGHTLY] and left_out)
+
+
+def test_no_id_names_a_place_on_this_machine(request: pytest.FixtureRequest) -> None:
+    places = {str(TESTS.parent), sys.prefix, tempfile.gettempdir() + "/pytest"}
+    every = request.config.stash[COLLECTED].every
+    assert [item.nodeid for item in every if any(place in item.nodeid for place in places)] == []
 
 
 def test_only_these_tests_may_be_skipped() -> None:
