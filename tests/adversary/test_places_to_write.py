@@ -33,12 +33,24 @@ class Done(NamedTuple):
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
+    return _put(tmp_path)
+
+
+def _put(directory: Path) -> Path:
     world = World()
-    (tmp_path / "deployment").mkdir()
-    (tmp_path / FINISHED).write_bytes(world.stream("web", "settings", "secret"))
-    (tmp_path / "deployment/b.yaml").write_bytes(world.stream("coordinator", "service"))
-    (tmp_path / "config.yaml").write_bytes(world.config())
-    return tmp_path
+    (directory / "deployment").mkdir()
+    (directory / FINISHED).write_bytes(world.stream("web", "settings", "secret"))
+    (directory / "deployment/b.yaml").write_bytes(world.stream("coordinator", "service"))
+    (directory / "config.yaml").write_bytes(world.config())
+    return directory
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What the shop renders to."""
+    done = shell(f"krm {' '.join(GENERATE)}", _put(tmp_path_factory.mktemp("rendered")))
+    assert done.code == 0
+    return done.stdout
 
 
 def shell(command: str, directory: Path) -> Done:
@@ -144,8 +156,10 @@ PRINTING = {
 
 
 @pytest.mark.parametrize("command", PRINTING)
-def test_an_output_that_cannot_be_printed_is_told_and_nothing_else_is_written(command: str, shop: Path) -> None:
-    assert shell(f"krm {' '.join(GENERATE)} -o rendered.yaml", shop).code == 0
+def test_an_output_that_cannot_be_printed_is_told_and_nothing_else_is_written(
+    command: str, shop: Path, rendered: bytes
+) -> None:
+    (shop / "rendered.yaml").write_bytes(rendered)
     before = listing(shop)
     for redirection, said in ((">/dev/full", "no space left on device"), (">&-", "it is closed")):
         done = shell(f"krm {PRINTING[command]} {redirection}", shop)
@@ -156,9 +170,11 @@ def test_an_output_that_cannot_be_printed_is_told_and_nothing_else_is_written(co
 
 
 @pytest.mark.parametrize("command", PRINTING)
-def test_a_reader_that_has_gone_is_exit_code_3_and_nothing_else_is_written(command: str, shop: Path) -> None:
+def test_a_reader_that_has_gone_is_exit_code_3_and_nothing_else_is_written(
+    command: str, shop: Path, rendered: bytes
+) -> None:
     """Of what was only to be printed nobody wants to hear; of a file that is missing for it somebody does."""
-    assert shell(f"krm {' '.join(GENERATE)} -o rendered.yaml", shop).code == 0
+    (shop / "rendered.yaml").write_bytes(rendered)
     before = listing(shop)
     done = shell(f"set -o pipefail; (sleep 0.2; krm {PRINTING[command]}) | true", shop)
     assert done.code == 3

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from krm_function.policy import KATA, decode_toml, describe, digest, from_annotation, load_rules
+from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
 from tests.failures.running import Run, listing, spawned

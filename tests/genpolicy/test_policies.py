@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import yaml
 
 from krm_function.checking.drift import drift
 from krm_function.cli.genpolicy import engine
@@ -18,6 +17,7 @@ from krm_function.policy import References, decode_toml, describe, from_annotati
 from krm_function.policy.expected import mismatch
 from krm_function.policy.genpolicy import MARK, settings_text
 from krm_function.stages.policy import Sealing, seal_by_genpolicy
+from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.failures.world import World
 from tests.genpolicy.settings_files import contrast, kata

@@ -93,7 +93,9 @@ def test_recorded_streams(name: str) -> None:
     agreed(STREAMS[name])
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*/**/*.yaml")), ids=str)
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("examples/*/**/*.yaml")), ids=lambda path: path.relative_to(ROOT).as_posix()
+)
 def test_every_file_of_the_examples(path: Path) -> None:
     agreed(path.read_bytes())
 

@@ -50,7 +50,9 @@ def test_odd_and_recorded_streams(text: str) -> None:
     quickly(text)
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/**/*.yaml")), ids=str)
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("examples/**/*.yaml")), ids=lambda path: path.relative_to(ROOT).as_posix()
+)
 def test_every_file_of_the_examples(path: Path) -> None:
     quickly(path.read_text())
 
