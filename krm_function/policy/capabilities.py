@@ -30,7 +30,7 @@ def capabilities(context: Mapping[str, Any], common: Mapping[str, Any]) -> dict[
     return {"Ambient": [], "Bounding": names, "Effective": names, "Inheritable": [], "Permitted": names}
 
 
-def unknown(context: Mapping[str, Any], common: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
+def unknown_capabilities(context: Mapping[str, Any], common: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
     """The names that are no capabilities: add or drop, index, name."""
     changes = context.get("capabilities") or {}
     for key in ("add", "drop"):

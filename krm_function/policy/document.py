@@ -21,7 +21,7 @@ def rego_text(rules: str, containers: list[dict[str, Any]], shared_text: str) ->
     return f'{rules}\n{HEAD}{{\n  "containers": {pretty(containers, 1)},\n{shared_text}\n}}'
 
 
-def describe(rego: str) -> dict[str, Any]:
+def read_policy_data(rego: str) -> dict[str, Any]:
     """The policy_data of a policy document, whoever generated it. Raises ValueError if there is none."""
     return _parts(rego)[0]
 
@@ -40,7 +40,7 @@ def _parts(rego: str) -> tuple[dict[str, Any], int, int]:
     if start < 0:
         raise ValueError("the policy has no policy_data")
     try:
-        data, end = json.JSONDecoder(object_pairs_hook=_once).raw_decode(rego, start + 1 + len(HEAD))
+        data, end = json.JSONDecoder(object_pairs_hook=_unique_keys).raw_decode(rego, start + 1 + len(HEAD))
     except (json.JSONDecodeError, RecursionError) as problem:
         raise ValueError(f"policy_data is no JSON: {getattr(problem, 'msg', 'nested too deeply')}") from None
     if not isinstance(data, dict) or not isinstance(data.get("containers"), list):
@@ -48,7 +48,7 @@ def _parts(rego: str) -> tuple[dict[str, Any], int, int]:
     return data, start, end
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object whose keys are there once: of two, each engine could take another."""
     made = dict(pairs)
     if len(made) < len(pairs):

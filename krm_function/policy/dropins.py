@@ -21,15 +21,19 @@ def patched(document: Mapping[str, Any], patch: Any) -> Any:
         try:
             made = JsonPatch([copy.deepcopy(operation)]).apply(made, in_place=True)
         except JsonPatchTestFailed:
-            raise ValueError(f"{_named(number, operation)} finds another value") from None
+            raise ValueError(f"{_operation_name(number, operation)} finds another value") from None
         except InvalidJsonPatch as wrong:
-            raise ValueError(f"{_named(number, operation)} is none of RFC 6902: {_said(wrong)}") from None
+            raise ValueError(
+                f"{_operation_name(number, operation)} is none of RFC 6902: {_library_message(wrong)}"
+            ) from None
         except (JsonPatchException, JsonPointerException) as wrong:
-            raise ValueError(f"{_named(number, operation)} does not apply: {_said(wrong)}") from None
+            raise ValueError(
+                f"{_operation_name(number, operation)} does not apply: {_library_message(wrong)}"
+            ) from None
     return made
 
 
-def _named(number: int, operation: Any) -> str:
+def _operation_name(number: int, operation: Any) -> str:
     """An operation as it is told: its number from 1, what it does, where."""
     if not isinstance(operation, dict):
         return f"operation {number + 1}"
@@ -37,7 +41,7 @@ def _named(number: int, operation: Any) -> str:
     return " ".join([f"operation {number + 1}", *([f"({' '.join(words)})"] if words else [])])
 
 
-def _said(wrong: Exception) -> str:
+def _library_message(wrong: Exception) -> str:
     """The library's words in our style; they name members, never values."""
     text = str(wrong)[:200]
     return text[:1].lower() + text[1:]

@@ -27,25 +27,25 @@ from typing import Any
 from krm_function.api.image_lock import unknown_accounts
 from krm_function.api.kinds import ImageFacts
 from krm_function.findings import Cause, Finding, finding
-from krm_function.policy.identity import Identity, explicit_groups, own
+from krm_function.policy.identity import Identity, explicit_groups, security_value
 from krm_function.policy.passwd import UnreadableError, memberships, numeric, users
 from krm_function.policy.pod_metadata import PodMetadata
 
 HIGHEST = 2**31 - 1
 
 
-def effective(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> Identity | Cause:
+def effective_identity(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> Identity | Cause:
     """The identity of a workload container, or what is wrong: CC0604 with a variant.
 
     container and pod: their securityContext. Files that the image does not have are "" or None.
     """
-    told = own("runAsUser", container, pod)
+    told = security_value("runAsUser", container, pod)
     user = _user_of(image) if told is None else told
     if isinstance(user, int) and not 0 <= user <= HIGHEST:
         if told is None:
             return _out_of_range("CC0604.image-user-range", image.config["User"])
         return _out_of_range("CC0604.user-range", user)
-    group = own("runAsGroup", container, pod)
+    group = security_value("runAsGroup", container, pod)
     try:
         if isinstance(user, int):
             uid, gid = user, _gid_of(user, image) if group is None else group
@@ -81,15 +81,15 @@ def unknown_users(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Fi
         for index, container in enumerate(pod.spec.get(key) or ()):
             image = images.get(container["image"])
             missing = unknown_accounts(image) if image else ""
-            if missing and not _spelled_out(container.get("securityContext") or {}, context):
+            if missing and not _is_explicit(container.get("securityContext") or {}, context):
                 at = (*pod.spec_path, key, index, "image")
                 findings.append(finding("CC0508", pod.ref, at, image=container["image"], missing=missing))
     return findings
 
 
-def _spelled_out(container: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
+def _is_explicit(container: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
     """Whether nothing is left for the image to say."""
-    named = all(own(key, container, pod) is not None for key in ("runAsUser", "runAsGroup"))
+    named = all(security_value(key, container, pod) is not None for key in ("runAsUser", "runAsGroup"))
     return named and pod.get("supplementalGroupsPolicy") == "Strict"
 
 

@@ -15,7 +15,15 @@ from krm_function.model.workload import INITDATA
 from krm_function.policy.pod_metadata import PodMetadata, is_bookkeeping
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References, Undecodable
-from krm_function.policy.tokens import CONTROLLED, FIELDS, LISTS, expanded, mark, plain, settled_variable
+from krm_function.policy.tokens import (
+    CONTROLLED,
+    FIELDS,
+    LISTS,
+    check_plain,
+    expanded,
+    matchable_variable,
+    token_marker,
+)
 from krm_function.record import NamedTuple
 
 _QUOTED_KEY = r"metadata\.(annotations|labels)\['([^']+)'\]\Z"
@@ -28,7 +36,7 @@ class Environment(NamedTuple):
     known: dict[str, str]
 
 
-class _Reader(NamedTuple):
+class _Context(NamedTuple):
     pod: PodMetadata
     references: References
     findings: list[Finding]
@@ -38,10 +46,10 @@ def environment(
     container: Mapping[str, Any], pod: PodMetadata, references: References, at: Path, findings: list[Finding]
 ) -> Environment:
     """Read env and envFrom, of which the last of a name counts. `at`: the container's path from the pod spec."""
-    reader = _Reader(pod, references, findings)
+    reader = _Context(pod, references, findings)
     sets: list[tuple[str, str]] = []
     for index, source in enumerate(container.get("envFrom") or ()):
-        sets += _set(reader, source, (*at, "envFrom", index))
+        sets += _all_pairs(reader, source, (*at, "envFrom", index))
     known = dict(sets)
     own: dict[str, str] = {}
     for index, entry in enumerate(container.get("env") or ()):
@@ -53,12 +61,12 @@ def environment(
         value = _value(reader, entry, known, here)
         if value is not None:
             known[name] = value
-            own[name] = settled_variable(name, value, pod, here, findings)
+            own[name] = matchable_variable(name, value, pod, here, findings)
     pairs = [f"{name}={value}" for name, value in own.items()]
     return Environment(pairs + [f"{name}={value}" for name, value in dict(sets).items() if name not in own], known)
 
 
-def _value(reader: _Reader, entry: Mapping[str, Any], known: Mapping[str, str], at: Path) -> str | None:
+def _value(reader: _Context, entry: Mapping[str, Any], known: Mapping[str, str], at: Path) -> str | None:
     """The value of one env entry, None if the kubelet leaves the variable out or there was a problem."""
     literal = entry.get("value")
     if literal:
@@ -70,17 +78,17 @@ def _value(reader: _Reader, entry: Mapping[str, Any], known: Mapping[str, str], 
     for key, kind in (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret")):
         selector = source.get(key)
         if selector is not None:
-            return _key(reader, selector, kind, (*at, key))
+            return _value_of_key(reader, selector, kind, (*at, key))
     selector = source.get("fieldRef")
     if selector is not None:
-        return _field(reader, selector["fieldPath"], (*at, "fieldRef", "fieldPath"))
+        return _value_of_field(reader, selector["fieldPath"], (*at, "fieldRef", "fieldPath"))
     if source.get("resourceFieldRef") is not None:
-        return mark("resource-field")
+        return token_marker("resource-field")
     reader.findings.append(problem(reader.pod, at, "CC0604.source"))
     return None
 
 
-def _key(reader: _Reader, selector: Mapping[str, Any], kind: str, at: Path) -> str | None:
+def _value_of_key(reader: _Context, selector: Mapping[str, Any], kind: str, at: Path) -> str | None:
     """One key of a ConfigMap or Secret."""
     pairs = _pairs(reader, selector, kind, at)
     if pairs is None:
@@ -88,14 +96,14 @@ def _key(reader: _Reader, selector: Mapping[str, Any], kind: str, at: Path) -> s
     name, key = selector["name"], selector["key"]
     value = pairs.get(key)
     if value is not None:
-        plain((value,), reader.pod, at, reader.findings)
+        check_plain((value,), reader.pod, at, reader.findings)
     elif not selector.get("optional"):
         where = reader.pod.spec_path + at
         reader.findings.append(finding("CC0603", reader.pod.ref, where, kind=kind, name=name, key=key))
     return value
 
 
-def _set(reader: _Reader, source: Mapping[str, Any], at: Path) -> list[tuple[str, str]]:
+def _all_pairs(reader: _Context, source: Mapping[str, Any], at: Path) -> list[tuple[str, str]]:
     """All pairs of a ConfigMap and a Secret, with the prefix."""
     out = []
     prefix = source.get("prefix") or ""
@@ -103,12 +111,12 @@ def _set(reader: _Reader, source: Mapping[str, Any], at: Path) -> list[tuple[str
         selector = source.get(key)
         if selector is not None:
             found = _pairs(reader, selector, kind, (*at, key)) or {}
-            plain((prefix, *found, *found.values()), reader.pod, (*at, key), reader.findings)
+            check_plain((prefix, *found, *found.values()), reader.pod, (*at, key), reader.findings)
             out += [(prefix + name, value) for name, value in found.items()]
     return out
 
 
-def _pairs(reader: _Reader, selector: Mapping[str, Any], kind: str, at: Path) -> dict[str, str] | None:
+def _pairs(reader: _Context, selector: Mapping[str, Any], kind: str, at: Path) -> dict[str, str] | None:
     """The pairs of one object, None when it is missing."""
     name = selector["name"]
     try:
@@ -122,34 +130,34 @@ def _pairs(reader: _Reader, selector: Mapping[str, Any], kind: str, at: Path) ->
     return pairs
 
 
-def _field(reader: _Reader, field_path: str, at: Path) -> str | None:
+def _value_of_field(reader: _Context, field_path: str, at: Path) -> str | None:
     """What a fieldRef stands for: a literal of the document or a token."""
     pod = reader.pod
     token = FIELDS.get(field_path) or LISTS.get(field_path)
     if token:
-        return mark(token)
+        return token_marker(token)
     found = re.match(_QUOTED_KEY, field_path)
     value: Any = None
     if field_path == "metadata.namespace":
         value = pod.namespace
         if not value:
-            return mark("sandbox-namespace")
+            return token_marker("sandbox-namespace")
     elif field_path == "spec.serviceAccountName":
         value = pod.service_account
     elif found and found[1] == "annotations" and found[2] != INITDATA and not is_bookkeeping(found[2]):
         value = pod.annotations.get(found[2])
         if value is None:
-            return mark(CONTROLLED.get((pod.ref.kind, found[2])) or "todo-annotation")
+            return token_marker(CONTROLLED.get((pod.ref.kind, found[2])) or "todo-annotation")
     elif found and found[1] == "labels":
         value = pod.labels.get(found[2])
         token = CONTROLLED.get((pod.ref.kind, found[2]))
         if value is None and token:
-            return mark(token)
+            return token_marker(token)
         if not isinstance(value, str):
             reader.findings.append(problem(pod, at, "CC0604.label"))
             return None
     else:
         reader.findings.append(problem(pod, at, "CC0601.field-path", field_path=field_path))
         return None
-    plain((value,), pod, at, reader.findings)
+    check_plain((value,), pod, at, reader.findings)
     return str(value)

@@ -12,7 +12,7 @@ from typing import Any
 from krm_function.findings import Cause, Finding, finding
 from krm_function.model.profiles import CONTRAST, KATA, PROFILES, Profile
 from krm_function.model.workload import Workload, dig, mapping, maps
-from krm_function.policy.image_storage import DRIVER, SANDBOX, digest, images, is_bound, misshapen
+from krm_function.policy.image_storage import DRIVER, SANDBOX, digest_suffix, images, is_bound, misshapen
 
 NAME = "io.kubernetes.cri.container-name"
 TYPE = "io.kubernetes.cri.container-type"
@@ -45,7 +45,7 @@ def profile_of_data(data: Mapping[str, Any]) -> Profile:
     return named or (CONTRAST if bound else KATA)
 
 
-def unfit(workload: Workload, data: Mapping[str, Any], profile: Profile) -> tuple[Finding, ...]:
+def mismatch_findings(workload: Workload, data: Mapping[str, Any], profile: Profile) -> tuple[Finding, ...]:
     """CC0618, if the policy data of a workload do not belong to the rules of a profile."""
     cause = mismatch(data, profile) or _foreign(workload, data, profile)
     if not cause:
@@ -69,7 +69,7 @@ def _foreign(workload: Workload, data: Mapping[str, Any], profile: Profile) -> C
     if sorted(map(str, names)) != sorted(of_the_pod):
         return Cause("CC0618.names")
     for name, entry in zip(names, data["containers"][1:], strict=True):
-        if profile.binds_images and digest(_source(entry)) != digest(str(of_the_pod[str(name)])):
+        if profile.binds_images and digest_suffix(_source(entry)) != digest_suffix(str(of_the_pod[str(name)])):
             return Cause("CC0618.image", {"container": name})
     return None
 

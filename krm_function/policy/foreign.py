@@ -17,7 +17,7 @@ CLAIMS = frozenset(("persistentVolumeClaim", "azureFile", "ephemeral"))
 _PRIVATE = {"rslave": "rprivate", "rshared": "rprivate"}
 
 
-def places(pod: PodMetadata, container: Json) -> dict[str, str]:
+def mounted_volume_kinds(pod: PodMetadata, container: Json) -> dict[str, str]:
     """Where a container mounts volumes of the pod: mountPath -> kind of the volume."""
     kinds = dict.fromkeys(pod.claim_templates, "persistentVolumeClaim")
     for volume in maps(pod.spec.get("volumes")):
@@ -26,23 +26,23 @@ def places(pod: PodMetadata, container: Json) -> dict[str, str]:
     return {entry["mountPath"]: kinds.get(entry["name"], "") for entry in maps(container.get("volumeMounts"))}
 
 
-def variables(made: set[str], theirs: set[str]) -> set[str]:
+def effective_variables(made: set[str], theirs: set[str]) -> set[str]:
     """Their variables without those that a later one of the same name replaces, which genpolicy allows as well."""
     names = {entry.partition("=")[0] for entry in made}
     return {entry for entry in theirs if entry in made or entry.partition("=")[0] not in names}
 
 
-def mounts(made: list[Mount], theirs: list[Mount], where: Mapping[str, str], *, propagates: bool) -> bool:
+def equivalent_mounts(made: list[Mount], theirs: list[Mount], where: Mapping[str, str], *, propagates: bool) -> bool:
     """Whether their mounts are ours. where: as `places`; propagates: whether they heed mountPropagation of an emptyDir.
 
     Where the pod mounts something they may cover a volume that we do not, and allow the runtime's own mount as well.
     """
-    again, found = ([_plain(one, where, propagates=propagates) for one in side] for side in (made, theirs))
+    again, found = ([_normalized(one, where, propagates=propagates) for one in side] for side in (made, theirs))
     elsewhere = [sorted(one for one in side if one[0] not in where) for side in (again, found)]
     return elsewhere[0] == elsewhere[1] and set(again) <= set(found)
 
 
-def _plain(mount: Mount, where: Mapping[str, str], *, propagates: bool) -> Mount:
+def _normalized(mount: Mount, where: Mapping[str, str], *, propagates: bool) -> Mount:
     """A mount in words that both generators have.
 
     volume of the pod                                what genpolicy writes, whatever the pod asks for

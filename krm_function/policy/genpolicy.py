@@ -18,7 +18,7 @@ from krm_function.findings import Cause, Finding, Path, finding
 from krm_function.model.profiles import Profile
 from krm_function.model.workload import INITDATA, Workload, dig, mapping, maps
 from krm_function.policy.defaults import default_document
-from krm_function.policy.document import describe
+from krm_function.policy.document import read_policy_data
 from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_annotation
 from krm_function.policy.pod_metadata import is_bookkeeping
 from krm_function.policy.references import References, Undecodable
@@ -67,7 +67,7 @@ _OF_THE_SETTINGS = re.compile(r"settings are invalid")
 _STEP = re.compile(r"[^.\[\]]+")
 
 
-class Task(NamedTuple):
+class GenpolicyInput(NamedTuple):
     """The texts of one call. workload: on standard input; the others: files that its arguments name."""
 
     workload: str
@@ -76,7 +76,7 @@ class Task(NamedTuple):
     settings: str
 
 
-class Answer(NamedTuple):
+class GenpolicyResult(NamedTuple):
     """What one call left: exit code (negative: the signal), standard output, the end of standard error.
 
     ended: "timeout" and "output" when it was stopped for taking or writing too much; "start" when there was no call,
@@ -90,7 +90,7 @@ class Answer(NamedTuple):
     seconds: int = 0
 
 
-Engine = Callable[[Task], Answer]
+Engine = Callable[[GenpolicyInput], GenpolicyResult]
 
 
 def settings_text(override: Mapping[str, Any] | None, profile: Profile) -> str:
@@ -105,7 +105,7 @@ def settings_text(override: Mapping[str, Any] | None, profile: Profile) -> str:
     return json.dumps(ours, indent=2)
 
 
-def task(workload: Workload, references: References, rules: str, settings: str) -> Task:
+def genpolicy_input(workload: Workload, references: References, rules: str, settings: str) -> GenpolicyInput:
     """What genpolicy is given for one workload: the object alone, and the ConfigMaps and Secrets that it names."""
     value = deepcopy(workload.object)
     for holder in (value, dig(value, workload.template_path[len(workload.root) :])):
@@ -115,12 +115,12 @@ def task(workload: Workload, references: References, rules: str, settings: str) 
             metadata["annotations"] = {
                 key: text for key, text in notes.items() if key != INITDATA and not is_bookkeeping(str(key))
             }
-    named = [_document(kind, name, pairs) for kind, name, pairs in _named(workload, references)]
-    return Task(dump(value), "".join(f"---\n{dump(document)}" for document in named), rules, settings)
+    named = [_document(kind, name, pairs) for kind, name, pairs in _referenced_objects(workload, references)]
+    return GenpolicyInput(dump(value), "".join(f"---\n{dump(document)}" for document in named), rules, settings)
 
 
-def read_answer(
-    answer: Answer, workload: Workload, references: References
+def read_result(
+    answer: GenpolicyResult, workload: Workload, references: References
 ) -> tuple[Initdata | None, tuple[Finding, ...]]:
     """The initdata that genpolicy made; None and the one reason why there is none (CC0614, CC0615, CC0616)."""
     ref, here = workload.ref, workload.spec_path
@@ -131,7 +131,7 @@ def read_answer(
     if answer.ended == "output":
         return None, (finding("CC0615.size", ref, here, limit=OUTPUT_LIMIT),)
     if answer.code:
-        return None, (_refusal(answer, workload, references),)
+        return None, (_failure(answer, workload, references),)
     made = _initdata(answer.output)
     if isinstance(made, Cause):
         return None, (finding(made.code, ref, here, **made.values),)
@@ -149,15 +149,15 @@ def _initdata(output: bytes) -> Initdata | Cause:
             return Cause("CC0615.algorithm", {"algorithm": made.algorithm})
         if POLICY not in made.data:
             return Cause("CC0615.no-policy", {"member": POLICY})
-        describe(made.data[POLICY])
+        read_policy_data(made.data[POLICY])
     except ValueError as problem:
         return Cause("CC0615.content", {"error": str(problem)})
     return made
 
 
-def _refusal(answer: Answer, workload: Workload, references: References) -> Finding:
+def _failure(answer: GenpolicyResult, workload: Workload, references: References) -> Finding:
     """The one finding of a call that failed, at the field it speaks of."""
-    said = _said(_without_values(answer.log, workload, references))
+    said = _error_message(_without_values(answer.log, workload, references))
     if not said:
         code = "CC0614.signal" if answer.code < 0 else "CC0614.exit"
         return finding(code, workload.ref, workload.spec_path, status=answer.code, signal=-answer.code)
@@ -169,7 +169,7 @@ def _refusal(answer: Answer, workload: Workload, references: References) -> Find
     return finding("CC0614.pod", workload.ref, workload.spec_path, error=said)
 
 
-def _said(log: str) -> str:
+def _error_message(log: str) -> str:
     """The message of a panic, else what was not logging, else the last error logged; in one line."""
     panic = _PANIC.search(log)
     if panic:
@@ -210,7 +210,7 @@ def _without_values(text: str, workload: Workload, references: References) -> st
 def _values(workload: Workload, references: References) -> Iterator[str]:
     texts = [entry.get("value") for container in _containers(workload) for entry in maps(container.get("env"))]
     texts += [text for text in workload.annotations.values() if len(str(text)) > LONG_ANNOTATION]
-    texts += [text for _, _, pairs in _named(workload, references) for text in pairs.values()]
+    texts += [text for _, _, pairs in _referenced_objects(workload, references) for text in pairs.values()]
     return (str(text) for text in texts if text is not None and len(str(text)) >= SECRET)
 
 
@@ -218,7 +218,7 @@ def _containers(workload: Workload) -> list[dict[str, Any]]:
     return [*workload.init_containers, *workload.containers]
 
 
-def _named(workload: Workload, references: References) -> Iterator[tuple[str, str, Mapping[str, str]]]:
+def _referenced_objects(workload: Workload, references: References) -> Iterator[tuple[str, str, Mapping[str, str]]]:
     """The ConfigMaps and Secrets that the environments name, as far as they are in the input."""
     seen: set[tuple[str, str]] = set()
     namespace = str(mapping(workload.object.get("metadata")).get("namespace") or "")

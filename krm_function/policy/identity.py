@@ -75,7 +75,7 @@ def identity(
     uid, gid, groups = _of_image(user, accounts, pause=pause)
     if not pause:
         groups = groups | {gid}
-    own_user, own_group = (own(key, container, pod) for key in ("runAsUser", "runAsGroup"))
+    own_user, own_group = (security_value(key, container, pod) for key in ("runAsUser", "runAsGroup"))
     if own_user is not None:
         uid = own_user
     if own_group is not None:
@@ -90,7 +90,7 @@ def identity(
     return Identity(uid, gid, tuple(sorted(groups)))
 
 
-def own(key: str, container: Mapping[str, Any], pod: Mapping[str, Any]) -> int | None:
+def security_value(key: str, container: Mapping[str, Any], pod: Mapping[str, Any]) -> int | None:
     """A field that a container may say otherwise than its pod."""
     value: int | None = container.get(key)
     return pod.get(key) if value is None else value
@@ -102,21 +102,27 @@ def explicit_groups(pod: Mapping[str, Any]) -> set[int]:
     return groups if pod.get("fsGroup") is None else groups | {pod["fsGroup"]}
 
 
-def nameless(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> str:
+def unresolved_user(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> str:
     """The image's user if it decides who the container runs as and nobody knows its number; else "".
 
     genpolicy takes root for it, which is more than the image asks for.
     """
     user = image.config.get("User") or ""
     parts = user.split(":")
-    if own("runAsUser", container, pod) is not None or not parts[0] or (parts[0].isdecimal() and len(parts) <= 2):
+    if (
+        security_value("runAsUser", container, pod) is not None
+        or not parts[0]
+        or (parts[0].isdecimal() and len(parts) <= 2)
+    ):
         return ""
     return "" if len(parts) <= 2 and _read(image.passwd, image.group).uid_of(parts[0]) is not None else user
 
 
-def refusal(found: Identity, image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> Cause | None:
+def guest_pull_refusal(
+    found: Identity, image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]
+) -> Cause | None:
     """Why guest pull cannot run a workload container as it is, None if it can. found: its identity."""
-    user, group = (own(key, container, pod) for key in ("runAsUser", "runAsGroup"))
+    user, group = (security_value(key, container, pod) for key in ("runAsUser", "runAsGroup"))
     problems = []
     if found.uid not in (0, user):
         problems.append(f"user {found.uid}")
@@ -124,7 +130,7 @@ def refusal(found: Identity, image: ImageFacts, container: Mapping[str, Any], po
         problems.append(f"group {found.gid}")
     unnamed = _unnamed(found, pod)
     if unnamed:
-        problems.append(f"supplementary groups {_listed(unnamed)}")
+        problems.append(f"supplementary groups {_comma_separated(unnamed)}")
     if not problems:
         return None
     # spelled out, the identity may belong to still other groups: name them as well
@@ -139,7 +145,7 @@ def refusal(found: Identity, image: ImageFacts, container: Mapping[str, Any], po
         name = _group_of(image)
         remedies.append(f"set runAsGroup in the container's securityContext to the number of the image's group {name}")
     if unnamed:
-        groups = _listed({*(pod.get("supplementalGroups") or ()), *unnamed})
+        groups = _comma_separated({*(pod.get("supplementalGroups") or ()), *unnamed})
         remedies.append(f"set {{supplementalGroups: [{groups}]}} in the pod's securityContext")
     return Cause("CC0604.unnamed", {"identity": " and ".join(problems), "remedy": " and ".join(remedies)})
 
@@ -166,7 +172,7 @@ def _unnamed(found: Identity, pod: Mapping[str, Any]) -> set[int]:
     return set(found.groups) - {found.gid} - explicit_groups(pod)
 
 
-def _listed(groups: set[int]) -> str:
+def _comma_separated(groups: set[int]) -> str:
     return ", ".join(map(str, sorted(groups)))
 
 

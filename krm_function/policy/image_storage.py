@@ -48,7 +48,7 @@ def without_images(storages: list[Any]) -> list[Any]:
     return [storage for storage in storages if not is_image(storage)]
 
 
-def digest(reference: str) -> str:
+def digest_suffix(reference: str) -> str:
     """What of an image reference is compared: `@sha256:...`, "" without one."""
     _, at, rest = reference.partition("@")
     return at + rest
@@ -77,4 +77,4 @@ def is_bound(storage: Json, *, sandbox: bool) -> bool:
 
 def is_of(found: list[Json], reference: str) -> bool:
     """Whether image storages are one that allows just the image of a pod's container."""
-    return len(found) == 1 and not misshapen(found[0]) and digest(found[0]["source"]) == digest(reference)
+    return len(found) == 1 and not misshapen(found[0]) and digest_suffix(found[0]["source"]) == digest_suffix(reference)

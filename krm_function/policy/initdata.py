@@ -42,7 +42,7 @@ class Initdata(NamedTuple):
     data: Mapping[str, str]
 
 
-def encode(document: Initdata, literal: str | None = None) -> bytes:
+def encode_toml(document: Initdata, literal: str | None = None) -> bytes:
     """The TOML bytes: always the same for the same document, always valid TOML.
 
     literal: name of a file of which it is known that `fits_literal`.
@@ -96,13 +96,13 @@ def annotation_and_digest(toml: bytes, *marks: int) -> tuple[str, str]:
     out is the same without them.
     """
     end = marks[-1] if marks else 0
-    whole = _continued(_begun(toml[:end], marks[:-1]), toml[end:])
+    whole = _extended(_packed_prefix(toml[:end], marks[:-1]), toml[end:])
     packed = whole.packed + whole.packer.flush()
     value = b2a_base64(packed[:9] + _UNKNOWN_SYSTEM + packed[10:], newline=False).decode("ascii")
     return value, whole.hashed.hexdigest()
 
 
-class _Begun(NamedTuple):
+class _PackedPrefix(NamedTuple):
     """What packing has put out so far, and the packer and the hash at this place, to be copied."""
 
     packed: bytes
@@ -111,20 +111,20 @@ class _Begun(NamedTuple):
 
 
 @functools.lru_cache(maxsize=6)
-def _begun(head: bytes, marks: tuple[int, ...]) -> _Begun:
+def _packed_prefix(head: bytes, marks: tuple[int, ...]) -> _PackedPrefix:
     """The beginning of documents, made from the one that ends at the last mark."""
     if not head:
         import hashlib
 
-        return _Begun(b"", zlib.compressobj(_LEVEL, wbits=31), hashlib.sha256())
+        return _PackedPrefix(b"", zlib.compressobj(_LEVEL, wbits=31), hashlib.sha256())
     end = marks[-1] if marks else 0
-    return _continued(_begun(head[:end], marks[:-1]), head[end:])
+    return _extended(_packed_prefix(head[:end], marks[:-1]), head[end:])
 
 
-def _continued(begun: _Begun, data: bytes) -> _Begun:
+def _extended(begun: _PackedPrefix, data: bytes) -> _PackedPrefix:
     packer, hashed = begun.packer.copy(), begun.hashed.copy()
     hashed.update(data)
-    return _Begun(begun.packed + packer.compress(data), packer, hashed)
+    return _PackedPrefix(begun.packed + packer.compress(data), packer, hashed)
 
 
 def from_annotation(value: str) -> bytes:

@@ -12,7 +12,7 @@ from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.settings import Settings
-from krm_function.policy.volumes import BASE, last, mount, volumes
+from krm_function.policy.volumes import BASE, base_name, mount, volumes
 from krm_function.record import NamedTuple
 
 Json = dict[str, Any]
@@ -42,24 +42,26 @@ def mounts(
     out = _base(privileged=privileged, pause=pause)
     _from_settings(out, container, settings, pause=pause)
     message = container.get("terminationMessagePath") or ""
-    if message and not (message.startswith("/") and BASE.match(last(message))):
+    if message and not (message.startswith("/") and BASE.match(base_name(message))):
         findings.append(problem(pod, (*at, "terminationMessagePath"), "CC0604.mount-name"))
     storages: list[Json] = []
     if not pause:
         wanted, storages = volumes(container, pod, settings, at, findings)
         for first, *others in wanted:
-            place(out, first)
+            put_mount(out, first)
             out += others
     if pause and settings.profile.refuses_volumes:
         pass  # the VM has the sandbox's image built in
     elif settings.profile.refuses_volumes or settings.volumes["image_volume"] is None:
-        findings += _unmounted(container, image, pod, at)
+        findings += _uncovered_image_volumes(container, image, pod, at)
     else:
         _from_image(out, image, settings.volumes["image_volume"], pod, at, findings)
     return Mounts(out, storages), findings
 
 
-def _unmounted(container: Mapping[str, Any], image: Mapping[str, Any], pod: PodMetadata, at: Path) -> Iterator[Finding]:
+def _uncovered_image_volumes(
+    container: Mapping[str, Any], image: Mapping[str, Any], pod: PodMetadata, at: Path
+) -> Iterator[Finding]:
     """Every VOLUME of the image on which the container mounts no volume of the pod: a host could put files there.
 
     Paths are compared as texts, as Contrast's generator does: `/data/` is not `/data`, and neither is what is below.
@@ -81,7 +83,7 @@ def _from_image(
     for path in sorted(image.get("Volumes") or ()):
         destination = re.sub("/+", "/", path)
         if all(present["destination"] != destination for present in out):
-            base = last(destination)
+            base = base_name(destination)
             if not BASE.match(base):
                 findings.append(problem(pod, (*at, "image"), "CC0604.image-volume", volume=path))
             source = f"{template['mount_source']}{base}$"
@@ -121,7 +123,7 @@ def _from_settings(out: list[Json], container: Mapping[str, Any], settings: Sett
             destination = container.get("terminationMessagePath") or original
         source, options = template["source"], template["options"]
         if template["type_"] == "bind" and not source:
-            source = f"$(sfprefix){last(destination)}$"
+            source = f"$(sfprefix){base_name(destination)}$"
         if original in present:
             present[original].update(type_=template["type_"], source=source, options=options)
             continue
@@ -131,7 +133,7 @@ def _from_settings(out: list[Json], container: Mapping[str, Any], settings: Sett
         present.setdefault(destination, out[-1])
 
 
-def place(mounts: list[Json], mount: Json) -> None:
+def put_mount(mounts: list[Json], mount: Json) -> None:
     """Add a mount. One that is there for the same place gives way: the runtime leaves its own out then."""
     for index, present in enumerate(mounts):
         if present["destination"] == mount["destination"]:

@@ -13,7 +13,15 @@ from krm_function.policy.environment import environment
 from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References
-from krm_function.policy.tokens import escaped_argument, expand, expanded, mark, plain, settled_argument, unmark
+from krm_function.policy.tokens import (
+    check_plain,
+    escaped_argument,
+    expand,
+    expanded,
+    matchable_argument,
+    token_marker,
+    without_markers,
+)
 from krm_function.record import NamedTuple
 
 DEFAULT_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -45,17 +53,19 @@ def process(
     findings: list[Finding] = []
     own = environment(container, pod, references, at, findings)
     env = _image_env(image)
-    plain(env, pod, (*at, "image"), findings)
+    check_plain(env, pod, (*at, "image"), findings)
     if container.get("tty"):
         env.append("TERM=xterm")
-    env.append("HOSTNAME=" + mark("host-name"))
+    env.append("HOSTNAME=" + token_marker("host-name"))
     args = _arguments(container, image, own.known, pod, at, findings)
     args += [text for text in extra["Args"] if text not in args]
     if not args:
         findings.append(problem(pod, (*at, "image"), "CC0604.command"))
     cwd = container.get("workingDir") or image.get("WorkingDir") or "/"
     pairs = _effective([*extra["Env"], *env], own.known) if effective else [*env, *own.pairs, *extra["Env"]]
-    return Process([unmark(text) for text in args], [unmark(text) for text in dict.fromkeys(pairs)], cwd), findings
+    return Process(
+        [without_markers(text) for text in args], [without_markers(text) for text in dict.fromkeys(pairs)], cwd
+    ), findings
 
 
 def _effective(base: list[str], own: Mapping[str, str]) -> list[str]:
@@ -92,13 +102,13 @@ def _arguments(
         out += image.get("Entrypoint") or ()
         if not args:
             out += image.get("Cmd") or ()
-        plain(out, pod, (*at, "image"), findings)
+        check_plain(out, pod, (*at, "image"), findings)
         out = [escaped_argument(text) for text in out]
     for key, texts in (("command", command), ("args", args)):
         for index, text in enumerate(texts):
             here = (*at, key, index)
             arg = expanded(text, known, pod, here, findings)
-            out.append(settled_argument(arg, pod, here, findings) if "$" in arg or "\0" in arg else arg)
+            out.append(matchable_argument(arg, pod, here, findings) if "$" in arg or "\0" in arg else arg)
     return out
 
 

@@ -17,7 +17,7 @@ def load_rules(profile: Profile = DEFAULT) -> str:
     return "".join(load_file(name) for name in profile.rules)
 
 
-def profile_of(rego: str) -> Profile | None:
+def profile_of_rules(rego: str) -> Profile | None:
     """The profile whose rules, as they are today, a policy document has; None if it has others, or more than them."""
     try:
         rules = rules_of(rego)

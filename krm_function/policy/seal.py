@@ -15,14 +15,14 @@ from krm_function.policy.containers import containers
 from krm_function.policy.document import HEAD, rego_text
 from krm_function.policy.effective_user import unknown_users
 from krm_function.policy.fields import coverage_findings
-from krm_function.policy.initdata import POLICY, annotation_and_digest, encode, fits_literal
+from krm_function.policy.initdata import POLICY, annotation_and_digest, encode_toml, fits_literal
 from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 from krm_function.policy.problems import problem
 from krm_function.policy.process import DEFAULT_PATH
 from krm_function.policy.references import References
 from krm_function.policy.settings import Settings
 from krm_function.policy.tokens import PATTERN
-from krm_function.policy.volumes import exposed
+from krm_function.policy.volumes import host_visible_volumes
 from krm_function.record import NamedTuple
 
 # the pause image of every Kubernetes release, as its config blob says (docs/facts/kata.md#users)
@@ -66,7 +66,7 @@ def seal(
         return None, tuple(findings)
     pod, findings = pod_metadata(workload)
     base, problems = base_initdata(workload, files)
-    findings += problems + _names(pod) + _missing(pod, images)
+    findings += problems + _duplicate_names(pod) + _images_not_locked(pod, images)
     if settings.profile.image_identity:
         findings += unknown_users(pod, images)
     if findings or base is None:
@@ -75,8 +75,8 @@ def seal(
     made, findings = containers(pod, images, pause, references, settings)
     if has_errors(findings):
         return None, tuple(findings)
-    if not _know_patterns(rules):
-        findings = [*findings, *_patterns(pod, made)]
+    if not _match_patterns(rules):
+        findings = [*findings, *_pattern_findings(pod, made)]
         if has_errors(findings):
             return None, tuple(findings)
     rego = rego_text(rules, made, settings.shared_text)
@@ -84,17 +84,17 @@ def seal(
     if too_long:
         return None, (problem(pod, (), too_long.code, of="spec", **too_long.values),)
     try:
-        toml = encode(base._replace(data={**base.data, POLICY: rego}), POLICY if _literal(rules) else None)
+        toml = encode_toml(base._replace(data={**base.data, POLICY: rego}), POLICY if _literal(rules) else None)
     except UnicodeEncodeError:
         return None, (problem(pod, (), "CC0604.unicode", of="spec"),)
-    value, digest = annotation_and_digest(toml, *_marks(toml, len(rules)))
+    value, digest = annotation_and_digest(toml, *_shared_prefix_ends(toml, len(rules)))
     sealed = Policy({"containers": made, **settings.shared}, rego, toml, value, digest)
     said = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
-    return sealed, (*findings, *exposed(pod), said)
+    return sealed, (*findings, *host_visible_volumes(pod), said)
 
 
 @functools.lru_cache(maxsize=1)
-def _know_patterns(rules: str) -> bool:
+def _match_patterns(rules: str) -> bool:
     """Whether rules are our own, which match a text around a value of the pod."""
     return f"$({PATTERN})" in rules
 
@@ -105,7 +105,7 @@ def _literal(rules: str) -> bool:
     return fits_literal(rules)
 
 
-def _marks(toml: bytes, start: int) -> list[int]:
+def _shared_prefix_ends(toml: bytes, start: int) -> list[int]:
     """Where the beginnings of a document end that other pods' have, too; none of them before `start`."""
     found = []
     for mark in SHARED_UP_TO:
@@ -116,7 +116,7 @@ def _marks(toml: bytes, start: int) -> list[int]:
     return found
 
 
-def _names(pod: PodMetadata) -> list[Finding]:
+def _duplicate_names(pod: PodMetadata) -> list[Finding]:
     """Two containers of one name: the rules could not tell them apart and would deny both."""
     seen: set[str] = set()
     findings = []
@@ -129,7 +129,7 @@ def _names(pod: PodMetadata) -> list[Finding]:
     return findings
 
 
-def _missing(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Finding]:
+def _images_not_locked(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Finding]:
     """Every image that the lock does not have."""
     return [
         finding("CC0504", pod.ref, (*pod.spec_path, key, index, "image"), image=container["image"])
@@ -139,7 +139,7 @@ def _missing(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Finding
     ]
 
 
-def _patterns(pod: PodMetadata, made: list[dict[str, Any]]) -> list[Finding]:
+def _pattern_findings(pod: PodMetadata, made: list[dict[str, Any]]) -> list[Finding]:
     """Every text that only our own rules can match: with the rules of someone else the pod could not start."""
     token = f"$({PATTERN})"
     findings = []

@@ -44,7 +44,7 @@ def settings(override: Mapping[str, Any] | None, profile: Profile = DEFAULT) -> 
         return default_settings(profile), ()
     problems: list[Finding] = []
     missing: list[str] = []
-    document = _shaped(override, _DOCUMENT, "", problems, missing)
+    document = _checked_copy(override, _DOCUMENT, "", problems, missing)
     if missing:
         found = [finding("CC0641", member=member) for member in missing]
         return default_settings(profile), (*found, *problems)
@@ -232,7 +232,7 @@ _DOCUMENT: Json = {
 _NAMES = {str: "a string", int: "an integer", bool: "a boolean"}
 
 
-def _shaped(value: Any, shape: Any, where: str, problems: list[Finding], missing: list[str]) -> Any:
+def _checked_copy(value: Any, shape: Any, where: str, problems: list[Finding], missing: list[str]) -> Any:
     """A copy of `value` with exactly the members of `shape`; what does not fit is told in `problems` and `missing`."""
     if isinstance(shape, dict):
         if not isinstance(value, Mapping):
@@ -248,20 +248,23 @@ def _shaped(value: Any, shape: Any, where: str, problems: list[Finding], missing
                 missing.append(at)
             else:
                 shape_of = member.shape if isinstance(member, _Optional) else member
-                out[key] = _shaped(entry, shape_of, at, problems, missing)
+                out[key] = _checked_copy(entry, shape_of, at, problems, missing)
         return out
     if isinstance(shape, _MapOf):
         if not isinstance(value, Mapping):
             problems.append(finding("CC0612.type", member=where, expected="a map"))
             return {}
         return {
-            str(key): _shaped(entry, shape.shape, f"{where}.{key}", problems, missing) for key, entry in value.items()
+            str(key): _checked_copy(entry, shape.shape, f"{where}.{key}", problems, missing)
+            for key, entry in value.items()
         }
     if isinstance(shape, list):
         if not isinstance(value, (list, tuple)):
             problems.append(finding("CC0612.type", member=where, expected="a list"))
             return []
-        return [_shaped(entry, shape[0], f"{where}[{index}]", problems, missing) for index, entry in enumerate(value)]
+        return [
+            _checked_copy(entry, shape[0], f"{where}[{index}]", problems, missing) for index, entry in enumerate(value)
+        ]
     if not isinstance(value, shape) or (shape is int and isinstance(value, bool)):
         problems.append(finding("CC0612.type", member=where, expected=_NAMES[shape]))
     return value

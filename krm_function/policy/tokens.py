@@ -66,12 +66,12 @@ _EXPANSION = r"\$(?:\$|\(([^)]*)\))"
 _MARKER = re.compile("\0([a-z-]+|[A-Z][A-Z0-9_]*)\0")
 
 
-def mark(token: str) -> str:
+def token_marker(token: str) -> str:
     """The marker of a token."""
     return f"\0{token}\0"
 
 
-def unmark(text: str) -> str:
+def without_markers(text: str) -> str:
     """`text` as it stands in policy_data."""
     return _MARKER.sub(lambda found: f"$({found[1]})", text) if "\0" in text else text
 
@@ -100,23 +100,23 @@ def with_services(text: str, known: Mapping[str, str], *, links: bool) -> Mappin
         for name in found
         if (links or name.startswith("KUBERNETES_")) and any(re.search(ends, name) for ends, _ in _SERVICES)
     }
-    return {**known, **{name: mark(name) for name in names}} if names else known
+    return {**known, **{name: token_marker(name) for name in names}} if names else known
 
 
 def expanded(text: str, known: Mapping[str, str], pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
     """`text` of the pod spec after expansion; reports what is hand-written in it before or after, and then gives ""."""
-    if not plain((text,), pod, at, findings):
+    if not check_plain((text,), pod, at, findings):
         return ""
     if "$" not in text:
         return text
     links = pod.spec.get("enableServiceLinks") is not False
     out = expand(text, with_services(text, known, links=links))
     if out is not text:
-        plain((_MARKER.sub("?", out),), pod, at, findings)
+        check_plain((_MARKER.sub("?", out),), pod, at, findings)
     return out
 
 
-def plain(texts: Iterable[str], pod: PodMetadata, at: Path, findings: list[Finding]) -> bool:
+def check_plain(texts: Iterable[str], pod: PodMetadata, at: Path, findings: list[Finding]) -> bool:
     """Whether no text holds a hand-written token or a NUL, which no process can have; reports the first that does."""
     for text in texts:
         found = re.search(_HAND_WRITTEN, text) if "$(" in text else None
@@ -127,18 +127,18 @@ def plain(texts: Iterable[str], pod: PodMetadata, at: Path, findings: list[Findi
     return True
 
 
-def settled_variable(name: str, value: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
+def matchable_variable(name: str, value: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
     """The value of a variable as the rules can match it."""
     for found in _tokens(value):
-        if found != "sandbox-namespace" and (value != mark(found) or found not in WHOLE):
+        if found != "sandbox-namespace" and (value != token_marker(found) or found not in WHOLE):
             return _pattern(value, pod, at, name, findings)
     return value
 
 
-def settled_argument(arg: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
+def matchable_argument(arg: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
     """The same of an argument."""
     for found in _tokens(arg):
-        if found != "sandbox-name" and arg != mark("node-name"):
+        if found != "sandbox-name" and arg != token_marker("node-name"):
             return _pattern(arg, pod, at, "", findings)
     return escaped_argument(arg)
 
@@ -158,7 +158,7 @@ def _pattern(text: str, pod: PodMetadata, at: Path, variable: str, findings: lis
         else:
             code = "CC0601.token-variable" if variable else "CC0601.token"
             findings.append(problem(pod, at, code, variable=variable, token=piece))
-    return f"{mark(PATTERN)}^{''.join(pieces)}$"
+    return f"{token_marker(PATTERN)}^{''.join(pieces)}$"
 
 
 def _tokens(text: str) -> list[str]:

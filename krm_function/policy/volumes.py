@@ -39,7 +39,7 @@ def mount(destination: str, source: str, kind: str, options: list[str]) -> Json:
     return {"destination": destination, "source": source, "type_": kind, "options": options}
 
 
-def last(path: str) -> str:
+def base_name(path: str) -> str:
     """The last component of a path, "" if there is none."""
     return path.rstrip("/").rpartition("/")[2]
 
@@ -54,7 +54,7 @@ def volumes(
     out: list[list[Json]] = []
     storages: list[Json] = []
     wanted = list(enumerate(container.get("volumeMounts") or ()))
-    known = _all(pod) if wanted else {}
+    known = _volumes_by_name(pod) if wanted else {}
     for name, volume in known.items():
         for index, entry in wanted:
             if entry["name"] == name:
@@ -72,7 +72,7 @@ def volumes(
     return out, storages
 
 
-def exposed(pod: PodMetadata) -> list[Finding]:
+def host_visible_volumes(pod: PodMetadata) -> list[Finding]:
     """A warning for each mounted volume whose files the host can read and change: no policy can prevent it."""
     mounted = {
         entry["name"]
@@ -86,7 +86,7 @@ def exposed(pod: PodMetadata) -> list[Finding]:
         volume["name"]: (*pod.spec_path, "volumes", index) for index, volume in enumerate(pod.spec.get("volumes") or ())
     }
     out = []
-    for name, volume in _all(pod).items():
+    for name, volume in _volumes_by_name(pod).items():
         source = _source(volume)
         if source == "hostPath" and in_the_vm(volume[source]["path"]):
             continue
@@ -95,7 +95,7 @@ def exposed(pod: PodMetadata) -> list[Finding]:
     return out
 
 
-def _all(pod: PodMetadata) -> dict[str, Json]:
+def _volumes_by_name(pod: PodMetadata) -> dict[str, Json]:
     """The volumes by name. A StatefulSet's claim takes the place of a volume of its name."""
     out: dict[str, Json] = {
         name: {"name": name, CLAIM: {}, "volumeMode": mode} for name, mode in pod.claim_templates.items()
@@ -122,7 +122,7 @@ def _mounted(
     storages: list[Json], volume: Json, entry: Json, pod: PodMetadata, settings: Settings
 ) -> list[Json] | Wrong:
     """The mounts that one volumeMount may become, or what of it is not covered or wrong."""
-    path, base = entry["mountPath"], last(entry["mountPath"])
+    path, base = entry["mountPath"], base_name(entry["mountPath"])
     if not path.startswith("/") or not BASE.match(base) or base in {".", ".."}:
         return "mountPath", Cause("CC0604.mount-name")
     propagation = PROPAGATION.get(entry.get("mountPropagation") or "None")
@@ -143,7 +143,7 @@ def _mounted(
             return part, Cause("CC0604.part-of-empty-dir")
         return _empty_dir(storages, own, entry, options, pod, settings)
     if source in SETTLED and not part:
-        return _settled(storages, path, base, propagation, settings)
+        return _object_volume(storages, path, base, propagation, settings)
     if source in SETTLED and part and settings.kata_config["enable_configmap_secret_storages"]:
         return part, Cause("CC0604.part-of-storage")
     if source == "hostPath":
@@ -165,7 +165,7 @@ def _mode(volume: Json, own: Json) -> str:
     return str(volume.get("volumeMode") or claim.get("volumeMode") or "")
 
 
-def _settled(storages: list[Json], path: str, base: str, propagation: str, settings: Settings) -> list[Json]:
+def _object_volume(storages: list[Json], path: str, base: str, propagation: str, settings: Settings) -> list[Json]:
     """A whole ConfigMap or Secret, as the settings say."""
     template = settings.volumes["configMap"]
     options = template["options"]
@@ -199,7 +199,7 @@ def _empty_dir(
     if kind == "shared-fs":
         return [
             mount(path, f"^$(cpath)/sandbox-[0-9a-f]{{16}}-{escape_regex(name)}$", "bind", options),
-            mount(path, f"$(sfprefix){escape_regex(last(path))}$", "bind", options),
+            mount(path, f"$(sfprefix){escape_regex(base_name(path))}$", "bind", options),
         ]
     template = settings.volumes["emptyDir_encrypted" if kind == "block-encrypted" else "emptyDir_plain"]
     storage = _storage(

@@ -34,7 +34,7 @@ class Difference(NamedTuple):
     why: str
 
 
-class Change(NamedTuple):
+class FieldChange(NamedTuple):
     """A difference within one field. field: a name more exact than the rule's, "" for that."""
 
     op: Op
@@ -44,61 +44,61 @@ class Change(NamedTuple):
     field: str = ""
 
 
-Compare = Callable[[Any, Any], Iterator[Change]]
+Compare = Callable[[Any, Any], Iterator[FieldChange]]
 
 
-class Rule(NamedTuple):
+class FieldRule(NamedTuple):
     """What a field is called in a pod spec, and how two values of it compare."""
 
     field: str
     compare: Compare
 
 
-def canonical(value: Any) -> str:
+def canonical_json(value: Any) -> str:
     """The JSON of a value: equal texts, equal values; True is not 1, and "1" is neither."""
     return json.dumps(value, sort_keys=True)
 
 
-def same(old: Any, new: Any) -> bool:
+def equal_json(old: Any, new: Any) -> bool:
     """Whether two values are equal, types included."""
-    return canonical(old) == canonical(new)
+    return canonical_json(old) == canonical_json(new)
 
 
-def told(value: Any) -> str:
+def as_text(value: Any) -> str:
     """A value as part of a line, whole; a command as its words. What is too long is cut when all lines are known."""
     if isinstance(value, list) and all(isinstance(word, str) for word in value):
         return " ".join(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def arrow(old: Any, new: Any) -> str:
+def both_texts(old: Any, new: Any) -> str:
     """Both values of a field."""
-    return f"{told(old)}{ARROW}{told(new)}"
+    return f"{as_text(old)}{ARROW}{as_text(new)}"
 
 
-def cut(what: str) -> str:
+def truncated(what: str) -> str:
     """A line's values, each cut to LONGEST."""
     return ARROW.join(f"{part[:LONGEST]}…" if len(part) > LONGEST else part for part in what.split(ARROW))
 
 
-def unknown(old: Any, new: Any) -> Iterator[Change]:
+def unknown_field(old: Any, new: Any) -> Iterator[FieldChange]:
     """A field of which we do not know what it does: any difference counts as weaker. Values are not shown."""
-    if not same(old, new):
-        yield Change("added" if old is None else "removed" if new is None else "changed", "", WEAKER, CANNOT_TELL)
+    if not equal_json(old, new):
+        yield FieldChange("added" if old is None else "removed" if new is None else "changed", "", WEAKER, CANNOT_TELL)
 
 
-def opaque(old: Any, new: Any) -> Iterator[Change]:
+def setting(old: Any, new: Any) -> Iterator[FieldChange]:
     """The same for a field of the settings, such as a pattern: its values are told, since none is a variable's."""
-    what = arrow(old, new) if old is not None and new is not None else told(new if old is None else old)
-    yield from (change._replace(what=what) for change in unknown(old, new))
+    what = both_texts(old, new) if old is not None and new is not None else as_text(new if old is None else old)
+    yield from (change._replace(what=what) for change in unknown_field(old, new))
 
 
 def exact(why: str) -> Compare:
     """The host must do just this: another value is another policy, neither weaker nor stronger."""
 
-    def compare(old: Any, new: Any) -> Iterator[Change]:
-        if not same(old, new):
-            yield Change("changed", arrow(old, new), DIFFERENT, why)
+    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
+        if not equal_json(old, new):
+            yield FieldChange("changed", both_texts(old, new), DIFFERENT, why)
 
     return compare
 
@@ -106,32 +106,32 @@ def exact(why: str) -> Compare:
 def flag(weaker: bool, opens: str, closes: str) -> Compare:
     """A boolean, false when absent. weaker: the value under which more is possible."""
 
-    def compare(old: Any, new: Any) -> Iterator[Change]:
+    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not all(value is None or isinstance(value, bool) for value in (old, new)):
-            yield from unknown(old, new)
+            yield from unknown_field(old, new)
         elif bool(old) != bool(new):
             opened = bool(new) == weaker
-            yield Change(
-                "changed", arrow(bool(old), bool(new)), WEAKER if opened else STRONGER, opens if opened else closes
+            yield FieldChange(
+                "changed", both_texts(bool(old), bool(new)), WEAKER if opened else STRONGER, opens if opened else closes
             )
 
     return compare
 
 
-def members(more: Verdict, added: str, removed: str, name: Callable[[Any], str] = told) -> Compare:
+def unordered_list(more: Verdict, added: str, removed: str, name: Callable[[Any], str] = as_text) -> Compare:
     """A list whose order does not matter. more: what a policy is that has more of them."""
     fewer = WEAKER if more == STRONGER else STRONGER
 
-    def compare(old: Any, new: Any) -> Iterator[Change]:
+    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not all(value is None or isinstance(value, list) for value in (old, new)):
-            yield from unknown(old, new)
+            yield from unknown_field(old, new)
             return
-        before, after = Counter(map(canonical, old or ())), Counter(map(canonical, new or ()))
-        shown = {canonical(value): name(value) for value in (*(old or ()), *(new or ()))}
+        before, after = Counter(map(canonical_json, old or ())), Counter(map(canonical_json, new or ()))
+        shown = {canonical_json(value): name(value) for value in (*(old or ()), *(new or ()))}
         for text in sorted((before - after).keys()):
-            yield Change("removed", shown[text], fewer, removed)
+            yield FieldChange("removed", shown[text], fewer, removed)
         for text in sorted((after - before).keys()):
-            yield Change("added", shown[text], more, added)
+            yield FieldChange("added", shown[text], more, added)
 
     return compare
 
@@ -139,18 +139,18 @@ def members(more: Verdict, added: str, removed: str, name: Callable[[Any], str] 
 def pairs(added: str, removed: str, changed: str) -> Compare:
     """A map of what is allowed, by name; another value for a name counts as weaker."""
 
-    def compare(old: Any, new: Any) -> Iterator[Change]:
+    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not all(value is None or isinstance(value, dict) for value in (old, new)):
-            yield from unknown(old, new)
+            yield from unknown_field(old, new)
             return
         before, after = old or {}, new or {}
         for key in sorted(before.keys() | after.keys()):
             if key not in after:
-                yield Change("removed", told(key), STRONGER, removed)
+                yield FieldChange("removed", as_text(key), STRONGER, removed)
             elif key not in before:
-                yield Change("added", told(key), WEAKER, added)
-            elif not same(before[key], after[key]):
-                yield Change("changed", f"{told(key)}: {arrow(before[key], after[key])}", WEAKER, changed)
+                yield FieldChange("added", as_text(key), WEAKER, added)
+            elif not equal_json(before[key], after[key]):
+                yield FieldChange("changed", f"{as_text(key)}: {both_texts(before[key], after[key])}", WEAKER, changed)
 
     return compare
 
@@ -158,12 +158,14 @@ def pairs(added: str, removed: str, changed: str) -> Compare:
 def ranked(weakest_last: tuple[str, ...], weaker: str, stronger: str) -> Compare:
     """One of a few words in a known order."""
 
-    def compare(old: Any, new: Any) -> Iterator[Change]:
+    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if old not in weakest_last or new not in weakest_last:
-            yield from unknown(old, new)
+            yield from unknown_field(old, new)
         elif old != new:
             down = weakest_last.index(new) > weakest_last.index(old)
-            yield Change("changed", arrow(old, new), WEAKER if down else STRONGER, weaker if down else stronger)
+            yield FieldChange(
+                "changed", both_texts(old, new), WEAKER if down else STRONGER, weaker if down else stronger
+            )
 
     return compare
 
@@ -171,12 +173,14 @@ def ranked(weakest_last: tuple[str, ...], weaker: str, stronger: str) -> Compare
 def bits(more: str, fewer: str) -> Compare:
     """A number whose bits are each allowed or not."""
 
-    def compare(old: Any, new: Any) -> Iterator[Change]:
+    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not all(isinstance(value, int) and not isinstance(value, bool) for value in (old, new)):
-            yield from unknown(old, new)
+            yield from unknown_field(old, new)
         elif old != new:
             opened = bool(new & ~old)
-            yield Change("changed", arrow(old, new), WEAKER if opened else STRONGER, more if opened else fewer)
+            yield FieldChange(
+                "changed", both_texts(old, new), WEAKER if opened else STRONGER, more if opened else fewer
+            )
 
     return compare
 

@@ -39,12 +39,12 @@ COMPARED: dict[str, Path] = {
 }
 
 
-def differences(made: Json, policy: Json) -> list[str]:
+def differing_pod_fields(made: Json, policy: Json) -> list[str]:
     """The fields in which two containers of our own generator differ."""
     fields = [field for field, path in COMPARED.items() if _at(made, path) != _at(policy, path)]
     if _env(made) != _env(policy):
         fields.append("env")
-    if annotation(made, IMAGE) != annotation(policy, IMAGE):
+    if annotation_value(made, IMAGE) != annotation_value(policy, IMAGE):
         fields.append("image")
     if _mounts(made) != _mounts(policy) or _storages(made) != _storages(policy):
         fields.append("volumeMounts")
@@ -53,11 +53,13 @@ def differences(made: Json, policy: Json) -> list[str]:
     return fields + [IDENTITY.get(key, f"annotation {key}") for key in changed]
 
 
-def of_another(fields: list[str], made: Json, policy: Json, where: dict[str, str], *, propagates: bool) -> list[str]:
+def without_generator_variants(
+    fields: list[str], made: Json, policy: Json, where: dict[str, str], *, propagates: bool
+) -> list[str]:
     """The same fields, without those that another generator only writes in another way."""
     same = {
-        "env": foreign.variables(_env(made), _env(policy)) == _env(made),
-        "volumeMounts": foreign.mounts(_mounts(made), _mounts(policy), where, propagates=propagates)
+        "env": foreign.effective_variables(_env(made), _env(policy)) == _env(made),
+        "volumeMounts": foreign.equivalent_mounts(_mounts(made), _mounts(policy), where, propagates=propagates)
         and _storages(made) == _storages(policy),
     }
     return [field for field in fields if not same.get(field)]
@@ -81,7 +83,7 @@ def sandbox_differences(made: Json, policy: Json, binds: bool | None, *, native:
     """
     found = images(policy["storages"])
     fields = []
-    if (binds is not None and bool(found) != binds) or (found and not _is_sandboxs(found)):
+    if (binds is not None and bool(found) != binds) or (found and not _is_sandbox_image(found)):
         fields.append("image")
     if without_images(policy["storages"]) or policy.get("exec_commands"):
         fields.append("volumes or exec commands")
@@ -90,7 +92,7 @@ def sandbox_differences(made: Json, policy: Json, binds: bool | None, *, native:
     return fields
 
 
-def _is_sandboxs(found: list[Json]) -> bool:
+def _is_sandbox_image(found: list[Json]) -> bool:
     return len(found) == 1 and not misshapen(found[0]) and is_bound(found[0], sandbox=True)
 
 
@@ -117,7 +119,7 @@ def _storages(entry: Json) -> list[str]:
     )
 
 
-def annotation(entry: Json, key: str) -> str:
+def annotation_value(entry: Json, key: str) -> str:
     """An annotation that a container of a policy must have, "" if it has none of that name."""
     return str(mapping(dig(entry, ("OCI", "Annotations"))).get(key, ""))
 

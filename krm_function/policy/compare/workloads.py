@@ -10,29 +10,29 @@ from krm_function.findings import Finding, Ref
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy.base import unreadable
 from krm_function.policy.compare.difference import STRONGER, WEAKER, Difference, Op, Verdict
-from krm_function.policy.compare.policy_data import compare
-from krm_function.policy.document import describe
+from krm_function.policy.compare.policy_data import compare_initdata
+from krm_function.policy.document import read_policy_data
 from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_annotation
 from krm_function.record import NamedTuple
 
-Identity = tuple[str, str, str]
+WorkloadKey = tuple[str, str, str]
 
 
-class Compared(NamedTuple):
+class WorkloadDifferences(NamedTuple):
     """A workload and its lines."""
 
     ref: Ref
     lines: tuple[Difference, ...]
 
 
-def identity(ref: Ref) -> Identity:
+def workload_key(ref: Ref) -> WorkloadKey:
     """What makes a workload the same in two outputs."""
     return ref.kind, ref.namespace, ref.name
 
 
 def compare_workloads(
-    old: Iterable[Workload], new: Iterable[Workload], outside: Collection[Identity]
-) -> tuple[tuple[Compared, ...], tuple[Finding, ...]]:
+    old: Iterable[Workload], new: Iterable[Workload], outside: Collection[WorkloadKey]
+) -> tuple[tuple[WorkloadDifferences, ...], tuple[Finding, ...]]:
     """The workloads that differ, and those of which one cannot be read (CC0610).
 
     outside: the workloads of the new output that run without Contrast's runtime class.
@@ -45,40 +45,44 @@ def compare_workloads(
         no policy  policy                    stronger
     """
     findings: list[Finding] = []
-    before = {identity(one.ref): (one, _initdata(one, findings)) for one in old}
-    found: list[Compared] = []
-    seen: set[Identity] = set()
+    before = {workload_key(one.ref): (one, _initdata(one, findings)) for one in old}
+    found: list[WorkloadDifferences] = []
+    seen: set[WorkloadKey] = set()
     for workload in new:
-        key = identity(workload.ref)
+        key = workload_key(workload.ref)
         seen.add(key)
         after = _initdata(workload, findings)
         if key not in before:
-            lines = _whole("workload", "added", WEAKER, "the manifest trusts one policy more")
+            lines = _whole_workload("workload", "added", WEAKER, "the manifest trusts one policy more")
         elif before[key][1] is None:
-            lines = () if after is None else _whole("policy", "added", STRONGER, "it had no policy")
+            lines = () if after is None else _whole_workload("policy", "added", STRONGER, "it had no policy")
         elif after is None:
-            lines = _whole("policy", "removed", WEAKER, "nothing says what the host may do")
+            lines = _whole_workload("policy", "removed", WEAKER, "nothing says what the host may do")
         else:
             lines = _compared(workload, before[key][1] or after, after, findings)
         if lines:
-            found.append(Compared(workload.ref, lines))
+            found.append(WorkloadDifferences(workload.ref, lines))
     for key, (workload, initdata) in before.items():
         if key in outside and initdata is not None:
-            found.append(Compared(workload.ref, _whole("policy", "removed", WEAKER, "it runs outside of a VM")))
+            found.append(
+                WorkloadDifferences(
+                    workload.ref, _whole_workload("policy", "removed", WEAKER, "it runs outside of a VM")
+                )
+            )
         elif key not in seen and initdata is not None:
             why = "the manifest trusts one policy less"
-            found.append(Compared(workload.ref, _whole("workload", "removed", STRONGER, why)))
+            found.append(WorkloadDifferences(workload.ref, _whole_workload("workload", "removed", STRONGER, why)))
     return (() if findings else tuple(found)), tuple(findings)
 
 
-def _whole(what: str, op: Op, verdict: Verdict, why: str) -> tuple[Difference, ...]:
+def _whole_workload(what: str, op: Op, verdict: Verdict, why: str) -> tuple[Difference, ...]:
     return (Difference("", what, op, "", verdict, why),)
 
 
 def _compared(workload: Workload, old: Initdata, new: Initdata, findings: list[Finding]) -> tuple[Difference, ...]:
     """The lines of two policies that could be read; what cannot be compared is told in `findings`."""
     try:
-        return compare(old, new)
+        return compare_initdata(old, new)
     except ValueError as problem:
         findings.append(unreadable(workload, problem))
         return ()
@@ -91,7 +95,7 @@ def _initdata(workload: Workload, findings: list[Finding]) -> Initdata | None:
         return None
     try:
         initdata = decode_toml(from_annotation(str(value)))
-        describe(initdata.data.get(POLICY, ""))
+        read_policy_data(initdata.data.get(POLICY, ""))
     except ValueError as problem:
         findings.append(unreadable(workload, problem))
         return None
