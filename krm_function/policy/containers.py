@@ -1,7 +1,7 @@
-"""policy_data.containers: pause, init containers from last to first, containers.
+"""Assemble policy_data.containers: pause, init containers from last to first, containers.
 
-Rule of this file: it only assembles. An empty Args, Env, Cwd, Annotations or Sysctl is left out, never written empty:
-the rules read the two differently.
+Rule of this file: it only assembles. An empty Args, Env, Cwd, Annotations or Sysctl is omitted, because the rules
+distinguish an absent member from an empty one.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 PAUSE_SECURITY: Json = {"readOnlyRootFilesystem": True, "allowPrivilegeEscalation": False}
 
-NOBODY = Identity(65534, 65534, (65534,))  # in place of one that is not known, in data that are not sealed
+NOBODY = Identity(65534, 65534, (65534,))  # for an unknown identity, in data that are not sealed
 
 _MASKED = [
     "/proc/acpi",
@@ -49,7 +49,7 @@ _UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 def containers(
     pod: PodMetadata, images: Mapping[str, ImageFacts], pause: ImageFacts, references: References, settings: Settings
 ) -> tuple[list[Json], list[Finding]]:
-    """All containers of a pod, pause first. Every image of the pod must be in `images`."""
+    """Return the policies of all containers of a pod, pause first. `images` must have every image of the pod."""
     findings: list[Finding] = []
     wanted: list[tuple[Json, Path]] = []
     for key in ("initContainers", "containers"):
@@ -76,7 +76,7 @@ def containers(
 def _pause(
     pod: PodMetadata, image: ImageFacts, others: list[Json], settings: Settings, findings: list[Finding]
 ) -> Json:
-    """The sandbox's own container, which no pod spec names."""
+    """Return the policy of the pause container, which no pod spec names."""
     template = settings.pause_container
     context = pod.spec.get("securityContext") or {}
     privileged = any((entry.get("securityContext") or {}).get("privileged") for entry in others)
@@ -168,7 +168,7 @@ def _container_policy(
     settings: Settings,
     device_paths: list[str] | None = None,
 ) -> Json:
-    """One element of policy_data.containers, members in genpolicy's order."""
+    """Build one element of policy_data.containers, with its members in genpolicy's order."""
     paths = device_paths or []
     run: Json = {"Terminal": terminal, "User": who.data}
     if process.args:
@@ -197,7 +197,7 @@ def _container_policy(
 def _identity(
     container: Json, at: Path, pod: PodMetadata, image: ImageFacts, settings: Settings, findings: list[Finding]
 ) -> Identity:
-    """Who a container runs as; what stands in the way is added to `findings`."""
+    """Return the identity a container runs as; appends to `findings` if it is unknown or not allowed."""
     security, context = container.get("securityContext") or {}, pod.spec.get("securityContext") or {}
     if settings.profile.image_identity:
         found = effective_identity(image, security, context)
@@ -219,7 +219,7 @@ def _identity(
 def _check_non_root(
     pod: PodMetadata, at: Path, security: Json, context: Json, who: Identity, findings: list[Finding]
 ) -> None:
-    """A container that must not be root and would be: the kubelet refuses it, so its policy must not allow it."""
+    """Append a finding if runAsNonRoot is set and the container would be root, which the kubelet refuses to start."""
     own = security.get("runAsNonRoot")
     if who.uid == 0 and (context.get("runAsNonRoot") if own is None else own):
         here: Path = ("securityContext", "runAsNonRoot")
@@ -227,13 +227,13 @@ def _check_non_root(
 
 
 def sysctl_name(name: str) -> str:
-    """A kernel parameter as the kubelet passes it on: with dots, also if it was written with slashes."""
+    """Return a kernel parameter's name with dots, as the kubelet passes it on, also if it was written with slashes."""
     first = next((char for char in name if char in "./"), ".")
     return name if first == "." else name.translate(str.maketrans("./", "/."))
 
 
 def _annotations(pod: PodMetadata, defaults: Mapping[str, str]) -> dict[str, str]:
-    """The pod's annotations, then the settings', then the pattern of the pod's name."""
+    """Merge the pod's annotations, the settings' and the pattern of the pod's name; the first of a key counts."""
     out = {**pod.annotations}
     for key, value in defaults.items():
         out.setdefault(key, value)

@@ -1,7 +1,7 @@
-"""Drop-ins of policy settings: JSON Patches (RFC 6902), one after the other (docs/facts/kata.md#settings-files).
+"""Apply drop-ins of policy settings: JSON Patches (RFC 6902), one after the other (docs/facts/kata.md#settings-files).
 
-Rule of this file: every operation of every patch applies, or the settings are of no use. The document that is given is
-never changed. What a problem says names the operation, never a value.
+Rule of this file: every operation of every patch must apply. The given document is never changed. An error names the
+operation, never a value.
 """
 
 import copy
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def patched(document: Mapping[str, Any], patch: Any) -> Any:
-    """The settings after one drop-in. Raises ValueError with a problem text."""
+    """Return the settings with one drop-in applied. Raises ValueError with a problem text."""
     from jsonpatch import InvalidJsonPatch, JsonPatch, JsonPatchException, JsonPatchTestFailed
     from jsonpointer import JsonPointerException
 
@@ -34,7 +34,7 @@ def patched(document: Mapping[str, Any], patch: Any) -> Any:
 
 
 def _operation_name(number: int, operation: Any) -> str:
-    """An operation as it is told: its number from 1, what it does, where."""
+    """Format an operation for a message: its number from 1, its op and its paths."""
     if not isinstance(operation, dict):
         return f"operation {number + 1}"
     words = [str(operation[key])[:200] for key in ("op", "from", "path") if isinstance(operation.get(key), str)]
@@ -42,6 +42,6 @@ def _operation_name(number: int, operation: Any) -> str:
 
 
 def _library_message(wrong: Exception) -> str:
-    """The library's words in our style; they name members, never values."""
+    """Return the library's message with a lower-case first letter; it names members, never values."""
     text = str(wrong)[:200]
     return text[:1].lower() + text[1:]

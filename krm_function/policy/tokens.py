@@ -1,11 +1,11 @@
-"""`$(NAME)`: what the kubelet expands, and what the rules replace by a value of the running pod.
+"""Handle `$(NAME)`: variables that the kubelet expands, and tokens that the rules replace by values of the running pod.
 
 Rule of this file: text of the user and tokens of the rules never mix. A token travels as a marker that no YAML text and
-no process can contain and becomes `$(name)` only at the very end; a `$(name)` that the user wrote by hand is refused,
-since the rules would read it as "anything".
+no process can contain and becomes `$(name)` only at the very end; a `$(name)` in the user's text is refused, since the
+rules would accept any value in its place.
 
-Kata's rules know a token as a whole value only. Text around one, and values they have no token for, become a pattern:
-`$(text-pattern)` and an anchored regex, which our own rules understand and Kata's match with nothing.
+Kata's rules support a token as a whole value only. Text around one, and values without a token, become a pattern:
+`$(text-pattern)` and an anchored regex, which only the native rules support; Kata's match nothing with it.
 """
 
 import re
@@ -15,7 +15,7 @@ from krm_function.findings import Finding, Path
 from krm_function.policy.pod_metadata import SUFFIX, PodMetadata, escape_regex
 from krm_function.policy.problems import problem
 
-# what the rules replace in an environment, by the fieldPath it comes from (docs/facts/kata.md#environment)
+# fieldPath of an environment variable -> token that the rules replace (docs/facts/kata.md#environment)
 FIELDS = {
     "metadata.name": "sandbox-name",
     "metadata.uid": "pod-uid",
@@ -38,7 +38,7 @@ TOKENS = (*WHOLE, PATTERN)
 
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _IP = rf"(?:{_OCTET}(?:\.{_OCTET}){{3}}|[0-9a-f]{{0,4}}(?::[0-9a-f]{{0,4}}){{2,7}})"
-# what a token may be inside of a pattern; the rules put in the first two
+# token -> its regex inside a pattern; the rules substitute the first two
 PATTERNS = {
     "sandbox-name": "$(sandbox-name)",
     "sandbox-namespace": "$(sandbox-namespace)",
@@ -67,17 +67,17 @@ _MARKER = re.compile("\0([a-z-]+|[A-Z][A-Z0-9_]*)\0")
 
 
 def token_marker(token: str) -> str:
-    """The marker of a token."""
+    """Return the marker of a token."""
     return f"\0{token}\0"
 
 
 def without_markers(text: str) -> str:
-    """`text` as it stands in policy_data."""
+    """Replace markers by `$(name)`, the form of policy_data."""
     return _MARKER.sub(lambda found: f"$({found[1]})", text) if "\0" in text else text
 
 
 def expand(text: str, known: Mapping[str, str]) -> str:
-    """`text` with `$(NAME)` replaced as the kubelet replaces it: unknown names stay, `$$` is a dollar.
+    """Expand `$(NAME)` as the kubelet does: unknown names stay, `$$` is a dollar.
 
     >>> expand("$(A) $(B) $$(A) $A", {"A": "x"})
     'x $(B) $(A) $A'
@@ -88,9 +88,9 @@ def expand(text: str, known: Mapping[str, str]) -> str:
 
 
 def with_services(text: str, known: Mapping[str, str], *, links: bool) -> Mapping[str, str]:
-    """What is known, and markers for the variables of Services that `text` refers to.
+    """Add markers for the variables of Services that `text` refers to, whose values only the kubelet knows.
 
-    The kubelet knows them and a render does not. links: whether of all Services, not of Kubernetes' own only.
+    links: whether of all Services; else of the Service `kubernetes` only.
     """
     if "_SERVICE_" not in text and "_PORT" not in text:
         return known
@@ -104,7 +104,7 @@ def with_services(text: str, known: Mapping[str, str], *, links: bool) -> Mappin
 
 
 def expanded(text: str, known: Mapping[str, str], pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
-    """`text` of the pod spec after expansion; reports what is hand-written in it before or after, and then gives ""."""
+    """Expand a text of the pod spec; "" and a finding if it has a hand-written token before or after."""
     if not check_plain((text,), pod, at, findings):
         return ""
     if "$" not in text:
@@ -117,7 +117,7 @@ def expanded(text: str, known: Mapping[str, str], pod: PodMetadata, at: Path, fi
 
 
 def check_plain(texts: Iterable[str], pod: PodMetadata, at: Path, findings: list[Finding]) -> bool:
-    """Whether no text holds a hand-written token or a NUL, which no process can have; reports the first that does."""
+    """Whether no text has a hand-written token or a NUL, which no process can have; appends a finding for the first."""
     for text in texts:
         found = re.search(_HAND_WRITTEN, text) if "$(" in text else None
         if found or "\0" in text:
@@ -128,7 +128,7 @@ def check_plain(texts: Iterable[str], pod: PodMetadata, at: Path, findings: list
 
 
 def matchable_variable(name: str, value: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
-    """The value of a variable as the rules can match it."""
+    """Return the value of a variable in a form that the rules can match."""
     for found in _tokens(value):
         if found != "sandbox-namespace" and (value != token_marker(found) or found not in WHOLE):
             return _pattern(value, pod, at, name, findings)
@@ -136,7 +136,7 @@ def matchable_variable(name: str, value: str, pod: PodMetadata, at: Path, findin
 
 
 def matchable_argument(arg: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
-    """The same of an argument."""
+    """Return an argument in a form that the rules can match."""
     for found in _tokens(arg):
         if found != "sandbox-name" and arg != token_marker("node-name"):
             return _pattern(arg, pod, at, "", findings)
@@ -144,7 +144,7 @@ def matchable_argument(arg: str, pod: PodMetadata, at: Path, findings: list[Find
 
 
 def _pattern(text: str, pod: PodMetadata, at: Path, variable: str, findings: list[Finding]) -> str:
-    """The pattern that a text with tokens matches. variable: whose value it is, "" for an argument."""
+    """Return the pattern for a text with tokens. variable: the name of the variable, "" for an argument."""
     pieces = _MARKER.split(text)  # text, token, text, ... text
     for index, piece in enumerate(pieces):
         if index % 2 == 0:
@@ -162,10 +162,10 @@ def _pattern(text: str, pod: PodMetadata, at: Path, variable: str, findings: lis
 
 
 def _tokens(text: str) -> list[str]:
-    """The tokens in a text, each once."""
+    """Return the tokens of a text, each once."""
     return list(dict.fromkeys(_MARKER.findall(text))) if "\0" in text else []
 
 
 def escaped_argument(text: str) -> str:
-    """An argument as the rules read it: they make one dollar of two."""
+    """Escape the dollars of an argument: the rules replace two by one."""
     return text.replace("$", "$$") if "$$" in text or "$\0" in text else text

@@ -1,8 +1,8 @@
-"""One difference between two policies, and the ways in which two values of a policy can differ.
+"""Define one difference between two policies, and the comparators of the kinds of values that a policy has.
 
-Rule of this file: a policy is weaker than another when the host may do more under it, or when less stands between the
-process and the rest of the VM. A way to differ yields nothing for equal values; a value of a shape that it does not
-expect counts as weaker, because nobody can tell. No value of a variable is ever part of a difference.
+Rule of this file: a policy is weaker than another when the host may do more under it, or when the process is isolated
+less from the rest of the VM. A comparator yields nothing for equal values; a value of a shape that it does not expect
+counts as weaker, because its effect is unknown. No value of a variable is ever part of a difference.
 """
 
 import json
@@ -24,7 +24,7 @@ ARROW = " -> "
 
 
 class Difference(NamedTuple):
-    """One line: in which container ("" for all of the pod) which field differs how, which policy is weaker, and why."""
+    """One line of output: container ("" for the whole pod), field, kind of change, which policy is weaker, and why."""
 
     container: str
     field: str
@@ -35,7 +35,7 @@ class Difference(NamedTuple):
 
 
 class FieldChange(NamedTuple):
-    """A difference within one field. field: a name more exact than the rule's, "" for that."""
+    """A difference within one field. field: a more specific name than the rule's, or ""."""
 
     op: Op
     what: str
@@ -48,53 +48,53 @@ Compare = Callable[[Any, Any], Iterator[FieldChange]]
 
 
 class FieldRule(NamedTuple):
-    """What a field is called in a pod spec, and how two values of it compare."""
+    """The name of a field in a pod spec, and the comparator of its values."""
 
     field: str
     compare: Compare
 
 
 def canonical_json(value: Any) -> str:
-    """The JSON of a value: equal texts, equal values; True is not 1, and "1" is neither."""
+    """Serialise a value to JSON with sorted keys, so that equal texts are equal values; True, 1 and "1" differ."""
     return json.dumps(value, sort_keys=True)
 
 
 def equal_json(old: Any, new: Any) -> bool:
-    """Whether two values are equal, types included."""
+    """Whether two values are equal, including their types."""
     return canonical_json(old) == canonical_json(new)
 
 
 def as_text(value: Any) -> str:
-    """A value as part of a line, whole; a command as its words. What is too long is cut when all lines are known."""
+    """Format a value for a line, in full; a command as its words. `truncated` shortens it once all lines are known."""
     if isinstance(value, list) and all(isinstance(word, str) for word in value):
         return " ".join(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def both_texts(old: Any, new: Any) -> str:
-    """Both values of a field."""
+    """Format both values of a field."""
     return f"{as_text(old)}{ARROW}{as_text(new)}"
 
 
 def truncated(what: str) -> str:
-    """A line's values, each cut to LONGEST."""
+    """Truncate each value of a line to LONGEST characters."""
     return ARROW.join(f"{part[:LONGEST]}…" if len(part) > LONGEST else part for part in what.split(ARROW))
 
 
 def unknown_field(old: Any, new: Any) -> Iterator[FieldChange]:
-    """A field of which we do not know what it does: any difference counts as weaker. Values are not shown."""
+    """Compare a field of unknown effect: any difference counts as weaker. Values are not shown."""
     if not equal_json(old, new):
         yield FieldChange("added" if old is None else "removed" if new is None else "changed", "", WEAKER, CANNOT_TELL)
 
 
 def setting(old: Any, new: Any) -> Iterator[FieldChange]:
-    """The same for a field of the settings, such as a pattern: its values are told, since none is a variable's."""
+    """Compare a field of the settings like an unknown one, but show its values, since none is a variable's."""
     what = both_texts(old, new) if old is not None and new is not None else as_text(new if old is None else old)
     yield from (change._replace(what=what) for change in unknown_field(old, new))
 
 
 def exact(why: str) -> Compare:
-    """The host must do just this: another value is another policy, neither weaker nor stronger."""
+    """Compare a value that the host must match exactly: another value is neither weaker nor stronger."""
 
     def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not equal_json(old, new):
@@ -104,7 +104,7 @@ def exact(why: str) -> Compare:
 
 
 def flag(weaker: bool, opens: str, closes: str) -> Compare:
-    """A boolean, false when absent. weaker: the value under which more is possible."""
+    """Compare a boolean, false when absent. weaker: the value that allows more."""
 
     def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not all(value is None or isinstance(value, bool) for value in (old, new)):
@@ -119,7 +119,7 @@ def flag(weaker: bool, opens: str, closes: str) -> Compare:
 
 
 def unordered_list(more: Verdict, added: str, removed: str, name: Callable[[Any], str] = as_text) -> Compare:
-    """A list whose order does not matter. more: what a policy is that has more of them."""
+    """Compare a list whose order does not matter. more: the verdict on a policy that has more entries."""
     fewer = WEAKER if more == STRONGER else STRONGER
 
     def compare(old: Any, new: Any) -> Iterator[FieldChange]:
@@ -137,7 +137,7 @@ def unordered_list(more: Verdict, added: str, removed: str, name: Callable[[Any]
 
 
 def pairs(added: str, removed: str, changed: str) -> Compare:
-    """A map of what is allowed, by name; another value for a name counts as weaker."""
+    """Compare a map of what is allowed, by name; another value for a name counts as weaker."""
 
     def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not all(value is None or isinstance(value, dict) for value in (old, new)):
@@ -156,7 +156,7 @@ def pairs(added: str, removed: str, changed: str) -> Compare:
 
 
 def ranked(weakest_last: tuple[str, ...], weaker: str, stronger: str) -> Compare:
-    """One of a few words in a known order."""
+    """Compare one of a few words in a known order."""
 
     def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if old not in weakest_last or new not in weakest_last:
@@ -171,7 +171,7 @@ def ranked(weakest_last: tuple[str, ...], weaker: str, stronger: str) -> Compare
 
 
 def bits(more: str, fewer: str) -> Compare:
-    """A number whose bits are each allowed or not."""
+    """Compare a number whose bits are each allowed or not."""
 
     def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not all(isinstance(value, int) and not isinstance(value, bool) for value in (old, new)):
@@ -186,7 +186,7 @@ def bits(more: str, fewer: str) -> Compare:
 
 
 def worst(verdicts: list[Verdict]) -> Verdict:
-    """The verdict over several parts of one thing: weaker if any part is, stronger only if all are."""
+    """Combine the verdicts on several parts of one value: weaker if any is, stronger only if all are."""
     if WEAKER in verdicts:
         return WEAKER
     return STRONGER if verdicts and all(one == STRONGER for one in verdicts) else DIFFERENT

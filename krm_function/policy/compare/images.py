@@ -1,8 +1,8 @@
-"""How the images of two container policies compare: by the storages that bind them, and by their names.
+"""Compare the images of two container policies: the storages that bind them, and their names.
 
 A policy names a container's image in an annotation, which no rule compares, and may bind it with an image storage.
 
-Rule of this file: a storage that binds an image is compared; its name is, where it says more than the storage.
+Rule of this file: a storage that binds an image is compared; the image's name is, where it differs from the storage's.
 """
 
 from collections.abc import Iterator
@@ -33,13 +33,13 @@ ANY = "nothing binds the image: without a digest any image will do"
 
 
 def compare_images(old: Json, new: Json, *, sandbox: bool) -> Iterator[FieldChange]:
-    """The changes of one container's image. sandbox: whether it is the pod's own container."""
+    """Yield the changes of one container's image. sandbox: whether it is the pause container."""
     before, after = images(old.get("storages")), images(new.get("storages"))
     if not equal_json(before, after):
         yield _compare_storages(before, after, sandbox=sandbox)
     notes = [dig(entry, ("OCI", "Annotations")) for entry in (old, new)]
     if not all(one is None or isinstance(one, dict) for one in notes):
-        return  # as a whole they are compared elsewhere
+        return  # `compare_annotations` compares them as a whole
     names = [mapping(one).get(NAME) for one in notes]
     sources = [[storage.get("source") for storage in found] for found in (before, after)]
     if not equal_json(*names) and not equal_json(sources, [[name] for name in names]):
@@ -47,7 +47,7 @@ def compare_images(old: Json, new: Json, *, sandbox: bool) -> Iterator[FieldChan
 
 
 def without_image(entry: Json) -> Json:
-    """A container's policy without what is compared here."""
+    """Return a container's policy without the parts that `compare_images` compares."""
     out = dict(entry)
     if isinstance(entry.get("storages"), list):
         out["storages"] = without_images(entry["storages"])
@@ -58,13 +58,13 @@ def without_image(entry: Json) -> Json:
 
 
 def _compare_storages(before: list[Json], after: list[Json], *, sandbox: bool) -> FieldChange:
-    """Two lists of image storages that are not the same.
+    """Compare two lists of image storages that are not equal.
 
-    before          after           is
+    before          after           verdict
     any             none            weaker
-    any             not clear       weaker: two storages, or one with a member that no node sends
+    any             malformed       weaker: two storages, or one with a member that no node sends
     any             no digest       weaker
-    not clear       bound           weaker
+    malformed       bound           weaker
     none            bound           stronger
     no digest       bound           stronger
     bound           bound           different: another image, or another name of the same

@@ -1,6 +1,6 @@
-"""How the mounts, storages and annotations of two container policies compare.
+"""Compare the mounts, storages and annotations of two container policies.
 
-Rule of this file: what a host controls is weaker than what is the VM's own; what is not known to be stronger is weaker.
+Rule of this file: what the host controls is weaker than what is in the VM; what is not known to be stronger is weaker.
 """
 
 from collections import Counter
@@ -23,14 +23,14 @@ from krm_function.policy.compare.difference import (
     worst,
 )
 
-# option -> what a mount is that has it and had it not
+# option -> the verdict on a mount that gains it
 OPTIONS: dict[str, Verdict] = {
     **dict.fromkeys(("ro", "nosuid", "noexec", "nodev"), STRONGER),
     **dict.fromkeys(("rw", "shared", "rshared", "suid", "exec", "dev"), WEAKER),
     **dict.fromkeys(("private", "rprivate"), STRONGER),
 }
 OPPOSITE: dict[Verdict, Verdict] = {WEAKER: STRONGER, STRONGER: WEAKER, DIFFERENT: DIFFERENT}
-# the other side of a change that is told by its first side already: `ro` to `rw` is one change
+# the other half of a change that is already reported by its first half: `ro` to `rw` is one change
 INSTEAD = {
     "rw": "ro",
     "ro": "rw",
@@ -50,7 +50,7 @@ UNCHECKED = ("io.katacontainers.pkg.oci.bundle_path",)  # no rule reads it: docs
 
 
 def compare_mounts(old: Any, new: Any) -> Iterator[FieldChange]:
-    """OCI.Mounts: alternatives by destination; each may be left out (docs/facts/kata-rules.md#mounts-and-storages)."""
+    """Compare OCI.Mounts by destination; a host may omit each (docs/facts/kata-rules.md#mounts-and-storages)."""
     if not all(value is None or (isinstance(value, list) and all(map(_a_mount, value))) for value in (old, new)):
         yield from unknown_field(old, new)
         return
@@ -67,7 +67,7 @@ def compare_mounts(old: Any, new: Any) -> Iterator[FieldChange]:
 
 
 def compare_storages(old: Any, new: Any) -> Iterator[FieldChange]:
-    """The volumes that the agent mounts for a container; what binds its image is in compared_images.py."""
+    """Compare the volumes that the agent mounts for a container; image storages are compared in images.py."""
     if not all(value is None or (isinstance(value, list) and all(map(_a_map, value))) for value in (old, new)):
         yield from unknown_field(old, new)
         return
@@ -79,7 +79,7 @@ def compare_storages(old: Any, new: Any) -> Iterator[FieldChange]:
 
 
 def compare_annotations(old: Any, new: Any) -> Iterator[FieldChange]:
-    """OCI.Annotations: keys are allowed, values of the pod's own are not compared by the guest.
+    """Compare OCI.Annotations: keys are allowed, values of the pod's own are not compared by the guest.
 
     Source: docs/facts/kata-rules.md#create-container.
     """
@@ -105,7 +105,7 @@ def compare_annotations(old: Any, new: Any) -> Iterator[FieldChange]:
 
 
 def _pod_identity(key: str, old: Any, new: Any) -> FieldChange:
-    """A name or namespace; without one the pod may have any."""
+    """Compare a pod's name or namespace; without one in the policy the pod may have any."""
     field = "pod name" if key == POD_NAME else "namespace"
     if not new:
         return FieldChange("removed", as_text(old), WEAKER, f"any {field} is allowed", field)
@@ -117,7 +117,7 @@ def _pod_identity(key: str, old: Any, new: Any) -> FieldChange:
 
 
 def _changed_mount(old: dict[str, Any], new: dict[str, Any]) -> FieldChange:
-    """Two mounts of one destination that differ: the worst of all that differs."""
+    """Compare two mounts of one destination; the verdict is the worst over all members that differ."""
     parts: list[tuple[Verdict, str]] = []
     what = as_text(old["destination"])
     for key in sorted(old.keys() | new.keys()):
@@ -163,7 +163,7 @@ def _options(old: list[str], new: list[str]) -> list[tuple[Verdict, str]]:
 def _unmatched(
     old: list[dict[str, Any]], new: list[dict[str, Any]]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What only one side has, sorted; each as often as it is there more often."""
+    """Return the entries that only one side has, sorted, as a multiset difference in both directions."""
     before, after = Counter(map(canonical_json, old)), Counter(map(canonical_json, new))
     by_text = {canonical_json(one): one for one in (*old, *new)}
     return (
@@ -173,7 +173,7 @@ def _unmatched(
 
 
 def _volume(one: dict[str, Any]) -> str:
-    """What kind of volume, and where."""
+    """Describe a storage: its kind and its mount point."""
     options = one.get("driver_options")
     encrypted = isinstance(options, list) and any(str(text).startswith("encryption_key=") for text in options)
     kind = "encrypted " if encrypted else ""

@@ -1,7 +1,7 @@
-"""Which of two policies is weaker, field by field: a table of how each field of policy_data compares.
+"""Compare two policies field by field; a table has the comparator of each field of policy_data.
 
 Rule of this file: pure, and closed: a field that is not in the table counts as weaker if it differs at all, so that a
-new field of a new release can never slip through a gate unseen.
+field of a new release cannot pass `check --no-weaker` unnoticed.
 """
 
 import re
@@ -58,7 +58,7 @@ def _path_of(key: str) -> Any:
 
 
 def _profile(old: Any, new: Any) -> Iterator[FieldChange]:
-    """The name that our own data have; Kata's have none. What their rules allow is in the line about the rules."""
+    """Compare the profiles' names; Kata's data have none. The line about the rules says what these allow."""
     if not equal_json(old, new):
         yield FieldChange(
             "changed", both_texts(old or KATA.name, new or KATA.name), DIFFERENT, "for other nodes, or narrower"
@@ -69,7 +69,7 @@ _DEVICES = ("the process reaches one more device", "the process reaches one devi
 _MORE = ("the host may do more", "the host may do less")
 _LESS_FORBIDDEN = ("the host is forbidden more", "the host is forbidden less")
 
-# where in a container's policy -> the field's name and how it compares
+# path in a container's policy -> the field's name and its comparator
 CONTAINER: Mapping[Path, FieldRule] = {
     ("OCI", "Version"): FieldRule("OCI version", exact("pods of another runtime version")),
     ("OCI", "Process", "Terminal"): FieldRule("tty", flag(True, "a terminal may be attached", "no terminal any more")),
@@ -118,7 +118,7 @@ CONTAINER: Mapping[Path, FieldRule] = {
 
 _DEFAULTS = "request_defaults"
 SETTINGS = {(name,) for name in ("common", "sandbox", _DEFAULTS, "devices", "cluster_config")}  # no value of a pod
-# where in the rest of policy_data -> the same
+# path in the rest of policy_data -> the same
 SHARED: Mapping[Path, FieldRule] = {
     **{
         ("common", name): FieldRule(
@@ -186,7 +186,7 @@ SHARED: Mapping[Path, FieldRule] = {
 
 
 def compare_initdata(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
-    """What differs between two initdata documents, the first being the one before. Raises ValueError for no policy."""
+    """Return the differences between an old and a new initdata document. Raises ValueError if one has no policy."""
     try:
         return _compared(old, new)
     except RecursionError:
@@ -216,7 +216,7 @@ def _compared(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
 
 
 def _containers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
-    """The differences of each container, matched by name; what has no counterpart is one line."""
+    """Yield the differences of each container, matched by name; one without a counterpart is one line."""
     old, new = _by_name(before), _by_name(after)
     for key in sorted(old.keys() | new.keys()):
         if key not in new:
@@ -230,7 +230,7 @@ def _containers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator
 
 
 def _by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
-    """Every container of a policy by its name and how often that came before; capabilities written out."""
+    """Index the containers of a policy by name and occurrence, with the tokens of capabilities expanded."""
     out: dict[tuple[str, int], dict[str, Any]] = {}
     for entry in maps(data.get("containers")):
         name = str(mapping(dig(entry, ("OCI", "Annotations"))).get(NAME) or PAUSE)
@@ -245,7 +245,7 @@ def _by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
 
 
 def _walk(table: Mapping[Path, FieldRule], path: Path, old: Any, new: Any, container: str) -> Iterator[Difference]:
-    """Apply the table to two values; what it does not know is weaker where it differs."""
+    """Apply the table to two values; a difference at a path that it does not have is weaker."""
     rule = table.get(path)
     if rule is not None:
         yield from (_difference(container, rule.field, change) for change in rule.compare(old, new))
@@ -264,7 +264,7 @@ def _difference(container: str, field: str, change: FieldChange) -> Difference:
 
 
 def _merged_lines(found: list[Difference]) -> list[Difference]:
-    """The same line of several containers, once; weaker lines first, else in the order of the fields."""
+    """Merge equal lines of several containers; weaker lines first, else in the order of the fields."""
     containers: dict[Difference, list[str]] = {}
     for one in found:
         names = containers.setdefault(one._replace(container=""), [])
@@ -275,7 +275,7 @@ def _merged_lines(found: list[Difference]) -> list[Difference]:
 
 
 def _values(data: Mapping[str, Any]) -> dict[str, str]:
-    """The values of all variables that are worth hiding, also as they look inside JSON -> the name to show instead."""
+    """Map the values of variables, also as JSON escapes them, to the `$(NAME)` that is shown instead."""
     import json
 
     out: dict[str, str] = {}
@@ -290,7 +290,7 @@ def _values(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _hidden(line: Difference, values: Mapping[str, str]) -> Difference:
-    """The line with names for the values of variables, since `$(NAME)` in a command is expanded; and not too long."""
+    """Replace values of variables by their names, since `$(NAME)` in a command is expanded, and truncate the line."""
     what = line.what
     for value in sorted(values, key=len, reverse=True) if line.field in HOLDS_VALUES else ():
         what = what.replace(value, values[value])

@@ -1,6 +1,7 @@
-"""How the process of two container policies compares: command, variables, user, capabilities.
+"""Compare the processes of two container policies: command, variables, user, capabilities.
 
-Rule of this file: variables are named and never quoted. A command is compared whole, since a host must send just that.
+Rule of this file: variables are named and never quoted. A command is compared as a whole, since a host must send
+it exactly.
 """
 
 import re
@@ -18,13 +19,13 @@ from krm_function.policy.compare.difference import (
     unknown_field,
 )
 
-# a token that a rule replaces by what the host says; these two are bound to the pod (docs/facts/kata.md#tokens)
+# a token that a rule replaces by a value of the host; the two excluded ones are the pod's (docs/facts/kata.md#tokens)
 _TOKEN = re.compile(r"\$\((?!sandbox-name\)|sandbox-namespace\))[a-z][a-z0-9_-]*\)")
 _CAPABILITY_SETS = ("Ambient", "Bounding", "Effective", "Inheritable", "Permitted")
 
 
 def compare_command(old: Any, new: Any) -> Iterator[FieldChange]:
-    """Process.Args: the same words in the same order; a `$(node-name)` in a word lets it be anything."""
+    """Compare Process.Args in order; a `$(node-name)` in a word allows any value."""
     if not all(_texts(value) for value in (old, new)):
         yield from unknown_field(old, new)
         return
@@ -40,7 +41,7 @@ def compare_command(old: Any, new: Any) -> Iterator[FieldChange]:
 
 
 def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
-    """Process.Env: a set of allowed `NAME=value`; a host may leave each out (docs/facts/kata-rules.md#process).
+    """Compare Process.Env, a set of allowed `NAME=value`; a host may leave each out (docs/facts/kata-rules.md#process).
 
     a value more for a name    weaker       a value fewer for a name               stronger
     another literal value      different    the host's choice for a literal one    weaker, the reverse stronger
@@ -68,7 +69,7 @@ def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
 
 
 def compare_user(old: Any, new: Any) -> Iterator[FieldChange]:
-    """Process.User: numbers; 0 is root."""
+    """Compare Process.User, whose members are numbers; 0 is root."""
     if not isinstance(old, dict) or not isinstance(new, dict):
         yield from unknown_field(old, new)
         return
@@ -79,8 +80,8 @@ def compare_user(old: Any, new: Any) -> Iterator[FieldChange]:
         elif before != after:
             verdict: Verdict = WEAKER if after == 0 else STRONGER if before == 0 else DIFFERENT
             why = {WEAKER: f"the process is {who}", STRONGER: f"the process is no longer {who}"}
-            said = why.get(verdict, "the process runs as someone else")
-            yield FieldChange("changed", f"{key} {before} -> {after}", verdict, said)
+            text = why.get(verdict, "the process runs as someone else")
+            yield FieldChange("changed", f"{key} {before} -> {after}", verdict, text)
     groups = [value.get("AdditionalGids") or [] for value in (old, new)]
     if not all(isinstance(value, list) and all(map(_number, value)) for value in groups):
         yield from (change._replace(field="user AdditionalGids") for change in unknown_field(*groups))
@@ -95,7 +96,7 @@ def compare_user(old: Any, new: Any) -> Iterator[FieldChange]:
 
 
 def compare_capabilities(old: Any, new: Any) -> Iterator[FieldChange]:
-    """Process.Capabilities, its tokens written out: one line a capability, with the sets that it joined or left."""
+    """Compare Process.Capabilities, tokens expanded: one line per capability, with the sets that gained or lost it."""
     shapes = [
         isinstance(value, dict) and all(_texts(value.get(name)) for name in _CAPABILITY_SETS) for value in (old, new)
     ]
@@ -117,7 +118,7 @@ def compare_capabilities(old: Any, new: Any) -> Iterator[FieldChange]:
 
 
 def expanded_capabilities(value: Any, common: Any) -> Any:
-    """Capabilities with `$(default_caps)` and `$(privileged_caps)` replaced by the lists of the same policy."""
+    """Replace `$(default_caps)` and `$(privileged_caps)` in capabilities by the lists of the same policy."""
     if not isinstance(value, dict) or not isinstance(common, dict):
         return value
     lists = {f"$({key})": entries for key, entries in common.items() if isinstance(entries, list)}
@@ -130,7 +131,7 @@ def expanded_capabilities(value: Any, common: Any) -> Any:
 
 
 def _plain(capability: str) -> str:
-    """The name of a capability as the rules compare it, without its prefix (docs/facts/kata-rules.md#process)."""
+    """Return a capability's name without its prefix, as the rules compare it (docs/facts/kata-rules.md#process)."""
     return capability.removeprefix("CAP_")
 
 

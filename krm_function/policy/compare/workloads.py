@@ -1,4 +1,4 @@
-"""Which policies of one rendered output are weaker than those of another, workload by workload.
+"""Compare the policies of two rendered outputs, workload by workload.
 
 Rule of this file: pure, and closed: a workload has the same kind, namespace and name in both outputs, or it is new. A
 new one counts as weaker, because the manifest trusts a policy that it did not trust before.
@@ -19,25 +19,25 @@ WorkloadKey = tuple[str, str, str]
 
 
 class WorkloadDifferences(NamedTuple):
-    """A workload and its lines."""
+    """A workload, and the differences of its policies."""
 
     ref: Ref
     lines: tuple[Difference, ...]
 
 
 def workload_key(ref: Ref) -> WorkloadKey:
-    """What makes a workload the same in two outputs."""
+    """Return the key by which a workload is matched in two outputs."""
     return ref.kind, ref.namespace, ref.name
 
 
 def compare_workloads(
     old: Iterable[Workload], new: Iterable[Workload], outside: Collection[WorkloadKey]
 ) -> tuple[tuple[WorkloadDifferences, ...], tuple[Finding, ...]]:
-    """The workloads that differ, and those of which one cannot be read (CC0610).
+    """Return the workloads whose policies differ, and the findings of unreadable policies (CC0610).
 
     outside: the workloads of the new output that run without Contrast's runtime class.
 
-        old        new                       is
+        old        new                       verdict
         policy     policy                    compared field by field
         policy     without one, or outside   weaker
         policy     not there                 stronger
@@ -80,7 +80,7 @@ def _whole_workload(what: str, op: Op, verdict: Verdict, why: str) -> tuple[Diff
 
 
 def _compared(workload: Workload, old: Initdata, new: Initdata, findings: list[Finding]) -> tuple[Difference, ...]:
-    """The lines of two policies that could be read; what cannot be compared is told in `findings`."""
+    """Return the differences of two policies; appends to `findings` if they cannot be compared."""
     try:
         return compare_initdata(old, new)
     except ValueError as problem:
@@ -89,7 +89,7 @@ def _compared(workload: Workload, old: Initdata, new: Initdata, findings: list[F
 
 
 def _initdata(workload: Workload, findings: list[Finding]) -> Initdata | None:
-    """The initdata of a workload, None when it has none; what cannot be read is told in `findings`."""
+    """Return the initdata of a workload, None if it has none; appends to `findings` if it cannot be read."""
     value = workload.annotations.get(INITDATA)
     if value is None:
         return None
