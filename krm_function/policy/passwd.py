@@ -1,8 +1,8 @@
 """Parse the passwd and group files of an image as containerd does.
 
 Both are read line by line, without an error for a malformed line: white space around a line is dropped and empty lines
-are skipped; missing fields are empty, further ones are ignored; a malformed number is 0. In group, and only there, a line
-that begins with # is a comment. Of several lines for one name or number, the first counts.
+are skipped; missing fields are empty, further ones are ignored; a malformed number is 0. In group, and only there, a
+line that begins with # is a comment. Of several lines for one name or number, the first counts.
 
 Rule of this file: what containerd cannot read is unreadable here, too; nothing else is.
 Source: ParsePasswdFilter and ParseGroupFilter of github.com/moby/sys/user 0.3.0 to 0.5.0, and pkg/oci/spec_opts.go of
