@@ -86,9 +86,9 @@ SHORT_CUTS = (
         {"krm_function.stages.read": "def _parse_without_positions(resource): return None\n"},
     ),
     ShortCut(
-        "`_marks` in `policy/seal.py`",
+        "`_shared_prefix_ends` in `policy/seal.py`",
         "what policies begin with is packed and hashed once",
-        {"krm_function.policy.seal": "def _marks(toml, start): return []\n"},
+        {"krm_function.policy.seal": "def _shared_prefix_ends(toml, start): return []\n"},
     ),
     ShortCut(
         "`policy/pretty.py`",

@@ -23,7 +23,7 @@ from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, Workload, dig, mapping
 from krm_function.pipeline import Rendered, render
 from krm_function.pipeline.sealer import Sealer
-from krm_function.policy import annotation, decode_toml, digest, encode, from_annotation
+from krm_function.policy import annotation, decode_toml, digest, encode_toml, from_annotation
 from krm_function.policy.initdata import POLICY
 from krm_function.stages.policy import Sealing
 from krm_function.stages.prove import prove
@@ -65,7 +65,7 @@ def _existing_policy(pods: Sequence[Pod], config: Config) -> Sealer:
         except (ValueError, KeyError):
             return Sealing()
         if files != before.data:
-            toml = encode(before._replace(data=files))
+            toml = encode_toml(before._replace(data=files))
             value = annotation(toml)
         edits = workload.annotate([(INITDATA, value, "the policy that stands there")], "CC0606")
         return Sealing(edits, (), digest(toml))

@@ -11,7 +11,7 @@ from krm_function.findings import Ref
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import INITDATA, POD_ROLE, Workload
-from krm_function.policy import Initdata, References, annotation, encode, from_annotation, load_rules
+from krm_function.policy import Initdata, References, annotation, encode_toml, from_annotation, load_rules
 from krm_function.stages.verify import check_rendered
 from tests.stages.deployment import (
     SCRIPT,
@@ -76,12 +76,12 @@ def test_a_pod_without_initdata_has_no_policy() -> None:
 
 def resealed(**data: str) -> Workload:
     subject = named(RENDERED, "web")
-    subject.annotations[INITDATA] = annotation(encode(Initdata("0.1.0", "sha256", data)))
+    subject.annotations[INITDATA] = annotation(encode_toml(Initdata("0.1.0", "sha256", data)))
     return subject
 
 
 @pytest.mark.parametrize(
-    "value", ["", "no base64!", "YQ==", annotation(b"a = 1"), annotation(encode(Initdata("0.1.0", "sha256", {})))]
+    "value", ["", "no base64!", "YQ==", annotation(b"a = 1"), annotation(encode_toml(Initdata("0.1.0", "sha256", {})))]
 )
 def test_initdata_that_cannot_be_read_is_told_with_the_reason(value: str) -> None:
     subject = named(RENDERED, "web")
