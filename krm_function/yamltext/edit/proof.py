@@ -30,13 +30,9 @@ _compact = JSONEncoder(separators=(",", ":")).encode
 
 
 class Keep(NamedTuple):
-    """Where the undo records of one object go.
+    """Where the undo records of one object go: its node, and the address, from it on, of the string that holds them."""
 
-    node: the object in the tree, None if it stands behind an alias. at: the address, from the object on, of the string
-    that is to hold them.
-    """
-
-    node: Node | None
+    node: Node | None  # None for a text without content
     at: str
 
 
@@ -101,27 +97,22 @@ def _draft(document: Document, root: Node, part: Part, depth: int, keeps: Sequen
         part = unshare(settle(part, text, depth), root, text)
     canvas = Canvas(text, max(0, _dash_offset(text, root)))
     canvas.open_end = guard_end(part, text)
-    if len(keeps) < 2:
-        records = _records(keeps[0] if keeps else None) if recorded else NoRecords()
+    if not keeps:
+        records = Records() if recorded else NoRecords()
         emit(canvas, records, part, root, document.item)
         return _Draft(part, canvas, (records.undo,))
-    members = {id(keep.node): Records(keep.at) for keep in keeps if keep.node is not None}
-    records = Records(members=members)
-    emit(canvas, records, part, root, document.item)
-    starts = [keep.node.start for keep in keeps if keep.node is not None]
-    if len(members) < len(keeps) or records.undo or ("*" in text and shares_lost_anchor(part, root, starts)):
+    members = {id(keep.node): Records(keep.at) for keep in keeps}
+    around = NoRecords(members)  # an alias that stands elsewhere and is written out stays so: no object undoes another
+    emit(canvas, around, part, root, document.item)
+    if len(around.entered) < len(keeps):
+        raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
+    if (
+        len(keeps) > 1
+        and "*" in text
+        and shares_lost_anchor(part, root, [node for keep in keeps if (node := keep.node)])
+    ):
         raise YamlError("objects that cannot be edited together", document.line, 1, "splice")
     return _Draft(part, canvas, tuple(one.undo for one in members.values()))
-
-
-def _records(keep: Keep | None) -> Records:
-    """Records of one object, and of what else is edited for its sake: an alias of its anchor elsewhere in the text."""
-    if keep is None or keep.node is None:
-        return Records()
-    own = Records(keep.at)
-    around = Records(members={id(keep.node): own})
-    around.undo = own.undo
-    return around
 
 
 def _fill_in(canvas: Canvas, records: Sequence[str]) -> bool:
