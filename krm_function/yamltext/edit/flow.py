@@ -39,6 +39,8 @@ def _insert(canvas: Replacements, place: CollectionSpans, alive: list[int]) -> N
     text = canvas.text
     live, _, starts, ends = place
     at = starts[alive[0]] if alive else ends[-1] if ends else offsets.content(text, live.node) + 1
+    if all(entry.origin >= 0 for entry in live.entries):
+        return
     between = ", "
     if starts and offsets.first_on_line(text, starts[-1]):
         between = "," + offsets.newline_at(text, starts[-1]) + " " * offsets.column(text, starts[-1])

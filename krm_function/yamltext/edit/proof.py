@@ -30,13 +30,9 @@ _compact = JSONEncoder(separators=(",", ":")).encode
 
 
 class UndoPlace(NamedTuple):
-    """The place for the undo records of one object.
+    """Where the undo records of one object go: its node, and the address, from it on, of the string that holds them."""
 
-    node: the object in the tree, None if it is only there by an alias. at: the address, from the object on, of the
-    string that is to hold them.
-    """
-
-    node: Node | None
+    node: Node | None  # None for a text without content
     at: str
 
 
@@ -103,31 +99,27 @@ def _attempt(
         part = unshare(settle(part, text, depth), root, text)
     canvas = Replacements(text, max(0, _dash_offset(text, root)))
     canvas.open_end = guard_end(part, text)
-    if len(keeps) < 2:
-        records = _records(keeps[0] if keeps else None) if recorded else NoUndoRecords()
+    if not keeps:
+        records = UndoRecords() if recorded else NoUndoRecords()
         emit(canvas, records, part, root, document.item)
         return _Attempt(part, canvas, (records.undo,))
-    members = {id(keep.node): UndoRecords(keep.at) for keep in keeps if keep.node is not None}
-    records = UndoRecords(members=members)
-    emit(canvas, records, part, root, document.item)
-    starts = [keep.node.start for keep in keeps if keep.node is not None]
-    if len(members) < len(keeps) or records.undo or ("*" in text and shares_lost_anchor(part, root, starts)):
+    members = {id(keep.node): UndoRecords(keep.at) for keep in keeps}
+    # an alias in another object that is written out stays written out: no object undoes another
+    around = NoUndoRecords(members)
+    emit(canvas, around, part, root, document.item)
+    if len(around.entered) < len(keeps):
+        raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
+    if (
+        len(keeps) > 1
+        and "*" in text
+        and shares_lost_anchor(part, root, [node for keep in keeps if (node := keep.node)])
+    ):
         raise YamlError("objects that cannot be edited together", document.line, 1, "splice")
     return _Attempt(part, canvas, tuple(one.undo for one in members.values()))
 
 
-def _records(keep: UndoPlace | None) -> UndoRecords:
-    """Make the records of one object, and of what else its edit changes: aliases of its anchors in other objects."""
-    if keep is None or keep.node is None:
-        return UndoRecords()
-    own = UndoRecords(keep.at)
-    around = UndoRecords(members={id(keep.node): own})
-    around.undo = own.undo
-    return around
-
-
 def _fill_in(canvas: Replacements, records: Sequence[str]) -> bool:
-    """Replace the stand-ins by the records of each object; False if the stand-ins are ambiguous."""
+    """Put the records of each object in the place of their stand-in; False if these cannot be told from other text."""
     in_block, in_flow = writer.scalar(_STAND_IN), writer.quoted(_STAND_IN)
     at = [
         index

@@ -16,6 +16,7 @@ from krm_function.yamltext.nodes import Node
 
 def emit(canvas: Replacements, records: UndoRecords, part: Part, node: Node, item: Node | None) -> None:
     """Emit the whole tree. `item` is the block list of one item around the root `node`, if there is one."""
+    records, _ = records.of(node, "")
     if isinstance(part, Live):
         _live(canvas, records, part, "")
     elif isinstance(part, Fresh) and item is not None:
@@ -74,7 +75,7 @@ def _leads_on(live: Live) -> bool:
 def _children(canvas: Replacements, records: UndoRecords, place: CollectionSpans) -> None:
     live, path, starts, ends = place
     text, node = canvas.text, live.node
-    column = offsets.column(text, starts[0]) if starts else 0
+    column = offsets.column(text, starts[0]) if node.style == "block" else 0
     for entry, address in addresses(live, path):
         child = entry.child
         if entry.origin < 0:

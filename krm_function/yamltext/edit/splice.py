@@ -9,7 +9,8 @@ from typing import Any
 
 from krm_function.record import NamedTuple
 from krm_function.yamltext.changes import Change, Path, apply, same
-from krm_function.yamltext.document import Document
+from krm_function.yamltext.document import Document, parse
+from krm_function.yamltext.edit.anchors import foreign_aliases
 from krm_function.yamltext.edit.apply_changes import edit
 from krm_function.yamltext.edit.members import in_groups
 from krm_function.yamltext.edit.pointer import pointer
@@ -72,11 +73,28 @@ def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | N
 def splice_members(document: Document, members: Sequence[MemberChanges]) -> SplicedMembers:
     """Splice several objects of one document, in one edit of its text unless they share an anchor that is edited.
 
-    Addresses of the records start at the object, so that they stay right when a host moves it.
+    Addresses of the records start at the object, so that they stay right when a host moves it. Objects with an alias of
+    an anchor in another object come last: by then it is written out if the edit of the other object takes the anchor.
     Raises ChangeError for a path that does not exist.
     """
-    text, outcomes = in_groups(document, members, _spliced_together, _spliced_alone)
-    return SplicedMembers(text, tuple(outcomes))
+    aliased = _with_foreign_alias(document, members)
+    text, outcomes = document.text, dict[int, EditedMember | YamlError]()
+    groups = [index for index in range(len(members)) if index not in aliased], sorted(aliased)
+    for group in filter(None, groups):
+        if text is not document.text:
+            document = parse(text, line=document.line)
+        text, found = in_groups(document, [members[index] for index in group], _spliced_together, _spliced_alone)
+        outcomes.update(zip(group, found, strict=True))
+    return SplicedMembers(text, tuple(outcomes[index] for index in range(len(members))))
+
+
+def _with_foreign_alias(document: Document, members: Sequence[MemberChanges]) -> set[int]:
+    """The indexes of the objects with an alias whose anchor stands in no or another object."""
+    if "*" not in document.text or document.node is None:
+        return set()
+    nodes = [(node, index) for index, one in enumerate(members) if (node := _node_at(document.node, one.root))]
+    nodes.sort(key=lambda one: one[0].start)
+    return {nodes[at][1] for at, _ in foreign_aliases(document.node, [node for node, _ in nodes])}
 
 
 def _spliced_alone(document: Document, member: MemberChanges) -> tuple[str, EditedMember | YamlError]:
@@ -141,13 +159,18 @@ class _Object(NamedTuple):
 
 
 def _changed(document: Document, member: MemberChanges) -> _Object:
-    """Apply the changes of an object. Raises ChangeError if the path of one, or that of the records, does not exist."""
+    """Raises ChangeError if a change, or the place for the records, does not exist.
+
+    Raises YamlError (splice) for an object behind an alias.
+    """
     root, changes, at = member
     before = document.value
     for part in root:
         before = before[part]
     after = apply(before, list(changes))
     keep = UndoPlace(_node_at(document.node, root), pointer(at))
+    if keep.node is None and document.node is not None:
+        raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
     made = _Object(root, [*changes, *_parents(after, at)], at, after, not same(after, before), keep)
     if made.is_changed:
         made.keeping("")

@@ -28,20 +28,14 @@ def from_document(undo: Undo, root: Path) -> Undo:
 class UndoRecords:
     """Collects the undo records of one edit."""
 
-    def __init__(self, keep: str = "", members: "Mapping[int, UndoRecords] | None" = None) -> None:
-        """Start without records.
-
-        keep: the address of the string that will hold them, "" without any. members: by identity of their nodes,
-        objects that have records of their own, with addresses that start at the object.
-        """
+    def __init__(self, keep: str = "") -> None:
+        """Start without records; `keep` is the address of the string that will hold them, "" when nothing will."""
         self.keep = keep
-        self.members = members
         self.undo: Undo = []
 
-    def of(self, node: Node, path: str) -> "tuple[UndoRecords, str]":
-        """Return the records to which a node at an address belongs, and its address in them."""
-        own = self.members.get(id(node)) if self.members else None
-        return (self, path) if own is None else (own, "")
+    def of(self, _node: Node, path: str) -> "tuple[UndoRecords, str]":
+        """The records to which a node at an address belongs, and its address in them."""
+        return self, path
 
     def replaced(self, path: str, before: Any, raw: str, again: Callable[[], str]) -> None:
         """Record that the bytes `raw` were replaced; `again`: returns what would be written for their value."""
@@ -92,7 +86,21 @@ class UndoRecords:
 
 
 class NoUndoRecords(UndoRecords):
-    """Collects none, for an edit that is never undone."""
+    """Collects none, for an edit that is never undone, and for what stands around objects that have their own."""
+
+    def __init__(self, members: Mapping[int, UndoRecords] | None = None) -> None:
+        """members: by identity of their nodes, objects with records of their own; addresses start at the object."""
+        super().__init__()
+        self.members = members
+        self.entered: set[int] = set()
+
+    def of(self, node: Node, path: str) -> tuple[UndoRecords, str]:
+        """The records of an object for its node and what stands in it."""
+        own = self.members.get(id(node)) if self.members else None
+        if own is None:
+            return self, path
+        self.entered.add(id(node))
+        return own, ""
 
     def replaced(self, path: str, before: Any, raw: str, again: Callable[[], str]) -> None:
         """Do nothing."""
