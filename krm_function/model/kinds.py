@@ -19,4 +19,4 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 EDITED = frozenset((*KINDS, "RuntimeClass"))  # a render writes to these
-KINDS_BY_CONTENT = frozenset(("List", "RuntimeClass"))  # what they contain decides whether they concern Contrast
+KINDS_BY_CONTENT = frozenset(("List", "RuntimeClass"))  # a render reads them to find out whether they concern it
