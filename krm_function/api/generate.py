@@ -22,7 +22,7 @@ from krm_function.findings import Finding, has_errors
 from krm_function.model.labels import DNS_SUBDOMAIN, LABEL_KEY, LABEL_VALUE, LONGEST_SUBDOMAIN
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.profiles import DEFAULT, PROFILES
-from krm_function.model.runtime_class import toleration_problems
+from krm_function.model.runtime_class_objects import toleration_problems
 from krm_function.schema.kinds import (
     Choice,
     Field,

@@ -16,7 +16,7 @@ from krm_function.model.labels import LABEL_KEY
 from krm_function.model.platforms import PLATFORMS, Platform, placeholder
 from krm_function.model.profiles import RELEASED
 from krm_function.model.quantity import GRAMMAR, LARGEST, LONGEST, NANO, nano
-from krm_function.model.runtime_class import overhead_problems
+from krm_function.model.runtime_class_objects import overhead_problems
 from krm_function.schema.kinds import Choice, Field, JsonObject, MapOf, Problems, Record, Scalar, Text, hexadecimal
 
 KIND: ConfigKind = "ContrastRelease"

@@ -10,7 +10,7 @@ from typing import Any
 
 from krm_function.checking.drift import drift
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.hook import hook_of
+from krm_function.model.helm_hooks import hook_of
 from krm_function.model.platforms import (
     Platform,
     contrast_names_in,

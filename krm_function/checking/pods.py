@@ -8,13 +8,13 @@ from typing import Any
 
 from krm_function.checking.applied import Checked, check_workload, stale, unwatched
 from krm_function.findings import Finding, finding
+from krm_function.model.cpu_limits import vcpus
 from krm_function.model.kinds import KINDS
 from krm_function.model.located import with_position
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.resource import Resource
-from krm_function.model.runtime_class import RuntimeClass
-from krm_function.model.vcpus import vcpus
+from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import ID_BLOCKS, Workload, mapping, maps
 from krm_function.policy import References
 from krm_function.record import NamedTuple

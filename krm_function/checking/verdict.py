@@ -18,8 +18,8 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.model.objects import reference
 from krm_function.model.platforms import is_contrast_name
 from krm_function.model.resource import Resource
-from krm_function.model.runtime_class import RuntimeClass
-from krm_function.model.runtime_class import parse_runtime_class_object as parse_class
+from krm_function.model.runtime_class_objects import RuntimeClass
+from krm_function.model.runtime_class_objects import parse_runtime_class_object as parse_class
 from krm_function.model.sealed import SealedWorkload
 from krm_function.policy import References
 from krm_function.record import NamedTuple

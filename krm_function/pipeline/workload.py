@@ -10,12 +10,12 @@ from functools import cache
 from krm_function.api.kinds import Config
 from krm_function.findings import Finding, has_errors
 from krm_function.manifest.gathered_values import ReferenceValues
+from krm_function.model.cpu_limits import vcpus
 from krm_function.model.edits import Edit
 from krm_function.model.located import with_position
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.resource import Resource
-from krm_function.model.runtime_class import RuntimeClass
-from krm_function.model.vcpus import vcpus
+from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.pipeline.result import NO_LABELS, Planned
 from krm_function.record import NamedTuple

@@ -19,8 +19,8 @@ from krm_function.policy.tokens import (
     CONTROLLED,
     FIELDS,
     LISTS,
-    has_no_tokens,
     expanded,
+    has_no_tokens,
     matchable_variable,
     token_marker,
 )

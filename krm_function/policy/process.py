@@ -14,10 +14,10 @@ from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References
 from krm_function.policy.tokens import (
-    has_no_tokens,
     escaped_argument,
     expand,
     expanded,
+    has_no_tokens,
     matchable_argument,
     token_marker,
     without_markers,

@@ -19,7 +19,7 @@ from krm_function.model.located import with_position
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.platforms import Platform, parse_runtime_class
 from krm_function.model.resource import Resource
-from krm_function.model.runtime_class import KIND
+from krm_function.model.runtime_class_objects import KIND
 from krm_function.model.workload import EMITTED, INITDATA, dig, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Document, apply, parse, same

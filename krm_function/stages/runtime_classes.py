@@ -15,7 +15,7 @@ from krm_function.model.edits import ABSENT, Edit, ObjectEdits
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.quantity import equal
-from krm_function.model.runtime_class import (
+from krm_function.model.runtime_class_objects import (
     API_VERSION,
     DEPRECATED_NODE_LABELS,
     KIND,

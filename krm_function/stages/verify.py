@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Finding, Path, finding
-from krm_function.measurement.vcpu import MAX_VCPUS
+from krm_function.measurement.vcpu_count import MAX_VCPUS
 from krm_function.model import annotations
+from krm_function.model.cpu_limits import vcpus
 from krm_function.model.gpu import gpu_count, gpu_problems
 from krm_function.model.image import is_contrast_image, parse_image, printable_reference
 from krm_function.model.injected.initializer import INITIALIZER
@@ -20,7 +21,6 @@ from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
 from krm_function.model.mesh_annotations import read_mesh
 from krm_function.model.pod_types import type_findings
 from krm_function.model.pods import claim_names, claim_templates, indexes_named, volume_sources
-from krm_function.model.vcpus import vcpus
 from krm_function.model.workload import POD_ROLE, Workload, mapping, maps
 
 # Volume sources that stay inside the VM or are checked there; all others are a file system of the host's.

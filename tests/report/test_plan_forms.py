@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from krm_function.findings import Ref, finding
 from krm_function.model.edits import Edit
 from krm_function.model.quantity import NANO
-from krm_function.model.runtime_class import RuntimeClass
+from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.pipeline import Planned, Rendered
 from krm_function.placement.nodes import Node

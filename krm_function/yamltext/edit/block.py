@@ -11,7 +11,7 @@ from itertools import accumulate
 from krm_function.yamltext import offsets, writer
 from krm_function.yamltext.edit.replacements import CollectionSpans, Replacements
 from krm_function.yamltext.edit.tree import LiveEntry, value_of
-from krm_function.yamltext.edit.undo_write import UndoRecords
+from krm_function.yamltext.edit.undo_records import UndoRecords
 
 Spans = dict[int, tuple[int, int]]
 

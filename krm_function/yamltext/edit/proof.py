@@ -18,7 +18,7 @@ from krm_function.yamltext.edit.apply_changes import settle
 from krm_function.yamltext.edit.replacements import Replacements
 from krm_function.yamltext.edit.rewrite import emit
 from krm_function.yamltext.edit.tree import Live, Part
-from krm_function.yamltext.edit.undo_write import NoUndoRecords, Undo, UndoRecords
+from krm_function.yamltext.edit.undo_records import NoUndoRecords, Undo, UndoRecords
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.fast.values import read_value
 from krm_function.yamltext.final_newline import guard_end

@@ -14,7 +14,7 @@ from krm_function.yamltext.edit.members import in_groups
 from krm_function.yamltext.edit.pointer import entry_of, unescape
 from krm_function.yamltext.edit.proof import rewrite
 from krm_function.yamltext.edit.tree import Fresh, Live, LiveEntry, Part, value_of
-from krm_function.yamltext.edit.undo_write import Undo, from_document, read_raw
+from krm_function.yamltext.edit.undo_records import Undo, from_document, read_raw
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.nodes import Node
 

@@ -6,11 +6,11 @@ A value is replaced from behind its colon or dash to the end of its last token, 
 
 from krm_function.yamltext import offsets, writer
 from krm_function.yamltext.edit.block import BlockEdit
-from krm_function.yamltext.edit.flow import edit_flow
+from krm_function.yamltext.edit.flow_and_json import edit_flow
 from krm_function.yamltext.edit.pointer import addresses
 from krm_function.yamltext.edit.replacements import CollectionSpans, ReplacedValue, Replacements
 from krm_function.yamltext.edit.tree import Fresh, Live, Part
-from krm_function.yamltext.edit.undo_write import UndoRecords
+from krm_function.yamltext.edit.undo_records import UndoRecords
 from krm_function.yamltext.nodes import Node
 
 

@@ -16,7 +16,7 @@ from krm_function.yamltext.edit.members import in_groups
 from krm_function.yamltext.edit.pointer import pointer
 from krm_function.yamltext.edit.proof import UndoPlace, rewrite
 from krm_function.yamltext.edit.tree import Part
-from krm_function.yamltext.edit.undo_write import Undo
+from krm_function.yamltext.edit.undo_records import Undo
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.nodes import Node
 

@@ -7,7 +7,7 @@ line of its own where the last entry has one.
 from krm_function.yamltext import offsets, writer
 from krm_function.yamltext.edit.replacements import CollectionSpans, Replacements
 from krm_function.yamltext.edit.tree import Live, LiveEntry, value_of
-from krm_function.yamltext.edit.undo_write import UndoRecords
+from krm_function.yamltext.edit.undo_records import UndoRecords
 
 
 def edit_flow(canvas: Replacements, records: UndoRecords, place: CollectionSpans) -> None:
