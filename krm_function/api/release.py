@@ -13,9 +13,10 @@ from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, has_errors
 from krm_function.model import image
 from krm_function.model.labels import LABEL_KEY
-from krm_function.model.platforms import PLATFORMS, Platform, placeholder
+from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.profiles import RELEASED
 from krm_function.model.quantity import GRAMMAR, LARGEST, LONGEST, NANO, nano
+from krm_function.model.runtime_class_names import placeholder
 from krm_function.model.runtime_class_objects import overhead_problems
 from krm_function.schema.kinds import Choice, Field, JsonObject, MapOf, Problems, Record, Scalar, Text, hexadecimal
 

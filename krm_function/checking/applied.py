@@ -11,8 +11,8 @@ from typing import Any
 from krm_function.checking.drift import drift
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.helm_hooks import hook_of
-from krm_function.model.platforms import (
-    Platform,
+from krm_function.model.platforms import Platform
+from krm_function.model.runtime_class_names import (
     contrast_names_in,
     is_contrast_name,
     is_placeholder,

@@ -18,8 +18,8 @@ from krm_function.manifest import rtmr0_values
 from krm_function.model.inverse import any_image
 from krm_function.model.located import with_position
 from krm_function.model.objects import reference
-from krm_function.model.platforms import is_contrast_name
 from krm_function.model.resource import Resource
+from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, Workload, dig, mapping
 from krm_function.pipeline import Rendered, render
 from krm_function.pipeline.sealer import Sealer

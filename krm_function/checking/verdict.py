@@ -16,8 +16,8 @@ from krm_function.checking.pods import Pod, check_pod, pods_of
 from krm_function.checking.second_render import compare_renders, not_rendered_again
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.model.objects import reference
-from krm_function.model.platforms import is_contrast_name
 from krm_function.model.resource import Resource
+from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.runtime_class_objects import parse_runtime_class_object as parse_class
 from krm_function.model.sealed import SealedWorkload

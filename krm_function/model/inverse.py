@@ -28,8 +28,9 @@ from krm_function.model.injected.initializer import INITIALIZER
 from krm_function.model.injected.mesh_sidecar import MESH_ARGS, SERVICE_MESH
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import reference
-from krm_function.model.platforms import Bare, Platform, is_contrast_name, is_handler, parse_runtime_class
+from krm_function.model.platforms import Platform
 from krm_function.model.pods import volume_sources
+from krm_function.model.runtime_class_names import Bare, is_contrast_name, is_handler, parse_runtime_class
 from krm_function.model.runtime_class_objects import API_VERSION, KIND
 from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, dig, mapping, maps
 from krm_function.yamltext import same

@@ -23,8 +23,8 @@ from krm_function.model.helm_hooks import hook_of
 from krm_function.model.kinds import KINDS_BY_CONTENT
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects, reference
-from krm_function.model.platforms import contrast_names_in, is_contrast_name
 from krm_function.model.resource import Resource
+from krm_function.model.runtime_class_names import contrast_names_in, is_contrast_name
 from krm_function.model.workload import EMITTED, LOCAL_CONFIG, dig
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, YamlError, locate, parse, read_value

@@ -17,8 +17,9 @@ from krm_function.model.inverse import RECORD, Images, containers_of, is_same_co
 from krm_function.model.kinds import KINDS
 from krm_function.model.located import with_position
 from krm_function.model.objects import emitted_objects, objects, reference
-from krm_function.model.platforms import Platform, parse_runtime_class
+from krm_function.model.platforms import Platform
 from krm_function.model.resource import Resource
+from krm_function.model.runtime_class_names import parse_runtime_class
 from krm_function.model.runtime_class_objects import KIND
 from krm_function.model.workload import EMITTED, INITDATA, dig, mapping, maps
 from krm_function.record import NamedTuple

@@ -19,16 +19,8 @@ from krm_function.api.kinds import Release
 from krm_function.findings import Finding, finding
 from krm_function.model.edits import Edit
 from krm_function.model.gpu import gpu_count
-from krm_function.model.platforms import (
-    PLATFORMS,
-    Bare,
-    Insecure,
-    Platform,
-    parse_runtime_class,
-    placeholder,
-    suggest_placeholder,
-    with_gpu,
-)
+from krm_function.model.platforms import PLATFORMS, Platform, with_gpu
+from krm_function.model.runtime_class_names import Bare, Insecure, parse_runtime_class, placeholder, suggest_placeholder
 from krm_function.model.workload import Workload
 from krm_function.record import NamedTuple
 
