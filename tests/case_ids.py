@@ -31,6 +31,7 @@ def id_of(value: Any) -> str | None:
     text = _text(value)
     if text is None:
         return None
+    text = text.encode("ascii", "backslashreplace").decode()  # pytest escapes no id that it is given
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 10].rstrip()}..{len(text)}"
 
 
