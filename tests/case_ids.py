@@ -56,7 +56,8 @@ def _text(value: Any) -> str | None:
             return name if name != "<lambda>" else None
         case tuple() if not hasattr(value, "_fields"):
             return _joined([_text(one) for one in value], "%s", " ") or "()"
-    return None
+        case _:
+            return None
 
 
 def _joined(parts: list[Any], around: str, between: str) -> str:
