@@ -82,7 +82,7 @@ def columns(directory: str) -> Iterator[Column]:
         ("ten workloads", inputs.plain(10)),
         ("1 MB, 2 % Contrast", inputs.mixed(1_000_000, 0.02)),
         ("3 MB, 2 % Contrast", inputs.mixed(3_000_000, 0.02)),
-        ("3 MB, 20 % Contrast", inputs.mixed(3_000_000, 0.2)),
+        ("1 MB, all Contrast", inputs.mixed(1_000_000, 1.0)),
     ):
         listed = function(directory, inputs.resource_list(documents, options))
         yield Column(name, (post_render(directory, inputs.stream(documents), options), listed))

@@ -16,11 +16,11 @@ from krm_function.model.workload import Workload, dig, mapping, maps
 from krm_function.policy import foreign
 from krm_function.policy.compare.pod_fields import (
     IDENTITY,
-    annotation,
-    differences,
-    of_another,
+    annotation_value,
+    differing_pod_fields,
     same_image,
     sandbox_differences,
+    without_generator_variants,
 )
 from krm_function.policy.containers import containers, sysctl_name
 from krm_function.policy.expected import profile_of_data
@@ -55,10 +55,10 @@ def drift(workload: Workload, sealed: Json, references: References, *, native: b
     if findings:
         return [finding.message for finding in findings]
     entries = maps(sealed.get("containers"))
-    policies = {annotation(entry, NAME): entry for entry in entries[1:]}
+    policies = {annotation_value(entry, NAME): entry for entry in entries[1:]}
     present = [(key, entry) for key in ("initContainers", "containers") for entry in maps(pod.spec.get(key))]
     names = [str(entry.get("name")) for _, entry in present]
-    sealed_names = [annotation(entry, NAME) for entry in entries[1:]]
+    sealed_names = [annotation_value(entry, NAME) for entry in entries[1:]]
     if sorted(names) != sorted(sealed_names):
         wrong = {one for one in (*names, *sealed_names) if names.count(one) != sealed_names.count(one)}
         return [f"containers {', '.join(sorted(wrong))}"]
@@ -79,9 +79,11 @@ def drift(workload: Workload, sealed: Json, references: References, *, native: b
         again, findings = _described(pod, key, container, policy, references, settings, volumes=volumes)
         if native and has_errors(findings):
             moved += [f"{name}: {found.message}" for found in findings]
-        fields = differences(again[1], policy)
+        fields = differing_pod_fields(again[1], policy)
         if not native:
-            fields = of_another(fields, again[1], policy, foreign.places(pod, container), propagates=profile.propagates)
+            fields = without_generator_variants(
+                fields, again[1], policy, foreign.mounted_volume_kinds(pod, container), propagates=profile.propagates
+            )
         if not same_image(container["image"], policy, binds):
             fields.append("image")
         moved += [f"{name}: {field}" for field in fields]
@@ -99,13 +101,15 @@ def drift(workload: Workload, sealed: Json, references: References, *, native: b
 
 def differing_fields(sealed: Json, again: Json) -> list[str]:
     """The fields by which two policies of one pod differ, named as in `drift`; for a render that was made again."""
-    entries, others = ({annotation(one, NAME): one for one in maps(data.get("containers"))} for data in (sealed, again))
+    entries, others = (
+        {annotation_value(one, NAME): one for one in maps(data.get("containers"))} for data in (sealed, again)
+    )
     if entries.keys() != others.keys() or len(maps(again.get("containers"))) != len(others):
         return [f"containers {', '.join(sorted(entries.keys() ^ others.keys()))}"]
     readable = [name for name in entries if _readable(entries[name]) and _readable(others[name])]
     moved = []
     for name in readable:
-        fields = differences(others[name], entries[name])
+        fields = differing_pod_fields(others[name], entries[name])
         if images(others[name]["storages"]) != images(entries[name]["storages"]):
             fields.append("image")
         moved += [f"{name or SANDBOX}: {field}" for field in fields]

@@ -1,6 +1,6 @@
-"""The closed set of confidential platforms, and what a runtimeClassName says about them.
+"""The closed set of confidential platforms, and the parser of runtimeClassNames.
 
-Rule of this file: a name is understood exactly or not at all; nothing defaults. Sources:
+Rule of this file: a name that is not matched exactly is unknown; nothing defaults. Sources:
 docs/facts/contrast.md#platforms; for the grammar of the placeholders docs/facts/contrast.md#runtime-class-names,
 narrowed where Contrast's prefix test would accept a typo.
 """
@@ -73,22 +73,22 @@ HASH_ALPHABET = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
 
 
 def find_platform(name: str) -> Platform | None:
-    """The platform of this name, letter case ignored as in `contrast generate --reference-values`."""
+    """Find the platform of this name, letter case ignored as in `contrast generate --reference-values`."""
     return PLATFORMS.get(name.lower())
 
 
 def with_gpu(platform: Platform) -> Platform:
-    """The variant of the same TEE with GPU; a GPU platform is its own."""
+    """Return the variant of the same TEE with GPU; a GPU platform itself."""
     return platform if platform.gpu else PLATFORMS[platform.name + "-gpu"]
 
 
 def placeholder(platform: Platform) -> str:
-    """The runtimeClassName by which a pod asks for this platform."""
+    """Return the runtimeClassName by which a pod requests this platform."""
     return f"{BARE}-{platform.name}"
 
 
 def parse_runtime_class(name: str) -> Parsed:
-    """What a runtimeClassName means. Never raises.
+    """Classify a runtimeClassName. Never raises.
 
     Truth table (first row that matches; <p> a platform, <h> 1..16 of [0-9a-z], letter case ignored unless noted):
 
@@ -97,7 +97,7 @@ def parse_runtime_class(name: str) -> Parsed:
     kata-cc-isolation      (exact case)    Bare         old spelling of the same
     contrast-cc-<p>                        Platform     ...-snp-gpu is the GPU platform, never snp with hash "gpu"
     contrast-cc-<p>-<h>                    Platform     handler of this or an older release; rewritten either way
-    contrast-cc-<p>-gpu<any>               Unknown      the original reads the GPU platform, the grammar one without:
+    contrast-cc-<p>-gpu<any>               Unknown      Contrast reads the GPU platform, the grammar one without:
                                                         two readings of one name, so none
     contrast-insecure...                   Insecure     refused here, in any spelling
     contrast-...                           Unknown      a typo must not run as an unsealed pod
@@ -151,18 +151,18 @@ def is_placeholder(name: str) -> bool:
 
 
 def is_handler(name: str) -> bool:
-    """Whether a name is that of a handler, which only a release gives: a platform and a hash."""
+    """Whether a name is that of a release's handler: a platform and a hash."""
     return isinstance(parse_runtime_class(name), Platform) and not is_placeholder(name)
 
 
-def suggest(name: str) -> str:
-    """The closest placeholder, or ""."""
+def suggest_placeholder(name: str) -> str:
+    """Return the placeholder that is closest to a name, or ""."""
     known = (BARE, *(placeholder(platform) for platform in PLATFORMS.values()))
     return nearest(name.strip().replace("_", "-").replace(".", "-"), known)
 
 
 def contrast_names_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Every runtimeClassName of Contrast's in an object of any kind, with its path. path: where the value stands."""
+    """Yield every runtimeClassName of Contrast's in an object of any kind, with its path. path: that of `value`."""
     if isinstance(value, list):
         for index, part in enumerate(value):
             yield from contrast_names_in(part, (*path, index))

@@ -17,7 +17,7 @@ from krm_function.model.platforms import (
     is_placeholder,
     parse_runtime_class,
     placeholder,
-    suggest,
+    suggest_placeholder,
     with_gpu,
 )
 
@@ -142,7 +142,7 @@ def test_a_platform_is_found_by_name_in_any_letter_case() -> None:
     ],
 )
 def test_the_closest_placeholder_is_suggested(name: str, expected: str) -> None:
-    assert suggest(name) == expected
+    assert suggest_placeholder(name) == expected
 
 
 @given(st.sampled_from(sorted(PLATFORMS)), st.text(sorted(HASH_ALPHABET), min_size=1, max_size=16))

@@ -1,4 +1,4 @@
-"""Keep an edit from leaking through an anchor.
+"""UndoPlace an edit of an anchored node from changing its aliases.
 
 Rule of this file: an alias means what its anchor meant before the edit. Once the anchored node is edited, moved or
 dropped, every alias of it is written out.
@@ -14,7 +14,7 @@ from krm_function.yamltext.nodes import Node
 
 
 def unshare(part: Part, root: Node, text: str) -> Part:
-    """Return `part` with every alias written out whose anchored node has been edited, moved or dropped."""
+    """Write out every alias in `part` whose anchored node was edited, moved or dropped."""
     if "*" not in text:
         return part
     while True:
@@ -27,21 +27,33 @@ def unshare(part: Part, root: Node, text: str) -> Part:
         part = changed
 
 
-def shares_lost_anchor(part: Part, root: Node, starts: Sequence[int]) -> bool:
-    """Whether an alias of the text before the edit stands in another object than an anchor that the edit takes away.
+def shares_lost_anchor(part: Part, root: Node, objects: Sequence[Node]) -> bool:
+    """Whether an alias in one of `objects`, which are edited, stands for an anchor elsewhere that the edit takes away.
 
-    starts: where the objects begin, in order; what stands between two of them counts to the first.
+    root: the tree before the edit. objects: in the order of the text.
     """
     kept: set[int] = set()
     _untouched(part, kept)
     lost = {id(node) for node in _anchored(root) if id(node) not in kept}
-    return bool(lost) and any(
-        id(alias.parts[0]) in lost and bisect(starts, alias.start) != bisect(starts, alias.parts[0].start)
-        for alias in _aliases(root)
-    )
+    return bool(lost) and any(id(alias.parts[0]) in lost for _, alias in foreign_aliases(root, objects))
+
+
+def foreign_aliases(root: Node, objects: Sequence[Node]) -> Iterator[tuple[int, Node]]:
+    """Every alias that stands in one of `objects` and whose anchor does not, with the index of the object.
+
+    objects: nodes of the tree `root`, in the order of the text, none within another.
+    """
+    starts = [node.start for node in objects]
+    for alias in _aliases(root):
+        at = bisect(starts, alias.start) - 1
+        if at < 0 or alias.start >= objects[at].end:
+            continue
+        if not objects[at].start <= alias.parts[0].start < objects[at].end:
+            yield at, alias
 
 
 def _aliases(node: Node) -> Iterator[Node]:
+    """Every alias of a tree."""
     if node.kind == "alias":
         yield node
         return
@@ -52,7 +64,7 @@ def _aliases(node: Node) -> Iterator[Node]:
 
 
 def _untouched(part: Part, kept: set[int]) -> None:
-    """Collect the anchored nodes that stand as they stood, and those edited only by writing aliases out."""
+    """Collect the anchored nodes that are unchanged, and those edited only by writing aliases out."""
     if isinstance(part, Node):
         kept.update(id(node) for node in _anchored(part))
     elif isinstance(part, Live):
