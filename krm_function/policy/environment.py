@@ -19,7 +19,7 @@ from krm_function.policy.tokens import (
     CONTROLLED,
     FIELDS,
     LISTS,
-    check_plain,
+    has_no_tokens,
     expanded,
     matchable_variable,
     token_marker,
@@ -96,7 +96,7 @@ def _value_of_key(context: _Context, selector: Mapping[str, Any], kind: str, at:
     name, key = selector["name"], selector["key"]
     value = pairs.get(key)
     if value is not None:
-        check_plain((value,), context.pod, at, context.findings)
+        has_no_tokens((value,), context.pod, at, context.findings)
     elif not selector.get("optional"):
         where = context.pod.spec_path + at
         context.findings.append(finding("CC0603", context.pod.ref, where, kind=kind, name=name, key=key))
@@ -111,7 +111,7 @@ def _all_pairs(context: _Context, source: Mapping[str, Any], at: Path) -> list[t
         selector = source.get(key)
         if selector is not None:
             found = _pairs(context, selector, kind, (*at, key)) or {}
-            check_plain((prefix, *found, *found.values()), context.pod, (*at, key), context.findings)
+            has_no_tokens((prefix, *found, *found.values()), context.pod, (*at, key), context.findings)
             out += [(prefix + name, value) for name, value in found.items()]
     return out
 
@@ -159,5 +159,5 @@ def _value_of_field(context: _Context, field_path: str, at: Path) -> str | None:
     else:
         context.findings.append(problem(pod, at, "CC0601.field-path", field_path=field_path))
         return None
-    check_plain((value,), pod, at, context.findings)
+    has_no_tokens((value,), pod, at, context.findings)
     return str(value)

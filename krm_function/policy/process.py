@@ -14,7 +14,7 @@ from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References
 from krm_function.policy.tokens import (
-    check_plain,
+    has_no_tokens,
     escaped_argument,
     expand,
     expanded,
@@ -53,7 +53,7 @@ def process(
     findings: list[Finding] = []
     own = environment(container, pod, references, at, findings)
     env = _image_env(image)
-    check_plain(env, pod, (*at, "image"), findings)
+    has_no_tokens(env, pod, (*at, "image"), findings)
     if container.get("tty"):
         env.append("TERM=xterm")
     env.append("HOSTNAME=" + token_marker("host-name"))
@@ -102,7 +102,7 @@ def _arguments(
         out += image.get("Entrypoint") or ()
         if not args:
             out += image.get("Cmd") or ()
-        check_plain(out, pod, (*at, "image"), findings)
+        has_no_tokens(out, pod, (*at, "image"), findings)
         out = [escaped_argument(text) for text in out]
     for key, texts in (("command", command), ("args", args)):
         for index, text in enumerate(texts):

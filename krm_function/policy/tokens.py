@@ -105,18 +105,18 @@ def with_services(text: str, known: Mapping[str, str], *, links: bool) -> Mappin
 
 def expanded(text: str, known: Mapping[str, str], pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
     """Expand a text of the pod spec; "" and a finding if it has a hand-written token before or after."""
-    if not check_plain((text,), pod, at, findings):
+    if not has_no_tokens((text,), pod, at, findings):
         return ""
     if "$" not in text:
         return text
     links = pod.spec.get("enableServiceLinks") is not False
     out = expand(text, with_services(text, known, links=links))
     if out is not text:
-        check_plain((_MARKER.sub("?", out),), pod, at, findings)
+        has_no_tokens((_MARKER.sub("?", out),), pod, at, findings)
     return out
 
 
-def check_plain(texts: Iterable[str], pod: PodMetadata, at: Path, findings: list[Finding]) -> bool:
+def has_no_tokens(texts: Iterable[str], pod: PodMetadata, at: Path, findings: list[Finding]) -> bool:
     """Whether no text has a hand-written token or a NUL, which no process can have; appends a finding for the first."""
     for text in texts:
         found = re.search(_HAND_WRITTEN, text) if "$(" in text else None

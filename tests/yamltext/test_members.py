@@ -186,6 +186,37 @@ def test_a_record_that_does_not_read_back_costs_only_its_own_member_the_old_byte
     assert re.findall("class: (.*)", text) == ["'old'", "older", "'old'"]
 
 
+def test_a_member_that_needs_a_larger_edit_costs_only_its_own_comments() -> None:
+    """Without its last item, the list of the first member would end with a literal that keeps the blank line."""
+    first = "- list:\n  - |+\n    x\n  - y\n\n  kind: A # kept\n"
+    document = parse(HEAD + first + POD.format(name="b").replace("    - a", "    # kept\n    - a"))
+    members = [
+        MemberChanges(("items", 0), [Change(("list", 1), "remove")], AT),
+        MemberChanges(("items", 1), RENDER, AT),
+    ]
+    text, _ = splice_members(document, members)
+    assert "- list:\n  - |\n    x\n\n  kind: A # kept\n" in text
+    assert "    list:\n    - name: init\n    # kept\n    - a\n" in text
+    assert text == one_by_one(document, members)[0]
+
+
+def test_anchors_that_members_hand_on_are_followed_from_member_to_member() -> None:
+    text = HEAD + "- a: &a\n    x: 1\n- a: *a\n  b: &b\n    k: 0x2\n    z: [1]\n- b: *b\n"
+    document = parse(text)
+    members = [
+        MemberChanges(("items", 0), [Change(("a", "x"), "set", 2)], AT),
+        MemberChanges(("items", 1), [Change(("b", "z", 0), "set", 3)], AT),
+        MemberChanges(("items", 2), [Change(("b", "new"), "set", 4)], AT),
+    ]
+    rendered, outcomes = splice_members(document, members)
+    assert rendered == one_by_one(document, members)[0]
+    assert '- b: {"k": 0x2, "z": [1], "new": 4}' in rendered
+    assert same(
+        [outcome.value for outcome in outcomes if isinstance(outcome, EditedMember)][2],
+        {"b": {"k": 2, "z": [1], "new": 4}},
+    )
+
+
 def test_an_alias_that_loses_its_anchor_is_written_out_and_no_undo_record_says_so() -> None:
     text = HEAD + "- spec: &s\n    class: old\n    size: 0x10\n- spec: *s\n- spec: *s\n"
     document = parse(text)

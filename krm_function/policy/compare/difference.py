@@ -81,7 +81,7 @@ def truncated(what: str) -> str:
     return ARROW.join(f"{part[:LONGEST]}…" if len(part) > LONGEST else part for part in what.split(ARROW))
 
 
-def unknown_field(old: Any, new: Any) -> Iterator[FieldChange]:
+def unknown_value(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare a field of unknown effect: any difference counts as weaker. Values are not shown."""
     if not equal_json(old, new):
         yield FieldChange("added" if old is None else "removed" if new is None else "changed", "", WEAKER, CANNOT_TELL)
@@ -90,7 +90,7 @@ def unknown_field(old: Any, new: Any) -> Iterator[FieldChange]:
 def setting(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare a field of the settings like an unknown one, but show its values, since none is a variable's."""
     what = both_texts(old, new) if old is not None and new is not None else as_text(new if old is None else old)
-    yield from (change._replace(what=what) for change in unknown_field(old, new))
+    yield from (change._replace(what=what) for change in unknown_value(old, new))
 
 
 def exact(why: str) -> Compare:
@@ -108,7 +108,7 @@ def flag(weaker: bool, opens: str, closes: str) -> Compare:
 
     def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not all(value is None or isinstance(value, bool) for value in (old, new)):
-            yield from unknown_field(old, new)
+            yield from unknown_value(old, new)
         elif bool(old) != bool(new):
             opened = bool(new) == weaker
             yield FieldChange(
@@ -124,7 +124,7 @@ def unordered_list(more: Verdict, added: str, removed: str, name: Callable[[Any]
 
     def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not all(value is None or isinstance(value, list) for value in (old, new)):
-            yield from unknown_field(old, new)
+            yield from unknown_value(old, new)
             return
         before, after = Counter(map(canonical_json, old or ())), Counter(map(canonical_json, new or ()))
         shown = {canonical_json(value): name(value) for value in (*(old or ()), *(new or ()))}
@@ -141,7 +141,7 @@ def pairs(added: str, removed: str, changed: str) -> Compare:
 
     def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not all(value is None or isinstance(value, dict) for value in (old, new)):
-            yield from unknown_field(old, new)
+            yield from unknown_value(old, new)
             return
         before, after = old or {}, new or {}
         for key in sorted(before.keys() | after.keys()):
@@ -160,7 +160,7 @@ def ranked(weakest_last: tuple[str, ...], weaker: str, stronger: str) -> Compare
 
     def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if old not in weakest_last or new not in weakest_last:
-            yield from unknown_field(old, new)
+            yield from unknown_value(old, new)
         elif old != new:
             down = weakest_last.index(new) > weakest_last.index(old)
             yield FieldChange(
@@ -175,7 +175,7 @@ def bits(more: str, fewer: str) -> Compare:
 
     def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not all(isinstance(value, int) and not isinstance(value, bool) for value in (old, new)):
-            yield from unknown_field(old, new)
+            yield from unknown_value(old, new)
         elif old != new:
             opened = bool(new & ~old)
             yield FieldChange(

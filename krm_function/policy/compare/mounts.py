@@ -19,7 +19,7 @@ from krm_function.policy.compare.difference import (
     both_texts,
     canonical_json,
     equal_json,
-    unknown_field,
+    unknown_value,
     worst,
 )
 
@@ -52,7 +52,7 @@ UNCHECKED = ("io.katacontainers.pkg.oci.bundle_path",)  # no rule reads it: docs
 def compare_mounts(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare OCI.Mounts by destination; a host may omit each (docs/facts/kata-rules.md#mounts-and-storages)."""
     if not all(value is None or (isinstance(value, list) and all(map(_a_mount, value))) for value in (old, new)):
-        yield from unknown_field(old, new)
+        yield from unknown_value(old, new)
         return
     gone, came = _unmatched(maps(old), maps(new))
     for destination in sorted({one["destination"] for one in (*gone, *came)}):
@@ -69,7 +69,7 @@ def compare_mounts(old: Any, new: Any) -> Iterator[FieldChange]:
 def compare_storages(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare the volumes that the agent mounts for a container; image storages are compared in images.py."""
     if not all(value is None or (isinstance(value, list) and all(map(_a_map, value))) for value in (old, new)):
-        yield from unknown_field(old, new)
+        yield from unknown_value(old, new)
         return
     gone, came = _unmatched(maps(old), maps(new))
     for one in gone:
@@ -84,7 +84,7 @@ def compare_annotations(old: Any, new: Any) -> Iterator[FieldChange]:
     Source: docs/facts/kata-rules.md#create-container.
     """
     if not all(value is None or isinstance(value, dict) for value in (old, new)):
-        yield from unknown_field(old, new)
+        yield from unknown_value(old, new)
         return
     before, after = old or {}, new or {}
     for key in sorted(before.keys() | after.keys()):

@@ -29,7 +29,7 @@ from krm_function.policy.compare.difference import (
     ranked,
     setting,
     truncated,
-    unknown_field,
+    unknown_value,
     unordered_list,
 )
 from krm_function.policy.compare.images import compare_images, without_image
@@ -199,10 +199,10 @@ def _compared(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
     for name in sorted((old.data.keys() | new.data.keys()) - {POLICY}):
         found += [
             _difference("", f"initdata file {as_text(name)}", one)
-            for one in unknown_field(old.data.get(name), new.data.get(name))
+            for one in unknown_value(old.data.get(name), new.data.get(name))
         ]
     if old.algorithm != new.algorithm:
-        found += [_difference("", "initdata algorithm", one) for one in unknown_field(old.algorithm, new.algorithm)]
+        found += [_difference("", "initdata algorithm", one) for one in unknown_value(old.algorithm, new.algorithm)]
     if rules_of(old.data[POLICY]) != rules_of(new.data[POLICY]):
         why = "other rules: what they allow cannot be measured by the data"
         found.append(Difference("", "rules", "changed", "", WEAKER, why))
@@ -255,7 +255,7 @@ def _walk(table: Mapping[Path, FieldRule], path: Path, old: Any, new: Any, conta
     elif {type(old), type(new)} == {dict, type(None)} and any(known[: len(path)] == path for known in table):
         yield from _walk(table, path, old or {}, new or {}, container)
     elif not equal_json(old, new):
-        compare_it = setting if path[:1] in SETTINGS else unknown_field
+        compare_it = setting if path[:1] in SETTINGS else unknown_value
         yield from (_difference(container, as_text(dotted(path)), change) for change in compare_it(old, new))
 
 

@@ -16,7 +16,7 @@ from krm_function.policy.compare.difference import (
     Verdict,
     as_text,
     both_texts,
-    unknown_field,
+    unknown_value,
 )
 
 # a token that a rule replaces by a value of the host; the two excluded ones are the pod's (docs/facts/kata.md#tokens)
@@ -27,7 +27,7 @@ _CAPABILITY_SETS = ("Ambient", "Bounding", "Effective", "Inheritable", "Permitte
 def compare_command(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare Process.Args in order; a `$(node-name)` in a word allows any value."""
     if not all(_texts(value) for value in (old, new)):
-        yield from unknown_field(old, new)
+        yield from unknown_value(old, new)
         return
     before, after = old or [], new or []
     if before == after:
@@ -47,7 +47,7 @@ def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
     another literal value      different    the host's choice for a literal one    weaker, the reverse stronger
     """
     if not all(_texts(value) for value in (old, new)):
-        yield from unknown_field(old, new)
+        yield from unknown_value(old, new)
         return
     before, after = _by_name(old or []), _by_name(new or [])
     for name in sorted(before.keys() | after.keys()):
@@ -71,12 +71,12 @@ def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
 def compare_user(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare Process.User, whose members are numbers; 0 is root."""
     if not isinstance(old, dict) or not isinstance(new, dict):
-        yield from unknown_field(old, new)
+        yield from unknown_value(old, new)
         return
     for key, who in (("UID", "root"), ("GID", "the root group")):
         before, after = old.get(key), new.get(key)
         if not _number(before) or not _number(after):
-            yield from (change._replace(field=f"user {key}") for change in unknown_field(before, after))
+            yield from (change._replace(field=f"user {key}") for change in unknown_value(before, after))
         elif before != after:
             verdict: Verdict = WEAKER if after == 0 else STRONGER if before == 0 else DIFFERENT
             why = {WEAKER: f"the process is {who}", STRONGER: f"the process is no longer {who}"}
@@ -84,7 +84,7 @@ def compare_user(old: Any, new: Any) -> Iterator[FieldChange]:
             yield FieldChange("changed", f"{key} {before} -> {after}", verdict, text)
     groups = [value.get("AdditionalGids") or [] for value in (old, new)]
     if not all(isinstance(value, list) and all(map(_number, value)) for value in groups):
-        yield from (change._replace(field="user AdditionalGids") for change in unknown_field(*groups))
+        yield from (change._replace(field="user AdditionalGids") for change in unknown_value(*groups))
     else:
         for number in sorted(set(groups[0]) ^ set(groups[1])):
             if number in groups[1]:
@@ -92,7 +92,7 @@ def compare_user(old: Any, new: Any) -> Iterator[FieldChange]:
             else:
                 yield FieldChange("removed", f"group {number}", STRONGER, "the process is in one group less")
     for key in sorted((old.keys() | new.keys()) - {"UID", "GID", "AdditionalGids"}):
-        yield from (change._replace(field=f"user {key}") for change in unknown_field(old.get(key), new.get(key)))
+        yield from (change._replace(field=f"user {key}") for change in unknown_value(old.get(key), new.get(key)))
 
 
 def compare_capabilities(old: Any, new: Any) -> Iterator[FieldChange]:
@@ -101,7 +101,7 @@ def compare_capabilities(old: Any, new: Any) -> Iterator[FieldChange]:
         isinstance(value, dict) and all(_texts(value.get(name)) for name in _CAPABILITY_SETS) for value in (old, new)
     ]
     if not all(shapes) or (old.keys() | new.keys()) - set(_CAPABILITY_SETS):
-        yield from unknown_field(old, new)
+        yield from unknown_value(old, new)
         return
     came: dict[str, list[str]] = {}
     went: dict[str, list[str]] = {}

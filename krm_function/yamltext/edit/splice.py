@@ -99,10 +99,25 @@ def _with_foreign_alias(document: Document, members: Sequence[MemberChanges]) ->
 
 def _spliced_alone(document: Document, member: MemberChanges) -> tuple[str, EditedMember | YamlError]:
     try:
-        text, (outcome,) = _spliced(document, [member])
+        text, (outcome,) = _spliced(_written_out(document, member.root), [member])
     except YamlError as problem:
         return document.text, problem
     return text, outcome
+
+
+def _written_out(document: Document, root: Path) -> Document:
+    """Replace an alias on the path to an object by what it stands for, which no undo record takes back."""
+    behind = next(
+        (root[:size] for size in range(1, len(root)) if _node_at(document.node, root[: size + 1]) is None), ()
+    )
+    if document.node is None or not behind:
+        return document
+    value = document.value
+    for part in behind:
+        value = value[part]
+    changes = [Change(behind, "set", None), Change(behind, "set", value)]  # the same value alone is no change
+    text, _ = rewrite(document, lambda node, _: _edited(node, (), changes), lambda _: document.value)
+    return parse(text, line=document.line)
 
 
 def _spliced_together(

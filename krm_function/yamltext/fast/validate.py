@@ -35,7 +35,7 @@ class Header:
 
     def __init__(self, opening: str, margin: str) -> None:
         """Compile the two patterns."""
-        second = r"\3(?:name\b|[\"'?&!*])"
+        second = r"\3(?:name\b|[\"'?&!*<])"
         self.first = re.compile(
             opening + r"apiVersion: ([A-Za-z][A-Za-z0-9./-]*+)\n"
             rf"{margin}kind: ([A-Za-z]++)\n{margin}metadata:\n(?=({margin} ++))"
