@@ -11,12 +11,16 @@ background jobs) have their default effect again, since programs under test inhe
 """
 
 import gc
+import importlib
 import os
+import pkgutil
 import signal
 
 import pytest
 from hypothesis import settings
 
+import helm_plugin
+import krm_function
 from tests.case_ids import id_of
 from tests.selection import COLLECTED, NIGHTLY, Collected
 
@@ -63,8 +67,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[COLLECTED] = Collected(every, list(items))
 
 
-def pytest_collection_finish() -> None:
-    """Do not let the collector of garbage walk over thousands of test items again and again."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Make what a test does independent of the tests before it, and keep the garbage collector off the test items.
+
+    Hypothesis draws from the constants of all modules that are loaded: with a module that an earlier test has loaded
+    it tries other examples. So all are loaded.
+    """
+    if not session.config.option.collectonly:
+        for package in (krm_function, helm_plugin):
+            for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+                if not module.name.endswith("__main__"):
+                    importlib.import_module(module.name)
     gc.collect()
     gc.freeze()
 

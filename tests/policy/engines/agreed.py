@@ -48,20 +48,29 @@ def engines() -> tuple[Engine, ...]:
 
 
 @functools.lru_cache(maxsize=64)
-def asked_about(policy: str, *, quick: bool = False) -> tuple[Engine, ...]:
-    """The engines that have to agree on a policy. quick: as for `ask`."""
+def asked_about(policy: str, *, quick: bool = False, older: bool = True) -> tuple[Engine, ...]:
+    """The engines that have to agree on a policy. quick, older: as for `ask`."""
     gone = {RegoCpp.name} if quick else set()
-    if not PUBLISHED.admit(policy):
+    if not older or not PUBLISHED.admit(policy):
         gone.add("regorus")
     return tuple(engine for engine in engines() if engine.name not in gone)
 
 
-def ask(policy: str, entry_point: str, state: Json, request: Any, what: str = "", *, quick: bool = False) -> Answer:
+def ask(
+    policy: str,
+    entry_point: str,
+    state: Json,
+    request: Any,
+    what: str = "",
+    *,
+    quick: bool = False,
+    older: bool = True,
+) -> Answer:
     """What all engines say of a rule; raises Disagreement if they do not say the same.
 
-    what: for the corpus. quick: leave out rego-cpp, also when it is its turn.
+    what: for the corpus. quick: leave out rego-cpp, also when it is its turn. older: ask the older regorus as well.
     """
-    asked = asked_about(policy, quick=quick or not TURNS.due())
+    asked = asked_about(policy, quick=quick or not TURNS.due(), older=older)
     answers = [engine.ask(policy, entry_point, state, request) for engine in asked]
     for engine, answer in zip(asked, answers, strict=True):
         if not answer.same(answers[0]):
