@@ -80,9 +80,13 @@ def test_spellings_of_a_workload(shop: Shop, output: str, name: str) -> None:
 @pytest.mark.parametrize(
     "name, problem, hint",
     [
-        ("web", "web is no address", "did you mean Deployment/shop/web?"),
-        ("Deployment/", "Deployment/ is no address", "did you mean"),
-        ("a/b/c/d", "a/b/c/d is no address", "use one of StatefulSet/shop/coordinator, Deployment/shop/web"),
+        ("web", "web is not a workload name (KIND/NAME, e.g. Deployment/web)", "did you mean Deployment/shop/web?"),
+        ("Deployment/", "Deployment/ is not a workload name (KIND/NAME, e.g. Deployment/web)", "did you mean"),
+        (
+            "a/b/c/d",
+            "a/b/c/d is not a workload name (KIND/NAME, e.g. Deployment/web)",
+            "use one of StatefulSet/shop/coordinator, Deployment/shop/web",
+        ),
         ("Deploymnt/web", "Deploymnt/web is not in the input", "did you mean Deployment/shop/web?"),
         ("Service/web", "Service/web is not in the input", "did you mean Deployment/shop/web?"),
         ("Deployment/wbe", "Deployment/wbe is not in the input", "did you mean Deployment/shop/web?"),

@@ -70,12 +70,11 @@ def test_what_is_no_string_map(config: KubeObject, problem: str) -> None:
 
 
 def test_keys_are_the_text_that_was_written_too() -> None:
-    text = 'data: {n: 3, y: "4", 0x10: a, "off": b, null: c, plain: d}'
+    text = 'data: {n: 3, y: "4", 0x10: a, "off": b, plain: d}'
     assert config_map_data(config(text)) == {
         "n": "3",
         "y": "4",
         "0x10": "a",
         "off": "b",
-        "null": "c",
         "plain": "d",
     }
