@@ -77,5 +77,5 @@ def empty_finding(problem: EmptyProblem, command: str, workload: str = "") -> Fi
     if problem.path:
         return finding("CC0109.file", file=problem.path, command=command)
     if workload and os.path.isfile(workload):
-        return finding("CC0109.workload", command=command, file=workload)
+        return finding("CC0109.workload", command=command, text=workload)
     return finding("CC0109.pipe", command=command)

@@ -36,7 +36,7 @@ ROWS: dict[str, Row] = {
             ),
             "file": ("", "look at what writes this file, or give {command} another one"),
             "pipe": ("", "check the command before the pipe for errors, or name files: {command} FILE"),
-            "workload": ("", "{file} was read as WORKLOAD; write {command} KIND/NAME {file}"),
+            "workload": ("", "{text} was read as WORKLOAD; write {command} KIND/NAME {text}"),
         },
     ),
     "CC0110": Row(
