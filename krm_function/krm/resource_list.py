@@ -98,9 +98,12 @@ class ResourceList:
     def add(self, value: Mapping[str, Any] | KubeObject) -> KubeObject:
         """Append an object, of plain data or made with `KubeObject.from_value`; it takes the style of the list.
 
-        The data is live: what is changed in it later is written as well. Raises ValueError for an object of a list.
+        The data is live: what is changed in it later is written as well. Raises ValueError for an object of a list,
+        MisuseError for one without apiVersion or kind.
         """
         item = value if isinstance(value, KubeObject) else KubeObject.from_value(value)
+        if not (item.api_version and item.kind):
+            raise MisuseError("an object that is added needs apiVersion and kind")
         if item.line or item in self._items:
             raise ValueError("the object is part of a list already")
         self._items.append(item)

@@ -7,6 +7,7 @@ results only, so errors come first.
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
+from krm_function.krm.errors import MisuseError
 from krm_function.krm.result import FieldPath, File, Result, Severity
 
 RANK: dict[str, int] = {"error": 0, "warning": 1, "info": 2}
@@ -22,12 +23,14 @@ class Describable(Protocol):
 class Results:
     """The results of one run, in the order in which they were added.
 
-    bug: whether the function stopped by a fault of its own; `run` sets it, `exit_code` is 70 then.
+    bug: whether the function stopped by a fault of its own; `run` sets it, `exit_code` is 70 then. cause: the exception
+    that stopped it, with its traceback.
     """
 
     def __init__(self, results: Iterable[Result] = ()) -> None:
         """Begin with `results`."""
         self.bug = False
+        self.cause: BaseException | None = None
         self._results: list[Result] = []
         self.extend(results)
 
@@ -94,6 +97,10 @@ class Results:
 
 
 def _result(message: str, severity: Severity, about: Describable | None, path: FieldPath) -> Result:
+    if not isinstance(message, str):
+        raise MisuseError(f"a message is a text, and comes first, not {type(message).__name__}")
+    if about is not None and not hasattr(about, "result"):
+        raise MisuseError(f"a result is about an object or a sub-object of the list, not {type(about).__name__}")
     return Result(message, severity) if about is None else about.result(message, severity, path)
 
 

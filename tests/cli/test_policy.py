@@ -80,9 +80,13 @@ def test_spellings_of_a_workload(shop: Shop, output: str, name: str) -> None:
 @pytest.mark.parametrize(
     "name, problem, hint",
     [
-        ("web", "web is no address", "did you mean Deployment/shop/web?"),
-        ("Deployment/", "Deployment/ is no address", "did you mean"),
-        ("a/b/c/d", "a/b/c/d is no address", "use one of StatefulSet/shop/coordinator, Deployment/shop/web"),
+        ("web", "web is not a workload name (KIND/NAME, e.g. Deployment/web)", "did you mean Deployment/shop/web?"),
+        ("Deployment/", "Deployment/ is not a workload name (KIND/NAME, e.g. Deployment/web)", "did you mean"),
+        (
+            "a/b/c/d",
+            "a/b/c/d is not a workload name (KIND/NAME, e.g. Deployment/web)",
+            "use one of StatefulSet/shop/coordinator, Deployment/shop/web",
+        ),
         ("Deploymnt/web", "Deploymnt/web is not in the input", "did you mean Deployment/shop/web?"),
         ("Service/web", "Service/web is not in the input", "did you mean Deployment/shop/web?"),
         ("Deployment/wbe", "Deployment/wbe is not in the input", "did you mean Deployment/shop/web?"),
@@ -263,7 +267,9 @@ def resealed_rules(rendered: bytes) -> bytes:
 
 
 def test_no_weaker_prints_no_other_infos(shop: Shop, output: str) -> None:
-    assert shop("check", output, "--no-weaker", output).stderr.startswith("checked 2 Contrast workloads\nnot compared")
+    assert shop("check", output, "--no-weaker", output).stderr.startswith(
+        "checked 2 Contrast workloads\nnot checked without --config"
+    )
 
 
 def variations(rendered: bytes) -> dict[str, tuple[bytes, bytes, str]]:
@@ -313,3 +319,13 @@ def test_names_with_control_characters_are_shown_escaped(shop: Shop, output: str
     assert text.replace("\n", "").isprintable()
     data = json.loads(policy_diff_json(compared))
     assert data["workloads"][0]["differences"][0]["what"].isprintable()
+
+
+@pytest.mark.parametrize("command", ["show", "compare"])
+def test_a_file_in_the_place_of_the_workload_is_named(shop: Shop, output: str, command: str) -> None:
+    more = ("--genpolicy", "genpolicy") if command == "compare" else ()
+    run = shop("policy", command, output, *more)
+    assert (run.code, run.stdout) == (1, b"")
+    name = f"contrast-krm policy {command} KIND/NAME {output}"
+    assert f"  hint: {output} was read as WORKLOAD; write {name}\n" in run.stderr
+    assert "was read as WORKLOAD" not in shop("policy", command, WEB, *more).stderr

@@ -44,8 +44,8 @@ def found(*values: Any) -> list[tuple[int, str]]:
 
 def test_each_finding_names_the_other_place() -> None:
     assert found(MAP, changed(POD, name="b"), MAP) == [
-        (1, "ConfigMap shop/a stands in the input twice, also at in.yaml:17"),
-        (17, "ConfigMap shop/a stands in the input twice, also at in.yaml:1"),
+        (1, "ConfigMap shop/a is in the input twice, also at in.yaml:17"),
+        (17, "ConfigMap shop/a is in the input twice, also at in.yaml:1"),
     ]
 
 
