@@ -7,20 +7,30 @@ BIN      := .venv/bin
 QUICK    := examples/quickstart
 DEMO     := out/quickstart
 PIP      := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+PYTEST   := $(if $(PROPERTY_SEED),HYPOTHESIS_RANDOM=1 )$(BIN)/python -m pytest \
+            $(if $(PROPERTY_SEED),--hypothesis-seed=$(PROPERTY_SEED))
+XDIST    := -n $(WORKERS) --dist worksteal  # neighbours share what is set up once for a file; nobody waits at the end
+LOCK     ?= --upgrade
+LOCKED   := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
+            --no-annotate --custom-compile-command 'make lock' --no-emit-package contrast-krm --group build $(LOCK)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint tools docs bench bench-policy fuzz clean
+.PHONY: help demo test nightly nightly-tests coverage lint tools docs bench bench-policy fuzz dist lock clean
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
 	@echo "make test   everything CI checks: linters, types, the real tools, all tests"
+	@echo "make nightly  all tests with all their cases and new examples; then make fuzz with a new seed"
 	@echo "make lint   linters and types only"
+	@echo "make coverage  all tests, and how much of the code they run"
 	@echo "make tools  build the pinned kustomize, Helm, registry, OPA, containerd, go-yaml, Kubernetes' defaults, Go's readers, two regorus into the cache, fetch Chromium, find kpt"
 	@echo "make docs   write the generated pages and pictures of docs/"
 	@echo "make bench  measure speed and memory"
 	@echo "make bench-policy  count policy requests on the engines, score the rules by what the tests notice"
 	@echo "make fuzz   ten million mutants, or an hour, of hostile streams: what Go reads against what we read"
+	@echo "make dist   build the wheel and the source distribution"
+	@echo "make lock   renew the lock files of requirements/"
 	@echo "make clean  remove what was made here, the virtual environment excepted"
 
 demo: .venv/installed
@@ -33,14 +43,43 @@ demo: .venv/installed
 	@echo "rendered resources: $(DEMO)/rendered.yaml"
 	@echo "manifest:           $(DEMO)/manifest.json"
 
+# PROPERTY_SEED=number: other examples for the property tests than the usual ones, and which
 test: lint tools
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(PYTEST) $(XDIST)
+
+# what CI runs every night; PROPERTY_SEED=number repeats a run
+nightly nightly-tests: export PROPERTY_SEED := $(or $(PROPERTY_SEED),$(shell date +%Y%m%d))
+nightly: nightly-tests
+	$(MAKE) fuzz FUZZ_SEED=$$PROPERTY_SEED
+
+nightly-tests: lint tools
+	$(BIN)/python -m pytest $(XDIST) --nightly --hypothesis-seed=$$PROPERTY_SEED
+
+# Some tests look at their own process (the modules it has loaded, its time) and fail while it is traced: here only the
+# figure counts, and `make test` judges the tests.
+coverage: .venv/installed-dev tools
+	@rm -rf out/coverage && mkdir -p out/coverage
+	-$(BIN)/coverage run -m pytest $(XDIST)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage html --quiet
+	$(BIN)/coverage report
+
+# the wheel and the source distribution, by the build backend of the lock file
+dist: .venv/installed
+	rm -rf dist
+	$(BIN)/hatchling build --directory dist
+
+# newest versions that pyproject.toml allows, for all Pythons; LOCK=--upgrade-package=NAME renews one of them
+lock: .venv/installed-dev
+	$(LOCKED) --extra lock --extra html --extra settings --extra completion --output-file requirements/run.txt
+	$(LOCKED) --extra dev --output-file requirements/dev.txt
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tools.workflows
 
 tools: | $(BIN)/python
 	@$(BIN)/python -m tools
@@ -63,12 +102,15 @@ clean:
 	rm -rf out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find krm_function helm_plugin tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv/installed: pyproject.toml | $(BIN)/python
-	$(PIP) -e .
+# from the lock files alone: they hold the build backend, too
+.venv/installed: requirements/run.txt pyproject.toml | $(BIN)/python
+	$(PIP) --require-hashes -r requirements/run.txt
+	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
-.venv/installed-dev: pyproject.toml | $(BIN)/python
-	$(PIP) -e '.[dev]'
+.venv/installed-dev: requirements/dev.txt pyproject.toml | $(BIN)/python
+	$(PIP) --require-hashes -r requirements/dev.txt
+	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@ .venv/installed
 
 $(BIN)/python:

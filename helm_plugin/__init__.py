@@ -1,1 +1,1 @@
-"""The Helm post-renderer: what is special about Helm's stream, the Helm 4 plugin manifest and its launcher."""
+"""The Helm post-renderer: the codec of Helm's stream, and the manifest of the Helm 4 plugin."""

@@ -1,8 +1,10 @@
-"""Helm's stream: documents as Helm 3 and Helm 4 hand them over (krm.md 4).
+"""Decode and encode the stream of documents that Helm 3 and Helm 4 send to a post-renderer.
 
-Rule of this file: what Helm uses to find its documents again survives. Helm 3 marks each with a `# Source:` line, Helm
-4 with an annotation; new objects get the same mark, beside the templates of the chart. Helm 4 can leave aliases whose
-anchor is in another document: they are written out, since Helm itself cannot read them back.
+Sources: docs/facts/helm.md#helm-3-stream, docs/facts/helm.md#helm-4-stream.
+
+Rule of this file: what Helm uses to find its documents again is kept. Helm 3 writes a `# Source:` line above each, Helm
+4 an annotation; new objects get the same, as templates of the chart. Helm 4 can leave aliases whose anchor is in
+another document: they are written out, since Helm itself cannot read them back.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +24,7 @@ def decode_helm(source: Source) -> Stream:
 
 
 def encode_helm(stream: Stream, texts: Sequence[str | None], added: Iterable[Any]) -> Iterator[bytes]:
-    """The stream with new texts; added objects are marked as templates of the chart, in the way of the calling Helm."""
+    """The stream with new texts; added objects name a template of the chart, as the calling version of Helm does."""
     added = tuple(added)
     chart = _chart_of_helm_4(stream) if added else ""
     if chart:

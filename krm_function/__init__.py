@@ -1,6 +1,6 @@
 """contrast-krm: `contrast generate` as a declarative pipeline plugin.
 
-Packages and their contracts: docs/architecture.md.
+Packages and their contracts: docs/architecture.md. What of this is public: docs/reference/public-api.md.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"  # the one place; pyproject.toml reads it, tests compare the plugin manifests and the image

@@ -4,11 +4,16 @@ Rule of this file: whatever we use of PyYAML comes from here. Its C parser wants
 the names of eight exceptions. `import yaml` also loads the parsers and dumpers written in Python and compiles their
 patterns, which takes twice as long as the start of the interpreter. So the package is put in place unread; it reads
 itself when somebody asks it for more, and from then on is the PyYAML that everybody knows.
+
+That uses the layout of PyYAML 6.0 (`WANTED`, as pyproject.toml bounds it), which is not public. Where it is another
+one, or PyYAML was built without libyaml, importing this module raises an ImportError with the name `yaml`: what is
+wrong in its first line, what to do in its second.
 """
 
 import sys
 from types import ModuleType
 
+WANTED = "pyyaml>=6.0.2,<6.1"
 _RAISED = {
     "reader": "ReaderError",
     "scanner": "ScannerError",
@@ -63,24 +68,41 @@ def _put_in_place() -> None:
         setattr(package, module, type(module, (), {name: error}))
 
 
-if "yaml" not in sys.modules:
-    _put_in_place()
+def _unusable(problem: Exception) -> ImportError:
+    """Return the error of an installation without a PyYAML that can be used here; `problem` is what came of trying."""
+    from importlib.metadata import PackageNotFoundError, version
 
-from yaml._yaml import CParser  # noqa: E402
-from yaml.error import MarkedYAMLError, YAMLError  # noqa: E402
-from yaml.events import (  # noqa: E402
-    AliasEvent,
-    DocumentEndEvent,
-    DocumentStartEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-    StreamEndEvent,
-)
+    if isinstance(sys.modules.get("yaml"), _Unread):
+        del sys.modules["yaml"]  # whoever imports it next gets the whole package, or its own error
+    try:
+        found = f"PyYAML {version('pyyaml')} cannot be used: {problem}"
+    except PackageNotFoundError:
+        found = f"PyYAML is not there: {problem}"
+    remedy = f"install it as a wheel, or build it with libyaml's headers present: pip install '{WANTED}'"
+    return ImportError(f"{found}\n  hint: {remedy}", name="yaml")
 
-ReaderError = sys.modules["yaml"].reader.ReaderError
+
+try:
+    if "yaml" not in sys.modules:
+        _put_in_place()
+
+    from yaml._yaml import CParser
+    from yaml.error import MarkedYAMLError, YAMLError
+    from yaml.events import (
+        AliasEvent,
+        DocumentEndEvent,
+        DocumentStartEvent,
+        MappingEndEvent,
+        MappingStartEvent,
+        ScalarEvent,
+        SequenceEndEvent,
+        SequenceStartEvent,
+        StreamEndEvent,
+    )
+
+    ReaderError = sys.modules["yaml"].reader.ReaderError
+except (ImportError, AttributeError, TypeError) as problem:
+    raise _unusable(problem) from problem
 
 __all__ = [
     "AliasEvent",

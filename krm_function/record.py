@@ -4,6 +4,15 @@ Rule of this file: to type checkers it is `typing.NamedTuple` (see record.pyi), 
 other. The standard one compiles a constructor from source text for every class, which came to a third of the time that
 importing this project took, in every build of every user. Here one constructor serves all classes. Ours may have a
 `functools.cached_property` as well.
+
+Where the body of a class keeps its annotations:
+
+    Python           in the namespace that a metaclass is given
+    3.11 to 3.13     `__annotations__`: field -> type
+    3.14 and newer   `__annotate_func__`: a function that makes that map when it is called with 1, the format VALUE
+                     (PEP 649, PEP 749)
+    any              `__annotations__`, in a module with `from __future__ import annotations`
+    any              neither, in a body without annotations
 """
 
 from collections import _tuplegetter as getter  # type: ignore[attr-defined]  # half the time of a property
@@ -12,6 +21,14 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 _new = tuple.__new__
+_VALUE = 1  # annotationlib.Format.VALUE, whose module would be the slowest of a start
+
+
+def _annotated(namespace: dict[str, Any]) -> tuple[str, ...]:
+    """Return the annotated names of a class body, in their order."""
+    if "__annotate_func__" in namespace:
+        return tuple(namespace["__annotate_func__"](_VALUE))
+    return tuple(namespace.get("__annotations__", ()))
 
 
 class _Meta(type):
@@ -21,7 +38,7 @@ class _Meta(type):
         """Make a class; the fields are those annotated in its body."""
         if "__new__" in namespace:  # the base of all
             return super().__new__(cls, name, bases, namespace)
-        fields = tuple(namespace.get("__annotations__", ()))
+        fields = _annotated(namespace)
         defaults = {field: namespace[field] for field in fields if field in namespace}
         if tuple(defaults) != fields[len(fields) - len(defaults) :]:
             raise TypeError(f"{name}: a field without a default behind one with a default")
@@ -76,11 +93,11 @@ class NamedTuple(tuple[Any, ...], metaclass=_Meta):
         return dict(zip(self._fields, self, strict=True))
 
     def _replace(self, **changed: Any) -> Self:
-        """A record with some fields changed. Raises ValueError for a name that is no field."""
+        """A record with some fields changed. Raises TypeError for a name that is no field (Python: since 3.13)."""
         made = list(self)
         for field, value in changed.items():
             if field not in self._places:
-                raise ValueError(f"{type(self).__name__} has no field {field}")
+                raise TypeError(f"{type(self).__name__} has no field {field}")
             made[self._places[field]] = value
         return _new(type(self), made)
 

@@ -1,17 +1,75 @@
-"""Every run tries the same examples, so that a failure is the change's and not the day's.
+"""Which tests run, and with which examples.
 
-`HYPOTHESIS_RANDOM=1` tries others. Signals that the caller of the tests ignores (`nohup`, a shell's background jobs)
-have their default effect again, since programs under test inherit that.
+| run | tests | examples of property tests, and seeds |
+|---|---|---|
+| `pytest` | all without the marker `nightly` | always the same: a failure is the change's, not the day's |
+| `make test PROPERTY_SEED=7` | the same | those of a seed, which the head of the report names |
+| `pytest --nightly` | all | those of PROPERTY_SEED and `--hypothesis-seed`, else new ones |
+
+`HYPOTHESIS_RANDOM=1` alone tries new ones as well. Signals that the caller of the tests ignores (`nohup`, a shell's
+background jobs) have their default effect again, since programs under test inherit that.
 """
 
+import gc
 import os
 import signal
 
+import pytest
 from hypothesis import settings
+
+from tests.case_ids import id_of
+from tests.selection import COLLECTED, NIGHTLY, Collected
 
 for ignorable, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(ignorable) is signal.SIG_IGN:
         signal.signal(ignorable, usual)
 
-settings.register_profile("steady", derandomize=not os.environ.get("HYPOTHESIS_RANDOM"), deadline=None)
-settings.load_profile("steady")
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    return id_of(val)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--nightly", action="store_true", help="run the tests marked nightly as well, with new examples")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[NIGHTLY] = config.getoption("--nightly")
+    settings.register_profile("contrast-krm", derandomize=not random_examples(config), deadline=None)
+    settings.load_profile("contrast-krm")
+
+
+def random_examples(config: pytest.Config) -> bool:
+    return config.stash[NIGHTLY] or bool(os.environ.get("HYPOTHESIS_RANDOM"))
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Which examples the property tests try."""
+    if not random_examples(config):
+        return "property tests: the same examples as ever"
+    seed, command = config.getoption("--hypothesis-seed"), "nightly-tests" if config.stash[NIGHTLY] else "test"
+    return (
+        f"property tests: random, {f'replay with make {command} PROPERTY_SEED={seed}' if seed else 'no seed was given'}"
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked nightly, unless all is to run."""
+    every = list(items)
+    if not config.stash[NIGHTLY]:
+        items[:] = [item for item in every if item.get_closest_marker("nightly") is None]
+        config.hook.pytest_deselected(items=[item for item in every if item.get_closest_marker("nightly")])
+    config.stash[COLLECTED] = Collected(every, list(items))
+
+
+def pytest_collection_finish() -> None:
+    """Do not let the collector of garbage walk over thousands of test items again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def nightly(request: pytest.FixtureRequest) -> bool:
+    """Whether a test that loops over a cross product itself is to take all of it."""
+    return request.config.stash[NIGHTLY]

@@ -63,9 +63,9 @@ def test_a_post_renderer_opens_only_the_configuration_it_was_given() -> None:
     assert {line.split()[1] for line in seen} == {f"config/{name}.yaml" for name in ("contrast", "release", "images")}
 
 
-@pytest.mark.parametrize("verb", [("plan",), ("generate",), ("diff",), ("explain", "deploy/web")])
-def test_file_mode_opens_only_the_files_it_was_given_and_writes_none(verb: tuple[str, ...]) -> None:
-    seen = watched(*verb, "resources", "--config", "config")
+@pytest.mark.parametrize("command", [("plan",), ("generate",), ("diff",), ("explain", "deploy/web")])
+def test_file_mode_opens_only_the_files_it_was_given_and_writes_none(command: tuple[str, ...]) -> None:
+    seen = watched(*command, "resources", "--config", "config")
 
     assert {line.split()[0] for line in seen} == {"open"}
     assert {os.path.dirname(line.split()[1]) for line in seen} == {"resources", "config"}

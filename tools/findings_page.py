@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from krm_function.findings import KINDS, Finding, Path, Ref, finding
+from krm_function.findings import Finding, Path, Ref, every_row, finding, row
 from krm_function.report.text import render_text
 from tests.failures import config_cases, issue_cases, pod_cases, text_cases
 from tests.failures.case import Case
@@ -27,7 +27,7 @@ def findings_page() -> str:
     with open(MEANINGS, encoding="utf-8") as file:
         meanings = yaml.safe_load(file)
     cases = first_cases()
-    return "\n\n".join(_entry(code, meanings[code], cases.get(code)) for code in sorted(KINDS))
+    return "\n\n".join(_entry(code, meanings[code], cases.get(code)) for code in sorted(every_row()))
 
 
 def first_cases() -> dict[str, Case]:
@@ -40,22 +40,33 @@ def first_cases() -> dict[str, Case]:
 
 
 def _entry(code: str, about: dict[str, Any], case: Case | None) -> str:
-    kind = KINDS[code]
+    kind = row(code)
     if case is not None:
         example, text = case.name.replace("_", " "), said(case)
     else:
         example, text = "", render_text([made(code, about)], infos=True)
-    told = "{" in kind.hint  # only an example can say what stands in the place of the braces
-    lines = [f"    {line[:LONGEST]}" for line in text.splitlines() if told or not line.startswith("  hint:")]
+    # only an example can say what stands in the place of the braces
+    with_hint = "{" in kind.hint or any(not isinstance(said, str) for said in kind.variants.values())
+    lines = [f"    {line[:LONGEST]}" for line in text.splitlines() if with_hint or not line.startswith("  hint:")]
     parts = [
         f"### {code}",
         f"{kind.severity}: {markdown(' '.join(kind.sentence.split()))}",
         markdown(about["meaning"], code=True),
         f"Example{f' ({example})' if example else ''}:\n\n" + "\n".join(lines),
     ]
-    if kind.hint:
+    if kind.variants:
+        head = "The problem is one of:\n\n" if "{problem}" in kind.sentence else ""
+        parts.append(head + "\n".join(_variant(said) for said in kind.variants.values()))
+    if kind.hint and not (kind.hint == "{remedy}" and kind.variants):
         parts.append(f"Remedy: {markdown(kind.hint)}")
     return "\n\n".join(parts)
+
+
+def _variant(said: str | tuple[str, str]) -> str:
+    """One line of a list: what {problem} may be, and the hint that goes with it if it has its own."""
+    problem, hint = (said, "") if isinstance(said, str) else said
+    remedy = f"Remedy: {markdown(hint)}" if hint else ""
+    return f"- {'. '.join(filter(None, (markdown(problem), remedy)))}"
 
 
 def said(case: Case) -> str:
@@ -68,7 +79,8 @@ def said(case: Case) -> str:
 def made(code: str, about: dict[str, Any]) -> Finding:
     """An example out of values; Kubernetes' own field paths are read back into paths."""
     place = about.get("place", "")
-    return finding(code, WEB if place else None, _path(place), **about["values"])
+    name = f"{code}.{about['variant']}" if "variant" in about else code
+    return finding(name, WEB if place else None, _path(place), **about["values"])
 
 
 def _path(place: str) -> Path:

@@ -12,52 +12,55 @@ import sys
 
 from krm_function.api.schema import KINDS as CONFIG_KINDS
 from krm_function.api.schema import schema_text
-from krm_function.cli.arguments import parse
+from krm_function.cli.command_line import parse_arguments
+from krm_function.cli.commands import SUMMARIES
 from krm_function.cli.exits import Exit
-from krm_function.policy.fields import TYPES
+from krm_function.model.pod_fields import TYPES
+from krm_function.policy.fields import use_of
+from krm_function.schema.kinds import Field, Only
 from tools.findings_page import findings_page
 from tools.mistakes_page import mistakes_page
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCS = os.path.join(ROOT, "docs")
 SCHEMAS = os.path.join(ROOT, "krm_function", "api", "schemas")
-VERBS = (
-    *("", "fn", "post-render", "generate", "plan", "explain", "diff", "check"),
-    *("policy show", "policy compare", "uninject", "lock", "manifest", "schema"),
-    *("release import", "release show", "init", "keys new", "install", "completion"),
-)
+COMMANDS = ("", *(name for name in SUMMARIES if not any(other.startswith(f"{name} ") for other in SUMMARIES)))
 
 
-def help_of(verb: str) -> str:
-    """The text that `contrast-krm VERB --help` prints, 80 columns wide."""
+def help_of(command: str) -> str:
+    """The text that `contrast-krm COMMAND --help` prints, 80 columns wide."""
     os.environ["COLUMNS"] = "80"
     said = io.TextIOWrapper(io.BytesIO(), "utf-8")
     with contextlib.redirect_stdout(said), contextlib.suppress(Exit):
-        parse([*verb.split(), "--help"])
+        parse_arguments([*command.split(), "--help"])
     said.seek(0)
     return said.read().rstrip()
 
 
 def command_line() -> str:
-    """Every verb with its help."""
-    return "\n\n".join(f"## {f'contrast-krm {verb}'.strip()}\n\n```text\n{help_of(verb)}\n```" for verb in VERBS)
+    """Every command with its help."""
+    return "\n\n".join(
+        f"## {f'contrast-krm {command}'.strip()}\n\n```text\n{help_of(command)}\n```" for command in COMMANDS
+    )
 
 
 def pod_fields() -> str:
     """Every type a pod spec is made of: its fields by what the policy does with them."""
     parts = []
-    for shape, known in TYPES.items():
-        lines = [f"### {shape}"]
+    for name_of_type, known in reversed(TYPES.items()):
+        lines = [f"### {name_of_type}"]
         for use, title in (("policy", "In the policy"), ("inert", "Cannot change it"), ("refused", "Refused")):
-            names = [
-                f"`{name}`" + (f" (but {', '.join(map(json.dumps, field.harmless))})" if field.harmless else "")
-                for name, field in known.items()
-                if field.use == use
-            ]
+            names = [f"`{name}`{_but(field)}" for name, field in known.fields.items() if use_of(field) == use]
             if names:
                 lines.append(f"{title}: {', '.join(names)}.")
         parts.append("\n\n".join(lines))
     return "\n\n".join(parts)
+
+
+def _but(field: Field) -> str:
+    """The values of a refused field that are not refused."""
+    harmless = field.spec.values if isinstance(field.spec, Only) else ()
+    return f" (but {', '.join(map(json.dumps, harmless))})" if harmless else ""
 
 
 def generated(text: str, name: str, content: str) -> str:

@@ -3,48 +3,36 @@
     python -m tools.make_examples           write release.yaml, images.yaml and coordinator.yaml into every example
     python -m tools.make_examples --check   write nothing; exit 1 and name every file that is not as it would be written
 
-A digest is the SHA-256 of the image it belongs to ("registry.example.com/shop/web:2.3.1"), a measurement the SHA-384 of
-its description ("metal-qemu-snp Milan TrustedMeasurement"). So no example holds a value of a real release by accident.
-Kustomize and kpt read nothing outside their root, hence one copy per example instead of one for all.
+The facts are those of tools/example_release.py. Kustomize and kpt read nothing outside their root, hence one copy per
+example instead of one for all.
 """
 
-import hashlib
 import json
 import os
 import re
 import sys
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-EXAMPLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "examples")
-VERSION = "v1.25.0"
-POLICY_PROFILE = "contrast-1.25"  # as `release import` makes of the version
-SUFFIX = hashlib.sha256(VERSION.encode()).hexdigest()[:8]  # of every runtime handler
-CONTRAST = "ghcr.io/edgelesssys/contrast/"
+from tools import release_assets
+from tools.example_release import (
+    CONTRAST,
+    COORDINATOR,
+    EXAMPLES,
+    PATH,
+    POLICY_PROFILE,
+    RELEASED,
+    SUFFIX,
+    VERSION,
+    Image,
+    platform,
+    read,
+)
+from tools.release_assets import INSTALLERS, PAUSE, pinned
+
 REGISTRY = "registry.example.com/shop/"
 PINNED = re.compile(r"[a-z0-9][\w.:/-]*@sha256:[0-9a-f]{64}\b")
 HANDLER = re.compile(r"contrast-cc-metal-qemu-[a-z-]+-([0-9a-f]{8})\b")
-PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-
-class Image(NamedTuple):
-    """One image: how pods name it, what its OCI configuration says, and the two account files where it has them."""
-
-    name: str  # registry/path:tag
-    config: dict[str, Any]
-    passwd: str = ""
-    group: str = ""
-
-    @property
-    def digest(self) -> str:
-        """The made-up digest."""
-        return "sha256:" + hashlib.sha256(self.name.encode()).hexdigest()
-
-    @property
-    def reference(self) -> str:
-        """`registry/path:tag@sha256:...`."""
-        return f"{self.name}@{self.digest}"
-
 
 ROOT_PASSWD = "root:x:0:0:root:/root:/sbin/nologin\n"  # noqa: S105  an account file, no password
 ROOT_GROUP = "root:x:0:\n"
@@ -62,13 +50,6 @@ def shop(name: str, program: str, *arguments: str) -> Image:
         "WorkingDir": "/home/nonroot",
     }
     return Image(REGISTRY + name, {key: value for key, value in config.items() if value}, NONROOT_PASSWD, NONROOT_GROUP)
-
-
-def contrast(name: str) -> Image:
-    """Describe an image of Contrast: one program that runs as root."""
-    return Image(
-        f"{CONTRAST}{name}:{VERSION}", {"Env": ["PATH=/bin"], "Entrypoint": [f"/bin/{name}"], "WorkingDir": "/"}
-    )
 
 
 POSTGRES = Image(
@@ -97,7 +78,6 @@ TOOLS = Image(
 )
 REPORT = Image(REGISTRY + "report:1.1.0", {"Env": [PATH], "Cmd": ["/bin/sh"], "WorkingDir": "/work"})
 
-RELEASED = {name: contrast(name) for name in ("coordinator", "debugshell", "initializer", "service-mesh-proxy")}
 IMAGES = {
     **RELEASED,
     "web": shop("web:2.3.1", "/bin/web", "serve"),
@@ -122,7 +102,6 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "quickstart/config": (*INJECTED, "payments", "postgres", "recommendations", "report", "web"),
     "strict/config": (*INJECTED, "web"),
 }
-COORDINATOR = "quickstart/resources/coordinator.yaml"
 COORDINATOR_COPIES = (
     "every-field/resources/coordinator.yaml",
     "gpu/resources/coordinator.yaml",
@@ -135,39 +114,6 @@ COORDINATOR_COPIES = (
 FROM_SCRATCH = "from-scratch"  # the files of a release, and a shop that is not wired yet
 TWO_PLATFORMS = ("metal-qemu-snp", "metal-qemu-snp-gpu")
 CHART_COORDINATOR = "helm/chart/templates/coordinator.yaml"
-
-
-def measurement(what: str) -> str:
-    """Return a made-up SHA-384 value, 96 hex digits."""
-    return hashlib.sha384(what.encode()).hexdigest()
-
-
-def platform(name: str) -> dict[str, Any]:
-    """Return the release's facts about one platform."""
-    gpu = name.endswith("-gpu")
-    marker = "Metal-QEMU-" + name.removeprefix("metal-qemu-").upper()
-    facts: dict[str, Any] = {
-        "handler": f"contrast-cc-{name}-{SUFFIX}",
-        "overhead": {"memory": "1194Mi" if gpu else "682Mi"},
-    }
-    if "-snp" in name:
-        snp = [
-            {
-                "Platform": marker,
-                "ProductName": product,
-                "TrustedMeasurement": measurement(f"{name} {product} TrustedMeasurement"),
-                "APEIP": "0080b004",
-            }
-            for product in ("Milan", "Genoa")
-        ]
-        return {**facts, "referenceValues": {"snp": snp}}
-    rtmrs = [measurement(f"{name} RTMR0 1"), *(measurement(f"{name} RTMR{index}") for index in (1, 2, 3))]
-    facts["referenceValues"] = {
-        "tdx": [{"Platform": marker, "MrTd": measurement(f"{name} MrTd"), "Rtmrs": rtmrs}],
-    }
-    if not gpu:
-        facts["rtmr0ByVCPU"] = {str(count): measurement(f"{name} RTMR0 {count}") for count in range(1, 9)}
-    return facts
 
 
 def modeline(place: str, kind: str) -> str:
@@ -251,8 +197,6 @@ def scalar(text: str) -> str:
 
 def files() -> dict[str, str]:
     """Return every file this script writes: path below examples/ -> text."""
-    from tools import release_assets  # noqa: PLC0415 (it reads the facts of this module)
-
     made = {f"{place}/release.yaml": modeline(place, "ContrastRelease") + release() for place in LOCKS}
     made |= {f"{place}/images.yaml": modeline(place, "ImageLock") + lock(names) for place, names in LOCKS.items()}
     for place in LOCKS:
@@ -271,8 +215,6 @@ def problems() -> Iterator[str]:
     for path, text in files().items():
         if read(path) != text:
             yield f"{path}: not as tools/make_examples.py writes it"
-    from tools.release_assets import INSTALLERS, PAUSE, pinned  # noqa: PLC0415 (as above)
-
     known = {image.reference for image in IMAGES.values()} | {PAUSE, *map(pinned, INSTALLERS)}
     for folder, _, names in sorted(os.walk(EXAMPLES)):
         for name in sorted(names):
@@ -284,15 +226,6 @@ def problems() -> Iterator[str]:
                 yield f"{path}: {reference} is not an image of tools/make_examples.py"
             for suffix in sorted(set(HANDLER.findall(text)) - {SUFFIX}):
                 yield f"{path}: handlers end in {SUFFIX}, not in {suffix}"
-
-
-def read(path: str) -> str:
-    """Return the text of a file below examples/, "" if there is none."""
-    try:
-        with open(os.path.join(EXAMPLES, path), encoding="utf-8") as handle:
-            return handle.read()
-    except FileNotFoundError:
-        return ""
 
 
 def main(arguments: list[str]) -> int:

@@ -1,13 +1,13 @@
 """The files of a made-up Contrast release, in the form of real ones: what `release import` reads.
 
-The facts are those of tools/make_examples.py, so what is imported from here is the release of the examples.
+The facts are those of tools/example_release.py, so what is imported from here is the release of the examples.
 """
 
 import hashlib
 import json
 from typing import Any
 
-from tools.make_examples import COORDINATOR, RELEASED, SUFFIX, VERSION, measurement, platform, read
+from tools.example_release import COORDINATOR, RELEASED, SUFFIX, VERSION, measurement, platform, read
 
 CONTRAST = "ghcr.io/edgelesssys/contrast"
 SNP, SNP_GPU, TDX, TDX_GPU = "metal-qemu-snp", "metal-qemu-snp-gpu", "metal-qemu-tdx", "metal-qemu-tdx-gpu"

@@ -1,28 +1,28 @@
-"""From all documents that may be configuration to one Config.
+"""Collect the configuration of a render out of all documents that may hold a part of it.
 
-Rule of this file: nothing of ours is ignored. A document of the group that is not understood is an error, since a
+Rule of this file: no document of the group contrast-krm.dev is ignored. One that cannot be read is an error, since a
 render without it would be another render.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
-from krm_function.api.document import CONFIG_KINDS, ConfigDocument, is_config, place, reference
+from krm_function.api.document import CONFIG_KINDS, ConfigDocument, config_reference, is_config, located
 from krm_function.api.generate import parse_generate
 from krm_function.api.image_lock import parse_image_lock
 from krm_function.api.kinds import API_VERSION, Config, Generate, ImageFacts, Release
 from krm_function.api.release import parse_release
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.model.nearest import nearest
 from krm_function.model.workload import mapping
+from krm_function.schema.nearest import nearest
 
 OTHER_MODE = {"render": "check", "check": "render"}
 
 
 def options_in(document: ConfigDocument) -> dict[str, Any]:
     """The spec of a ContrastGenerate or of the ConfigMap that stands for one, as written; {} for anything else."""
-    ours, _ = _ours(document)
-    value = mapping(ours.value) if ours else {}
+    config, _ = _configuration(document)
+    value = mapping(config.value) if config else {}
     return mapping(value.get("spec")) if value.get("kind") == "ContrastGenerate" else {}
 
 
@@ -31,24 +31,25 @@ def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[
 
     mode: a ContrastGenerate of another mode is read, so that its faults are found, and then left to its own function.
 
-    documents: of our group, or ConfigMaps with options; objects of other groups are skipped. The same object may come
+    documents: of the group, or ConfigMaps with options; objects of other groups are skipped. The same object may come
     twice, as functionConfig and as item, and counts once. Without a ContrastGenerate its defaults hold; without a
     ContrastRelease there is no render; several ImageLocks are one when they agree.
     """
     findings: list[Finding] = []
     by_kind: dict[str, list[ConfigDocument]] = {kind: [] for kind in CONFIG_KINDS}
     for document in documents:
-        ours, problems = _ours(document)
+        config, problems = _configuration(document)
         findings += problems
-        if ours is not None and options_in(ours).get("mode", mode) == OTHER_MODE[mode]:
-            findings += parse_generate(ours)[1]
-        elif ours is not None:
-            same = by_kind[mapping(ours.value)["kind"]]
-            if not any(_identical(ours, other) for other in same):
-                same.append(ours)
+        if config is not None and options_in(config).get("mode", mode) == OTHER_MODE[mode]:
+            findings += parse_generate(config)[1]
+        elif config is not None:
+            same = by_kind[mapping(config.value)["kind"]]
+            if not any(_identical(config, other) for other in same):
+                same.append(config)
     for kind in ("ContrastGenerate", "ContrastRelease"):
         findings += [
-            place(finding("CC0904", reference(document), kind=kind), document) for document in by_kind[kind][1:]
+            located(finding("CC0904", config_reference(document), kind=kind), document)
+            for document in by_kind[kind][1:]
         ]
     generate: Generate | None = Generate()
     release: Release | None = None
@@ -67,9 +68,9 @@ def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[
     return Config(generate, release, images), tuple(findings)
 
 
-def _ours(document: ConfigDocument) -> tuple[ConfigDocument | None, tuple[Finding, ...]]:
+def _configuration(document: ConfigDocument) -> tuple[ConfigDocument | None, tuple[Finding, ...]]:
     """The document if it is one of the three kinds, made from a ConfigMap if need be."""
-    ref = reference(document)
+    ref = config_reference(document)
     if ref.api_version == "v1" and ref.kind == "ConfigMap":
         from krm_function.api.config_map import from_config_map
 
@@ -78,18 +79,22 @@ def _ours(document: ConfigDocument) -> tuple[ConfigDocument | None, tuple[Findin
         return None, ()
     if ref.api_version != API_VERSION:
         found = finding("CC0907", ref, ("apiVersion",), found=ref.api_version or "(none)")
-        return None, (place(found, document),)
+        return None, (located(found, document),)
     if ref.kind not in CONFIG_KINDS:
         suggestion = nearest(ref.kind, CONFIG_KINDS) or ", ".join(CONFIG_KINDS)
         found = finding("CC0905", ref, ("kind",), kind=ref.kind or "(none)", suggestion=suggestion)
-        return None, (place(found, document),)
+        return None, (located(found, document),)
     return document, ()
 
 
 def _identical(one: ConfigDocument, other: ConfigDocument) -> bool:
-    """Whether two documents are one object that came on two ways, each with its host's annotations."""
+    """Whether two documents are one object that was passed twice, with annotations that the orchestrator added."""
     left, right = mapping(one.value), mapping(other.value)
-    return reference(one) == reference(other) and left.get("spec") == right.get("spec") and left.keys() == right.keys()
+    return (
+        config_reference(one) == config_reference(other)
+        and left.get("spec") == right.get("spec")
+        and left.keys() == right.keys()
+    )
 
 
 def _images(documents: list[ConfigDocument]) -> tuple[dict[str, ImageFacts] | None, tuple[Finding, ...]]:
@@ -106,10 +111,10 @@ def _images(documents: list[ConfigDocument]) -> tuple[dict[str, ImageFacts] | No
 
 
 def _conflict(document: ConfigDocument, name: str) -> Finding:
-    ref = reference(document)
+    ref = config_reference(document)
     values: dict[str, Any] = {
         "field": f"spec.images of {name}",
         "problem": "another ImageLock says something else",
         "remedy": "keep one of the two entries",
     }
-    return place(finding("CC0901", ref, ("spec", "images", name), kind=ref.kind, name=ref.name, **values), document)
+    return located(finding("CC0901", ref, ("spec", "images", name), kind=ref.kind, name=ref.name, **values), document)

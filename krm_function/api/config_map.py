@@ -1,4 +1,6 @@
-"""A ConfigMap's string map as ContrastGenerate: what `kpt fn eval ... -- key=value` makes (krm.md 1.5).
+"""Read a ConfigMap's string map as a ContrastGenerate: what `kpt fn eval ... -- key=value` makes.
+
+Source: docs/facts/krm-functions.md#function-configuration.
 
 Rule of this file: a key is the dotted path of a field under `spec`, or one of a few short names; the text becomes what
 that field holds, and everything else is left to the reader of ContrastGenerate.
@@ -7,25 +9,15 @@ that field holds, and everything else is left to the reader of ContrastGenerate.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from krm_function.api.document import ConfigDocument, fault_finding
-from krm_function.api.fields import (
-    Flag,
-    ListOf,
-    MapOf,
-    Number,
-    OneOrMany,
-    Record,
-    Spec,
-    Text,
-)
+from krm_function.api.document import ConfigDocument, unknown_field, wrong_value
 from krm_function.api.generate import GENERATE, KIND
-from krm_function.api.json_text import load_any
 from krm_function.api.kinds import API_VERSION
-from krm_function.api.read import Fault
+from krm_function.api.strict_json import load_any
 from krm_function.findings import Finding, Path
-from krm_function.model.nearest import nearest
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
+from krm_function.schema.kinds import Flag, ListOf, MapOf, Number, OneOrMany, Record, Spec, Text
+from krm_function.schema.nearest import nearest
 
 # Short names of what is set most often.
 SHORT: Mapping[str, str] = {
@@ -38,8 +30,8 @@ SHORT: Mapping[str, str] = {
 FIELDS = frozenset({"apiVersion", "kind", "metadata", "data", "immutable"})
 
 
-class Place(NamedTuple):
-    """Where in the spec a key points, and what belongs there."""
+class Target(NamedTuple):
+    """The field that a key names: its path in the spec, and what it may hold."""
 
     path: tuple[str, ...]
     spec: Spec
@@ -52,28 +44,29 @@ def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tu
     one field given twice, are findings about the ConfigMap; then the document is None as well.
     """
     root = mapping(document.value)
-    faults = [
-        Fault((str(key),), "", nearest(str(key), FIELDS) or "data") for key in root if key not in FIELDS and root[key]
+    findings = [
+        unknown_field(document, "ConfigMap", (str(key),), nearest(str(key), FIELDS) or "data")
+        for key in root
+        if key not in FIELDS and root[key]
     ]
     data = root.get("data")
     if data is not None and not isinstance(data, dict):
-        faults.append(Fault(("data",), "must be a map", "write a map of strings"))
+        findings.append(wrong_value(document, "ConfigMap", ("data",), "must be a map", "write a map of strings"))
     spec: dict[str, Any] = {}
     sources: dict[Path, Path] = {}
     for key, text in mapping(data).items():
         source: Path = ("data", str(key))
-        found = find(SHORT.get(str(key), str(key)))
+        found = field_at(SHORT.get(str(key), str(key)))
         if found is None:
-            faults.append(
-                Fault(source, "", nearest(str(key), (*_names(GENERATE), *SHORT)) or "a field of ContrastGenerate")
-            )
+            meant = nearest(str(key), (*_names(GENERATE), *SHORT)) or "a field of ContrastGenerate"
+            findings.append(unknown_field(document, "ConfigMap", source, meant))
         elif _overlap(("spec", *found.path), sources):
-            faults.append(Fault(source, "is given twice", "give the field once"))
+            findings.append(wrong_value(document, "ConfigMap", source, "is given twice", "give the field once"))
         else:
             _insert(spec, found.path, coerce(found.spec, text))
             sources["spec", *found.path] = source
-    if faults:
-        return None, tuple(fault_finding(document, "ConfigMap", fault) for fault in faults)
+    if findings:
+        return None, tuple(findings)
     if not spec:
         return None, ()
     value = {"apiVersion": API_VERSION, "kind": KIND, "metadata": root.get("metadata"), "spec": spec}
@@ -88,7 +81,7 @@ def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tu
     return ConfigDocument(value, document.file, document.line, locate), ()
 
 
-def find(key: str) -> Place | None:
+def field_at(key: str) -> Target | None:
     """The field that a dotted path names; the free keys of a map may hold dots themselves."""
     spec: Spec = GENERATE
     path: tuple[str, ...] = ()
@@ -104,7 +97,7 @@ def find(key: str) -> Place | None:
             spec, path, parts = spec.values, (*path, name), last
         else:
             return None
-    return None if isinstance(spec, Record) else Place(path, spec)
+    return None if isinstance(spec, Record) else Target(path, spec)
 
 
 def coerce(spec: Spec, text: Any) -> Any:

@@ -1,18 +1,19 @@
 """A configuration document, and what is common to the three kinds: apiVersion, kind, metadata, spec.
 
-Rule of this file: here faults become findings, with the object, the field and, where the host knows it, the place.
+Rule of this file: faults become findings here, with the object, the field and, if the caller knows it, the position.
 """
 
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
-from krm_function.api.fields import Choice, Field, Record, Text
 from krm_function.api.kinds import API_VERSION, GROUP
-from krm_function.api.read import Fault, read
 from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.model.labels import DNS_SUBDOMAIN, LONGEST_SUBDOMAIN
-from krm_function.model.workload import mapping
+from krm_function.model.workload import dig, mapping
 from krm_function.record import NamedTuple
+from krm_function.schema.check import Fault
+from krm_function.schema.kinds import Choice, Field, Record, Text
+from krm_function.schema.read import read_value
 
 ConfigKind = Literal["ContrastGenerate", "ContrastRelease", "ImageLock"]
 CONFIG_KINDS: tuple[ConfigKind, ...] = get_args(ConfigKind)
@@ -20,7 +21,7 @@ LONGEST_SHOWN = 64  # characters of a field's name in a message
 
 
 class ConfigDocument(NamedTuple):
-    """One document that may be configuration. locate: path -> line and column from 1, where the host can tell."""
+    """One document that may be configuration. locate: path -> line and column from 1, if the caller knows it."""
 
     value: Any
     file: str = ""
@@ -41,9 +42,9 @@ METADATA = Record({"name": NAME}, closed=False)
 
 
 def is_config(api_version: str) -> bool:
-    """Whether an apiVersion means to be ours.
+    """Whether an apiVersion means the group contrast-krm.dev.
 
-    A wrong version, or a slip in the group's letter case or ending, counts as ours, so that `collect` can refuse it.
+    A wrong version, or a slip in the group's letter case or ending, counts as well, so that `collect` can refuse it.
     """
     return api_version.partition("/")[0].lower().partition(".")[0] == GROUP.partition(".")[0]
 
@@ -60,7 +61,7 @@ def document_spec(kind: ConfigKind, spec: Record, *, required: bool) -> Record:
     )
 
 
-def reference(document: ConfigDocument) -> Ref:
+def config_reference(document: ConfigDocument) -> Ref:
     """The object's identity as far as it has one."""
     root = mapping(document.value)
     metadata = mapping(root.get("metadata"))
@@ -69,27 +70,46 @@ def reference(document: ConfigDocument) -> Ref:
 
 
 def read_body(document: ConfigDocument, kind: ConfigKind, spec: Record, *, required: bool = True) -> Body:
-    """Read the parts that all kinds share. The clean spec lacks what was faulty; every fault is a finding."""
-    reading = read(document_spec(kind, spec, required=required), document.value)
+    """Read the parts that all kinds share. Every fault is a finding; with one, the spec may hold anything."""
+    reading = read_value(document_spec(kind, spec, required=required), document.value)
     root = mapping(reading.value)
-    findings = tuple(fault_finding(document, kind, fault) for fault in reading.faults)
+    findings = tuple(_finding(document, kind, fault, reading.value) for fault in reading.faults)
     return Body(mapping(root.get("metadata")).get("name", ""), mapping(root.get("spec")), findings)
 
 
-def fault_finding(document: ConfigDocument, kind: str, fault: Fault) -> Finding:
-    """The finding of one fault: CC0902 for an unknown field, CC0901 for anything else."""
-    ref = reference(document)
-    field = dotted(tuple(part[:LONGEST_SHOWN] if isinstance(part, str) else part for part in fault.path))
+def _finding(document: ConfigDocument, kind: str, fault: Fault, value: Any) -> Finding:
+    """The finding of one fault of a document. value: the whole document as it was read."""
+    from krm_function.schema.remedy import remedy_of, suggestion
+
+    if fault.kind == "unknown":
+        return unknown_field(document, kind, fault.path, suggestion(fault))
+    return wrong_value(document, kind, fault.path, fault.problem, remedy_of(fault, dig(value, fault.path)))
+
+
+def wrong_value(document: ConfigDocument, kind: str, path: Path, problem: str, remedy: str) -> Finding:
+    """CC0901: a field that is wrong or missing."""
+    ref = config_reference(document)
+    values: dict[str, Any] = {"problem": problem, "remedy": remedy}
     name = ref.name or "(unnamed)"
-    if fault.problem:
-        values: dict[str, Any] = {"problem": fault.problem, "remedy": fault.remedy}
-        found = finding("CC0901", ref, fault.path, kind=kind, name=name, field=field or "document", **values)
-    else:
-        found = finding("CC0902", ref, fault.path, kind=kind, name=name, field=field, suggestion=fault.remedy)
-    return place(found, document)
+    return located(
+        finding("CC0901", ref, path, kind=kind, name=name, field=_shown(path) or "document", **values), document
+    )
 
 
-def place(found: Finding, document: ConfigDocument) -> Finding:
-    """The finding with its place in the file."""
+def unknown_field(document: ConfigDocument, kind: str, path: Path, suggestion: str) -> Finding:
+    """CC0902: a field that the kind does not have. suggestion: what may have been meant."""
+    ref = config_reference(document)
+    name = ref.name or "(unnamed)"
+    return located(
+        finding("CC0902", ref, path, kind=kind, name=name, field=_shown(path), suggestion=suggestion), document
+    )
+
+
+def _shown(path: Path) -> str:
+    return dotted(tuple(part[:LONGEST_SHOWN] if isinstance(part, str) else part for part in path))
+
+
+def located(found: Finding, document: ConfigDocument) -> Finding:
+    """The finding with its position in the file."""
     line, column = document.locate(found.path) if document.locate else (document.line, 0)
     return found._replace(line=line, column=column, file=document.file)

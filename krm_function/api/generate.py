@@ -1,15 +1,14 @@
 """ContrastGenerate: the options of a render, as a table of fields, and from a document to the record.
 
-Rule of this file: the table says what may stand where; `Generate` in kinds.py says what is meant when nothing does.
+Rule of this file: the table holds types and limits; the defaults are those of the record `Generate` in kinds.py.
 """
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from krm_function.api.base_manifest import load_manifest, manifest_in, manifest_problem
 from krm_function.api.document import ConfigDocument, ConfigKind, read_body
-from krm_function.api.fields import Checked, Choice, Field, Flag, ListOf, MapOf, Number, OneOrMany, Record, Text, Tree
-from krm_function.api.json_text import load, load_manifest, manifest_in, manifest_problem
 from krm_function.api.kinds import (
     Generate,
     ManifestOptions,
@@ -18,11 +17,25 @@ from krm_function.api.kinds import (
     WorkloadPolicy,
 )
 from krm_function.api.reference_values import operated
+from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, has_errors
 from krm_function.model.labels import DNS_SUBDOMAIN, LABEL_KEY, LABEL_VALUE, LONGEST_SUBDOMAIN
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.profiles import DEFAULT, PROFILES
 from krm_function.model.runtime_class import toleration_problems
+from krm_function.schema.kinds import (
+    Choice,
+    Field,
+    Flag,
+    JsonObject,
+    ListOf,
+    MapOf,
+    Number,
+    OneOrMany,
+    Problems,
+    Record,
+    Text,
+)
 
 KIND: ConfigKind = "ContrastGenerate"
 LONGEST_PEM = 16 * 1024
@@ -46,7 +59,7 @@ def _key(types: str, kind: str) -> Text:
     )
 
 
-def _check_tolerations(tolerations: list[Any]) -> Checked:
+def _check_tolerations(tolerations: list[Any]) -> Problems:
     return tuple((problem.path, problem.problem) for problem in toleration_problems(tolerations))
 
 
@@ -65,7 +78,7 @@ TOLERATION = Record(
         "operator": Field(Choice(("Equal", "Exists")), default="Equal"),
         "value": Field(LABEL_VALUES),
         "effect": Field(Choice(("NoSchedule", "PreferNoSchedule", "NoExecute")), "absent: every effect"),
-        "tolerationSeconds": Field(Number(-(2**63)), "only with effect NoExecute"),
+        "tolerationSeconds": Field(Number(), "only with effect NoExecute"),
     }
 )
 SCHEDULING = Record(
@@ -83,7 +96,7 @@ POLICY = Record(
             default=DEFAULT.name,  # that of every release that is known
         ),
         "rules": Field(Text("Rego rules", check=rules_problem), "rules in place of the project's own"),
-        "settings": Field(Tree("a map or a JSON object", load), "settings in place of the release's"),
+        "settings": Field(JsonObject("a map or a JSON object", load_object), "settings in place of the release's"),
         "initdata": Field(
             MapOf(Text("a file name other than policy.rego", INITDATA_FILE, 253), Text("the text of a file")),
             "more files for the guest, such as aa.toml, cdh.toml or imagepuller.toml; part of every policy digest",
@@ -102,7 +115,7 @@ MANIFEST = Record(
             Text("a DNS subdomain", DNS_SUBDOMAIN, LONGEST_SUBDOMAIN), "of that object", default="contrast-manifest"
         ),
         "base": Field(
-            Tree(
+            JsonObject(
                 "a manifest: a map, a JSON object, a ConfigMap, or {configMap: NAME}", load_manifest, manifest_problem
             ),
             "a manifest whose entries are kept",
@@ -180,7 +193,10 @@ def _manifest(spec: Mapping[str, Any]) -> ManifestOptions:
         workload_owner_keys=tuple(spec.get("workloadOwnerKeys", ())),
         seedshare_owner_keys=tuple(spec.get("seedshareOwnerKeys", ())),
         disable_updates=spec.get("disableUpdates", default.disable_updates),
-        reference_values={name: tuple(entries) for name, entries in spec.get("referenceValues", {}).items()},
+        reference_values={
+            name: tuple(entries) if isinstance(entries, list) else (entries,)
+            for name, entries in spec.get("referenceValues", {}).items()
+        },
         policies={
             name: WorkloadPolicy(tuple(entry.get("sans", ()))) for name, entry in spec.get("policies", {}).items()
         },

@@ -4,19 +4,20 @@ Rule of this file: `config` has the field names of the OCI image specification a
 not silently an image without that setting. Layers are for people and other tools; a render does not read them.
 """
 
+import re
 from typing import Any
 
-from krm_function.api.document import ConfigDocument, ConfigKind, place, read_body, reference
-from krm_function.api.fields import Field, Flag, ListOf, MapOf, Number, Record, Text
+from krm_function.api.document import ConfigDocument, ConfigKind, config_reference, located, read_body
 from krm_function.api.kinds import ImageFacts
 from krm_function.api.release import REFERENCE
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.model.image import DIGEST
+from krm_function.model.workload import mapping
+from krm_function.schema.kinds import Field, Flag, ListOf, MapOf, Number, Record, Text
 
 KIND: ConfigKind = "ImageLock"
 DIGESTS = Text("a digest", DIGEST, example="sha256:<64 hex digits>")
 STRINGS = ListOf(Text())
-SIGNED = Number(-(2**63))
 
 # https://github.com/opencontainers/image-spec/blob/v1.1.0/config.md, including what Docker left behind there
 CONFIG = Record(
@@ -32,9 +33,9 @@ CONFIG = Record(
         "StopSignal": Field(Text()),
         "Tty": Field(Flag()),
         "ArgsEscaped": Field(Flag()),
-        "Memory": Field(SIGNED),
-        "MemorySwap": Field(SIGNED),
-        "CpuShares": Field(SIGNED),
+        "Memory": Field(Number()),
+        "MemorySwap": Field(Number()),
+        "CpuShares": Field(Number()),
         "Healthcheck": Field(Record({}, closed=False)),
         "OnBuild": Field(STRINGS),
         "Shell": Field(STRINGS),
@@ -43,8 +44,8 @@ CONFIG = Record(
 LAYER = Record(
     {
         "diffID": Field(DIGESTS, "digest of the uncompressed layer", required=True),
-        "compressedSize": Field(Number(), "bytes"),
-        "uncompressedSize": Field(Number(), "bytes"),
+        "compressedSize": Field(Number(0), "bytes"),
+        "uncompressedSize": Field(Number(0), "bytes"),
     }
 )
 IMAGE = Record(
@@ -67,14 +68,15 @@ def parse_image_lock(document: ConfigDocument) -> tuple[dict[str, ImageFacts] | 
     An entry must have the digest that its own key is pinned to.
     """
     body = read_body(document, KIND, IMAGE_LOCK)
-    images: dict[str, Any] = body.spec.get("images", {})
+    images: dict[str, Any] = mapping(body.spec.get("images"))
     findings = list(body.findings)
-    ref = reference(document)
+    ref = config_reference(document)
     for name, facts in images.items():
-        _, pinned, digest = name.partition("@")
-        if pinned and facts.get("digest", digest) != digest:
+        _, pinned, digest = str(name).partition("@")
+        locked = mapping(facts).get("digest")
+        if pinned and isinstance(locked, str) and locked != digest and re.fullmatch(DIGEST, locked):
             path = ("spec", "images", name, "digest")
-            findings.append(place(finding("CC0505", ref, path, locked=facts["digest"], image=name), document))
+            findings.append(located(finding("CC0505", ref, path, locked=locked, image=name), document))
     if has_errors(findings):
         return None, tuple(findings)
     made = {
@@ -85,8 +87,8 @@ def parse_image_lock(document: ConfigDocument) -> tuple[dict[str, ImageFacts] | 
 
 
 def unknown_accounts(image: ImageFacts) -> str:
-    """Which files of an image its entry does not tell: "passwd", "group", "passwd and group"; "" if it tells both.
+    """Name the account files that the entry of an image lacks: "passwd", "group", "passwd and group"; "" for none.
 
-    An entry that is silent is not one of an image without users: who needs them says CC0508.
+    A missing text does not mean that the image has no users: where they are needed, it is CC0508.
     """
     return " and ".join(name for name, text in (("passwd", image.passwd), ("group", image.group)) if text is None)

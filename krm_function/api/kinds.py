@@ -1,7 +1,7 @@
 """The three kinds of contrast-krm.dev/v1alpha1 as immutable records.
 
-Rule of this file: shapes and defaults only. How documents become these records, and every complaint about them, is
-in the parsing modules beside this one; nothing downstream looks at the raw documents again.
+Rule of this file: types and defaults only. The parsing modules beside this one make these records out of documents and
+report what is wrong; nothing downstream looks at the raw documents again.
 """
 
 from collections.abc import Mapping
@@ -126,7 +126,7 @@ class ImageFacts(NamedTuple):
 
 
 class Config(NamedTuple):
-    """Everything a render is told. images is None when no ImageLock was given."""
+    """The whole configuration of a render. images is None when no ImageLock was given."""
 
     generate: Generate
     release: Release

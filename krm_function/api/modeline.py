@@ -1,4 +1,4 @@
-"""The line by which an editor finds the JSON Schema of a YAML file.
+"""The comment by which an editor finds the JSON Schema of a YAML file.
 
 Rule of this file: the schema is named by a relative path to a copy that was made with the file, because it has to work
 without a network and on any machine.

@@ -1,23 +1,23 @@
 """ContrastRelease: the facts of one Contrast release, as a table of fields, and from a document to the record.
 
-Rule of this file: a release is what everything else is measured by, so each platform may only say what fits it: its own
+Rule of this file: everything else is compared with the release, so a platform may only have what fits it: its own
 handler, its own kind of reference values.
 """
 
 from typing import Any
 
 from krm_function.api.document import ConfigDocument, ConfigKind, read_body
-from krm_function.api.fields import Amount, Checked, Choice, Field, MapOf, Record, Text, Tree
-from krm_function.api.json_text import load
 from krm_function.api.kinds import InjectedMemory, PlatformRelease, Release
-from krm_function.api.reference_values import hexadecimal, released
+from krm_function.api.reference_values import released
+from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, has_errors
 from krm_function.model import image
 from krm_function.model.labels import LABEL_KEY
 from krm_function.model.platforms import PLATFORMS, Platform, placeholder
 from krm_function.model.profiles import RELEASED
-from krm_function.model.quantity import nano
+from krm_function.model.quantity import GRAMMAR, LARGEST, LONGEST, NANO, nano
 from krm_function.model.runtime_class import overhead_problems
+from krm_function.schema.kinds import Choice, Field, JsonObject, MapOf, Problems, Record, Scalar, Text, hexadecimal
 
 KIND: ConfigKind = "ContrastRelease"
 VERSION = r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?"
@@ -41,11 +41,31 @@ PINNED = Text(
 )
 
 
-def _check_overhead(overhead: dict[str, Any]) -> Checked:
+def _amount_problem(value: Any) -> str:
+    try:
+        return "must not be negative" if nano(value) < 0 else ""
+    except ValueError as error:
+        return str(error)
+
+
+_UNSIGNED = GRAMMAR.replace("([+-]?)", r"\+?", 1)
+AMOUNT = Scalar(  # kept as written
+    _amount_problem,
+    "write a Kubernetes quantity such as 682Mi or 250m",
+    {
+        "anyOf": [
+            {"type": "string", "pattern": f"^{_UNSIGNED}$", "maxLength": LONGEST},
+            {"type": "number", "minimum": 0, "maximum": LARGEST // NANO},
+        ]
+    },
+)
+
+
+def _check_overhead(overhead: dict[str, Any]) -> Problems:
     return tuple((problem.path, problem.problem) for problem in overhead_problems(overhead))
 
 
-def _check_memory(memory: dict[str, Any]) -> Checked:
+def _check_memory(memory: dict[str, Any]) -> Problems:
     return tuple(((name,), "must be more than 0") for name, amount in memory.items() if nano(amount) == 0)
 
 
@@ -58,7 +78,7 @@ def _platform(platform: Platform) -> Record:
             required=True,
         ),
         "overhead": Field(
-            MapOf(Text("a resource name", LABEL_KEY, 317), Amount(), _check_overhead),
+            MapOf(Text("a resource name", LABEL_KEY, 317), AMOUNT, _check_overhead),
             "what a VM needs beside its containers: overhead.podFixed of the RuntimeClass",
         ),
         "referenceValues": Field(released(platform), "the platform's measurements"),
@@ -74,16 +94,14 @@ def _platform(platform: Platform) -> Record:
 _MEMORY = InjectedMemory()
 MEMORY = Record(
     {
-        "initializer": Field(Amount(), "of the initializer", default=_MEMORY.initializer),
-        "securePv": Field(
-            Amount(), "of the initializer that also opens an encrypted volume", default=_MEMORY.secure_pv
-        ),
+        "initializer": Field(AMOUNT, "of the initializer", default=_MEMORY.initializer),
+        "securePv": Field(AMOUNT, "of the initializer that also opens an encrypted volume", default=_MEMORY.secure_pv),
         "serviceMesh": Field(
-            Amount(),
+            AMOUNT,
             "of the service mesh; the default was seen in a Contrast version of mid-2026 and not in 1.25 itself",
             default=_MEMORY.service_mesh,
         ),
-        "pvcHolder": Field(Amount(), "of the container that holds the image store", default=_MEMORY.pvc_holder),
+        "pvcHolder": Field(AMOUNT, "of the container that holds the image store", default=_MEMORY.pvc_holder),
     },
     _check_memory,
 )
@@ -96,7 +114,9 @@ RELEASE = Record(
             required=True,
         ),
         "images": Field(MapOf(REFERENCE, PINNED), "image as a pod names it: the pinned image that takes its place"),
-        "policySettings": Field(Tree("a map or a JSON object", load), "default settings of the policy generator"),
+        "policySettings": Field(
+            JsonObject("a map or a JSON object", load_object), "default settings of the policy generator"
+        ),
         "policyProfile": Field(
             Choice(tuple(profile.name for profile in RELEASED)),
             "what the nodes of this release need of a policy; absent: it follows from the version",

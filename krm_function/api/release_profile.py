@@ -1,4 +1,4 @@
-"""The policy profile of a render: what the ContrastGenerate asks for, held against the nodes of the ContrastRelease.
+"""Choose the policy profile of a render: that of the ContrastGenerate, compared with the nodes of the ContrastRelease.
 
 Rule of this file: a policy is for the nodes of one Contrast release. Another release's profile is an error, a profile
 for other nodes than Contrast's a warning.

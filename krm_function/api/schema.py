@@ -8,26 +8,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.api.document import CONFIG_KINDS, document_spec
-from krm_function.api.fields import (
-    Amount,
-    Choice,
-    Field,
-    Flag,
-    ListOf,
-    MapOf,
-    Number,
-    OneOrMany,
-    Record,
-    Spec,
-    Text,
-    Tree,
-)
 from krm_function.api.generate import GENERATE
 from krm_function.api.image_lock import IMAGE_LOCK
 from krm_function.api.kinds import API_VERSION
 from krm_function.api.release import RELEASE
 from krm_function.api.schema_parts import with_shared_parts
-from krm_function.model.quantity import GRAMMAR, LARGEST, LONGEST, NANO
+from krm_function.schema.kinds import (
+    Anything,
+    Choice,
+    Field,
+    Flag,
+    JsonObject,
+    ListOf,
+    MapOf,
+    Number,
+    OneOrMany,
+    Only,
+    Record,
+    Scalar,
+    Spec,
+    Text,
+)
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 KINDS: tuple[str, ...] = CONFIG_KINDS
@@ -71,10 +72,9 @@ def schema_of(spec: Spec) -> Schema:
             return {"const": False, "description": spec.danger} if spec.danger else {"type": "boolean"}
         case Number():
             return {"type": "integer", "minimum": spec.least, "maximum": spec.most}
-        case Amount():
-            text = {"type": "string", "pattern": f"^{_unsigned(GRAMMAR)}$", "maxLength": LONGEST}
-            return {"anyOf": [text, {"type": "number", "minimum": 0, "maximum": LARGEST // NANO}]}
-        case Tree():
+        case Scalar():
+            return dict(spec.json_schema)
+        case JsonObject():
             return {"anyOf": [{"type": "object"}, {"type": "string", "contentMediaType": "application/json"}]}
         case OneOrMany():
             return {"anyOf": [schema_of(spec.items), {"type": "array", "items": schema_of(spec.items)}]}
@@ -82,14 +82,17 @@ def schema_of(spec: Spec) -> Schema:
             length = {} if spec.length is None else {"minItems": spec.length, "maxItems": spec.length}
             return {"type": "array", "items": schema_of(spec.items), **length}
         case MapOf():
-            names = {key: value for key, value in _text(spec.keys).items() if key != "type"}
+            names = {key: value for key, value in schema_of(spec.keys).items() if key != "type"}
             keys = {"propertyNames": names} if names else {}
             return {"type": "object", **keys, "additionalProperties": schema_of(spec.values)}
+        case Only():
+            return {"enum": list(spec.values)}
+        case Anything():
+            return {}
         case Record():
-            required = [name for name, field in spec.fields.items() if field.required]
             return {
                 "type": "object",
-                **({"required": required} if required else {}),
+                **({"required": list(spec.required)} if spec.required else {}),
                 **({"properties": {name: _field(field) for name, field in spec.fields.items()}} if spec.fields else {}),
                 **({"additionalProperties": False} if spec.closed else {}),
             }
@@ -99,6 +102,7 @@ def _text(spec: Text) -> Schema:
     return {
         "type": "string",
         **({"pattern": f"^(?:{spec.pattern})$"} if spec.pattern else {}),
+        **({} if spec.empty else {"minLength": 1}),
         **({"maxLength": spec.longest} if spec.longest else {}),
         **({"examples": [spec.example]} if spec.example else {}),
     }
@@ -128,8 +132,3 @@ def _folded(values: tuple[str, ...]) -> str:
     """Write a pattern for any letter case: JSON Schema's patterns have no flags."""
     any_case = ("".join(f"[{c.upper()}{c}]" if c.isalpha() else c for c in value) for value in values)
     return f"^(?:{'|'.join(any_case)})$"
-
-
-def _unsigned(grammar: str) -> str:
-    """Take the minus out of the grammar of quantities."""
-    return grammar.replace("([+-]?)", r"\+?", 1)

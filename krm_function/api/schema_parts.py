@@ -1,6 +1,6 @@
 """Repeated parts of a JSON Schema, written once under `$defs`.
 
-Rule of this file: it changes how a schema is written and never what it accepts. A description stays where it is said,
+Rule of this file: it changes how a schema is written and never what it accepts. A description stays in its place,
 beside the reference, which draft 2020-12 allows.
 """
 

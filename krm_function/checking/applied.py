@@ -1,7 +1,8 @@
-"""Check: was the function really applied, and has nothing moved since?
+"""Check each workload of rendered output: it is sealed, and neither its pod nor the manifest has changed since.
 
-Rule of this file: it looks at rendered output alone, because kustomize can skip a function without a word (krm.md 0.3).
-What it asks is what `contrast set` and `contrast verify` will ask later (contrast.md 9).
+Rule of this file: it looks at rendered output alone, because kustomize can skip a function without a word
+(docs/facts/kustomize.md#exec-functions). It checks what `contrast set` and `contrast verify` will check later
+(docs/facts/contrast-manifest.md#set-and-verify).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +20,15 @@ from krm_function.model.platforms import (
 )
 from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import INITDATA, Workload, dig, mapping
-from krm_function.policy import References, decode_toml, describe, digest, from_annotation, profile_of, unreadable
+from krm_function.policy import (
+    References,
+    decode_toml,
+    digest,
+    from_annotation,
+    profile_of_rules,
+    read_policy_data,
+    unreadable,
+)
 from krm_function.policy.expected import profile_of_data
 from krm_function.record import NamedTuple
 
@@ -27,7 +36,7 @@ LONGEST_HOOK = 64  # characters of that annotation in a sentence
 
 
 class Checked(NamedTuple):
-    """What there is to say about one workload, and the digest it was sealed with ("" if it was not)."""
+    """The findings about one workload, and the digest it was sealed with ("" if it was not)."""
 
     findings: tuple[Finding, ...] = ()
     digest: str = ""
@@ -51,23 +60,23 @@ def check_workload(workload: Workload, references: References) -> Checked:
         toml = from_annotation(value)
         initdata = decode_toml(toml)
         rego = initdata.data.get("policy.rego", "")
-        sealed = describe(rego)
+        sealed = read_policy_data(rego)
     except ValueError as problem:
         return Checked((unreadable(workload, problem),), "", platform)
-    profile = profile_of(rego)
-    moved = drift(workload, sealed, references, ours=bool(profile))
+    profile = profile_of_rules(rego)
+    moved = drift(workload, sealed, references, native=bool(profile))
     if profile and profile is not profile_of_data(sealed):
         moved.append("policy profile, of which its rules and its data do not agree")
     return Checked(tuple(stale(workload, field) for field in moved), digest(toml), platform)
 
 
 def stale(workload: Workload, field: str) -> Finding:
-    """The finding of one field that moved since the pod was sealed."""
+    """The finding of one field that changed since the pod was sealed."""
     return finding("CC1103", workload.ref, workload.spec_path, field=field)
 
 
 def unwatched(value: Any, root: Path, ref: Ref) -> tuple[Finding, ...]:
-    """The tripwire in an object that no render looks at: a pod of Contrast's in a kind that Contrast does not know."""
+    """Findings for Contrast runtime class names in an object of a kind that no render edits."""
     hook = hook_of(dig(value, root))
     return tuple(
         _hooked(ref, path, name, hook) if hook and is_placeholder(name) else _unknown(ref, path, name)
@@ -84,7 +93,10 @@ def _unknown(ref: Ref, path: Path, name: str) -> Finding:
 
 
 def check_manifest(sealed: Iterable[SealedWorkload], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
-    """Whether manifest and workloads name exactly the same digests and roles (contrast.md 9, `set`)."""
+    """Find where manifest and workloads do not name exactly the same digests and roles, as `contrast set` does.
+
+    Source: docs/facts/contrast-manifest.md#set-and-verify.
+    """
     policies = mapping(manifest.get("Policies"))  # whether its shape is right, `validate` says
     findings: list[Finding] = []
     owners: dict[str, Ref] = {}
@@ -116,8 +128,8 @@ def _names(policy: Any) -> list[str]:
 def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:
     """Whether a RuntimeClass has a name of Contrast's and another handler, or the other way round."""
     handler = dig(value, ("handler",))
-    ours = [text for text in (ref.name, handler) if isinstance(text, str) and is_contrast_name(text)]
-    if not ours or ref.name == handler:
+    contrast_names = [text for text in (ref.name, handler) if isinstance(text, str) and is_contrast_name(text)]
+    if not contrast_names or ref.name == handler:
         return ()
     return (finding("CC1116", ref, (*root, "handler"), name=ref.name, handler=handler or "nothing"),)
 

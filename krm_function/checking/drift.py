@@ -1,4 +1,4 @@
-"""Is a pod still what its sealed policy describes? Asked without lock or configuration.
+"""Detect drift between a pod and its sealed policy, without ImageLock or configuration.
 
 Rule of this file: the generator itself answers, with image facts read back from the policy: what the policy claims of
 an image is given to it as that image's configuration, so any difference that remains comes from the pod. What only the
@@ -16,20 +16,20 @@ from krm_function.model.workload import Workload, dig, mapping, maps
 from krm_function.policy import foreign
 from krm_function.policy.compare.pod_fields import (
     IDENTITY,
-    annotation,
-    differences,
-    of_another,
+    annotation_value,
+    differing_pod_fields,
     same_image,
     sandbox_differences,
+    without_generator_variants,
 )
 from krm_function.policy.containers import containers, sysctl_name
 from krm_function.policy.expected import profile_of_data
+from krm_function.policy.fields import coverage_findings
 from krm_function.policy.image_storage import images
 from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 from krm_function.policy.references import References
 from krm_function.policy.seal import PAUSE
 from krm_function.policy.settings import EMPTYDIR_TYPES, Settings, default_settings
-from krm_function.policy.shapes import check_fields
 
 Json = dict[str, Any]
 
@@ -44,21 +44,21 @@ SYSCTL: Path = ("OCI", "Linux", "Sysctl")
 NAMESPACES: Path = ("OCI", "Linux", "Namespaces")
 
 
-def drift(workload: Workload, sealed: Json, references: References, *, ours: bool = True) -> list[str]:
-    """The fields of the pod that moved since it was sealed, as `container: field`; [] if none did.
+def drift(workload: Workload, sealed: Json, references: References, *, native: bool = True) -> list[str]:
+    """The fields of the pod that changed since it was sealed, as `container: field`; [] if none did.
 
-    ours: whether our own generator made the policy; then it must still be able to describe the pod.
+    native: whether the native generator made the policy; then it must still be able to describe the pod.
     """
-    problems = check_fields(workload.pod_spec, workload.spec_path, workload.ref)
+    problems = coverage_findings(workload.pod_spec, workload.spec_path, workload.ref)
     pod, findings = pod_metadata(workload)
-    findings += [found for found in problems if ours or found.code in SHAPES]
+    findings += [found for found in problems if native or found.code in SHAPES]
     if findings:
         return [finding.message for finding in findings]
     entries = maps(sealed.get("containers"))
-    policies = {annotation(entry, NAME): entry for entry in entries[1:]}
+    policies = {annotation_value(entry, NAME): entry for entry in entries[1:]}
     present = [(key, entry) for key in ("initContainers", "containers") for entry in maps(pod.spec.get(key))]
     names = [str(entry.get("name")) for _, entry in present]
-    sealed_names = [annotation(entry, NAME) for entry in entries[1:]]
+    sealed_names = [annotation_value(entry, NAME) for entry in entries[1:]]
     if sorted(names) != sorted(sealed_names):
         wrong = {one for one in (*names, *sealed_names) if names.count(one) != sealed_names.count(one)}
         return [f"containers {', '.join(sorted(wrong))}"]
@@ -68,7 +68,7 @@ def drift(workload: Workload, sealed: Json, references: References, *, ours: boo
     if not entries or not _readable(entries[0]):
         return [f"{SANDBOX}: its policy"]
     profile = profile_of_data(sealed)
-    binds = profile.binds_images if ours or sealed.get("profile") == profile.name else None
+    binds = profile.binds_images if native or sealed.get("profile") == profile.name else None
     settings = _settings(sealed, profile)
     wanted = maps(dig(pod.spec, ("securityContext", "sysctls")))
     moved: list[str] = []
@@ -77,11 +77,13 @@ def drift(workload: Workload, sealed: Json, references: References, *, ours: boo
         policy = policies[name]
         volumes = not profile.refuses_volumes
         again, findings = _described(pod, key, container, policy, references, settings, volumes=volumes)
-        if ours and has_errors(findings):
+        if native and has_errors(findings):
             moved += [f"{name}: {found.message}" for found in findings]
-        fields = differences(again[1], policy)
-        if not ours:
-            fields = of_another(fields, again[1], policy, foreign.places(pod, container), propagates=profile.propagates)
+        fields = differing_pod_fields(again[1], policy)
+        if not native:
+            fields = without_generator_variants(
+                fields, again[1], policy, foreign.mounted_volume_kinds(pod, container), propagates=profile.propagates
+            )
         if not same_image(container["image"], policy, binds):
             fields.append("image")
         moved += [f"{name}: {field}" for field in fields]
@@ -91,25 +93,29 @@ def drift(workload: Workload, sealed: Json, references: References, *, ours: boo
         if dig(again[0], NAMESPACES) != dig(entries[0], NAMESPACES) and "hostNetwork" not in moved:
             moved.append("hostNetwork")
         if container is present[-1][1]:
-            moved += [f"{SANDBOX}: {field}" for field in sandbox_differences(again[0], entries[0], binds, ours=ours)]
+            moved += [
+                f"{SANDBOX}: {field}" for field in sandbox_differences(again[0], entries[0], binds, native=native)
+            ]
     return _of_the_pod(moved, len(present))
 
 
-def compare(sealed: Json, again: Json) -> list[str]:
+def differing_fields(sealed: Json, again: Json) -> list[str]:
     """The fields by which two policies of one pod differ, named as in `drift`; for a render that was made again."""
-    ours, theirs = ({annotation(one, NAME): one for one in maps(data.get("containers"))} for data in (sealed, again))
-    if ours.keys() != theirs.keys() or len(maps(again.get("containers"))) != len(theirs):
-        return [f"containers {', '.join(sorted(ours.keys() ^ theirs.keys()))}"]
-    readable = [name for name in ours if _readable(ours[name]) and _readable(theirs[name])]
+    entries, others = (
+        {annotation_value(one, NAME): one for one in maps(data.get("containers"))} for data in (sealed, again)
+    )
+    if entries.keys() != others.keys() or len(maps(again.get("containers"))) != len(others):
+        return [f"containers {', '.join(sorted(entries.keys() ^ others.keys()))}"]
+    readable = [name for name in entries if _readable(entries[name]) and _readable(others[name])]
     moved = []
     for name in readable:
-        fields = differences(theirs[name], ours[name])
-        if images(theirs[name]["storages"]) != images(ours[name]["storages"]):
+        fields = differing_pod_fields(others[name], entries[name])
+        if images(others[name]["storages"]) != images(entries[name]["storages"]):
             fields.append("image")
         moved += [f"{name or SANDBOX}: {field}" for field in fields]
-    if not moved and list(ours) != list(theirs):
+    if not moved and list(entries) != list(others):
         return ["the order of its containers"]
-    return _of_the_pod(moved, len(ours)) or ["what the rules, the settings or the release say of it"]
+    return _of_the_pod(moved, len(entries)) or ["what the rules, the settings or the release say of it"]
 
 
 def _of_the_pod(moved: list[str], containers: int) -> list[str]:
@@ -133,7 +139,7 @@ def _described(
     *,
     volumes: bool,
 ) -> tuple[list[Json], list[Finding]]:
-    """What the generator makes of one container today: pause and the container, and what it has to say."""
+    """The policies that the generator makes of one container today, pause first, and its findings."""
     alone = pod._replace(spec={**pod.spec, "initContainers": [], "containers": [], key: [container]})
     facts = _claimed(container, policy, volumes=volumes)
     made, findings = containers(alone, {container["image"]: facts}, PAUSE, references, settings)
@@ -144,7 +150,7 @@ def _described(
 
 
 def _settings(sealed: Json, profile: Profile) -> Settings:
-    """The default settings of a profile, with those that the policy itself tells."""
+    """The default settings of a profile, with those that can be read back from the policy."""
     default = default_settings(profile)
     stored = any(
         one.get("fstype") == "bind" for entry in maps(sealed.get("containers")) for one in maps(entry.get("storages"))
@@ -160,7 +166,7 @@ def _settings(sealed: Json, profile: Profile) -> Settings:
 
 
 def _readable(entry: Json) -> bool:
-    """Whether one container of a policy, whoever made it, has the parts that are compared."""
+    """Whether one container of a policy, of any generator, has the parts that are compared."""
     process, mounts = dig(entry, ("OCI", "Process")), dig(entry, ("OCI", "Mounts"))
     texts = [mapping(process).get(key, []) for key in ("Args", "Env")]
     texts += [one.get("options") for one in maps(mounts)]

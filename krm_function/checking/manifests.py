@@ -7,7 +7,7 @@ differ are named for people.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from krm_function.checking.differing import differing, never, shown
+from krm_function.checking.differing_paths import differing_paths, never, paths_text
 from krm_function.findings import Finding, Path, finding
 from krm_function.manifest import ManifestError, decode, validate
 from krm_function.record import NamedTuple
@@ -18,14 +18,14 @@ DIGEST = 16  # letters of one in a path
 
 
 class ManifestFile(NamedTuple):
-    """A manifest that does not stand in the output."""
+    """A manifest in a file of its own."""
 
     name: str
     data: bytes
 
 
 class Manifests(NamedTuple):
-    """Every manifest there is, as bytes, the file's first. decoded: the first one, None when there is none."""
+    """All manifests as bytes, that of the file first. decoded: the first one, None when there is none."""
 
     file: ManifestFile | None
     texts: tuple[bytes, ...] = ()
@@ -50,32 +50,32 @@ def find_manifests(file: ManifestFile | None, values: Sequence[Any]) -> tuple[Ma
         return made, [finding("CC0702", field=made.place or "manifest.json", problem=str(problem), file=made.place)]
 
 
-def problems(manifests: Manifests) -> list[Finding]:
-    """What `contrast set` would say of the manifest alone."""
+def manifest_problems(manifests: Manifests) -> list[Finding]:
+    """What `contrast set` would refuse in the manifest alone."""
     if manifests.decoded is None:
         return []
     return [finding("CC0702", field=one.field, problem=one.problem) for one in validate(manifests.decoded)]
 
 
-def differ(manifests: Manifests) -> list[Finding]:
-    """Manifests that say the same in other bytes: one of them would not verify."""
+def differing_bytes(manifests: Manifests) -> list[Finding]:
+    """A finding if there are two manifests of different bytes: one of them would not verify."""
     if len(set(manifests.texts)) < 2:
         return []
     return [finding("CC1111", first=manifests.place or IN_THE_INPUT, second=IN_THE_INPUT)]
 
 
-def differ_from(manifests: Manifests, again: bytes, *, sealed_otherwise: bool) -> list[Finding]:
+def differing_manifest(manifests: Manifests, again: bytes, *, sealed_otherwise: bool) -> list[Finding]:
     """Where the manifest of another render (b"": it makes none) differs.
 
-    sealed_otherwise: pods differ, and in consequence their digests in the manifest, of which nothing is said then.
+    sealed_otherwise: pods differ, so their digests in the manifest do as well and are not reported again.
     """
     if not manifests.texts or manifests.texts[0] == again:
         return []
-    paths = list(differing(manifests.decoded, decode(again) if again else {}, never))
+    paths = list(differing_paths(manifests.decoded, decode(again) if again else {}, never))
     fields = [_short(path) for path in paths if not (sealed_otherwise and path[0] == "Policies")]
     if paths and not fields:
         return []
-    text = shown(fields) if fields else "the same values in other bytes"
+    text = paths_text(fields) if fields else "the same values in other bytes"
     return [finding("CC1113", fields=text, file=manifests.place)]
 
 

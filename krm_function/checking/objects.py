@@ -14,33 +14,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.checking.applied import stale
-from krm_function.checking.differing import differing, shown
-from krm_function.checking.drift import compare
+from krm_function.checking.differing_paths import differing_paths, paths_text
+from krm_function.checking.drift import differing_fields
 from krm_function.checking.same_object import comparable, excused
 from krm_function.findings import Finding, Path, finding
 from krm_function.manifest.fields import FILE
 from krm_function.model.kinds import KINDS
-from krm_function.model.located import placed, yaml_finding
+from krm_function.model.located import with_position, yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import INITDATA, LOCAL_CONFIG, Workload, dig
 from krm_function.pipeline import Rendered
-from krm_function.policy import decode_toml, describe, from_annotation
+from krm_function.policy import decode_toml, from_annotation, read_policy_data
 from krm_function.policy.initdata import POLICY
 from krm_function.stages.manifest_config_map import manifest_of
 from krm_function.yamltext import Document, YamlError, parse
 
-DROPS = "does not make this object, and drops it"
-ADDS = "makes this object as well, and it is not here"
 MANIFEST: Path = ("data", FILE)
 
-Standing = tuple[Path, Any]
+ObjectAt = tuple[Path, Any]
 
 
 def compare_objects(
     resources: Sequence[Resource], documents: Mapping[int, Document], rendered: Rendered
 ) -> list[Finding]:
-    """The differences to another render. documents: what was parsed before, by position."""
+    """A finding for each difference to another render. documents: parsed already, by position of their resource."""
     findings: list[Finding] = []
     for index, (resource, text) in enumerate(zip(resources, rendered.texts, strict=True)):
         if text == resource.text:
@@ -51,10 +49,10 @@ def compare_objects(
             findings.append(yaml_finding(problem, resource.file))
             continue
         after = None if text is None else parse(text)
-        findings += [placed(found, resource, document) for found in _compared(document, after)]
+        findings += [with_position(found, resource, document) for found in _compared(document, after)]
     for value in rendered.added:
         if dig(value, ("metadata", "annotations", LOCAL_CONFIG)) != "true":
-            findings.append(finding("CC1115", reference(value), problem=ADDS))
+            findings.append(finding("CC1115.adds", reference(value)))
     return findings
 
 
@@ -63,16 +61,16 @@ def _compared(document: Document, after: Document | None) -> Iterator[Finding]:
     pairs = zip(before, now, strict=True) if len(before) == len(now) == 1 else _paired(before, now)
     for old, new in pairs:
         if old is None and new is not None:
-            yield finding("CC1115", reference(new[1]), problem=ADDS)
+            yield finding("CC1115.adds", reference(new[1]))
         elif old is not None and new is None:
-            yield finding("CC1115", reference(old[1]), (*old[0], "metadata"), problem=DROPS)
+            yield finding("CC1115.drops", reference(old[1]), (*old[0], "metadata"))
         elif old is not None and new is not None:
             yield from _differing(old[0], old[1], new[1])
 
 
-def _paired(before: list[Standing], now: list[Standing]) -> Iterator[tuple[Standing | None, Standing | None]]:
+def _paired(before: list[ObjectAt], now: list[ObjectAt]) -> Iterator[tuple[ObjectAt | None, ObjectAt | None]]:
     """Objects of a list by identity; None where one side has none. Of equal ones, the first with the first."""
-    left: dict[Any, list[Standing]] = {}
+    left: dict[Any, list[ObjectAt]] = {}
     for standing in now:
         left.setdefault(reference(standing[1]), []).append(standing)
     for standing in before:
@@ -85,7 +83,7 @@ def _paired(before: list[Standing], now: list[Standing]) -> Iterator[tuple[Stand
 
 def _differing(root: Path, before: Any, now: Any) -> Iterator[Finding]:
     """The findings of one object, which stands at `root` of its document."""
-    paths = list(differing(comparable(before), comparable(now), excused))
+    paths = list(differing_paths(comparable(before), comparable(now), excused))
     ref = reference(before)
     initdata: Path = (*KINDS[ref.kind][1], "metadata", "annotations", INITDATA) if ref.kind in KINDS else ("",)
     policy = (*initdata, "data", POLICY)
@@ -101,13 +99,13 @@ def _differing(root: Path, before: Any, now: Any) -> Iterator[Finding]:
     elif inside and policy not in inside:
         fields.append(initdata)  # the same files in another document
     if fields:
-        yield finding("CC1114", ref, root + fields[0], fields=shown(fields))
+        yield finding("CC1114", ref, root + fields[0], fields=paths_text(fields))
 
 
 def _moved(before: Any, now: Any) -> list[str]:
     """The fields of a pod by which the policies of two initdata annotations differ."""
     try:
-        sealed, again = (describe(decode_toml(from_annotation(text)).data[POLICY]) for text in (before, now))
+        sealed, again = (read_policy_data(decode_toml(from_annotation(text)).data[POLICY]) for text in (before, now))
     except (ValueError, KeyError, TypeError, AttributeError):
         return ["its policy"]
-    return compare(sealed, again)
+    return differing_fields(sealed, again)

@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.checking.applied import check_handler
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.kinds import KINDS
-from krm_function.model.located import placed, yaml_finding
+from krm_function.model.located import with_position, yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import ORIGINAL, dig
@@ -25,7 +25,7 @@ ESCAPES = re.compile("!|\\\\[xuU\r\n\x85\u2028\u2029]")  # a tag, a numeric esca
 
 
 class Output(NamedTuple):
-    """What was read, by position of its resource, and what there is to say of it."""
+    """The parsed documents, by position of their resource, and the findings of parsing."""
 
     documents: dict[int, Document]
     findings: tuple[Finding, ...] = ()
@@ -37,7 +37,7 @@ class Output(NamedTuple):
                 yield index, root, value
 
 
-def read_output(resources: Sequence[Resource]) -> Output:
+def parse_output(resources: Sequence[Resource]) -> Output:
     """Parse what may have to do with Contrast. CC1118: there is no document at all."""
     documents: dict[int, Document] = {}
     findings: list[Finding] = []
@@ -60,7 +60,7 @@ def _may_name_contrast(text: str) -> bool:
 
 
 def _is_document(resource: Resource) -> bool:
-    """Whether there is more in a text than comments."""
+    """Whether a text holds more than comments."""
     if resource.kind or resource.api_version or resource.name:
         return True
     try:
@@ -70,7 +70,7 @@ def _is_document(resource: Resource) -> bool:
 
 
 def object_findings(resources: Sequence[Resource], output: Output) -> list[Finding]:
-    """What is wrong with an object by itself: an undo record that cannot be read, the handler of a RuntimeClass."""
+    """Findings about objects by themselves: an undo record that cannot be read, a wrong handler of a RuntimeClass."""
     findings: list[Finding] = []
     for index, root, value in output.objects():
         resource, document, ref = resources[index], output.documents[index], reference(value)
@@ -81,5 +81,5 @@ def object_findings(resources: Sequence[Resource], output: Output) -> list[Findi
             except YamlError as problem:
                 findings.append(yaml_finding(problem, resource.file, ref, path))
         if ref.kind == "RuntimeClass":
-            findings += [placed(found, resource, document) for found in check_handler(ref, root, value)]
+            findings += [with_position(found, resource, document) for found in check_handler(ref, root, value)]
     return findings

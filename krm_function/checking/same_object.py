@@ -1,4 +1,4 @@
-"""What is the same object, though a host or an API server has written it again.
+"""Decide whether two objects are the same although a host or an API server has rewritten one of them.
 
 Rule of this file: each excuse is one that a real host or Kubernetes' own defaulting needs, and a test has that host.
 A render keeps what it does not own, so most of what they write stands on both sides; what is left:
@@ -12,8 +12,8 @@ A render keeps what it does not own, so most of what they write stands on both s
 import json
 from typing import Any
 
-from krm_function.checking.differing import ABSENT
 from krm_function.findings import Path
+from krm_function.model.edits import ABSENT
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import reference
 from krm_function.model.quantity import equal
@@ -38,7 +38,7 @@ QUANTITIES = frozenset(("limits", "requests", "podFixed"))
 
 
 def excused(path: Path, first: Any, second: Any) -> bool:
-    """Whether two values mean the same. first: as it stands; second: as a render writes it; ABSENT where nothing is."""
+    """Whether two values mean the same. first: of the input; second: as a render writes it; ABSENT for no value."""
     around = next((part for part in reversed(path[:-1]) if isinstance(part, str)), "")
     if second is ABSENT:
         return bool(path) and any(same(first, one) for one in DEFAULTS.get(around, {}).get(str(path[-1]), ()))
@@ -51,7 +51,7 @@ def excused(path: Path, first: Any, second: Any) -> bool:
 
 
 def comparable(value: Any) -> Any:
-    """An object with the annotations of ours read, so that what they mean can be compared; paths stay as they are."""
+    """An object whose undo record and initdata are decoded, so that their content is compared; paths stay the same."""
     changes = []
     records: Path = ("metadata", "annotations", ORIGINAL)
     if isinstance(text := dig(value, records), str):

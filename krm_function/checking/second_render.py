@@ -9,41 +9,32 @@ from json import loads
 from typing import Any
 
 from krm_function.api.kinds import Config
-from krm_function.checking.manifests import Manifests, differ_from
-from krm_function.checking.objects import DROPS, compare_objects
+from krm_function.checking.manifests import Manifests, differing_manifest
+from krm_function.checking.objects import compare_objects
 from krm_function.checking.output import Output
 from krm_function.checking.pods import Pod
 from krm_function.findings import Finding, finding
 from krm_function.manifest import rtmr0_values
 from krm_function.model.inverse import any_image
-from krm_function.model.located import placed
+from krm_function.model.located import with_position
 from krm_function.model.objects import reference
 from krm_function.model.platforms import is_contrast_name
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, Workload, dig, mapping
 from krm_function.pipeline import Rendered, render
 from krm_function.pipeline.sealer import Sealer
-from krm_function.policy import annotation, decode_toml, digest, encode, from_annotation
+from krm_function.policy import annotation, decode_toml, digest, encode_toml, from_annotation
 from krm_function.policy.initdata import POLICY
 from krm_function.stages.policy import Sealing
 from krm_function.stages.prove import prove
 from krm_function.stages.read import read
-from krm_function.stages.reference_values import RTMR0_PLATFORM
 from krm_function.yamltext.edit.pointer import pointer
-
-WITHOUT_CONFIG = (
-    "RuntimeClass objects, reference values and owner keys, injected containers, initdata beside the policy, and what"
-    " a pod no longer says; that takes the configuration of the render (docs/limits.md has the list)"
-)
-WITHOUT_LOCK = "the policies, as the configuration has no ImageLock"
-NOT_SEALED = "does not seal this pod"
-NOT_KNOWN = "does not know this RuntimeClass"
 
 
 def compare_renders(
     resources: Sequence[Resource], output: Output, pods: Sequence[Pod], manifests: Manifests, config: Config
 ) -> list[Finding]:
-    """The differences to a render under this configuration, also those that no policy shows."""
+    """A finding for each difference to a render under this configuration, also where no policy differs."""
     findings = [found for pod in pods for found in _rtmr0(pod, config, manifests.decoded)]
     locked = config.images is not None or config.generate.policy.engine != "native"
     rendered = render(resources, config, sealer=None if locked else _existing_policy(pods, config))
@@ -55,9 +46,9 @@ def compare_renders(
         findings += [found for pod in pods for found in _policy_kept_by_undo(pod)]
     digests = {one.digest for one in rendered.plan if one.workload is not None}
     sealed_otherwise = bool(changed) and digests != {pod.checked.digest for pod in pods}
-    findings += differ_from(manifests, rendered.manifest, sealed_otherwise=sealed_otherwise)
+    findings += differing_manifest(manifests, rendered.manifest, sealed_otherwise=sealed_otherwise)
     if not locked and pods:
-        findings.append(finding("CC1117", what=WITHOUT_LOCK))
+        findings.append(finding("CC1117.no-lock"))
     return findings
 
 
@@ -74,7 +65,7 @@ def _existing_policy(pods: Sequence[Pod], config: Config) -> Sealer:
         except (ValueError, KeyError):
             return Sealing()
         if files != before.data:
-            toml = encode(before._replace(data=files))
+            toml = encode_toml(before._replace(data=files))
             value = annotation(toml)
         edits = workload.annotate([(INITDATA, value, "the policy that stands there")], "CC0606")
         return Sealing(edits, (), digest(toml))
@@ -85,21 +76,23 @@ def _existing_policy(pods: Sequence[Pod], config: Config) -> Sealer:
 def _ignored(
     resources: Sequence[Resource], output: Output, pods: Sequence[Pod], rendered: Rendered, config: Config
 ) -> list[Finding]:
-    """Pods and RuntimeClass objects of Contrast's that the render ignored; added objects too, if it sealed no pod."""
+    """Findings for Contrast pods and RuntimeClass objects that the render ignored; added objects if it sealed none."""
     sealed = {(one.resource, one.workload.root) for one in rendered.plan if one.workload is not None}
     findings = [
-        pod.placed(finding("CC1115", pod.workload.ref, pod.workload.spec_path, problem=NOT_SEALED))
+        pod.placed(finding("CC1115.not-sealed", pod.workload.ref, pod.workload.spec_path))
         for pod in pods
         if (pod.position, pod.workload.root) not in sealed
     ]
     handlers = {facts.handler for facts in config.release.platforms.values()}
     for index, root, value in output.objects():
         ref, emitted = reference(value), dig(value, ("metadata", "annotations", EMITTED)) is not None
-        ours = ref.kind == "RuntimeClass" and any(map(is_contrast_name, (ref.name, str(dig(value, ("handler",))))))
-        if (emitted and not sealed) or (ours and not emitted and ref.name not in handlers):
-            problem = DROPS if emitted else NOT_KNOWN
-            found = finding("CC1115", ref, (*root, "metadata"), problem=problem)
-            findings.append(placed(found, resources[index], output.documents[index]))
+        is_contrast = ref.kind == "RuntimeClass" and any(
+            map(is_contrast_name, (ref.name, str(dig(value, ("handler",)))))
+        )
+        if (emitted and not sealed) or (is_contrast and not emitted and ref.name not in handlers):
+            code = "CC1115.drops" if emitted else "CC1115.not-known"
+            found = finding(code, ref, (*root, "metadata"))
+            findings.append(with_position(found, resources[index], output.documents[index]))
     return findings
 
 
@@ -118,7 +111,7 @@ def _policy_kept_by_undo(pod: Pod) -> list[Finding]:
 def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list[Finding]:
     """Whether the manifest accepts a TDX VM of this size; only the release knows its RTMR0."""
     platform = pod.checked.platform
-    if manifest is None or platform is None or platform.name != RTMR0_PLATFORM:
+    if manifest is None or platform is None or not platform.rtmr0_by_vcpus:
         return []
     facts = config.release.platforms.get(platform.name)
     wanted = facts.rtmr0_by_vcpu.get(str(pod.vcpus)) if facts else None
@@ -129,9 +122,9 @@ def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list
 
 
 def not_rendered_again(resources: Sequence[Resource], pods: Sequence[Pod], output: Output) -> list[Finding]:
-    """What can be told without a configuration: records and marks that no render writes; and CC1117, what cannot."""
+    """The checks that need no configuration: records that no render writes; and CC1117, what was not checked."""
     restored = read(resources, ())
     findings = [*restored.findings, *prove(resources, restored.documents, restored.claims, any_image)]
     if pods or any(reference(value).kind == "RuntimeClass" for _, _, value in output.objects()):
-        findings.append(finding("CC1117", what=WITHOUT_CONFIG))
+        findings.append(finding("CC1117.no-configuration"))
     return findings

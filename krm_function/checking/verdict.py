@@ -1,8 +1,8 @@
 """Checks rendered output in this order: read -> identity -> objects -> pods -> manifest -> render again.
 
-Rule of this file: it only calls stages and its neighbours, in order. What it asks is
-what `contrast set` and `contrast verify` will ask. Without configuration it reads back what the
-policies say; with one it renders again and compares.
+Rule of this file: it only calls stages and the other files of this package, in order. It checks what `contrast set`
+and `contrast verify` will check. Without configuration it reads the policies back; with one it renders again and
+compares.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,8 @@ from typing import Any
 
 from krm_function.api.kinds import Config
 from krm_function.checking.applied import check_classes, check_manifest
-from krm_function.checking.manifests import ManifestFile, Manifests, differ, find_manifests, problems
-from krm_function.checking.output import Output, object_findings, read_output
+from krm_function.checking.manifests import ManifestFile, Manifests, differing_bytes, find_manifests, manifest_problems
+from krm_function.checking.output import Output, object_findings, parse_output
 from krm_function.checking.pods import Pod, check_pod, pods_of
 from krm_function.checking.second_render import compare_renders, not_rendered_again
 from krm_function.findings import Finding, finding, has_errors
@@ -30,28 +30,28 @@ NOT_COMPARED = "CC1117"  # the info that says what was not looked at
 
 
 class Verdict(NamedTuple):
-    """What there is to say, and how many Contrast workloads were looked at."""
+    """The findings, and how many Contrast workloads were checked."""
 
     findings: tuple[Finding, ...] = ()
     workloads: int = 0
 
     @property
     def summary(self) -> str:
-        """Lines for people: how many workloads, and what was not looked at."""
+        """The summary as lines of text: how many workloads, and what was not compared."""
         left_out = [f"{found.message}\n" for found in self.findings if found.code == NOT_COMPARED]
         return f"checked {self.workloads} Contrast workload{'' if self.workloads == 1 else 's'}\n{''.join(left_out)}"
 
 
 def beside_summary(findings: Sequence[Finding], form: str) -> list[Finding]:
-    """The findings to print with a summary, which as text already has what was not looked at."""
+    """The findings to print beside the summary, which as text already lists what was not compared."""
     return [found for found in findings if form != "text" or found.code != NOT_COMPARED]
 
 
 def check_output(
     resources: Sequence[Resource], file: ManifestFile | None = None, config: Config | None = None
 ) -> Verdict:
-    """Check rendered output. file: its manifest, if it has one outside; config: to render again under, and compare."""
-    output = read_output(resources)
+    """Check rendered output. file: its manifest, if in a file; config: to render again with; None skips that."""
+    output = parse_output(resources)
     findings = list(output.findings)
     values = [value for _, _, value in output.objects()]
     manifests, wrong = find_manifests(file, values)
@@ -73,9 +73,9 @@ def check_output(
         findings += map(pod.placed, (*pod.checked.findings, *about))
     findings += check_classes([pod.workload for pod in pods], [name for name in classes if is_contrast_name(name)])
     findings += [finding("CC1106")] if pods and manifests.decoded is None else []
-    findings += problems(manifests) + _digests(manifests.decoded, pods)
+    findings += manifest_problems(manifests) + _digests(manifests.decoded, pods)
     if not has_errors(findings):
-        findings += differ(manifests)
+        findings += differing_bytes(manifests)
     if not has_errors(findings):
         findings += _again(resources, output, pods, manifests, config)
     return Verdict(tuple(dict.fromkeys(findings)), len(pods))
@@ -96,7 +96,7 @@ def _classes(values: Sequence[Any]) -> Mapping[str, RuntimeClass]:
 
 
 def _digests(manifest: Mapping[str, Any] | None, pods: Sequence[Pod]) -> list[Finding]:
-    """What `contrast set` would say of the manifest beside the workloads."""
+    """What `contrast set` would refuse in the manifest beside the workloads."""
     if manifest is None:
         return []
     return list(check_manifest([SealedWorkload(pod.workload, pod.checked.digest) for pod in pods], manifest))

@@ -10,25 +10,24 @@ from krm_function.findings import Finding, finding
 from krm_function.record import NamedTuple
 
 TIMEOUT = (5, 30)  # seconds to connect, and to wait for bytes
-EXTRA = "pip install 'contrast-krm[cluster]'"
 
 
-class Cluster(NamedTuple):
-    """What the cluster answered: a NodeList as plain data, and the context that was asked."""
+class ClusterNodes(NamedTuple):
+    """document: a NodeList as plain data. context: the name of the kubeconfig context it came from."""
 
     document: Any = None
     context: str = ""
     findings: tuple[Finding, ...] = ()
 
 
-def ask_cluster() -> Cluster:
+def read_cluster_nodes() -> ClusterNodes:
     """The nodes of the current context of the kubeconfig, or of the cluster this runs in. Never raises."""
     try:
         from kubernetes import client, config
         from urllib3.exceptions import HTTPError
     except ImportError:
-        problem = "the Python package kubernetes is not installed"
-        return Cluster(findings=(finding("CC0909", option="--cluster", problem=problem, remedy=EXTRA),))
+        missing = finding("CC0909.package", option="--cluster", package="kubernetes", extra="cluster")
+        return ClusterNodes(findings=(missing,))
     import json
     import logging
 
@@ -36,22 +35,22 @@ def ask_cluster() -> Cluster:
     try:
         context = _context(config)
     except config.ConfigException:
-        return _unanswered("there is no kubeconfig with a usable current context, and this runs in no cluster")
+        return _unanswered("CC1003.no-context")
     except Exception as problem:  # noqa: BLE001 (the client trusts a kubeconfig, so a broken one can raise anything)
-        return _unanswered(f"the kubeconfig cannot be used ({type(problem).__name__})")
+        return _unanswered("CC1003.kubeconfig", error=type(problem).__name__)
     try:
         answer: Any = client.CoreV1Api().list_node(_preload_content=False, _request_timeout=TIMEOUT)
-        return Cluster(json.loads(answer.data), context)
+        return ClusterNodes(json.loads(answer.data), context)
     except client.ApiException as problem:
-        return _unanswered(f"it answered {problem.status} {problem.reason}")
+        return _unanswered("CC1003.status", status=problem.status, error=problem.reason)
     except HTTPError as problem:
-        return _unanswered(f"no answer ({type(getattr(problem, 'reason', None) or problem).__name__})")
+        return _unanswered("CC1003.no-answer", error=type(getattr(problem, "reason", None) or problem).__name__)
     except (ValueError, OSError) as problem:
-        return _unanswered(type(problem).__name__)
+        return _unanswered("CC1003.answer", error=type(problem).__name__)
 
 
 def _context(config: Any) -> str:
-    """Configure the client, and say which context it was. The client's own `load_config` would print to our output."""
+    """Configure the client; the name of the context. The client's own `load_config` would print to standard output."""
     try:
         config.load_kube_config()
     except config.ConfigException:
@@ -61,5 +60,5 @@ def _context(config: Any) -> str:
     return str(active["name"])
 
 
-def _unanswered(problem: str) -> Cluster:
-    return Cluster(findings=(finding("CC1003", problem=problem),))
+def _unanswered(code: str, **values: Any) -> ClusterNodes:
+    return ClusterNodes(findings=(finding(code, **values),))

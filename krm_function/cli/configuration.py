@@ -1,4 +1,4 @@
-"""Where configuration comes from: the functionConfig, items of our group in the input, and files named by the operator.
+"""Read configuration: the functionConfig, items of its API group in the input, and files named by the operator.
 
 Rule of this file: only files that the operator named on the command line are read; a configuration can name none.
 """
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from krm_function.api import CONFIG_KINDS, ConfigDocument, is_config
-from krm_function.cli.say import file_finding
+from krm_function.cli.messages import file_finding
 from krm_function.findings import Finding, finding
-from krm_function.hosts.files import FileProblem, find, read_file
+from krm_function.hosts.files import FileProblem, find_files, read_file
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
@@ -17,13 +17,13 @@ from krm_function.yamltext import YamlError, locate, parse
 
 
 def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """Documents of our group in the files; other kinds in them are left for the render."""
+    """Configuration documents in the files; other kinds in them are left for the render."""
     from krm_function.hosts.stream import decode_stream
 
     documents: list[ConfigDocument] = []
     findings: list[Finding] = []
     try:
-        files = find(paths)
+        files = find_files(paths)
     except FileProblem as problem:
         return [], (file_finding(problem),)
     for path in files:
@@ -41,14 +41,14 @@ def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Findin
 def from_files_and_resources(
     paths: Sequence[str], resources: Iterable[Resource]
 ) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """What the operator named, then what came with the input."""
+    """The configuration in the files that the operator named, then that in the input."""
     documents, findings = from_files(paths)
     more, problems = from_resources(resources)
     return documents + more, findings + problems
 
 
 def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """The resources of our group, parsed."""
+    """The configuration objects among the resources, parsed."""
     documents: list[ConfigDocument] = []
     findings: list[Finding] = []
     for resource in resources:
@@ -58,7 +58,7 @@ def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument],
         try:
             document = parse(resource.text, line=resource.line)
         except YamlError as problem:
-            if named:  # of any other document, the render says it
+            if named:  # a broken document of another kind is a finding of the render
                 findings.append(as_configuration(yaml_finding(problem, resource.file)))
             continue
         ref = reference(document.value)
@@ -69,6 +69,6 @@ def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument],
 
 
 def as_configuration(found: Finding) -> Finding:
-    """A YAML problem in a configuration file is a configuration error: exit code 2, same words."""
-    said = finding("CC0910", problem=found.message, remedy=found.hint)
-    return said._replace(line=found.line, column=found.column, file=found.file)
+    """A YAML problem in a configuration file as a configuration error: the same message, exit code 2."""
+    wrong = finding("CC0910", problem=found.message, remedy=found.hint)
+    return wrong._replace(line=found.line, column=found.column, file=found.file)

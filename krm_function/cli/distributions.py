@@ -1,7 +1,8 @@
 """What the running program consists of: its own packages, and every distribution it depends on.
 
 Rule of this file: the answer comes from the metadata of what is installed here, so the copy is what was tested; nothing
-is downloaded. Bytecode is left out, because it is made anew.
+is downloaded. Of the extras, those in EXTRAS are copied if they are installed. Bytecode is left out, because it is
+compiled again.
 """
 
 import os
@@ -15,6 +16,8 @@ PROGRAM = "contrast-krm"
 PACKAGES = ("krm_function", "helm_plugin")
 OWN_METADATA = ("METADATA", "licenses/LICENSE")  # an editable install has more, and it names places of this machine
 CACHE = "__pycache__"
+EXTRAS = frozenset(("lock", "html", "settings", "completion"))  # not the Kubernetes client, which has 126 MB
+_EXTRA = re.compile(r"extra *== *['\"]([^'\"]+)['\"]")
 
 
 class Member(NamedTuple):
@@ -25,20 +28,20 @@ class Member(NamedTuple):
 
 
 class NotCopied(Exception):
-    """A distribution that does not say which files it has."""
+    """A distribution whose metadata lists no files."""
 
 
-def members() -> list[Member]:
+def installed_files() -> list[Member]:
     """Every file, sorted by name. Raises NotCopied."""
-    ours = distribution(PROGRAM)
-    found = [*_own(), *_own_metadata(ours)]
-    for name in _needed(ours):
+    program = distribution(PROGRAM)
+    found = [*_program_files(), *_program_metadata(program)]
+    for name in _needed(program):
         found += _files(distribution(name))
     return sorted(set(found))
 
 
-def _own() -> Iterator[Member]:
-    """The files of our packages, wherever they are: an editable install has them in a source tree."""
+def _program_files() -> Iterator[Member]:
+    """The files of this program's packages, wherever they are: an editable install has them in a source tree."""
     import krm_function
 
     root = os.path.dirname(os.path.dirname(os.path.abspath(krm_function.__file__)))
@@ -50,39 +53,41 @@ def _own() -> Iterator[Member]:
                 yield Member(os.path.relpath(path, root), path)
 
 
-def _own_metadata(ours: Distribution) -> Iterator[Member]:
+def _program_metadata(program: Distribution) -> Iterator[Member]:
     """The metadata by which the copy knows its own name, and the license."""
-    directory = f"{PROGRAM.replace('-', '_')}-{ours.version}.dist-info"
+    directory = f"{PROGRAM.replace('-', '_')}-{program.version}.dist-info"
     for name in OWN_METADATA:
-        source = str(ours.locate_file(f"{directory}/{name}"))
+        source = str(program.locate_file(f"{directory}/{name}"))
         if os.path.isfile(source):
             yield Member(f"{directory}/{name}", source)
 
 
-def _needed(ours: Distribution) -> list[str]:
+def _needed(program: Distribution) -> list[str]:
     """The names of all distributions that are needed, directly or not."""
     needed: dict[str, None] = {}
-    waiting = [ours]
+    waiting = [program]
     while waiting:
-        for line in waiting.pop().requires or ():
+        wanting = waiting.pop()
+        for line in wanting.requires or ():
             wanted, _, marker = line.partition(";")
-            if "extra" in marker:
+            extra = _EXTRA.search(marker)
+            if extra and (extra[1] not in EXTRAS or wanting is not program):
                 continue
             name = re.split(r"[^A-Za-z0-9._-]", wanted.strip(), maxsplit=1)[0]
-            if _normal(name) in needed:
+            if _normalised(name) in needed:
                 continue
             try:
                 found = distribution(name)
             except PackageNotFoundError:
-                if marker:  # not for this Python or system
+                if marker:  # not for this Python or system, or of an extra that is not installed
                     continue
                 raise
-            needed[_normal(name)] = None
+            needed[_normalised(name)] = None
             waiting.append(found)
     return list(needed)
 
 
-def _normal(name: str) -> str:
+def _normalised(name: str) -> str:
     """A name as PEP 503 compares it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 

@@ -12,16 +12,16 @@ from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
 from krm_function.findings import Finding, finding
-from krm_function.policy.genpolicy import OUTPUT_LIMIT, Answer, Engine, Task
+from krm_function.policy.genpolicy import OUTPUT_LIMIT, Engine, GenpolicyInput, GenpolicyResult
 
 if TYPE_CHECKING:
     from subprocess import Popen
 
-SECONDS = 300  # for one workload: a large layer alone takes minutes (contrast.md 6.1)
+SECONDS = 300  # for one workload: a large layer takes minutes (docs/facts/contrast-manifest.md#policy-generator-call)
 LOG_LIMIT = 64 * 1024  # bytes of standard error that are kept: its end, where a panic is
 CHUNK = 64 * 1024
 
-# what finding images and logging in to a registry needs (genpolicy.md 5.1); nothing else is handed on
+# what finding images and logging in to a registry needs (docs/facts/kata.md#image-data); nothing else is handed on
 PASSED_ON = frozenset(
     (
         *("PATH", "HOME", "USER", "TMPDIR", "DOCKER_CONFIG", "REGISTRY_AUTH_FILE", "XDG_RUNTIME_DIR"),
@@ -34,10 +34,9 @@ PASSED_ON = frozenset(
 @contextmanager
 def engine(path: str, seconds: int = SECONDS) -> Iterator[tuple[Engine | None, tuple[Finding, ...]]]:
     """The engine for a program, or what is wrong with its path; neither for "". It works until the block is left."""
-    problem = _problem(path) if path else ""
-    if problem:
-        remedy = "name genpolicy's executable by its path, such as ./genpolicy"
-        yield None, (finding("CC0909", option="--genpolicy", problem=problem, remedy=remedy),)
+    wrong = _wrong(path) if path else ""
+    if wrong:
+        yield None, (finding(wrong, option="--genpolicy", program=path),)
     elif path:
         from tempfile import TemporaryDirectory
 
@@ -47,18 +46,21 @@ def engine(path: str, seconds: int = SECONDS) -> Iterator[tuple[Engine | None, t
         yield None, ()
 
 
-def _problem(path: str) -> str:
+def _wrong(path: str) -> str:
+    """Why a path is not that of a program: CC0909 with a variant, "" if it is."""
     if os.sep not in path:
-        return f"{path} has no slash, and programs are not searched for"
+        return "CC0909.genpolicy-name"
     if not os.path.isfile(path):
-        return f"{path} is no file"
-    return "" if os.access(path, os.X_OK) else f"{path} is not executable"
+        return "CC0909.genpolicy-file"
+    return "" if os.access(path, os.X_OK) else "CC0909.genpolicy-mode"
 
 
 def arguments(directory: str, *, config: bool) -> list[str]:
-    """The arguments that Contrast gives (contrast.md 6.1); the layer cache serves all calls of one render.
+    """Make the arguments that Contrast gives; the layer cache serves all calls of one render.
 
-    config: whether there are ConfigMaps or Secrets; nobody has promised that an empty file is one without any.
+    Source: docs/facts/contrast-manifest.md#policy-generator-call.
+
+    config: whether there are ConfigMaps or Secrets; it is not documented that an empty file means none.
     """
     return [
         "--runtime-class-names=contrast-cc",
@@ -70,7 +72,7 @@ def arguments(directory: str, *, config: bool) -> list[str]:
     ]
 
 
-def _run(program: str, directory: str, task: Task, seconds: int) -> Answer:
+def _run(program: str, directory: str, task: GenpolicyInput, seconds: int) -> GenpolicyResult:
     import subprocess
 
     files = {"workload.yaml": task.workload, "config.yaml": task.config_maps}
@@ -91,7 +93,7 @@ def _run(program: str, directory: str, task: Task, seconds: int) -> Answer:
                 start_new_session=True,  # so that it ends with all that it has started itself
             )
         except OSError as problem:
-            return Answer("start", log=(problem.strerror or "unknown error").lower())
+            return GenpolicyResult("start", log=(problem.strerror or "unknown error").lower())
     try:
         return _listen(process, seconds)
     finally:
@@ -104,34 +106,34 @@ def _run(program: str, directory: str, task: Task, seconds: int) -> Answer:
                 stream.close()
 
 
-def _listen(process: "Popen[bytes]", seconds: int) -> Answer:
-    """What the process says until it ends, or until it took or wrote too much."""
+def _listen(process: "Popen[bytes]", seconds: int) -> GenpolicyResult:
+    """The output and the exit code of the process; it is given up after too much time or output."""
     import selectors
     import time
 
     deadline = time.monotonic() + seconds
-    said = {1: b"", 2: b""}
+    read = {1: b"", 2: b""}
     with selectors.DefaultSelector() as waiting:
         for number, stream in ((1, process.stdout), (2, process.stderr)):
             waiting.register(_open(stream), selectors.EVENT_READ, number)
         while waiting.get_map():
             if time.monotonic() >= deadline:
-                return Answer("timeout", seconds=seconds)
+                return GenpolicyResult("timeout", seconds=seconds)
             for key, _ in waiting.select(deadline - time.monotonic()):
                 data = os.read(key.fd, CHUNK)
                 if not data:
                     waiting.unregister(key.fileobj)
-                said[key.data] += data
-            said[2] = said[2][-LOG_LIMIT:]
-            if len(said[1]) > OUTPUT_LIMIT:
-                return Answer("output")
+                read[key.data] += data
+            read[2] = read[2][-LOG_LIMIT:]
+            if len(read[1]) > OUTPUT_LIMIT:
+                return GenpolicyResult("output")
     import subprocess
 
     try:
         code = process.wait(max(deadline - time.monotonic(), 0))
     except subprocess.TimeoutExpired:
-        return Answer("timeout", seconds=seconds)
-    return Answer("exit", code, said[1], said[2].decode("utf-8", "replace"))
+        return GenpolicyResult("timeout", seconds=seconds)
+    return GenpolicyResult("exit", code, read[1], read[2].decode("utf-8", "replace"))
 
 
 def _open(stream: IO[bytes] | None) -> IO[bytes]:

@@ -57,7 +57,7 @@ def _steps(state: State) -> Iterator[str]:
 
 
 def has_coordinator(path: str) -> bool:
-    """Whether a file holds the coordinator; not told of a directory or an URL."""
+    """Whether a file holds the coordinator; a directory or an URL is not read, hence False."""
     try:
         return any(is_coordinator(value) for value in _values(read_file(path)))
     except FileProblem:

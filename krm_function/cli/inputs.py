@@ -1,24 +1,24 @@
-"""Reads files or standard input for the verbs that work on documents.
+"""Reads files or standard input for the commands that work on documents.
 
-Rule of this file: a ResourceList is understood wherever a stream is, because people pipe what they have; and nothing at
-all is never a success, because `kustomize build (which fails) | contrast-krm check` must not be green.
+Rule of this file: a ResourceList is understood wherever a stream is; and an empty input is never a success,
+because `kustomize build (which fails) | contrast-krm check` must not be green.
 """
 
 from collections.abc import Sequence
 
 from krm_function.cli.streams import read_in
 from krm_function.findings import Finding, finding
-from krm_function.hosts.files import EmptyProblem, blank, find, read_file
+from krm_function.hosts.files import EmptyProblem, blank, find_files, read_file
 from krm_function.hosts.resource_list import DecodedList, NotAResourceListError, cut_list
 from krm_function.hosts.stream import Stream, cut_stream
-from krm_function.krm import is_resource_list
+from krm_function.krm.resource_list import is_resource_list
 from krm_function.model.located import yaml_finding
 from krm_function.model.resource import Resource
 from krm_function.record import NamedTuple
 from krm_function.yamltext import YamlError, decode
 
 
-class Source(NamedTuple):
+class InputFile(NamedTuple):
     """One file or standard input (""), decoded; resources are positions start..end of the whole input."""
 
     file: str
@@ -31,7 +31,7 @@ class Source(NamedTuple):
 class Inputs(NamedTuple):
     """Everything that was read."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[InputFile, ...]
     resources: tuple[Resource, ...]
     findings: tuple[Finding, ...] = ()
 
@@ -42,14 +42,14 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     Raises EmptyProblem for an empty standard input, and where all files are empty; one among others may be.
     """
     named = [path for path in paths if path != "-"]
-    raw = [(path, read_file(path)) for path in find(named)] if named else []
+    raw = [(path, read_file(path)) for path in find_files(named)] if named else []
     if not named or "-" in paths:
         raw.append(("", read_in()))
         if blank(raw[-1][1]):
             raise EmptyProblem("")
     elif all(blank(data) for _, data in raw):
         raise EmptyProblem(raw[0][0])
-    sources: list[Source] = []
+    sources: list[InputFile] = []
     resources: list[Resource] = []
     findings: list[Finding] = []
     for file, data in raw:
@@ -64,5 +64,5 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
             continue
         start = len(resources)
         resources += [resource._replace(file=file) for resource in decoded.resources]
-        sources.append(Source(file, data, decoded, start, len(resources)))
+        sources.append(InputFile(file, data, decoded, start, len(resources)))
     return Inputs(tuple(sources), tuple(resources), tuple(findings))

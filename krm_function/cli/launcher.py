@@ -7,9 +7,9 @@ those of the Python itself out.
 import sys
 
 LONGEST = 120  # characters of an interpreter line that every kernel takes
-MARK = "# Written by `contrast-krm install`; run that again to update it."
+HEADER = "# Written by `contrast-krm install`; run that again to update it."
 SCRIPT = """{shebang}
-{mark}
+{header}
 import os
 import sys
 
@@ -31,7 +31,7 @@ def launcher(python: str, library: str) -> str:
     wanted = sys.version_info[:2]
     return SCRIPT.format(
         shebang=_shebang(python),
-        mark=MARK,
+        header=HEADER,
         wanted=wanted,
         version=".".join(map(str, wanted)),
         implementation=sys.implementation.name,

@@ -1,4 +1,6 @@
-"""The legacy kustomize plugin: the only way to run an executable through kubectl (krm.md 2.9).
+"""The legacy kustomize plugin: the only way to run an executable through kubectl.
+
+Source: docs/facts/kustomize.md#legacy-plugin.
 
 Rule of this file: argument one is the configuration, standard input a stream of documents, standard output the same;
 further arguments (`argsOneLiner`, `argsFromFile`) are `--config FILE`.
@@ -7,9 +9,9 @@ further arguments (`argsOneLiner`, `argsFromFile`) are `--config FILE`.
 from collections.abc import Sequence
 
 from krm_function.api import collect
-from krm_function.cli.checking import asks_for_check, checked, say_checked
+from krm_function.cli.check_mode import check_resources, print_verdict, wants_check
 from krm_function.cli.configuration import from_files_and_resources
-from krm_function.cli.say import complain
+from krm_function.cli.messages import print_findings
 from krm_function.cli.streams import read_in, write_out
 from krm_function.findings import has_errors
 from krm_function.hosts.stream import decode_stream, encode_stream
@@ -20,21 +22,31 @@ from krm_function.yamltext import YamlError
 
 def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
     """Standard input to standard output as a legacy transformer."""
-    from krm_function.cli.arguments import parse_config_only
-
-    config_files = [config_file, *parse_config_only(arguments)]
+    config_files = [config_file, *_named(arguments)]
     try:
         stream = decode_stream(read_in())
     except YamlError as problem:
-        return complain([yaml_finding(problem, "")])
+        return print_findings([yaml_finding(problem, "")])
     documents, findings = from_files_and_resources(config_files, stream.resources)
-    if documents and documents[0].file == config_file and asks_for_check(documents[0]):
-        made = checked(stream.resources, documents, documents[0])
+    if documents and documents[0].file == config_file and wants_check(documents[0]):
+        made = check_resources(stream.resources, documents, documents[0])
         if not has_errors((*findings, *made.findings)):
             write_out(encode_stream(stream, [resource.text for resource in stream.resources]))
-        return say_checked(made, findings)
+        return print_verdict(made, findings)
     config, unmet = collect(documents)
     rendered = render(stream.resources, config, findings + unmet)
     if not rendered.failed:
         write_out(encode_stream(stream, rendered.texts, rendered.added))
-    return complain(rendered.findings)
+    return print_findings(rendered.findings)
+
+
+def _named(arguments: Sequence[str]) -> list[str]:
+    """The files of the `--config FILE` arguments."""
+    if not arguments:
+        return []
+    from krm_function.cli.parser import Parser
+
+    parser = Parser(prog="contrast-krm", add_help=False)
+    parser.add_argument("--config", action="append", default=[])
+    named: list[str] = parser.parse_args(arguments).config
+    return named

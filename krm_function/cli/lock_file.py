@@ -12,11 +12,12 @@ from typing import Any
 from krm_function.api import ConfigDocument, parse_image_lock
 from krm_function.api.image_lock import KIND
 from krm_function.cli.configuration import from_files
-from krm_function.cli.lock_turn import Turn, turn
+from krm_function.cli.directory_lock import DirectoryLock, locked
 from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.hosts.files import read_file, write_file
+from krm_function.hosts.files import read_file
 from krm_function.hosts.stream import decode_stream, encode_stream
+from krm_function.hosts.writing import write_file
 from krm_function.lock import new_lock, updated_lock
 from krm_function.model.workload import dig, mapping
 from krm_function.record import NamedTuple
@@ -39,13 +40,12 @@ def open_lock(path: str) -> tuple[LockFile, list[Finding]]:
     documents, findings = from_files([path])
     locks = [document for document in documents if _is_lock(document)]
     if len(locks) != 1 and not has_errors(findings):
-        problem = f"the file has {len(locks) or 'no'} ImageLock{'s' if len(locks) > 1 else ''}"
-        remedy = "name a file with one, or a new file"
-        return LockFile(path), [finding("CC0909", option="--output", problem=problem, remedy=remedy, file=path)]
+        code = "CC0909.locks" if locks else "CC0909.no-lock"
+        return LockFile(path), [finding(code, option="--output", count=len(locks), file=path)]
     return LockFile(path, locks[0] if locks else None), list(findings)
 
 
-def known(documents: Iterable[ConfigDocument]) -> tuple[Entries, list[Finding]]:
+def known_entries(documents: Iterable[ConfigDocument]) -> tuple[Entries, list[Finding]]:
     """Entries of all locks by reference, as they are written there."""
     entries: Entries = {}
     findings: list[Finding] = []
@@ -58,7 +58,7 @@ def known(documents: Iterable[ConfigDocument]) -> tuple[Entries, list[Finding]]:
     return entries, findings
 
 
-class Written(NamedTuple):
+class WrittenLock(NamedTuple):
     """kept: entries that no resource needs. waited: seconds for other runs. With an error, nothing was written."""
 
     kept: int = 0
@@ -66,7 +66,7 @@ class Written(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def write_lock(file: LockFile, entries: Mapping[str, Mapping[str, Any]], *, prune: bool) -> Written:
+def write_lock(file: LockFile, entries: Mapping[str, Mapping[str, Any]], *, prune: bool) -> WrittenLock:
     """Write the lock: to what the file has by now, the entries that it lacks are added.
 
     prune: drop those that it had before and that no resource needs; never one that another run has added since.
@@ -74,19 +74,19 @@ def write_lock(file: LockFile, entries: Mapping[str, Mapping[str, Any]], *, prun
     """
     if not file.path:
         write_out(new_lock(entries).encode("utf-8"))
-        return Written()
+        return WrittenLock()
     before = _names(file)
-    with turn(os.path.dirname(file.path) or ".") as mine:
-        if mine.timed_out:
-            return Written(waited=mine.waited, findings=(_not_our_turn(file.path, mine),))
+    with locked(os.path.dirname(file.path) or ".") as lock:
+        if lock.timed_out:
+            return WrittenLock(waited=lock.waited, findings=(_timed_out(file.path, lock),))
         now, findings = open_lock(file.path)
         if has_errors(findings):
-            return Written(waited=mine.waited, findings=tuple(findings))
-        if mine.unguarded:
-            findings.append(finding("CC1213", file=file.path, lock=file.path, problem=mine.unguarded))
+            return WrittenLock(waited=lock.waited, findings=tuple(findings))
+        if lock.unguarded:
+            findings.append(finding("CC1213", file=file.path, lock=file.path, problem=lock.unguarded))
         _write(now, entries, [name for name in before if name not in entries] if prune else ())
     kept = 0 if prune else sum(name not in entries for name in before)
-    return Written(kept, mine.waited, tuple(findings))
+    return WrittenLock(kept, lock.waited, tuple(findings))
 
 
 def _write(file: LockFile, entries: Mapping[str, Mapping[str, Any]], dropped: Collection[str]) -> None:
@@ -104,8 +104,8 @@ def _write(file: LockFile, entries: Mapping[str, Mapping[str, Any]], dropped: Co
         write_file(file.path, data)
 
 
-def _not_our_turn(path: str, mine: Turn) -> Finding:
-    return finding("CC1212", file=path, lock=path, seconds=f"{mine.waited:.0f}")
+def _timed_out(path: str, lock: DirectoryLock) -> Finding:
+    return finding("CC1212", file=path, lock=path, seconds=f"{lock.waited:.0f}")
 
 
 def _names(file: LockFile) -> Iterable[str]:

@@ -1,13 +1,13 @@
-"""`contrast-krm`: one executable, several hosts.
+"""`contrast-krm`: one executable for several hosts.
 
 Rule of this file: which host is calling is decided by the arguments and kustomize's own environment, never by a guess
-about the input; an unexpected exception ends here, in one line and exit code 70.
+about the input. Every call ends here: with the exit code of the command, or that of the exception it ended in.
 
     arguments                      environment               is
     none, or `fn`                  any                       the KRM function
     `post-render` alone            any                       the Helm post-renderer, without configuration
     a file (and kustomize's args)  KUSTOMIZE_PLUGIN_CONFIG_* the legacy kustomize plugin
-    a verb                         any                       that verb
+    a command                      any                       that command
 
 Every render is a new process, so nothing is imported here before it is needed.
 """
@@ -16,8 +16,9 @@ import io
 import os
 import sys
 
-from krm_function.cli.exits import BUG, ENVIRONMENT, Exit, Terminated
+from krm_function.cli.exits import INTERNAL_ERROR, Terminated, exit_code_of_exception
 
+ISSUES = "https://github.com/contrast-krm/contrast-krm/issues"
 LEGACY_ENVIRONMENT = ("KUSTOMIZE_PLUGIN_CONFIG_STRING", "KUSTOMIZE_PLUGIN_CONFIG_ROOT")
 
 
@@ -25,37 +26,37 @@ def main() -> int:
     """Run the command line; the return value is the exit code."""
     import gc
 
-    gc.disable()  # a render is short and allocates trees: collecting them would cost more than the work (libs.md 0)
+    # a render is short and allocates trees: collecting them costs more than the work (docs/facts/python.md#start-up)
+    gc.disable()
     if not sys.stderr:
         sys.stderr = io.StringIO()  # the caller has closed it
     try:
-        return _answer(sys.argv[1:])
-    except BrokenPipeError:
-        return ENVIRONMENT  # the reader has gone; nothing left to say
-    except KeyboardInterrupt:
-        return 130
+        return _call(sys.argv[1:])
     except Terminated as ended:
         from krm_function.cli.signals import die
 
         die(ended.number)
-    except Exception as bug:  # noqa: BLE001 (no traceback may reach a user; this is the one place that sees all)
-        return _bug(bug)
+    except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 (no traceback may reach a user)
+        code = exit_code_of_exception(problem)
+        if code == INTERNAL_ERROR:
+            _print_internal_error(problem)
+        elif isinstance(problem, ImportError):
+            _print_unusable_import(problem)
+        return code
     finally:
         gc.freeze()  # the interpreter collects once more at its end, and would walk all that a render has made
 
 
-def _answer(arguments: list[str]) -> int:
+def _call(arguments: list[str]) -> int:
     try:
         return _dispatch(arguments)
-    except Exit as done:
-        return done.code
     except OSError as problem:
-        return _file_problem(problem, "text", "")
+        return _print_file_problem(problem, "text", "")
 
 
 def _dispatch(arguments: list[str]) -> int:
     if not arguments or arguments == ["fn"]:
-        from krm_function.cli.fn import run_function
+        from krm_function.cli.function import run_function
 
         return run_function()
     if arguments == ["post-render"]:
@@ -66,42 +67,61 @@ def _dispatch(arguments: list[str]) -> int:
         from krm_function.cli.legacy import run_legacy
 
         return run_legacy(arguments[0], arguments[1:])
-    from krm_function.cli.arguments import parse
+    from krm_function.cli.command_line import parse_arguments
     from krm_function.cli.signals import terminable
 
-    options = parse(arguments)
+    options = parse_arguments(arguments)
     with terminable():
         try:
             code: int = options.run(options)
         except OSError as problem:
             form, report = getattr(options, "format", "text"), getattr(options, "report", "")
-            return _file_problem(problem, form, report, options.parser.prog)
+            return _print_file_problem(problem, form, report, options.parser.prog)
+        except ModuleNotFoundError as missing:
+            return _print_missing_extra(missing, getattr(options, "format", "text"), getattr(options, "report", ""))
     return code
 
 
-def _file_problem(problem: OSError, form: str, report: str, verb: str = "contrast-krm") -> int:
-    """Say which file is in the way; any other error of the system is not expected. verb: as it is called."""
-    from krm_function.cli.say import complain, empty_finding, file_finding
+def _print_missing_extra(missing: ModuleNotFoundError, form: str, report: str) -> int:
+    """Print which extra a command needs. Raises the error again if the module is of no extra."""
+    from krm_function.cli.extras import missing_extra
+    from krm_function.cli.messages import print_findings
+
+    found = missing_extra(missing)
+    if found is None:
+        raise missing
+    return print_findings([found], form, report)
+
+
+def _print_file_problem(problem: OSError, form: str, report: str, command: str = "contrast-krm") -> int:
+    """Print which file cannot be read or written. command: as it is called. Raises any other error of the system."""
+    from krm_function.cli.messages import empty_finding, file_finding, print_findings
     from krm_function.hosts.files import EmptyProblem, FileProblem
 
     if isinstance(problem, EmptyProblem):
-        return complain([empty_finding(problem, verb)], form, report)
+        return print_findings([empty_finding(problem, command)], form, report)
     if not isinstance(problem, FileProblem):
         raise problem
-    return complain([file_finding(problem)], form, "" if problem.path == report else report)
+    return print_findings([file_finding(problem)], form, "" if problem.path == report else report)
 
 
-def _bug(bug: Exception) -> int:
+def _print_unusable_import(problem: ImportError) -> None:
+    """Report a library that is there and cannot be used: what and hint, a line each."""
+    what, _, hint = str(problem).partition("\n")
+    sys.stderr.write(f"contrast-krm: {what}; nothing was written\n{hint}\n")
+
+
+def _print_internal_error(problem: BaseException) -> None:
+    """One line: the exception and its place, never its message, which may quote a value of the input."""
     if os.environ.get("CONTRAST_KRM_DEBUG"):
         import traceback
 
-        traceback.print_exception(bug)
-    frame = bug.__traceback__
+        traceback.print_exception(problem)
+    frame = problem.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
     where = f"{os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}" if frame else "?"
     sys.stderr.write(
-        f"contrast-krm: internal error: {type(bug).__name__} at {where}; nothing was written\n"
-        "  hint: this is a bug of ours; report it with the output of CONTRAST_KRM_DEBUG=1\n"
+        f"contrast-krm: internal error: {type(problem).__name__} at {where}; nothing was written\n"
+        f"  hint: this is a bug in contrast-krm; report it with the output of CONTRAST_KRM_DEBUG=1: {ISSUES}\n"
     )
-    return BUG

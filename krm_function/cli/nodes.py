@@ -1,7 +1,7 @@
-"""Where `plan` has its nodes from: files that --nodes names, a live cluster, or Nodes among the resources.
+"""Where `plan` reads its nodes from: files that --nodes names, a live cluster, or Nodes among the resources.
 
-Rule of this file: one place wins, so that no node is counted twice; and a place that was named and holds no node is an
-error, because the plan would silently say less.
+Rule of this file: one source wins, so that no node is counted twice; and a source that was named and holds no node is
+an error, because the plan would silently show less.
 """
 
 from argparse import Namespace
@@ -19,7 +19,7 @@ from krm_function.yamltext import Document, YamlError, locate, parse
 
 
 class KnownNodes(NamedTuple):
-    """The nodes, None when nobody named any; source: where they come from, for people."""
+    """The nodes, or None if no source was given. source: its label for messages."""
 
     nodes: tuple[Node, ...] | None = None
     source: str = ""
@@ -29,16 +29,15 @@ class KnownNodes(NamedTuple):
 def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
     """The nodes of one call. Raises FileProblem."""
     if options.cluster:
-        from krm_function.cli.cluster import ask_cluster
+        from krm_function.cli.cluster import read_cluster_nodes
 
-        asked = ask_cluster()
-        if asked.findings:
-            return KnownNodes(findings=asked.findings)
-        return _named("--cluster", f"context {asked.context}", _read(asked.document))
+        cluster = read_cluster_nodes()
+        if cluster.findings:
+            return KnownNodes(findings=cluster.findings)
+        return _named("--cluster", f"context {cluster.context}", _read(cluster.document))
     if options.nodes:
         if "-" in options.nodes and (not options.paths or "-" in options.paths):
-            problem, remedy = "standard input holds the resources", "name files for one of the two"
-            return KnownNodes(findings=(finding("CC0909", option="--nodes", problem=problem, remedy=remedy),))
+            return KnownNodes(findings=(finding("CC0909.stdin-resources", option="--nodes"),))
         read = read_inputs(options.nodes)
         found, problems = _from(read.resources)
         return _named("--nodes", ", ".join(options.nodes), (found, [*read.findings, *problems]))
@@ -47,11 +46,10 @@ def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
 
 
 def _named(option: str, source: str, read: tuple[list[Node], list[Finding]]) -> KnownNodes:
-    """What a place holds that was named for its nodes."""
+    """The nodes of a source that an option names."""
     found, problems = read
     if not found and not problems:
-        problem, remedy = "there is no Node in it", "give what `kubectl get nodes -o yaml` prints"
-        problems = [finding("CC0909", option=option, problem=problem, remedy=remedy)]
+        problems = [finding("CC0909.no-node", option=option)]
     return KnownNodes(tuple(found), source, tuple(problems))
 
 
@@ -65,7 +63,7 @@ def _from(resources: Iterable[Resource]) -> tuple[list[Node], list[Finding]]:
         try:
             document = parse(resource.text, line=resource.line)
         except YamlError as problem:
-            if resource.kind in KINDS:  # of a List, the render says it
+            if resource.kind in KINDS:  # a broken List is a finding of the render
                 findings.append(yaml_finding(problem, resource.file))
             continue
         found, problems = _read(document.value, document, resource.file)
@@ -73,7 +71,7 @@ def _from(resources: Iterable[Resource]) -> tuple[list[Node], list[Finding]]:
         findings += problems
     names = [node.name for node in nodes]
     twice = sorted({name for name in names if names.count(name) > 1})
-    findings += [finding("CC0314", _ref(name), ("metadata", "name"), problem="there is twice") for name in twice]
+    findings += [finding("CC0314.twice", _ref(name), ("metadata", "name")) for name in twice]
     return nodes, findings
 
 
@@ -84,9 +82,10 @@ def _read(value: Any, document: Document | None = None, file: str = "") -> tuple
 
 
 def _problems(problems: Iterable[Any], where: Any, file: str) -> Iterator[Finding]:
-    for name, path, problem in problems:
+    for name, path, cause in problems:
         line, column = where(path) if where is not None and file else (0, 0)
-        yield finding("CC0314", _ref(name), path, line=line, column=column, file=file if line else "", problem=problem)
+        found = finding(cause.code, _ref(name), path, **cause.values)
+        yield found._replace(line=line, column=column, file=file if line else "")
 
 
 def _ref(name: str) -> Ref:

@@ -16,11 +16,11 @@ from krm_function.record import NamedTuple
 from krm_function.stages.select import select
 from krm_function.yamltext import YamlError, parse
 
-LOOKED_AT = frozenset((*KINDS, "List", "ConfigMap", "Secret"))
+READ_KINDS = frozenset((*KINDS, "List", "ConfigMap", "Secret"))
 
 
-class Output(NamedTuple):
-    """What there is of Contrast's in some documents. outside: workloads without its runtime class."""
+class RenderedOutput(NamedTuple):
+    """The objects and Contrast workloads of some documents. outside: workloads without a Contrast runtime class."""
 
     values: tuple[Any, ...] = ()
     workloads: tuple[Workload, ...] = ()
@@ -28,17 +28,17 @@ class Output(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def read_output(paths: Sequence[str]) -> Output:
+def read_rendered_output(paths: Sequence[str]) -> RenderedOutput:
     """Read rendered output from files or standard input. Raises FileProblem."""
     return output_of(read_inputs(paths))
 
 
-def output_of(inputs: Inputs) -> Output:
+def output_of(inputs: Inputs) -> RenderedOutput:
     """Rendered output that was read already."""
     findings = list(inputs.findings)
     documents = []
     for resource in inputs.resources:
-        if resource.may_be(LOOKED_AT):
+        if resource.may_be(READ_KINDS):
             try:
                 documents.append(parse(resource.text, line=resource.line).value)
             except YamlError as problem:
@@ -46,11 +46,11 @@ def output_of(inputs: Inputs) -> Output:
     return of_documents(documents, findings)
 
 
-def of_documents(documents: Iterable[Any], findings: Iterable[Finding] = ()) -> Output:
-    """The parts of parsed documents."""
+def of_documents(documents: Iterable[Any], findings: Iterable[Finding] = ()) -> RenderedOutput:
+    """The output that parsed documents are."""
     documents = list(documents)
     chosen = [select(document) for document in documents]
-    return Output(
+    return RenderedOutput(
         tuple(value for document in documents for _, value in objects(document)),
         tuple(workload for one in chosen for workload in one.workloads),
         tuple(skipped.ref for one in chosen for skipped in one.skipped),

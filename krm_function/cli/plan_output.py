@@ -1,33 +1,33 @@
-"""What `plan --output` may be: a form, or a file whose suffix says the form.
+"""What `plan --output` may be: a format, or a file whose suffix gives the format.
 
-Rule of this file: it is read by the argument parser, so that a form that is none is refused as any mistake of typing.
+Rule of this file: the argument parser reads it, so that an unknown format is refused as any mistyped argument.
 """
 
 from collections.abc import Iterator, Sequence
 
-FORMS = ("text", "json", "mermaid", "html")
+FORMATS = ("text", "json", "mermaid", "html")
 SUFFIXES = {".txt": "text", ".json": "json", ".mmd": "mermaid", ".html": "html"}
 
 
-class Outputs:
-    """The choices of --output, in the manner of argparse: they can be told, and any value be asked for."""
+class OutputChoices:
+    """The choices of --output for argparse, which iterates over them for messages and tests a value with `in`."""
 
     def __iter__(self) -> Iterator[str]:
-        """For people: the forms, and what a file looks like."""
-        return iter((*FORMS, "FILE.html"))
+        """For messages: the formats, and an example of a file."""
+        return iter((*FORMATS, "FILE.html"))
 
     def __contains__(self, value: object) -> bool:
-        """Whether it is a form, or a file with a suffix that is known."""
-        return value in FORMS or (isinstance(value, str) and value.endswith(tuple(SUFFIXES)))
+        """Whether it is a format, or a file with a known suffix."""
+        return value in FORMATS or (isinstance(value, str) and value.endswith(tuple(SUFFIXES)))
 
 
-def form_and_file(given: Sequence[str]) -> tuple[str, str]:
-    """Form and file ("" for standard output) that the values ask for; of each kind the last one counts."""
-    form, file = "", ""
+def format_and_file(given: Sequence[str]) -> tuple[str, str]:
+    """The format and the file ("" for standard output) that the values name; of each the last one counts."""
+    chosen, file = "", ""
     for value in given:
-        if value in FORMS:
-            form = value
+        if value in FORMATS:
+            chosen = value
         else:
             file = value
     by_suffix = next((known for suffix, known in SUFFIXES.items() if file.endswith(suffix)), "text")
-    return form or by_suffix, file
+    return chosen or by_suffix, file

@@ -1,7 +1,7 @@
 """Copies of the JSON Schemas beside configuration files, for editors.
 
-Rule of this file: a copy is what `contrast-krm schema KIND` prints; one that is out of date is replaced, for nobody
-edits them.
+Rule of this file: a copy is what `contrast-krm schema KIND` prints; one that is out of date is replaced, because
+they are not edited by hand.
 """
 
 import itertools

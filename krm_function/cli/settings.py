@@ -1,13 +1,13 @@
 """What --settings names: a settings file, or a directory with one and its drop-ins, as genpolicy reads them.
 
 Rule of this file: a directory holds genpolicy-settings.json and may hold genpolicy-settings.d with drop-ins, which
-apply in the order of their names. Nothing else in it is read (genpolicy.md 1.1, 1.6).
+apply in the order of their names. Nothing else in it is read (docs/facts/kata.md#settings-files).
 """
 
 import os
 from typing import Any
 
-from krm_function.api.json_text import load, load_any
+from krm_function.api.strict_json import load_any, load_object
 from krm_function.hosts.files import FileProblem, read_file
 from krm_function.policy.dropins import patched
 
@@ -16,29 +16,29 @@ DROPINS = "genpolicy-settings.d"
 
 
 class SettingsProblem(ValueError):
-    """Why settings cannot be used. `file` is the one that is to blame, `remedy` what to do about it."""
+    """Why settings cannot be used. code: CC0909 with a variant; file: which one is wrong; error: a parser's words."""
 
-    def __init__(self, file: str, problem: str, remedy: str) -> None:
-        """Remember where, what and how."""
-        super().__init__(problem)
+    def __init__(self, code: str, file: str, error: str = "") -> None:
+        """Remember what and where."""
+        super().__init__(code)
+        self.code = code
         self.file = file
-        self.remedy = remedy
+        self.error = error
 
 
 def read_settings(path: str) -> dict[str, Any]:
     """The settings document of a file or directory. Raises SettingsProblem, and FileProblem for what cannot be read."""
     directory = os.path.isdir(path)
     file = os.path.join(path, BASE) if directory else path
-    document: Any = _parsed(file, load, f"name a {BASE}")
+    document: Any = _parsed(file, load_object, "CC0909.settings", "CC0909.settings-encoding", "CC0909.settings-depth")
     for dropin in _dropins(os.path.join(path, DROPINS)) if directory else ():
-        remedy = "correct the drop-in: a JSON list of operations add, remove, replace, move, copy, test"
-        patch = _parsed(dropin, load_any, remedy)
+        patch = _parsed(dropin, load_any, "CC0909.drop-in", "CC0909.drop-in-encoding", "CC0909.drop-in-depth")
         try:
             document = patched(document, patch)
         except ValueError as wrong:
-            raise SettingsProblem(dropin, str(wrong), remedy) from None
+            raise SettingsProblem("CC0909.drop-in", dropin, str(wrong)) from None
         if not isinstance(document, dict):
-            raise SettingsProblem(dropin, "puts something else in place of the settings", remedy)
+            raise SettingsProblem("CC0909.drop-in-root", dropin)
     made: dict[str, Any] = document
     return made
 
@@ -54,13 +54,13 @@ def _dropins(directory: str) -> list[str]:
     return [os.path.join(directory, name) for name in names]
 
 
-def _parsed(file: str, parse: Any, remedy: str) -> Any:
-    """The content of one file."""
+def _parsed(file: str, parse: Any, wrong_text: str, wrong_encoding: str, too_deep: str) -> Any:
+    """The content of one file. The last three are the codes of what can be wrong with it."""
     try:
         return parse(read_file(file).decode("utf-8"))
     except UnicodeDecodeError:
-        raise SettingsProblem(file, "is not UTF-8", remedy) from None
+        raise SettingsProblem(wrong_encoding, file) from None
     except RecursionError:
-        raise SettingsProblem(file, "is nested too deeply", remedy) from None
+        raise SettingsProblem(too_deep, file) from None
     except ValueError as wrong:
-        raise SettingsProblem(file, str(wrong), remedy) from None
+        raise SettingsProblem(wrong_text, file, str(wrong)) from None

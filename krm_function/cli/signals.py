@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP end a verb as SIGINT does: what it has begun is cleaned up, then the process dies by the signal.
+"""SIGTERM and SIGHUP end a command as SIGINT does: what it has begun is cleaned up, then the process dies by it.
 
 Rule of this file: only the first signal leaves time to clean up; a second one ends the process at once.
 """

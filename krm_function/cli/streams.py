@@ -1,6 +1,6 @@
-"""Standard input and standard output, as bytes.
+"""Read standard input and write standard output, as bytes.
 
-Rule of this file: all of one and all of the other, in one go; and nothing is imported before something goes wrong.
+Rule of this file: each is read or written as a whole; and nothing is imported before something goes wrong.
 """
 
 from __future__ import annotations
@@ -14,20 +14,17 @@ if TYPE_CHECKING:
 
 
 def read_in() -> bytes:
-    """All of standard input. Raises FileProblem, and Exit when a person sits there and waits for us."""
+    """All of standard input. Raises FileProblem, and Exit if it is a terminal."""
     if not sys.stdin:
         from krm_function.hosts.files import FileProblem
 
         raise FileProblem("standard input", "it is closed")
     if sys.stdin.isatty():
         from krm_function.cli.exits import USAGE, Exit
-        from krm_function.cli.say import complain
+        from krm_function.cli.messages import print_findings
         from krm_function.findings import finding
 
-        option = "standard input"
-        complain(
-            [finding("CC0909", option=option, problem="it is a terminal", remedy="name files, or pipe the input in")]
-        )
+        print_findings([finding("CC0909.terminal", option="standard input")])
         raise Exit(USAGE)
     try:
         return sys.stdin.buffer.read()
@@ -43,14 +40,14 @@ def write_out(data: bytes) -> None:
 
 
 def write_out_first(data: bytes, path: str) -> None:
-    """The same where the file at `path` is to follow; a reader that has gone is an error then, too."""
+    """All of standard output before the file at `path` is written; a reader that has gone is a FileProblem then."""
     try:
         write_out(data)
     except BrokenPipeError as problem:
         from krm_function.hosts.files import FileProblem
 
-        said = f"nobody reads it, so {path} was not written either"
-        raise FileProblem("standard output", said, writing=True) from problem
+        reason = f"nobody reads it, so {path} was not written either"
+        raise FileProblem("standard output", reason, writing=True) from problem
 
 
 def write_pieces(pieces: Iterable[bytes]) -> None:
@@ -64,20 +61,20 @@ def write_pieces(pieces: Iterable[bytes]) -> None:
     except OSError as problem:
         raise _unwritable(problem) from problem
     except BaseException:
-        _drop_the_rest()
+        _discard_buffer()
         raise
     flush()
 
 
 def flush() -> None:
-    """Print what is held back, here where it can still be told that it failed. Raises FileProblem."""
+    """Write what is buffered, while a failure can still be reported. Raises FileProblem."""
     if sys.stdout:
         try:
             sys.stdout.flush()
         except OSError as problem:
             raise _unwritable(problem) from problem
         except BaseException:  # a signal
-            _drop_the_rest()
+            _discard_buffer()
             raise
 
 
@@ -85,12 +82,12 @@ def _unwritable(problem: OSError) -> OSError:
     """What to raise after standard output failed; a closed pipe stays BrokenPipeError, which is no finding."""
     from krm_function.hosts.files import FileProblem
 
-    _drop_the_rest()
+    _discard_buffer()
     if isinstance(problem, BrokenPipeError):
         return problem
     return FileProblem("standard output", problem.strerror or "not writable", writing=True)
 
 
-def _drop_the_rest() -> None:
-    """Let what is buffered go nowhere: at its end the interpreter would write it, wait for a reader, or complain."""
+def _discard_buffer() -> None:
+    """Discard what is buffered: at its end the interpreter would write it, wait for a reader, or print an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

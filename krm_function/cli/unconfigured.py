@@ -1,6 +1,7 @@
-"""`contrast-krm post-render` alone: Helm calls it for every chart, and most charts have nothing of Contrast's.
+"""`contrast-krm post-render` without options: pass a stream on that has no Contrast workload, before all else.
 
-Rule of this file: such a stream leaves before anything is imported that only a render needs.
+Rule of this file: Helm calls it for every chart, and most charts have no Contrast workload, so nothing is imported here
+that only a render needs.
 """
 
 from krm_function.cli.streams import read_in, write_out
@@ -8,11 +9,11 @@ from krm_function.hosts.pass_through import passes_through
 
 
 def run_unconfigured() -> int:
-    """Standard input to standard output as a Helm post-renderer without options."""
+    """Render standard input to standard output as a Helm post-renderer without options; the exit code."""
     data = read_in()
     if passes_through(data):
         write_out(data)
         return 0
-    from krm_function.cli.post_render import rendered
+    from krm_function.cli.post_renderer import post_render
 
-    return rendered(data)
+    return post_render(data)

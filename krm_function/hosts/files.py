@@ -1,7 +1,7 @@
-"""Finds, reads and writes files; writing.py has what writes several at once.
+"""Find and read files; writing.py writes them.
 
-Rule of this file: a file is replaced as a whole, by a rename in its own directory, or not at all. Nothing is written
-through a symbolic link, and a path is never taken from the input. A command that only reads does not load writing.py.
+Rule of this file: a path is never taken from the input. Nothing that writes is imported, so a command that only reads
+does not load it.
 """
 
 import os
@@ -11,10 +11,10 @@ SUFFIXES = (".yaml", ".yml")
 
 
 class FileProblem(OSError):
-    """A file that cannot be read or written. `path` names it, `problem` says why in one line."""
+    """A file that cannot be read or written. `path`: of the file; `problem`: the reason in one line."""
 
     def __init__(self, path: str, problem: str, *, writing: bool = False) -> None:
-        """Remember what and why."""
+        """Keep the path and the reason. writing: the file was to be written."""
         super().__init__(f"{path}: {problem}")
         self.path = path
         self.problem = problem
@@ -25,20 +25,20 @@ class EmptyProblem(FileProblem):
     """An input with nothing in it; `path` is "" for standard input."""
 
     def __init__(self, path: str) -> None:
-        """Remember which."""
+        """Keep the path."""
         super().__init__(path, "the input is empty")
 
 
 def blank(data: bytes) -> bool:
-    """Whether an input is nothing but white space, most often because the command before has failed."""
+    """Whether an input is nothing but white space, usually because the previous command of a shell pipe has failed."""
     rest = data[3:] if data.startswith(b"\xef\xbb\xbf") else data
     return not rest or rest.isspace()
 
 
-def find(paths: Sequence[str]) -> list[str]:
-    """All .yaml/.yml files below the paths, sorted, each once; a file named outright is taken whatever its name.
+def find_files(paths: Sequence[str]) -> list[str]:
+    """Find all .yaml/.yml files below the paths, sorted, each once; a path that is a file is taken whatever its name.
 
-    Hidden directories are walked like others, as Contrast does (contrast.md 3). Raises FileProblem.
+    Hidden directories are walked like others, as Contrast does (docs/facts/contrast.md#selection). Raises FileProblem.
     """
     found: list[str] = []
     for path in paths:
@@ -60,29 +60,12 @@ def find(paths: Sequence[str]) -> list[str]:
 
 
 def read_file(path: str) -> bytes:
-    """The bytes of one file. Raises FileProblem."""
+    """Read one file. Raises FileProblem."""
     try:
         with open(path, "rb") as file:
             return file.read()
     except OSError as problem:
         raise FileProblem(path, problem.strerror or "not readable") from problem
-
-
-def write_file(path: str, data: bytes, mode: int = 0o644) -> None:
-    """Replace `path` by `data`, as a whole or not at all. Raises FileProblem.
-
-    An existing file keeps its permission bits. A symbolic link or anything but a regular file is refused.
-    """
-    from krm_function.hosts.writing import NewFile, write_files
-
-    write_files([NewFile(path, data, mode)])
-
-
-def create_file(path: str, data: bytes, mode: int) -> None:
-    """Write a file that must not exist yet, with exactly these permission bits. Raises FileProblem."""
-    from krm_function.hosts.writing import NewFile, write_files
-
-    write_files([NewFile(path, data, mode, new=True)])
 
 
 def same_file(path: str, others: Iterable[str]) -> bool:

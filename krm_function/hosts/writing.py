@@ -1,9 +1,9 @@
-"""Several files written as one: all of them complete beside their targets first, then each renamed into its place.
+"""Write several files as one: first each complete beside its target, then each renamed into its place.
 
-Rule of this file: a target has its old bytes or all of its new ones. A failure before the first rename changes nothing;
-if a rename fails, those before it are undone, or named in the error. A process that is killed between two renames
-leaves whole files, renamed in the order in which they were given; a manifest, which has the digests of the others,
-comes last.
+Rule of this file: a target has its old bytes or all of its new ones, and nothing is written through a symbolic link. A
+failure before the first rename changes nothing; if a rename fails, those before it are undone, or named in the error. A
+process that is killed between two renames leaves whole files, renamed in the order in which they were given; a
+manifest, which has the digests of the others, comes last.
 """
 
 import errno
@@ -16,7 +16,7 @@ from krm_function.hosts.deferred_signals import deferred_signals
 from krm_function.hosts.leftovers import sweep
 from krm_function.hosts.staging import NewFile, Staged, drop, stage, unwritable
 
-__all__ = ["NewFile", "staged", "write_files"]
+__all__ = ["NewFile", "create_file", "staged", "write_file", "write_files"]
 
 SPARE = 64  # open files of everything else
 WITHOUT_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
@@ -26,6 +26,19 @@ def write_files(files: Iterable[NewFile]) -> None:
     """Write all or none. Raises FileProblem."""
     with staged(files) as put:
         put()
+
+
+def write_file(path: str, data: bytes, mode: int = 0o644) -> None:
+    """Replace `path` by `data`, as a whole or not at all. Raises FileProblem.
+
+    An existing file keeps its permission bits. A symbolic link or anything but a regular file is refused.
+    """
+    write_files([NewFile(path, data, mode)])
+
+
+def create_file(path: str, data: bytes, mode: int) -> None:
+    """Write a file that must not exist yet, with exactly these permission bits. Raises FileProblem."""
+    write_files([NewFile(path, data, mode, new=True)])
 
 
 @contextmanager
@@ -89,7 +102,7 @@ def _place(one: Staged) -> None:
 
 
 def _undo_renames(done: Sequence[Staged]) -> list[str]:
-    """Undo renames, the last one first; answers the paths where that failed."""
+    """Undo renames, the last one first; returns the paths where that failed."""
     remaining = []
     for one in reversed(done):
         try:

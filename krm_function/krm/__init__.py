@@ -1,55 +1,73 @@
 """Write a KRM function for kustomize and kpt in Python, as with the kpt functions SDK for Go.
 
     import sys
-    from krm_function.krm import FunctionError, ResourceList, as_main, config_map_data, is_kind, where
+    from typing import NamedTuple
+    from krm_function.krm import ResourceList, as_main, is_kind, read_config, where
+
+    class SetNamespace(NamedTuple):
+        namespace: str
 
     def set_namespace(resources: ResourceList) -> None:
         "Move workloads and what they need into a namespace: kpt fn eval -- namespace=shop"
-        namespace = (config_map_data(resources.function_config) or {}).get("namespace")
-        if not namespace:
-            raise FunctionError("functionConfig: data.namespace is missing")
+        config = read_config(resources.function_config, SetNamespace)
         for item in where(resources.items, is_kind("ConfigMap", "Deployment", "Service")):
-            item.set_nested(("metadata", "namespace"), namespace)
-            resources.results.append(item.result("moved", "info", ("metadata", "namespace")))
+            item.namespace = config.namespace
+            resources.results.info(f"moved to {config.namespace}", item, ("metadata", "namespace"))
 
     if __name__ == "__main__":
         sys.exit(as_main(set_namespace))
 
-What the function does not touch leaves as the same bytes: comments, order, quotes. On failure the input leaves as it
-came, with the results. This package knows nothing of Contrast.
+What the function does not change leaves as the same bytes: comments, order, quotes. On failure the input leaves as it
+came, with the results. This package knows nothing of Contrast. docs/how-to/write-a-function.md is its manual.
+
+Rule of this package: the names in `__all__` are its public interface, and change only with a new minor version and a
+line in the changelog; everything else may change at any time. What an object gives out is live.
 """
 
-from krm_function.krm.errors import FunctionError, NotAResourceListError
-from krm_function.krm.function_config import config_map_data
-from krm_function.krm.kube_object import KubeObject
-from krm_function.krm.resource_list import ResourceList, is_resource_list
-from krm_function.krm.result import Field, File, ResourceRef, Result, Results
-from krm_function.krm.run import Function, as_main, execute, run
-from krm_function.krm.selectors import (
-    Predicate,
-    has_annotations,
-    has_labels,
-    is_gvk,
-    is_kind,
-    is_name,
-    is_namespace,
-    not_,
-    where,
-    where_not,
-)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from krm_function.krm.errors import FieldError, FunctionError, MisuseError, NotAResourceListError
+    from krm_function.krm.fields import Fields, SubObject
+    from krm_function.krm.function_config import config_map_data
+    from krm_function.krm.kube_object import KubeObject
+    from krm_function.krm.process import Function, as_main, execute, run
+    from krm_function.krm.resource_list import ResourceList, is_resource_list
+    from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity
+    from krm_function.krm.results import Results
+    from krm_function.krm.selectors import (
+        Predicate,
+        has_annotations,
+        has_labels,
+        is_gvk,
+        is_kind,
+        is_name,
+        is_namespace,
+        not_,
+        where,
+        where_not,
+    )
+    from krm_function.krm.string_map import StringMap
+    from krm_function.krm.typed_config import read_config
 
 __all__ = [
     "Field",
+    "FieldError",
+    "FieldPath",
+    "Fields",
     "File",
     "Function",
     "FunctionError",
     "KubeObject",
+    "MisuseError",
     "NotAResourceListError",
     "Predicate",
     "ResourceList",
     "ResourceRef",
     "Result",
     "Results",
+    "Severity",
+    "StringMap",
+    "SubObject",
     "as_main",
     "config_map_data",
     "execute",
@@ -61,7 +79,45 @@ __all__ = [
     "is_namespace",
     "is_resource_list",
     "not_",
+    "read_config",
     "run",
     "where",
     "where_not",
 ]
+
+_FILES = {
+    "errors": ("FieldError", "FunctionError", "MisuseError", "NotAResourceListError"),
+    "fields": ("Fields", "SubObject"),
+    "function_config": ("config_map_data",),
+    "kube_object": ("KubeObject",),
+    "resource_list": ("ResourceList", "is_resource_list"),
+    "result": ("Field", "FieldPath", "File", "ResourceRef", "Result", "Severity"),
+    "results": ("Results",),
+    "process": ("Function", "as_main", "execute", "run"),
+    "selectors": (
+        "Predicate",
+        "has_annotations",
+        "has_labels",
+        "is_gvk",
+        "is_kind",
+        "is_name",
+        "is_namespace",
+        "not_",
+        "where",
+        "where_not",
+    ),
+    "string_map": ("StringMap",),
+    "typed_config": ("read_config",),
+}
+_FILE_OF = {name: file for file, names in _FILES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Load a file of the package when one of its names is first used: a render of this project needs few of them."""
+    if name not in _FILE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found: object = getattr(import_module(f"{__name__}.{_FILE_OF[name]}"), name)
+    globals()[name] = found
+    return found

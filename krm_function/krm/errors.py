@@ -1,7 +1,10 @@
-"""What makes a function fail because of its input.
+"""The exceptions of a function: what is wrong with its input, and what is wrong with its own code.
 
-Rule of this file: these are said to the user as one error result; any other exception is a bug of the function.
+Rule of this file: a FunctionError becomes an error result (exit 1). Any other exception is a bug of the function (exit
+70); its message is not shown, because it may quote a Secret, except that of a MisuseError, which holds no value.
 """
+
+from krm_function.krm.result import Result
 
 
 class FunctionError(ValueError):
@@ -10,3 +13,16 @@ class FunctionError(ValueError):
 
 class NotAResourceListError(FunctionError):
     """The bytes on stdin are not one ResourceList."""
+
+
+class FieldError(FunctionError):
+    """A field of an object is not what the function needs. `result` names the object, its file and the field."""
+
+    def __init__(self, result: Result) -> None:
+        """Make it of the result that is to be shown."""
+        super().__init__(str(result).removeprefix(f"[{result.severity}] "))
+        self.result = result
+
+
+class MisuseError(TypeError):
+    """The function's code passes something these helpers cannot take. The message says what to write instead."""

@@ -1,35 +1,49 @@
-"""A Kubernetes object of a ResourceList: read like data, edited like text.
+"""A Kubernetes object of a ResourceList: read and changed like data, written like text.
 
-Rule of this file: text is authoritative. An object nobody looks into is never parsed; one that is edited keeps its
-comments, order and quotes, since edits are spliced into the text. Getters never raise for an odd shape.
+Rule of this file: text is authoritative. An object that is not looked into is never parsed; one that is changed keeps
+its comments, order and quotes, since the differences are spliced into its text. No property raises for an odd shape.
 """
 
 from collections.abc import Mapping
+from marshal import loads
 from typing import Any
 
-from krm_function.krm.errors import FunctionError
-from krm_function.krm.result import Field, File, Path, ResourceRef, Result, Severity, dotted
-from krm_function.yamltext import Change, Document, Op, apply, dump, parse, same, splice
+from krm_function.krm.errors import MisuseError
+from krm_function.krm.field_path import ABSENT, check_plain, checked, kind_of, look_up
+from krm_function.krm.fields import Fields, SubObject
+from krm_function.krm.outline import Outline, outline, state
+from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity, dotted
+from krm_function.krm.string_map import StringMap, as_string
+from krm_function.yamltext import Document, dump, parse
 
 PATH = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")  # the second is the legacy twin
 INDEX = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")
 ID = ("internal.config.kubernetes.io/id", "config.k8s.io/id")
 LOCAL_CONFIG = "config.kubernetes.io/local-config"
 FUNCTION = "config.kubernetes.io/function"
-UPSTREAM_IDENTIFIER = "internal.kpt.dev/upstream-identifier"  # kpt's own; the Go SDK refuses to edit it as well
 
-_ABSENT = object()
+_NEW = b"new"  # in the place of a snapshot: there is no text that the data could equal
 
 
-class KubeObject:
+class KubeObject(Fields):
     """One object: an item, the functionConfig, or a new object made of plain data.
 
-    Plain data is dict, list, str, int, float, bool and None. What a getter returns belongs to the object: change it
-    through `set_nested`, not in place.
+    Plain data is dict, list, str, int, float, bool and None. What the getters of `Fields` give out is live.
     """
 
     # a list may have thousands
-    __slots__ = ("_base", "_certain", "_changes", "_document", "_header", "_line", "_read", "_text", "_value")
+    __slots__ = (
+        "_base",
+        "_certain",
+        "_document",
+        "_header",
+        "_line",
+        "_outline",
+        "_read",
+        "_snapshot",
+        "_value",
+        "_written",
+    )
 
     def __init__(
         self, text: str, line: int = 1, header: tuple[str, str, str] = ("", "", ""), certain: bool = True
@@ -41,18 +55,24 @@ class KubeObject:
         """
         self._line = line
         self._read = text  # as it was handed over
-        self._base = text  # what the changes are made to
-        self._changes: tuple[Change, ...] = ()
+        self._base = text  # what the differences are spliced into
         self._header = header
         self._certain = certain
         self._document: Document | None = None
-        self._value: Any = _ABSENT
-        self._text: str | None = text
+        self._value: Any = None  # the live data, once something of it was given out
+        self._outline: Outline | None = None  # which map and list of it stood where
+        self._snapshot: bytes | None = None  # the data as it was given out; None: nothing was, so nothing can differ
+        self._written: tuple[bytes, str] | None = None  # a state of the data and its text
 
     @classmethod
     def from_value(cls, value: Mapping[str, Any]) -> "KubeObject":
-        """Make a new object of plain data; its line is 0."""
-        return cls(dump(dict(value)), 0)
+        """Make a new object of plain data; its line is 0. Raises MisuseError for what is no plain data."""
+        if not isinstance(value, Mapping):
+            raise MisuseError(f"an object is made of a map, not of {kind_of(value)}")
+        item = cls("", 0)
+        item._snapshot = _NEW
+        item._replace(value if isinstance(value, dict) else dict(value))
+        return item
 
     def __repr__(self) -> str:
         """Name the object as far as it is known without parsing."""
@@ -62,24 +82,29 @@ class KubeObject:
 
     @property
     def text(self) -> str:
-        """The text with all edits spliced in; the very input while there are none. Raises YamlError."""
-        if self._text is None:
-            self._text = splice(self.document, self._changes).text
-        return self._text
+        """The text with all changes spliced in; the very input while there are none. Raises YamlError, MisuseError."""
+        if self._snapshot is None:
+            return self._base
+        now = state(self._value)
+        if now and now == self._snapshot:
+            return self._base
+        if self._written is None or not now or now != self._written[0]:
+            self._written = (now, self._write())
+        return self._written[1]
 
     @property
     def document(self) -> Document:
-        """The parsed text, without the edits recorded since. Raises YamlError."""
+        """The parsed text, without the changes made since; read it only. Raises YamlError."""
+        if self._snapshot == _NEW:
+            return parse(self.text)
         if self._document is None:
             self._document = parse(self._base, line=max(self._line, 1))
         return self._document
 
     @property
     def value(self) -> Any:
-        """The object as plain data with all edits; a dict unless the input is odd. Raises YamlError."""
-        if self._value is _ABSENT:
-            self._value = self.document.value
-        return self._value
+        """The object as live plain data; a dict unless the input is odd. Raises YamlError."""
+        return self._live()
 
     @property
     def line(self) -> int:
@@ -87,25 +112,19 @@ class KubeObject:
         return self._line
 
     @property
-    def changes(self) -> tuple[Change, ...]:
-        """The edits recorded so far, in order."""
-        return self._changes
-
-    @property
     def changed(self) -> bool:
         """Whether the text is another than was read."""
-        return bool(self._changes) or self._base != self._read
+        return self.text != self._read
 
     def replace_text(self, text: str) -> None:
-        """Put `text` in the place of the whole text, for callers who spliced it themselves; edits so far are dropped.
+        """Put `text` in the place of the whole text, for callers who spliced it themselves; changes so far are dropped.
 
         An item of a list stays an item: its text begins with the same dash and ends with the same line end.
         """
-        self._base = self._text = text
-        self._changes = ()
+        self._base = text
         self._header = ("", "", "")
         self._document = None
-        self._value = _ABSENT
+        self._value = self._outline = self._snapshot = self._written = None
 
     # --- who it is
 
@@ -124,20 +143,39 @@ class KubeObject:
         """`apps/v1`, or "" when absent."""
         return self._header[0] or self._string("apiVersion")
 
+    @api_version.setter
+    def api_version(self, value: str) -> None:
+        self._set_string(("apiVersion",), value)
+
     @property
     def kind(self) -> str:
         """`Deployment`, or "" when absent."""
         return self._header[1] or self._string("kind")
+
+    @kind.setter
+    def kind(self, value: str) -> None:
+        self._set_string(("kind",), value)
 
     @property
     def name(self) -> str:
         """`metadata.name`, or "": a Kustomization has none."""
         return self._header[2] or self._string("metadata", "name")
 
+    @name.setter
+    def name(self, value: str) -> None:
+        self._set_string(("metadata", "name"), value)
+
     @property
     def namespace(self) -> str:
-        """`metadata.namespace`, or "" when absent."""
+        """`metadata.namespace`, or "" when absent; setting "" removes it."""
         return self._string("metadata", "namespace")
+
+    @namespace.setter
+    def namespace(self, value: str) -> None:
+        if value == "":
+            self.remove_nested(("metadata", "namespace"))
+        else:
+            self._set_string(("metadata", "namespace"), value)
 
     @property
     def ref(self) -> ResourceRef | None:
@@ -159,17 +197,35 @@ class KubeObject:
         """Whether it is of that group (core: "") and kind, in any version."""
         return self.kind == kind and self.api_version.rpartition("/")[0] == group
 
+    def same_id(self, other: "KubeObject") -> bool:
+        """Whether both have the same group, version, kind, namespace and name."""
+        mine = (self.api_version, self.kind, self.namespace, self.name)
+        return mine == (other.api_version, other.kind, other.namespace, other.name)
+
+    @property
+    def owner_references(self) -> tuple[SubObject, ...]:
+        """`metadata.ownerReferences` as sub-objects; () when absent."""
+        return self.sub_objects(("metadata", "ownerReferences"))
+
     # --- labels and annotations
 
     @property
-    def labels(self) -> dict[str, str]:
-        """`metadata.labels` as strings; {} when absent. A copy."""
-        return self._strings("metadata", "labels")
+    def labels(self) -> StringMap:
+        """`metadata.labels`, a live map of strings; assign a dict to replace them all."""
+        return StringMap(self, "labels")
+
+    @labels.setter
+    def labels(self, value: Mapping[str, str]) -> None:
+        self._set_strings(self.labels, value)
 
     @property
-    def annotations(self) -> dict[str, str]:
-        """`metadata.annotations` as strings; {} when absent. A copy."""
-        return self._strings("metadata", "annotations")
+    def annotations(self) -> StringMap:
+        """`metadata.annotations`, a live map of strings; assign a dict to replace them all."""
+        return StringMap(self, "annotations")
+
+    @annotations.setter
+    def annotations(self, value: Mapping[str, str]) -> None:
+        self._set_strings(self.annotations, value)
 
     @property
     def is_local_config(self) -> bool:
@@ -178,72 +234,19 @@ class KubeObject:
 
     @property
     def path_annotation(self) -> str:
-        """The file of the package that holds the object, or "": kustomize does not tell."""
+        """The file of the package that holds the object, or "": kustomize does not pass it on."""
         return self._first(PATH)
 
     @property
     def index_annotation(self) -> int:
-        """The position in that file; 0 when it is not told."""
+        """The position in that file; 0 when it is not known."""
         text = self._first(INDEX)
         return int(text) if text.isascii() and text.isdigit() else 0
 
     @property
     def id_annotation(self) -> str:
-        """The orchestrator's mark for this call, or ""."""
+        """The orchestrator's annotation for this call, or ""."""
         return self._first(ID)
-
-    def set_annotation(self, key: str, value: str) -> None:
-        """Set one annotation of the object's metadata."""
-        if key == UPSTREAM_IDENTIFIER:
-            raise FunctionError(f"annotation {key} belongs to kpt and may not be set")
-        self._set_string("annotations", key, value)
-
-    def set_label(self, key: str, value: str) -> None:
-        """Set one label of the object's metadata."""
-        self._set_string("labels", key, value)
-
-    # --- any field
-
-    def nested(self, path: Path) -> Any:
-        """Return the value at `path`; None when it is null or absent, or the way there no map or list."""
-        value = self.value
-        for part in _keys(path):
-            value = _child(value, part)
-        return None if value is _ABSENT else value
-
-    def set_nested(self, path: Path, value: Any) -> None:
-        """Set the value at `path`, and make the maps above it where they are absent or null.
-
-        An index may be that of an element, or the length of the list, which appends. Setting what is there already
-        changes nothing. Raises FunctionError when the path leads through something that is no map or list.
-        """
-        path = _keys(path)
-        current = self.value
-        op: Op = "set"
-        for depth, part in enumerate(path, 1):
-            _check(current, path[:depth])
-            child = _child(current, part)
-            if child is _ABSENT or (child is None and depth < len(path)):
-                op = "insert" if child is _ABSENT and isinstance(part, int) else "set"
-                value = _wrap(path, depth, value)
-                path = path[:depth]
-                break
-            current = child
-        else:
-            if same(current, value):
-                return
-        self._record(Change(path, op, value))
-
-    def remove_nested(self, path: Path) -> bool:
-        """Remove the key or element at `path`; False when there is none."""
-        path = _keys(path)
-        value = self.value
-        for part in path:
-            value = _child(value, part)
-        if value is _ABSENT or not path:
-            return False
-        self._record(Change(path, "remove"))
-        return True
 
     # --- results
 
@@ -251,12 +254,13 @@ class KubeObject:
         self,
         message: str,
         severity: Severity = "error",
-        path: Path = (),
+        path: FieldPath = (),
         *,
         current_value: Any = None,
         proposed_value: Any = None,
     ) -> Result:
-        """Say something about this object, and about its field at `path`; the values are told only if given here."""
+        """Make a result about this object, and about its field at `path`; values are shown only if given here."""
+        path = checked(path)
         ref = self.ref
         field = Field(dotted(path), current_value, proposed_value) if path and ref else None
         file = File(self.path_annotation, self.index_annotation) if self.path_annotation else None
@@ -264,71 +268,50 @@ class KubeObject:
 
     # --- how
 
-    def _record(self, change: Change) -> None:
-        self._value = apply(self.value, (change,))
-        self._changes += (change,)
-        self._text = None
-        if change.path[0] in {"apiVersion", "kind", "metadata"}:
-            self._header = ("", "", "")
+    def _peek(self) -> Any:
+        return self.document.value if self._snapshot is None else self._value
 
-    def _set_string(self, where: str, key: str, value: str) -> None:
-        if not isinstance(value, str):  # kpt would write a number as it is, and Kubernetes refuse it
-            raise TypeError(f"{where} are strings, not {type(value).__name__}")
-        self.set_nested(("metadata", where, key), value)
+    def _live(self) -> Any:
+        if self._snapshot is None:
+            self._snapshot = state(self.document.value)
+            self._value = loads(self._snapshot)  # noqa: S302 - a copy of our own, for the document keeps what was read
+            self._outline = outline(self._value)
+            self._header = ("", "", "")  # it may change from here on
+        return self._value
+
+    def _replace(self, value: Any) -> None:
+        check_plain(value)
+        self._live()  # takes the snapshot
+        self._value = value
+
+    def _write(self) -> str:
+        """Write the data as it is now."""
+        if self._snapshot == _NEW:
+            check_plain(self._value)
+            return dump(self._value)
+        from krm_function.krm.rewritten import rewritten
+
+        return rewritten(self.document, self._outline, self._value)
 
     def _string(self, *path: str) -> str:
-        return _as_string(self.nested(path)) or ""
+        return as_string(_none(look_up(self._peek(), path))) or ""
 
-    def _strings(self, *path: str) -> dict[str, str]:
-        found = self.nested(path)
-        if not isinstance(found, dict):
-            return {}
-        pairs = ((key, _as_string(value)) for key, value in found.items())
-        return {key: value for key, value in pairs if value is not None}
+    def _set_string(self, path: FieldPath, value: str) -> None:
+        if not isinstance(value, str):
+            raise MisuseError(f"{dotted(path)} is a string, not {kind_of(value)}")
+        self.set_nested(path, value)
+
+    def _set_strings(self, strings: StringMap, value: Mapping[str, str]) -> None:
+        new = dict(value)  # it may be the same map
+        for key in strings:
+            if key not in new:
+                del strings[key]
+        strings.update(new)
 
     def _first(self, keys: tuple[str, str]) -> str:
         annotations = self.annotations
         return annotations.get(keys[0]) or annotations.get(keys[1], "")
 
 
-def _keys(path: Path | str) -> Path:
-    """Forgive `("spec")`, which is a string and no tuple."""
-    return (path,) if isinstance(path, str) else tuple(path)
-
-
-def _child(value: Any, part: str | int) -> Any:
-    if isinstance(value, dict) and isinstance(part, str):
-        return value.get(part, _ABSENT)
-    if isinstance(value, list) and isinstance(part, int) and 0 <= part < len(value):
-        return value[part]
-    return _ABSENT
-
-
-def _check(value: Any, path: Path) -> None:
-    """Raise FunctionError when the last part of `path` cannot be set in `value`."""
-    part, where = path[-1], dotted(path[:-1]) or "the object"
-    if isinstance(part, str):
-        if not isinstance(value, dict):
-            raise FunctionError(f"{where} is not a map")
-    elif not isinstance(value, list):
-        raise FunctionError(f"{where} is not a list")
-    elif not 0 <= part <= len(value):
-        raise FunctionError(f"{where} has no element {part}")
-
-
-def _wrap(path: Path, depth: int, value: Any) -> Any:
-    """Put `value` into new maps for the keys of `path` from `depth` on."""
-    for part in reversed(path[depth:]):
-        if isinstance(part, int):
-            raise FunctionError(f"{dotted(path)}: there is no list yet; set the whole list")
-        value = {part: value}
-    return value
-
-
-def _as_string(value: Any) -> str | None:
-    """Return a scalar as text, since kyaml reads `a: 5` as "5"; None for a map or a list."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if value is None:
-        return ""
-    return str(value) if isinstance(value, str | int | float) else None
+def _none(value: Any) -> Any:
+    return None if value is ABSENT else value

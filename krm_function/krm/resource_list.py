@@ -1,29 +1,30 @@
 """A ResourceList: what an orchestrator sends on stdin and expects back on stdout.
 
-Rule of this file: the answer is the input with the changes. Version, style, comments, line ends and a byte order mark
-stay; a list of which nothing changed is the very same bytes. JSON is answered with JSON.
+Rule of this file: the output is the input with the changes. Version, style, comments, line ends and a byte order mark
+stay; a list of which nothing changed is the very same bytes. JSON stays JSON.
 """
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from krm_function.krm.errors import NotAResourceListError
+from krm_function.krm.errors import MisuseError, NotAResourceListError
+from krm_function.krm.field_path import check_plain
 from krm_function.krm.kube_object import FUNCTION, KubeObject
-from krm_function.krm.result import Results
+from krm_function.krm.results import Results
 from krm_function.yamltext import (
-    Apart,
     Chunk,
     ItemList,
+    OuterList,
     Source,
     YamlError,
     decode,
     encode,
+    join_items,
     parse,
-    put_together,
     resolve_item_aliases,
     split_items,
-    take_apart,
+    take_out_items,
 )
 
 GROUP = "config.kubernetes.io/"
@@ -35,10 +36,10 @@ class ResourceList:
     """The items, the functionConfig and the results of one run. Make it with `ResourceList.parse`."""
 
     def __init__(self, source: Source, split: ItemList) -> None:
-        """Wrap a text that was split already. Aliases between items are written out in the text we work on."""
+        """Wrap a text that was split already. Aliases between items are written out in the text that edits go to."""
         self._bom = source.bom
-        self._came, self._came_items = _taken_apart(source.text, split)
-        self._apart, texts = self._came, self._came_items
+        self._received, self._received_items = _taken_apart(source.text, split)
+        self._apart, texts = self._received, self._received_items
         text = source.text
         if split.shared_anchors:
             text = resolve_item_aliases(text)
@@ -70,12 +71,12 @@ class ResourceList:
 
     @property
     def api_version(self) -> str:
-        """The version received, which is also the one answered."""
+        """The version of the input, which is also that of the output."""
         return self._apart.listing.api_version
 
     @property
     def results(self) -> Results:
-        """What this function says; it follows `earlier_results` in the answer."""
+        """The results of this function; they follow `earlier_results` in the output."""
         return self._results
 
     @property
@@ -95,7 +96,10 @@ class ResourceList:
         return bool(self._items != list(self._read) or len(self.results) or any(item.changed for item in self._read))
 
     def add(self, value: Mapping[str, Any] | KubeObject) -> KubeObject:
-        """Append an object, of plain data or made with `KubeObject.from_value`; it takes the style of the list."""
+        """Append an object, of plain data or made with `KubeObject.from_value`; it takes the style of the list.
+
+        The data is live: what is changed in it later is written as well. Raises ValueError for an object of a list.
+        """
         item = value if isinstance(value, KubeObject) else KubeObject.from_value(value)
         if item.line or item in self._items:
             raise ValueError("the object is part of a list already")
@@ -125,29 +129,33 @@ class ResourceList:
 
     def pieces(self) -> Iterator[bytes]:
         """The same one by one, so that a large list is not held once more. What is raised is raised at once."""
+        if self.function_config is not None and self.function_config.changed:
+            raise MisuseError("the functionConfig is only read: orchestrators drop what a function changes in it")
         if not self.changed:
-            return self._encoded(put_together(self._came, self._came_items))
+            return self._encoded(join_items(self._received, self._received_items))
         kept = {id(item) for item in self._items}
         texts = [item.text if id(item) in kept else None for item in self._read]
         read = {id(item) for item in self._read}
         added = [item.value for item in self._items if id(item) not in read]
-        return self._encoded(put_together(self._apart, texts, added, self._said(self.results)))
+        for value in added:
+            check_plain(value)
+        return self._encoded(join_items(self._apart, texts, added, self._all_results(self.results)))
 
     def failed_bytes(self, results: Results) -> bytes:
-        """Return the items as they came, with `results`: what a function that failed answers."""
-        return b"".join(self._encoded(put_together(self._came, self._came_items, (), self._said(results))))
+        """Return the items as they came, with `results`: the output of a function that failed."""
+        return b"".join(self._encoded(join_items(self._received, self._received_items, (), self._all_results(results))))
 
     def _encoded(self, pieces: Iterator[str]) -> Iterator[bytes]:
         return map(encode, chain(("\ufeff",) if self._bom else (), pieces))
 
-    def _said(self, results: Results) -> list[Any] | None:
+    def _all_results(self, results: Results) -> list[Any] | None:
         return self.earlier_results + results.to_data() if len(results) else None
 
 
-def _taken_apart(text: str, split: ItemList) -> tuple[Apart, tuple[str, ...]]:
+def _taken_apart(text: str, split: ItemList) -> tuple[OuterList, tuple[str, ...]]:
     """The text of a list without most of its items, and the items."""
     texts = tuple(item.of(text) for item in split.items)
-    return take_apart(text, split, texts), texts
+    return take_out_items(text, split, texts), texts
 
 
 def _object(text: str, chunk: Chunk) -> KubeObject:

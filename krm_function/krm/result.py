@@ -1,18 +1,18 @@
-"""What a function says about its input: results in the form of the KRM functions specification v1.
+"""Results in the form of the KRM functions specification v1: what a function reports about its input.
 
 Rule of this file: kpt shows one line a result and only the first four. So a message is one line, whatever the input put
-into it, and errors come first. Only the v1 form is produced (krm.md 1.3).
+into it. Only the v1 form is produced.
+
+Source: docs/facts/krm-functions.md#results.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from krm_function.record import NamedTuple
 
 Severity = Literal["error", "warning", "info"]
-Path = tuple[str | int, ...]
-
-RANK: dict[str, int] = {"error": 0, "warning": 1, "info": 2}
+FieldPath = tuple[str | int, ...]  # map keys and list indexes
 
 
 class ResourceRef(NamedTuple):
@@ -44,7 +44,7 @@ class File(NamedTuple):
 
 
 class Result(NamedTuple):
-    """One thing to say. A field needs a resource_ref, and a resource_ref its kind and name: `Results.append` checks."""
+    """One message. A field needs a resource_ref, and a resource_ref its kind and name: `Results.append` checks."""
 
     message: str
     severity: Severity = "error"
@@ -82,85 +82,6 @@ class Result(NamedTuple):
         return data
 
 
-class Results:
-    """The results of one run, in the order in which they were said.
-
-    bug: whether the function stopped by a fault of its own; `run` sets it, `exit_code` is 70 then.
-    """
-
-    def __init__(self, results: Iterable[Result] = ()) -> None:
-        """Begin with `results`."""
-        self.bug = False
-        self._results: list[Result] = []
-        self.extend(results)
-
-    def __iter__(self) -> Iterator[Result]:
-        """Go through them in the order in which they were said."""
-        return iter(self._results)
-
-    def __len__(self) -> int:
-        """Count them."""
-        return len(self._results)
-
-    def __repr__(self) -> str:
-        """Show them."""
-        return f"Results({self._results!r})"
-
-    def append(self, result: Result) -> None:
-        """Add one result. Raises ValueError for one that the specification does not allow."""
-        if result.severity not in RANK:
-            raise ValueError(f"unknown severity {result.severity}")
-        if result.resource_ref is not None and not (result.resource_ref.kind and result.resource_ref.name):
-            raise ValueError("a resource_ref needs kind and name")
-        if result.field is not None and result.resource_ref is None:
-            raise ValueError("a field needs a resource_ref")
-        self._results.append(result)
-
-    def extend(self, results: Iterable[Result]) -> None:
-        """Add several."""
-        for result in results:
-            self.append(result)
-
-    def errorf(self, message: str, *values: object) -> None:
-        """Say that the run has failed. `values` fill the message's %-placeholders, as in Go."""
-        self.append(Result(message % values if values else message, "error"))
-
-    def warningf(self, message: str, *values: object) -> None:
-        """Say what someone should look at."""
-        self.append(Result(message % values if values else message, "warning"))
-
-    def infof(self, message: str, *values: object) -> None:
-        """Say what was done."""
-        self.append(Result(message % values if values else message, "info"))
-
-    def sort(self) -> None:
-        """Errors before warnings before infos; then by file, then by text."""
-        self._results.sort(key=_order)
-
-    @property
-    def failed(self) -> bool:
-        """Whether one of them is an error."""
-        return any(result.severity == "error" for result in self._results)
-
-    @property
-    def exit_code(self) -> int:
-        """0: fine, 1: an error, 70: a bug of the function (EX_SOFTWARE)."""
-        return 70 if self.bug else int(self.failed)
-
-    def to_data(self) -> list[dict[str, Any]]:
-        """Make the entries for `results` of a ResourceList, sorted."""
-        return [result.to_data() for result in sorted(self._results, key=_order)]
-
-    def lines(self, *, infos: bool = True) -> list[str]:
-        """One line a result, sorted: what a function prints on stderr, since kustomize shows no results."""
-        return [str(result) for result in sorted(self._results, key=_order) if infos or result.severity != "info"]
-
-
-def _order(result: Result) -> tuple[int, str, int, str]:
-    file = result.file or File("")
-    return (RANK[result.severity], file.path, file.position, str(result))
-
-
 def one_line(text: str) -> str:
     """`text` on one line: line breaks become a space, other control and format characters visible escapes."""
     if text.isprintable():
@@ -174,7 +95,7 @@ def visible(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
-def dotted(path: Path) -> str:
+def dotted(path: FieldPath) -> str:
     """`spec.containers[0].image`: a field path as the specification writes it.
 
     A key with a dot or a slash is quoted in brackets: `metadata.annotations["a.b/c"]`. A login before an @ is left out.

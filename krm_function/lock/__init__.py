@@ -1,4 +1,4 @@
-"""From image references to what a policy has to know of the images: the entries of an ImageLock.
+"""Resolve image references to the entries of an ImageLock: digests, configurations and accounts that a policy needs.
 
 Rule of this package: it is the only one with network, and no byte of a registry or an archive is believed before its
 digest is. Whatever comes from there is bounded in size and time; whatever has two readings is refused. It never prints,
@@ -6,21 +6,21 @@ and nothing of a credential leaves it but in a request to the registry that it b
 """
 
 from krm_function.lock.lock_text import new_lock, silent, updated_lock
-from krm_function.lock.problem import Problem
-from krm_function.lock.resolve import Limits, Locked
+from krm_function.lock.problem import LockProblem
+from krm_function.lock.resolve import Locked, LockLimits
 from krm_function.lock.run import Run, resolve_all
-from krm_function.lock.sources import FORMS, Place, open_sources, parse_place
+from krm_function.lock.sources import FORMS, SourceOption, open_sources, parse_source
 
 __all__ = [
     "FORMS",
-    "Limits",
+    "LockLimits",
+    "LockProblem",
     "Locked",
-    "Place",
-    "Problem",
     "Run",
+    "SourceOption",
     "new_lock",
     "open_sources",
-    "parse_place",
+    "parse_source",
     "resolve_all",
     "silent",
     "updated_lock",

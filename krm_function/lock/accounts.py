@@ -20,7 +20,7 @@ ROUNDS = 4
 ReadLayer = Callable[[Descriptor, frozenset[str]], Layer]
 
 
-class Accounts(NamedTuple):
+class ImageAccounts(NamedTuple):
     """The two files, None where there is none, and the uncompressed size of every layer that was read, by diffID."""
 
     passwd: str | None
@@ -28,7 +28,7 @@ class Accounts(NamedTuple):
     sizes: Mapping[str, int]
 
 
-def accounts(layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLayer) -> Accounts:
+def accounts(layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLayer) -> ImageAccounts:
     """Find both files. layers: lowest first, with their diffIDs. Raises Problem."""
     paths = frozenset((PASSWD, GROUP))
     sizes: dict[str, int] = {}
@@ -38,18 +38,18 @@ def accounts(layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLa
         while True:
             rootfs.complete = not rest
             try:
-                return Accounts(_text(rootfs, PASSWD), _text(rootfs, GROUP), sizes)
+                return ImageAccounts(_text(rootfs, PASSWD), _text(rootfs, GROUP), sizes)
             except MoreLayersError:
                 descriptor, diff_id = rest.pop()
                 layer = read(descriptor, rootfs.watched)
                 if layer.diff_id != diff_id:
-                    raise malformed("the image configuration", "has a diffID that is not its layer's") from None
+                    raise malformed("CC1204.diff-id", "the image configuration") from None
                 sizes[diff_id] = layer.size
                 rootfs.layers.append(layer)
             except UnwatchedError as found:
                 paths |= {found.path}
                 break
-    raise ambiguous(PASSWD, "it leads through too many links")
+    raise ambiguous("CC1208.links", PASSWD)
 
 
 def _text(rootfs: Rootfs, path: str) -> str | None:
@@ -57,11 +57,11 @@ def _text(rootfs: Rootfs, path: str) -> str | None:
     try:
         return None if data is None else data.decode("utf-8")
     except UnicodeDecodeError:
-        raise ambiguous(path, "it is not UTF-8") from None
+        raise ambiguous("CC1208.encoding", path) from None
 
 
 class Shared:
-    """Layers that were read, by digest and watched paths; whoever comes second waits for the first."""
+    """Layers that were read, by digest and watched paths; a second reader of one waits for the first."""
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -69,7 +69,7 @@ class Shared:
         self._known: dict[tuple[str, frozenset[str]], Future[Layer]] = {}
 
     def read(self, digest: str, watched: frozenset[str], make: Callable[[], Layer]) -> Layer:
-        """The layer, made by the first caller. A failure is everyone's who waited, and forgotten then."""
+        """The layer, read by the first caller. A failure is raised for all who waited, and not kept."""
         key = (digest, watched)
         with self._lock:
             known = self._known.get(key)

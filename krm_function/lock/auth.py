@@ -1,4 +1,4 @@
-"""From a registry's challenge to an Authorization header: Basic, or a bearer token.
+"""Answer a registry's challenge with an Authorization header: Basic, or a bearer token.
 
 Rule of this file: a login goes to the registry that it is for, or to the realm which that registry names, no farther:
 a token server may not redirect. Protocol: https://distribution.github.io/distribution/spec/auth/token/
@@ -11,11 +11,11 @@ from threading import Lock
 from urllib.parse import urlencode
 from urllib.request import parse_http_list, parse_keqv_list
 
-from krm_function.api.json_text import load
+from krm_function.api.strict_json import load_object
 from krm_function.lock.budget import Budget
 from krm_function.lock.credentials import Credentials, Login
 from krm_function.lock.failures import trouble
-from krm_function.lock.problem import Problem
+from krm_function.lock.problem import LockProblem
 from krm_function.lock.reply import Reply, whole_body
 from krm_function.lock.transport import Transport
 from krm_function.lock.urls import is_url
@@ -35,13 +35,13 @@ class Authenticator:
         self._headers: dict[tuple[str, str], str] = {}
 
     def headers(self, registry: str, repository: str) -> dict[str, str]:
-        """What is known to work, or nothing."""
+        """The headers that worked last, or none."""
         with self._lock:
             known = self._headers.get((registry, repository))
         return {"Authorization": known} if known else {}
 
     def answer(self, registry: str, repository: str, reply: Reply, budget: Budget) -> dict[str, str]:
-        """The headers with which to ask again after a 401. Raises Problem and AgainError."""
+        """The headers with which to ask again after a 401. Raises LockProblem and AgainError."""
         challenges = _challenges(reply)
         login = self._credentials.of(registry)
         if login and login.bearer:
@@ -52,9 +52,9 @@ class Authenticator:
         elif "basic" in challenges and login and login.user:
             made = _basic(login)
         elif "basic" in challenges:
-            raise Problem("CC1251", registry=registry, problem="it wants a login, and there is none for it")
+            raise LockProblem("CC1251.no-login", registry=registry)
         else:
-            raise Problem("CC1251", registry=registry, problem="it wants a login of an unknown kind")
+            raise LockProblem("CC1251.login-kind", registry=registry)
         with self._lock:
             self._headers[registry, repository] = made
         return {"Authorization": made}
@@ -64,7 +64,7 @@ class Authenticator:
     ) -> str:
         realm = challenge.get("realm", "")
         if not is_url(realm):
-            raise trouble(registry, "names no server for tokens")
+            raise trouble("CC1250.no-token-server", registry)
         asked = challenge.get("scope", "")
         scope = asked if re.fullmatch(r"repository:[^\s:]+:pull", asked) else f"repository:{repository}:pull"
         query = {"service": challenge.get("service", ""), "scope": scope}
@@ -79,32 +79,31 @@ class Authenticator:
             reply = self._transport.once("GET", url, known, budget, TOKEN_LIMIT)
         if reply.status in (400, 401, 403):
             reply.close()
-            problem = "its token server refuses the login" if login else "it wants a login, and there is none for it"
-            raise Problem("CC1251", registry=registry, problem=problem)
+            raise LockProblem("CC1251.refused" if login else "CC1251.no-login", registry=registry)
         if reply.status != 200:
             reply.close()
-            raise trouble(registry, f"its token server answers {reply.status}")
+            raise trouble("CC1250.token-status", registry, status=reply.status)
         return _read_token(reply, registry, budget)
 
 
 def _read_token(reply: Reply, registry: str, budget: Budget) -> str:
     data = whole_body(reply, budget, TOKEN_LIMIT)
     if data is None:
-        raise trouble(registry, "its token server answers without end")
+        raise trouble("CC1250.token-endless", registry)
     try:
-        found = load(data.decode("utf-8"))
+        found = load_object(data.decode("utf-8"))
     except (ValueError, RecursionError):
-        raise trouble(registry, "its token server answers no JSON object") from None
+        raise trouble("CC1250.token-json", registry) from None
     token = found.get("token") or found.get("access_token")
     if not isinstance(token, str):
-        raise trouble(registry, "its token server answers no token")
+        raise trouble("CC1250.token-none", registry)
     return token
 
 
 def _fit(token: str, registry: str) -> str:
-    """A token that may stand in a header."""
+    """A token whose characters are allowed in a header."""
     if not re.fullmatch(r"[\x21-\x7e]+", token):
-        raise Problem("CC1251", registry=registry, problem="the token for it is malformed")
+        raise LockProblem("CC1251.token", registry=registry)
     return token
 
 

@@ -1,16 +1,15 @@
 """How long the work on one image may take, and how many entries its layers may have.
 
-Rule of this file: everything that waits, and every loop over somebody else's bytes, asks here first. `stop` is set when
-the whole run is over, so that no thread outlives it by more than one read.
+Rule of this file: everything that waits, and every loop over foreign bytes, counts here first. `stop` is set when the
+whole run is over, so that no thread outlives it by more than one read.
 """
 
 import time
 from threading import Event
 
-from krm_function.lock.problem import Problem
+from krm_function.lock.problem import LockProblem
 
 MOST_ENTRIES = 2_000_000  # of all layers that are read; each costs some microseconds
-REMEDY = "raise --timeout, or look at what slows the registry down"
 
 
 class Budget:
@@ -34,14 +33,14 @@ class Budget:
         return left
 
     def check(self) -> None:
-        """Raise Problem when time is up."""
+        """Raise LockProblem when time is up."""
         _ = self.left
 
     def spend(self, entries: int) -> None:
         """Count headers and records of archives; raise Problem when there are too many."""
         self._entries += entries
         if self._entries > MOST_ENTRIES:
-            raise Problem("CC1206", what="the image", limit=f"{MOST_ENTRIES} files and header records")
+            raise LockProblem("CC1206", what="the image", limit=f"{MOST_ENTRIES} files and header records")
 
     def wait(self, seconds: float) -> None:
         """Sleep, unless there is not that much time; then raise Problem at once."""
@@ -49,6 +48,6 @@ class Budget:
             raise self.over()
         self._stop.wait(seconds)
 
-    def over(self) -> Problem:
+    def over(self) -> LockProblem:
         """The problem of too little time."""
-        return Problem("CC1250", registry="the source", problem=f"took more than {self._seconds:g} s", remedy=REMEDY)
+        return LockProblem("CC1250.time", registry="the source", seconds=f"{self._seconds:g}")

@@ -1,7 +1,7 @@
-"""Who we are to a registry: docker's config.json and its credential helpers.
+"""Logins for registries, from docker's config.json and its credential helpers.
 
-Rule of this file: a secret is read when its registry asks for it, is shown to nobody else, and has no printable form.
-Format: https://docs.docker.com/reference/cli/docker/login/#credential-stores
+Rule of this file: a secret is read when its registry requires it, goes nowhere else, and has no printable form.
+Source: docs/facts/oci-registries.md#logins.
 """
 
 import os
@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
-from krm_function.api.json_text import load
-from krm_function.lock.problem import Problem
+from krm_function.api.strict_json import load_object
+from krm_function.lock.problem import LockProblem
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
 
@@ -33,7 +33,7 @@ class Login(NamedTuple):
     bearer: str = ""
 
     def __repr__(self) -> str:
-        """Nothing that could be printed by accident."""
+        """The name of the class alone, so that no secret is printed by accident."""
         return "Login(…)"
 
 
@@ -75,13 +75,13 @@ class Credentials:
     def _load(self) -> Mapping[str, Any]:
         try:
             with open(self._path, "rb") as file:
-                return load(file.read().decode("utf-8"))
+                return load_object(file.read().decode("utf-8"))
         except FileNotFoundError:
             return {}
         except OSError as problem:
-            raise self._unusable(problem.strerror or "cannot be read") from None
+            raise self._unusable("CC1252.system", error=problem.strerror or "cannot be read") from None
         except (ValueError, RecursionError):
-            raise self._unusable("is no JSON object") from None
+            raise self._unusable("CC1252.json") from None
 
     def _from_entry(self, entry: Mapping[str, Any]) -> Login | None:
         if entry.get("registrytoken"):
@@ -93,14 +93,14 @@ class Credentials:
             try:
                 both = a2b_base64(str(entry["auth"]).encode(), strict_mode=True).decode("utf-8")
             except (Base64Error, UnicodeError):
-                raise self._unusable("has an auth that is not base64") from None
+                raise self._unusable("CC1252.base64") from None
             user, _, password = both.partition(":")
         if not user or not isinstance(user, str) or not isinstance(password, str):
             return None
         return Login(user, password.rstrip("\0"))
 
-    def _unusable(self, problem: str) -> Problem:
-        return Problem("CC1252", what=f"the login file {self._path}", problem=problem)
+    def _unusable(self, code: str, **values: str) -> LockProblem:
+        return LockProblem(code, what=f"the login file {self._path}", **values)
 
 
 def _host(name: str) -> str:
@@ -115,10 +115,10 @@ def _from_helper(helper: str, key: str) -> Login | None:
 
     what = f"the credential helper docker-credential-{helper}"
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", helper):
-        raise Problem("CC1252", what="a credential helper", problem="has a name that is no name")
+        raise LockProblem("CC1252.helper-name", what="a credential helper")
     program = shutil.which(f"docker-credential-{helper}")
     if program is None:
-        raise Problem("CC1252", what=what, problem="is not on PATH")
+        raise LockProblem("CC1252.helper-path", what=what)
     try:
         done = subprocess.run(
             [program, "get"], input=key.encode(), capture_output=True, check=False, timeout=HELPER_SECONDS
@@ -127,15 +127,15 @@ def _from_helper(helper: str, key: str) -> Login | None:
         if done.returncode != 0:
             if "credentials not found" in answer:  # the protocol's own words, on standard output
                 return None
-            raise Problem("CC1252", what=what, problem=f"exits with {done.returncode}")
-        found = load(answer)
+            raise LockProblem("CC1252.helper-exit", what=what, status=done.returncode)
+        found = load_object(answer)
     except subprocess.TimeoutExpired:
-        raise Problem("CC1252", what=what, problem=f"takes more than {HELPER_SECONDS} s") from None
+        raise LockProblem("CC1252.helper-time", what=what, seconds=HELPER_SECONDS) from None
     except OSError as problem:
-        raise Problem("CC1252", what=what, problem=problem.strerror or "cannot be run") from None
+        raise LockProblem("CC1252.system", what=what, error=problem.strerror or "cannot be run") from None
     except (ValueError, RecursionError):
-        raise Problem("CC1252", what=what, problem="answers something else than a JSON object") from None
+        raise LockProblem("CC1252.helper-json", what=what) from None
     user, secret = found.get("Username"), found.get("Secret")
     if not isinstance(user, str) or not isinstance(secret, str):
-        raise Problem("CC1252", what=what, problem="answers no Username and Secret")
+        raise LockProblem("CC1252.helper-login", what=what)
     return Login(identity=secret) if user == TOKEN_USER else Login(user, secret)

@@ -1,4 +1,4 @@
-"""Layers as they come: gzip, zstd or plain, decided by their first bytes as container runtimes do.
+"""Decompress layers: gzip, zstd or plain, decided by their first bytes as container runtimes do.
 
 Rule of this file: memory is constant. A piece of output has at most 1 MiB, whatever the input claims, and the caller
 bounds the sum; a zstd window has at most the 128 MiB that its library allows without being asked.
@@ -52,9 +52,9 @@ def _gzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
         while not stream.eof and (piece := stream.decompress(b"", PIECE)):
             yield piece
     except zlib.error:
-        raise malformed("a layer", "is damaged gzip") from None
+        raise malformed("CC1204.gzip", "a layer") from None
     if not stream.eof:
-        raise malformed("a layer", "is gzip that ends early")
+        raise malformed("CC1204.gzip-end", "a layer")
 
 
 def _zstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -83,6 +83,6 @@ def _zstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
                         break
                     stream = ZstdDecompressor()
     except ZstdError:
-        raise malformed("a layer", "is damaged zstd") from None
+        raise malformed("CC1204.zstd", "a layer") from None
     if not stream.eof:
-        raise malformed("a layer", "is zstd that ends early")
+        raise malformed("CC1204.zstd-end", "a layer")

@@ -1,9 +1,11 @@
-"""Turns failures of the network into problems: which may pass, and their texts.
+"""Turns failures of the network into problems: which may pass, and their codes.
 
-Rule of this file: every text is ours, because the texts of the library quote URLs, and with them credentials.
+Rule of this file: of the library's texts only the reasons of OpenSSL are passed on; others quote URLs, and with them
+credentials.
 """
 
 import ssl
+from typing import Any
 
 from urllib3.exceptions import (
     ConnectTimeoutError,
@@ -13,48 +15,40 @@ from urllib3.exceptions import (
     SSLError,
 )
 
-from krm_function.lock.problem import Problem
+from krm_function.lock.problem import LockProblem
 
-CHECK = "check the registry's name and the network, and run it again"
 UNREACHABLE = (NewConnectionError, NameResolutionError, ConnectTimeoutError, ReadTimeoutError, TimeoutError)
 
 
 class AgainError(Exception):
     """A failure that may pass. wait: seconds that the server asked for, 0 if it did not."""
 
-    def __init__(self, problem: Problem, wait: float = 0, unreachable: str = "") -> None:
-        """Remember what to say when it fails to the end. unreachable: the host, if it did not answer at all."""
+    def __init__(self, problem: LockProblem, wait: float = 0, unreachable: str = "") -> None:
+        """Keep the problem to report if no retry succeeds. unreachable: the host, if it did not answer at all."""
         super().__init__(problem.code)
         self.problem = problem
         self.wait = wait
         self.unreachable = unreachable
 
 
-def trouble(registry: str, problem: str, hint: str = CHECK) -> Problem:
-    """A problem of the network or of a server."""
-    return Problem("CC1250", registry=registry, problem=problem, remedy=hint)
+def trouble(code: str, registry: str, **values: Any) -> LockProblem:
+    """A problem of the network or of a server. code: CC1250 with a variant."""
+    return LockProblem(code, registry=registry, **values)
 
 
-def reason(problem: Exception) -> str:
-    """What an exception of the library means."""
+def network_trouble(problem: Exception, registry: str) -> LockProblem:
+    """The problem that an exception of the library stands for."""
     match problem:
         case NameResolutionError():
-            return "its name cannot be resolved"
+            return trouble("CC1250.name", registry)
         case NewConnectionError():
-            return "cannot be connected to"
+            return trouble("CC1250.connection", registry)
         case ConnectTimeoutError() | ReadTimeoutError() | TimeoutError():
-            return "does not answer in time"
+            return trouble("CC1250.silent", registry)
         case SSLError() | ssl.SSLError():
-            return f"TLS fails: {_tls(problem)}"
+            return trouble("CC1250.tls", registry, error=_tls(problem))
         case _:
-            return "the connection broke"
-
-
-def remedy(problem: Exception, host: str) -> str:
-    """What to do about it."""
-    if isinstance(problem, SSLError | ssl.SSLError):
-        return f"name a CA bundle in SSL_CERT_FILE or, if it speaks plain HTTP only, add --insecure-registry {host}"
-    return CHECK
+            return trouble("CC1250.broken", registry)
 
 
 def _tls(problem: Exception) -> str:

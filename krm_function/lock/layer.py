@@ -1,8 +1,8 @@
-"""Reads one layer, once from its first byte to its last, for what it says about a few paths.
+"""Read one layer, from its first byte to its last, for its entries at a few paths.
 
 Rule of this file: nothing is extracted, and the entries are taken in their order, as containerd unpacks them: a later
 entry replaces an earlier one of the same path, a hard link keeps what its target was, and an entry below a link goes
-where that link leads. What tools read in different ways is refused.
+where that link leads. What tools read in different ways is refused. Source: docs/facts/oci-registries.md#layers.
 """
 
 import posixpath
@@ -11,8 +11,8 @@ from typing import Literal
 
 from krm_function.lock.budget import Budget
 from krm_function.lock.layer_links import Links, parts_of
-from krm_function.lock.problem import Problem, malformed
-from krm_function.lock.tar_members import GLOBAL, Member, members
+from krm_function.lock.problem import LockProblem, malformed
+from krm_function.lock.tar_members import GLOBAL, TarMember, tar_members
 from krm_function.lock.tar_stream import BLOCK, LARGEST_READ, LAYER, TarStream
 from krm_function.record import NamedTuple
 
@@ -21,7 +21,7 @@ OPAQUE = ".wh..wh..opq"
 NO_WHITEOUTS = frozenset({".wh.", ".wh..", ".wh..."})  # of a directory itself, or of the one above
 
 
-class Node(NamedTuple):
+class LayerEntry(NamedTuple):
     """What a layer has at a path. text: a file's content, None when it is too long.
 
     target: where a symbolic link points; of a hard link, whose target was not watched, the path of that; "" for a hard
@@ -36,7 +36,7 @@ class Node(NamedTuple):
 class Layer(NamedTuple):
     """What a layer says: nodes and whiteouts by path (`etc/passwd`; the root is ""), its diffID and size in bytes."""
 
-    nodes: dict[str, Node]
+    nodes: dict[str, LayerEntry]
     whiteouts: frozenset[str]
     opaque: frozenset[str]
     diff_id: str
@@ -47,34 +47,34 @@ def scan(data: Iterable[bytes], watched: frozenset[str], limit: int, budget: Bud
     """Read an uncompressed layer to its end. watched: paths to remember; limit: of its size. Raises Problem."""
     file = TarStream(data, limit, budget)
     found = _Found(watched)
-    for member in members(file, budget):
+    for member in tar_members(file, budget):
         kept = found.take(member)
         if not kept:
             whole = file.skip(member.size)
         elif member.size > LARGEST_READ:
-            found.nodes[kept], whole = Node("file"), file.skip(member.size)
+            found.nodes[kept], whole = LayerEntry("file"), file.skip(member.size)
         else:
             text = file.take(member.size)
-            found.nodes[kept], whole = Node("file", text), len(text) == member.size
+            found.nodes[kept], whole = LayerEntry("file", text), len(text) == member.size
         if not whole:
-            raise malformed(LAYER, "ends inside of a file")
+            raise malformed("CC1204.file-end", LAYER)
         file.skip(-member.size % BLOCK)
     file.drain()
     return Layer(found.nodes, frozenset(found.whiteouts), frozenset(found.opaque), file.digest, file.size)
 
 
 class _Found:
-    """What the entries so far add up to."""
+    """The result of the entries so far."""
 
     def __init__(self, watched: frozenset[str]) -> None:
-        self.nodes: dict[str, Node] = {}
+        self.nodes: dict[str, LayerEntry] = {}
         self.whiteouts: set[str] = set()
         self.opaque: set[str] = set()
         self._watched = watched
         self._links = Links()
         self._opaqued: set[str] = set()  # directories with links that were looked at once: containerd does no more
 
-    def take(self, member: Member) -> str:
+    def take(self, member: TarMember) -> str:
         """Take one entry; the path, if it is a file whose content is wanted."""
         said = parts_of(member.name)
         if not said:
@@ -96,24 +96,24 @@ class _Found:
             self._hard_link(path, parts, member.link)
         elif path in self._watched:
             if member.kind == GLOBAL:  # containerd removes what has its name
-                raise malformed(LAYER, "has a global header that not all tools read alike")
+                raise malformed("CC1204.global", LAYER)
             self._put(path, _node(member))
             return path if member.kind == b"0" else ""
         return ""
 
-    def _put(self, path: str, node: Node) -> None:
+    def _put(self, path: str, node: LayerEntry) -> None:
         before = self.nodes.get(path)
         if before and (before.kind == "directory") != (node.kind == "directory"):
-            raise ambiguous(path, "one layer has it as a directory and as something else")
+            raise ambiguous("CC1208.two-kinds", path)
         self.nodes[path] = node
 
     def _hard_link(self, path: str, parts: Sequence[str], link: bytes) -> None:
         """A hard link: what its target is now, whatever becomes of that later."""
         if link.endswith(b"/"):
-            raise malformed(LAYER, "has a hard link to a directory")
+            raise malformed("CC1204.hard-link-directory", LAYER)
         there: Sequence[str] = parts_of(link)
         if not there:
-            raise malformed(LAYER, "has a hard link to nothing")
+            raise malformed("CC1204.hard-link-nothing", LAYER)
         there = self._links.real(there)
         leads = self._links.target(there)
         if leads is not None:
@@ -122,22 +122,22 @@ class _Found:
             target = "/".join(there)
             known = self.nodes.get(target)
             if known and known.kind == "directory":
-                raise malformed(LAYER, "has a hard link to a directory")
-            self._put(path, known or Node("hardlink", target="" if target in self._watched else target))
+                raise malformed("CC1204.hard-link-directory", LAYER)
+            self._put(path, known or LayerEntry("hardlink", target="" if target in self._watched else target))
 
-    def _sparse(self, path: str, member: Member) -> None:
+    def _sparse(self, path: str, member: TarMember) -> None:
         """A sparse file, which has another name and content for tools that do not know of those."""
         other = self._links.real(parts_of(member.other) or [""])
         for one in (path, "/".join(other)):
             if one in self._watched:
-                self._put(one, Node("other"))
+                self._put(one, LayerEntry("other"))
         if other[-1].startswith(WHITEOUT) or self._links.target(other) is not None:
-            raise malformed(LAYER, "has a sparse file that not all tools read alike")
+            raise malformed("CC1204.sparse", LAYER)
 
     def _remove(self, parts: Sequence[str], name: str) -> None:
         """A whiteout."""
         if name in NO_WHITEOUTS:
-            raise malformed(LAYER, "has a whiteout of nothing")
+            raise malformed("CC1204.whiteout", LAYER)
         if name != OPAQUE:
             gone = [*parts[:-1], name.removeprefix(WHITEOUT)]
             self._links.drop(gone)
@@ -148,7 +148,7 @@ class _Found:
             if self._links.has_below(parts[:-1]):
                 self._opaqued.add(parent)
             if self._implied(parts[:-1], parent):
-                raise malformed(LAYER, "has an opaque whiteout behind what it may remove")
+                raise malformed("CC1204.opaque", LAYER)
         self.opaque |= {parent} & (self._watched | {""})
 
     def _implied(self, parts: Sequence[str], parent: str) -> bool:
@@ -171,12 +171,12 @@ class _Found:
         for above in (said[:-1], parts[:-1]):
             path = "/".join(above if name == OPAQUE else (*above, name.removeprefix(WHITEOUT)))
             if not path or path in self._watched:
-                raise ambiguous(path, "there are entries below a directory that is a link")
+                raise ambiguous("CC1208.below-link", path)
 
 
-def ambiguous(path: str, problem: str) -> Problem:
-    """The problem of a file with more than one reading, or with none."""
-    return Problem("CC1208", name=f"/{path}", problem=problem)
+def ambiguous(code: str, path: str) -> LockProblem:
+    """The problem of a file with more than one reading, or with none. code: CC1208 with a variant."""
+    return LockProblem(code, name=f"/{path}")
 
 
 def parents(path: str) -> Iterable[str]:
@@ -185,13 +185,13 @@ def parents(path: str) -> Iterable[str]:
         yield path
 
 
-def _node(member: Member) -> Node:
+def _node(member: TarMember) -> LayerEntry:
     match member.kind:
         case b"0":
-            return Node("file", b"")
+            return LayerEntry("file", b"")
         case b"5":
-            return Node("directory")
+            return LayerEntry("directory")
         case b"2":
-            return Node("symlink", target=member.link.decode("utf-8", "surrogateescape"))
+            return LayerEntry("symlink", target=member.link.decode("utf-8", "surrogateescape"))
         case _:
-            return Node("other")
+            return LayerEntry("other")

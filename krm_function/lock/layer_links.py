@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Sequence
 from typing import Any
 
-from krm_function.lock.problem import Problem, malformed
+from krm_function.lock.problem import LockProblem, malformed
 from krm_function.lock.tar_stream import LAYER
 
 MOST_HOPS = 40  # of one entry, Linux's own limit
@@ -28,7 +28,7 @@ class Links:
         self._walked = 0
 
     def real(self, parts: Sequence[str]) -> Sequence[str]:
-        """Where an entry lands. Raises Problem for links in a circle."""
+        """Where an entry lands. Raises LockProblem for links in a circle."""
         for _ in range(MOST_HOPS + 1):
             tree: Any = self._tree
             for index in range(len(parts) - 1):
@@ -44,7 +44,7 @@ class Links:
                 return parts
             if self._walked > MOST_WALKED or len(parts) > LONGEST:
                 break
-        raise malformed(LAYER, "has entries below links that lead in a circle, or too far")
+        raise malformed("CC1204.circle", LAYER)
 
     def target(self, parts: Sequence[str]) -> str | None:
         """The target of the link at a path that `real` gave, None when there is none."""
@@ -52,12 +52,12 @@ class Links:
         return found if isinstance(found, str) else None
 
     def put(self, parts: Sequence[str], target: str) -> None:
-        """Make a link. Raises Problem when there are too many."""
+        """Make a link. Raises LockProblem when there are too many."""
         if len(target) > LONGEST:
-            raise malformed(LAYER, f"has a link to more than {LONGEST} characters")
+            raise malformed("CC1204.link", LAYER, limit=LONGEST)
         self._text += sum(map(len, parts)) + len(target) + 64
         if self._text > MOST_TEXT:
-            raise Problem("CC1206", what=LAYER, limit="64 MiB of symbolic links")
+            raise LockProblem("CC1206", what=LAYER, limit="64 MiB of symbolic links")
         tree = self._tree
         for part in parts[:-1]:
             below = tree.get(part)
@@ -96,8 +96,8 @@ class Links:
 def parts_of(name: bytes) -> list[str]:
     """A path in parts, cleaned as Go's filepath.Clean does below the root. Raises Problem for one with `..`."""
     if len(name) > LONGEST:
-        raise malformed(LAYER, f"has a path of more than {LONGEST} bytes")
+        raise malformed("CC1204.path", LAYER, limit=LONGEST)
     parts = [part for part in name.decode("utf-8", "surrogateescape").split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise malformed(LAYER, "has a path with ..")
+        raise malformed("CC1204.parent", LAYER)
     return parts

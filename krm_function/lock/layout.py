@@ -7,12 +7,12 @@ by `skopeo copy … oci:DIR:1.2` says just "1.2", which could be any repository'
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.api.json_text import load
+from krm_function.api.strict_json import load_object
 from krm_function.lock.budget import Budget
 from krm_function.lock.media import Descriptor
-from krm_function.lock.problem import MISSING, Problem, malformed
+from krm_function.lock.problem import MISSING, LockProblem, malformed
 from krm_function.lock.resolve import MANIFEST_LIMIT, Consume, Found, T
-from krm_function.lock.tree import Extent, Tree
+from krm_function.lock.tree import Extent, FileTree
 from krm_function.lock.verified import too_large
 from krm_function.model.image import Image, parse_image
 from krm_function.model.workload import mapping, maps
@@ -23,12 +23,12 @@ NAMES = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
 class Layout:
     """An OCI layout, in a directory or a tar archive."""
 
-    def __init__(self, tree: Tree) -> None:
-        """Read the index. Raises Problem."""
+    def __init__(self, tree: FileTree) -> None:
+        """Read the index. Raises LockProblem."""
         self._tree = tree
         version = read_json(tree, "oci-layout").get("imageLayoutVersion")
         if version != "1.0.0":
-            raise Problem("CC1254", place=tree.place, problem="is an OCI layout of an unknown version")
+            raise LockProblem("CC1254.version", place=tree.place)
         self._entries = maps(read_json(tree, "index.json").get("manifests"))
 
     def find(self, image: Image, digest: str, budget: Budget) -> Found:
@@ -36,17 +36,17 @@ class Layout:
         del budget  # a local file waits for nobody
         extent = self._blob(digest or self._named(image))
         if extent is None:
-            raise Problem(MISSING, place=self._tree.place)
+            raise LockProblem(MISSING, place=self._tree.place)
         if extent.size > MANIFEST_LIMIT:
             raise too_large("the manifest", MANIFEST_LIMIT)
         return Found(b"".join(extent.chunks()))
 
     def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
-        """What is made of a blob."""
+        """The result of `consume` for a blob."""
         del image, budget
         extent = self._blob(part.digest)
         if extent is None:
-            raise malformed(f"{part.digest[:19]}…", "is not in the layout, though the manifest names it")
+            raise malformed("CC1204.not-in-layout", f"{part.digest[:19]}…")
         return consume(extent.chunks())
 
     def _named(self, image: Image) -> str:
@@ -65,17 +65,17 @@ def same_name(name: Any, image: Image) -> bool:
     return isinstance(other, Image) and other.name == image.name and (other.tag or "latest") == (image.tag or "latest")
 
 
-def read_json(tree: Tree, name: str) -> dict[str, Any]:
-    """A small JSON object of a tree. Raises Problem."""
+def read_json(tree: FileTree, name: str) -> dict[str, Any]:
+    """A small JSON object of a tree. Raises LockProblem."""
     extent = tree.get(name)
     if extent is None:
-        raise Problem("CC1254", place=tree.place, problem=f"has no {name}")
+        raise LockProblem("CC1254.lacks", place=tree.place, name=name)
     if extent.size > MANIFEST_LIMIT:
-        raise Problem("CC1254", place=tree.place, problem=f"its {name} is too large")
+        raise LockProblem("CC1254.size", place=tree.place, name=name)
     try:
-        return load(b"".join(extent.chunks()).decode("utf-8"))
+        return load_object(b"".join(extent.chunks()).decode("utf-8"))
     except (ValueError, RecursionError):
-        raise Problem("CC1254", place=tree.place, problem=f"its {name} is no JSON object") from None
+        raise LockProblem("CC1254.json", place=tree.place, name=name) from None
 
 
 def _is_called(entry: Mapping[str, Any], image: Image) -> bool:

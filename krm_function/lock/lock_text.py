@@ -1,8 +1,8 @@
 """The text of an ImageLock: a new one, or an existing one with entries added, completed and taken away.
 
 Rule of this file: what a person wrote stays byte for byte (comments, order, quotes): the edits are spliced by the same
-code that edits workloads. New entries follow the old ones, sorted, so that a lock reads the same for everybody. An old
-entry gets what it lacks of ACCOUNTS, and is not touched otherwise.
+code that edits workloads. New entries follow the old ones, sorted. An old entry gets the ACCOUNTS that it lacks, and is
+not touched otherwise.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ def new_lock(entries: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def silent(entry: Mapping[str, Any]) -> bool:
-    """Whether an entry does not say what passwd or group is; "" says that there is none."""
+    """Whether an entry lacks passwd or group; "" means that the image has none."""
     return any(entry.get(key) is None for key in ACCOUNTS)
 
 

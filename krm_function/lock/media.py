@@ -1,7 +1,8 @@
 """Manifests, indexes and image configurations: from bytes to records.
 
 Rule of this file: closed shapes. A document is a manifest or an index and never both, whatever its media type claims
-(CVE-2021-41190); media types are those of the OCI image specification 1.1 and of Docker's schema 2, no others.
+(CVE-2021-41190); media types are those of the OCI image specification 1.1 and of Docker's schema 2, no others. Source:
+docs/facts/oci-registries.md#manifests.
 """
 
 import re
@@ -9,13 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.api.image_lock import CONFIG
-from krm_function.api.json_text import load
-from krm_function.api.read import read
+from krm_function.api.strict_json import load_object
 from krm_function.findings import dotted
-from krm_function.lock.problem import Problem, malformed
+from krm_function.lock.problem import LockProblem, malformed
 from krm_function.model.image import DIGEST
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
+from krm_function.schema.read import read_value
 
 OCI = "application/vnd.oci.image."
 DOCKER = "application/vnd.docker.distribution."
@@ -67,29 +68,29 @@ class ImageConfig(NamedTuple):
     diff_ids: tuple[str, ...]
 
 
-def decode(data: bytes, media_type: str) -> Manifest | Index:
+def decode_manifest(data: bytes, media_type: str) -> Manifest | Index:
     """Read a manifest or an index. media_type: as the registry said it. Raises Problem."""
     what = "the manifest"
     value = _object(data, what)
     claimed = value.get("mediaType") or media_type.partition(";")[0].strip()
     is_index, is_manifest = "manifests" in value, "config" in value or "layers" in value
     if value.get("schemaVersion") != 2 or "fsLayers" in value:
-        raise malformed(what, "has a schemaVersion other than 2")
+        raise malformed("CC1204.schema-version", what)
     if is_index == is_manifest or (claimed in INDEXES and is_manifest) or (claimed in MANIFESTS and is_index):
-        raise malformed(what, "can be read as an image and as an index")
+        raise malformed("CC1204.both", what)
     if claimed and claimed not in (*INDEXES, *MANIFESTS, "application/json", "text/plain", "application/octet-stream"):
-        raise malformed(what, "is of no known media type")
+        raise malformed("CC1204.media-type", what)
     if is_index:
         return Index(tuple(_entry(item) for item in _list(value, "manifests", what) if not _is_attestation(item)))
     config = _descriptor(value.get("config"), what)
     if config.media_type not in CONFIGS:
-        raise malformed(what, "belongs to no container image")
+        raise malformed("CC1204.no-image", what)
     rows = _list(value, "layers", what)
     if len(rows) > MOST_LAYERS:
-        raise Problem("CC1206", what=what, limit=f"{MOST_LAYERS} layers")
+        raise LockProblem("CC1206", what=what, limit=f"{MOST_LAYERS} layers")
     layers = tuple(_descriptor(item, what) for item in rows)
     if any(layer.media_type not in LAYERS for layer in layers):
-        raise malformed(what, "has a layer of an unknown media type")
+        raise malformed("CC1204.layer-type", what)
     return Manifest(config, layers)
 
 
@@ -105,7 +106,7 @@ def choose(index: Index) -> Descriptor:
         return index.entries[0][1]
     names = list(dict.fromkeys(platform or "an unnamed platform" for platform, _ in index.entries))
     named = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
-    raise Problem("CC1205", found=named or "nothing")
+    raise LockProblem("CC1205", found=named or "nothing")
 
 
 def image_config(data: bytes, layers: int) -> ImageConfig:
@@ -114,35 +115,35 @@ def image_config(data: bytes, layers: int) -> ImageConfig:
     value = _object(data, what)
     platform = f"{_word(value.get('os'))}/{_word(value.get('architecture'))}"
     if platform != PLATFORM:
-        raise Problem("CC1205", found=platform)
+        raise LockProblem("CC1205", found=platform)
     diff_ids = _list(mapping(value.get("rootfs")), "diff_ids", what)
     if len(diff_ids) != layers:
-        raise malformed(what, f"lists {len(diff_ids)} layers, the manifest {layers}")
+        raise malformed("CC1204.layer-count", what, count=len(diff_ids), layers=layers)
     config = value.get("config")
     if config is not None and not isinstance(config, dict):
-        raise malformed(what, "has a config that is no map")
+        raise malformed("CC1204.config", what)
     wanted = {key: config[key] for key in KEPT if config and config.get(key) not in (None, "", False)}
-    reading = read(CONFIG, wanted)
+    reading = read_value(CONFIG, wanted)
     for fault in reading.faults:
-        raise malformed(what, f"config.{dotted(fault.path[:1])} {fault.problem}")
+        raise malformed("CC1204.field", what, field=dotted(fault.path[:1]), error=fault.problem)
     return ImageConfig(reading.value, tuple(_digest(digest, what) for digest in diff_ids))
 
 
 def _object(data: bytes, what: str) -> dict[str, Any]:
     try:
-        return load(data.decode("utf-8"))
+        return load_object(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise malformed(what, "is not UTF-8") from None
+        raise malformed("CC1204.encoding", what) from None
     except RecursionError:
-        raise malformed(what, "is nested too deeply") from None
+        raise malformed("CC1204.depth", what) from None
     except ValueError as problem:
-        raise malformed(what, str(problem)) from None
+        raise malformed("CC1204.json", what, error=str(problem)) from None
 
 
 def _list(value: Mapping[str, Any], key: str, what: str) -> list[Any]:
     found = value.get(key)
     if not isinstance(found, list):
-        raise malformed(what, f"has no list {key}")
+        raise malformed("CC1204.list", what, key=key)
     return found
 
 
@@ -163,16 +164,16 @@ def _descriptor(value: Any, what: str) -> Descriptor:
     part = mapping(value)
     media_type, size = part.get("mediaType"), part.get("size")
     if not isinstance(media_type, str) or isinstance(size, bool) or not isinstance(size, int) or size < 0:
-        raise malformed(what, "has a descriptor without mediaType or size")
+        raise malformed("CC1204.descriptor", what)
     return Descriptor(media_type, _digest(part.get("digest"), what), size)
 
 
 def _digest(value: Any, what: str) -> str:
     if not isinstance(value, str) or not re.fullmatch(DIGEST, value):
-        raise malformed(what, "has a digest that is not sha256: and 64 hex digits")
+        raise malformed("CC1204.digest", what)
     return value
 
 
 def _word(value: Any) -> str:
-    """A name out of foreign data that is fit to be printed."""
+    """A name out of foreign data with its control characters made visible."""
     return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9._-]{1,32}", value) else "?"

@@ -1,4 +1,4 @@
-"""What stops the work on one image.
+"""The reason why an image cannot be locked.
 
 Rule of this file: a Problem is a code of the findings' table and its values, never the text of an exception of a
 library: those quote URLs and headers, and with them credentials.
@@ -12,14 +12,19 @@ MISSING = "CC1202"  # the one problem after which the next source is asked
 MALFORMED = "CC1204"
 
 
-class Problem(Exception):
+class LockProblem(Exception):
     """Why an image cannot be locked."""
 
     def __init__(self, code: str, **values: Any) -> None:
-        """Remember the code and what to fill in; `image` is filled in later."""
+        """Remember the code, with its variant, and what to fill in; `image` is filled in later."""
         super().__init__(code)
-        self.code = code
+        self.variant = code
         self.values = values
+
+    @property
+    def code(self) -> str:
+        """The code without the variant."""
+        return self.variant.partition(".")[0]
 
     @property
     def about_registry(self) -> bool:
@@ -29,13 +34,16 @@ class Problem(Exception):
     @property
     def key(self) -> tuple[str, ...]:
         """Two problems that differ in the image alone have the same key."""
-        return (self.code, *(f"{name}={value}" for name, value in sorted(self.values.items())))
+        return (self.variant, *(f"{name}={value}" for name, value in sorted(self.values.items())))
 
     def finding(self, image: str) -> Finding:
         """The finding about this image."""
-        return finding(self.code, image=image, **self.values)
+        return finding(self.variant, image=image, **self.values)
 
 
-def malformed(what: str, problem: str) -> Problem:
-    """Content that is what its digest says and yet no use."""
-    return Problem(MALFORMED, what=what, problem=problem)
+def malformed(code: str, what: str, **values: Any) -> LockProblem:
+    """The problem of content that matches its digest and is malformed.
+
+    code: MALFORMED and a variant. what: which part of the image.
+    """
+    return LockProblem(code, what=what, **values)

@@ -1,7 +1,9 @@
 """A Source that reads from registries: https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md
 
+What else registries do: docs/facts/oci-registries.md#registries.
+
 Rule of this file: only GET, and only what the spec calls pull. A status is answered here; bytes are passed on as they
-come, for whoever asked to verify.
+come, for the caller to verify.
 """
 
 from collections.abc import Generator
@@ -12,7 +14,7 @@ from krm_function.lock.budget import Budget
 from krm_function.lock.credentials import HUB, Credentials
 from krm_function.lock.failures import trouble
 from krm_function.lock.media import INDEXES, MANIFESTS, Descriptor
-from krm_function.lock.problem import MISSING, Problem, malformed
+from krm_function.lock.problem import MISSING, LockProblem, malformed
 from krm_function.lock.reply import Reply, body_of, whole_body
 from krm_function.lock.resolve import MANIFEST_LIMIT, Consume, Found, T
 from krm_function.lock.transport import Transport
@@ -25,7 +27,7 @@ ACCEPT = ", ".join((*MANIFESTS, *INDEXES))
 
 
 class Registry:
-    """All registries; which one is asked is in the image's name."""
+    """A source that reads from the registry in the image's name."""
 
     def __init__(self, transport: Transport, credentials: Credentials) -> None:
         """Begin without a connection."""
@@ -51,7 +53,7 @@ class Registry:
         )
         if reply.status == 404:
             reply.close()
-            raise Problem(MISSING, place=_host(image))
+            raise LockProblem(MISSING, place=_host(image))
         data = whole_body(self._ok(image, reply), budget, MANIFEST_LIMIT)
         if data is None:
             raise too_large("the manifest", MANIFEST_LIMIT)
@@ -61,7 +63,7 @@ class Registry:
         reply = self._get(image, f"blobs/{part.digest}", {}, budget, part.size)
         if reply.status == 404:
             reply.close()
-            raise malformed(f"{part.digest[:19]}…", "is not in the registry, though the manifest names it")
+            raise malformed("CC1204.not-in-registry", f"{part.digest[:19]}…")
         yield from body_of(self._ok(image, reply), budget)
 
     def _get(self, image: Image, path: str, headers: dict[str, str], budget: Budget, body: int) -> Reply:
@@ -81,9 +83,8 @@ class Registry:
             return reply
         reply.close()
         if reply.status in (401, 403):
-            problem = "the login is not good for this image, or there is no such image"
-            raise Problem("CC1251", registry=_host(image), problem=problem)
-        raise trouble(_host(image), f"answers {reply.status}")
+            raise LockProblem("CC1251.image", registry=_host(image))
+        raise trouble("CC1250.status", _host(image), status=reply.status)
 
 
 def _host(image: Image) -> str:

@@ -1,6 +1,6 @@
 """An answer of a server, whose body is read as it arrives.
 
-Rule of this file: nothing is decompressed and nothing is kept beyond what was asked for; a caller that stops reading
+Rule of this file: nothing is decompressed and nothing is kept beyond what is read; a caller that stops reading
 early closes the connection.
 """
 
@@ -11,7 +11,7 @@ import urllib3
 from urllib3.exceptions import HTTPError
 
 from krm_function.lock.budget import Budget
-from krm_function.lock.failures import AgainError, reason, trouble
+from krm_function.lock.failures import AgainError, network_trouble, trouble
 from krm_function.lock.urls import host_of
 from krm_function.lock.wire import CURRENT, Wire, WireError
 from krm_function.record import NamedTuple
@@ -20,7 +20,7 @@ CHUNK = 1 << 16
 
 
 class Reply(NamedTuple):
-    """An answer, its body unread, and the URL that gave it: after redirects, another than was asked."""
+    """An answer, its body unread, and its URL: after redirects, another than that of the request."""
 
     url: str
     raw: urllib3.BaseHTTPResponse
@@ -54,9 +54,9 @@ def body_of(reply: Reply, budget: Budget) -> Iterator[bytes]:
                 piece = reply.raw.read1(CHUNK, decode_content=False)
             except WireError as problem:
                 place = host_of(reply.url)
-                raise AgainError(trouble(place, str(problem)), unreachable=place) from None
+                raise AgainError(trouble(problem.code, place, **problem.values), unreachable=place) from None
             except (HTTPError, HTTPException, OSError, ValueError) as problem:
-                raise AgainError(trouble(host_of(reply.url), reason(problem))) from None
+                raise AgainError(network_trouble(problem, host_of(reply.url))) from None
             if not piece:
                 return
             yield piece

@@ -13,9 +13,9 @@ from krm_function.lock.accounts import Shared, accounts
 from krm_function.lock.budget import Budget
 from krm_function.lock.decompress import decompressed
 from krm_function.lock.layer import Layer, scan
-from krm_function.lock.media import Descriptor, ImageConfig, Index, Manifest, choose, decode, image_config
-from krm_function.lock.problem import MALFORMED, MISSING, Problem, malformed
-from krm_function.lock.verified import chunks, whole, within
+from krm_function.lock.media import Descriptor, ImageConfig, Index, Manifest, choose, decode_manifest, image_config
+from krm_function.lock.problem import MALFORMED, MISSING, LockProblem, malformed
+from krm_function.lock.verified import chunks, refuse_too_large, whole
 from krm_function.model.image import Image
 from krm_function.record import NamedTuple
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 Consume = Callable[[Iterable[bytes]], T]
 
 
-class Limits(NamedTuple):
+class LockLimits(NamedTuple):
     """How much is read. layer: bytes of a layer, as it comes and uncompressed; seconds: for one image."""
 
     layer: int = 8 << 30
@@ -33,7 +33,7 @@ class Limits(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A manifest or index as a source has it, not verified yet; digest: of the image, "" when data are to tell it.
+    """A manifest or index as a source has it, not verified yet; digest: of the image, "" to compute it from data.
 
     loose: the image was found by its name, in an archive that has no manifests; nothing vouches for the digest.
     """
@@ -43,14 +43,14 @@ class Found(NamedTuple):
     loose: bool = False
 
 
-class Source(Protocol):
-    """Where images come from. All methods raise Problem."""
+class ImageSource(Protocol):
+    """Where images come from. All methods raise LockProblem."""
 
     def find(self, image: Image, digest: str, budget: Budget) -> Found:
         """The manifest or index of this digest, or of the image's tag for ""; a Problem of code MISSING if none."""
 
     def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
-        """What `consume` makes of the bytes of a part; it may be called again after the network failed."""
+        """The result of `consume` for the bytes of a part; it may be called again after the network failed."""
 
 
 class Locked(NamedTuple):
@@ -61,15 +61,15 @@ class Locked(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-class Shop(NamedTuple):
-    """What all images of a run share."""
+class SharedState(NamedTuple):
+    """What all images of a run share: sources, credentials, layers."""
 
-    sources: Sequence[Source]
-    limits: Limits
+    sources: Sequence[ImageSource]
+    limits: LockLimits
     layers: Shared
 
 
-def resolve(image: Image, shop: Shop, known: dict[str, dict[str, Any]], budget: Budget) -> Locked:
+def resolve_image(image: Image, shop: SharedState, known: dict[str, dict[str, Any]], budget: Budget) -> Locked:
     """Make the entry of one image. known: entries by digest, which are never fetched again. Raises Problem."""
     if image.digest in known:
         return Locked(str(image), known[image.digest])
@@ -95,12 +95,12 @@ def resolve(image: Image, shop: Shop, known: dict[str, dict[str, Any]], budget: 
     return Locked(name, entry, notes)
 
 
-def _find(image: Image, digest: str, sources: Sequence[Source], budget: Budget) -> tuple[Source, Found]:
-    """Ask one source after the other."""
+def _find(image: Image, digest: str, sources: Sequence[ImageSource], budget: Budget) -> tuple[ImageSource, Found]:
+    """Try one source after the other."""
     for source in sources[:-1]:
         try:
             return source, source.find(image, digest, budget)
-        except Problem as problem:
+        except LockProblem as problem:
             if problem.code != MISSING:
                 raise
     return sources[-1], sources[-1].find(image, digest, budget)
@@ -110,34 +110,36 @@ def _digest_of(found: Found) -> str:
     import hashlib
 
     if found.loose:
-        raise Problem("CC1209")
+        raise LockProblem("CC1209")
     return f"sha256:{hashlib.sha256(found.data).hexdigest()}"
 
 
-def _manifest(image: Image, found: Found, source: Source, budget: Budget) -> Manifest:
+def _manifest(image: Image, found: Found, source: ImageSource, budget: Budget) -> Manifest:
     """The manifest, through an index if there is one."""
-    top = decode(found.data, found.media_type)
+    top = decode_manifest(found.data, found.media_type)
     if isinstance(top, Manifest):
         return top
     chosen = choose(top)
-    within(chosen, "the manifest", MANIFEST_LIMIT)
+    refuse_too_large(chosen, "the manifest", MANIFEST_LIMIT)
     inner = source.find(image, chosen.digest, budget)
-    made = decode(whole([inner.data], chosen, "the manifest", MANIFEST_LIMIT), inner.media_type or chosen.media_type)
+    made = decode_manifest(
+        whole([inner.data], chosen, "the manifest", MANIFEST_LIMIT), inner.media_type or chosen.media_type
+    )
     if isinstance(made, Index):
-        raise malformed("the index", "leads to another index")
+        raise malformed("CC1204.nested-index", "the index")
     return made
 
 
-def _facts(image: Image, manifest: Manifest, source: Source, shop: Shop, budget: Budget) -> dict[str, Any]:
+def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedState, budget: Budget) -> dict[str, Any]:
     """Everything of the entry but the digest."""
     limits = shop.limits
     for layer in manifest.layers:
-        within(layer, "a layer", limits.layer)
+        refuse_too_large(layer, "a layer", limits.layer)
 
     def small(data: Iterable[bytes]) -> bytes:
         return whole(data, manifest.config, "the image configuration", CONFIG_LIMIT)
 
-    within(manifest.config, "the image configuration", CONFIG_LIMIT)
+    refuse_too_large(manifest.config, "the image configuration", CONFIG_LIMIT)
     config = image_config(source.read(image, manifest.config, small, budget), len(manifest.layers))
 
     def layer_of(part: Descriptor, watched: frozenset[str]) -> Layer:
@@ -145,12 +147,12 @@ def _facts(image: Image, manifest: Manifest, source: Source, shop: Shop, budget:
             verified = chunks(data, part, "a layer", limits.layer)
             try:
                 made = scan(decompressed(verified), watched, limits.layer, budget)
-            except Problem as problem:
+            except LockProblem as problem:
                 if problem.code == MALFORMED:  # say so only of the right bytes, else that they are not
                     collections.deque(verified, maxlen=0)
                 raise
             for _ in verified:  # nothing is left, or the digest would not have been looked at
-                raise malformed("a layer", "has something behind its compressed stream")
+                raise malformed("CC1204.behind", "a layer")
             return made
 
         return shop.layers.read(part.digest, watched, lambda: source.read(image, part, consume, budget))

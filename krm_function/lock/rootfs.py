@@ -1,4 +1,4 @@
-"""The file that a path leads to in a stack of layers, by the rules of overlays.
+"""Find the file of a path in a stack of layers, by the rules of overlays.
 
 Rule of this file: one reading or none. Whiteouts hide what is below them; links are followed inside of the image; where
 tools differ (an entry and a whiteout for the same path in one layer, an entry below what is a link), it is refused.
@@ -12,7 +12,7 @@ tools differ (an entry and a whiteout for the same path in one layer, an entry b
 
 import posixpath
 
-from krm_function.lock.layer import Layer, Node, ambiguous, parents
+from krm_function.lock.layer import Layer, LayerEntry, ambiguous, parents
 
 MOST_LINKS = 8
 MOST_PARTS = 64  # of a path that a link leads to
@@ -23,7 +23,7 @@ class MoreLayersError(Exception):
 
 
 class UnwatchedError(Exception):
-    """A link leads to a path that nobody has looked for in the layers."""
+    """A link leads to a path that was not watched when the layers were read."""
 
     def __init__(self, path: str) -> None:
         """Remember the path."""
@@ -46,10 +46,10 @@ class Rootfs:
 
     def _read(self, asked: str, path: str, top: int, links: int) -> bytes | None:
         if not links:
-            raise ambiguous(asked, "it leads through too many links")
+            raise ambiguous("CC1208.links", asked)
         parts = path.split("/")
         if len(parts) > MOST_PARTS:
-            raise ambiguous(asked, "it leads through too many directories")
+            raise ambiguous("CC1208.directories", asked)
         for end in range(1, len(parts) + 1):
             here, rest = "/".join(parts[:end]), parts[end:]
             if here not in self.watched:
@@ -66,23 +66,23 @@ class Rootfs:
             if node.kind == "hardlink":
                 if node.target and node.target not in self.watched:
                     raise UnwatchedError(node.target)
-                raise ambiguous(asked, "it is a hard link to what its layer does not have")
+                raise ambiguous("CC1208.hard-link", asked)
             if node.kind == "file" and node.text is not None:
                 return node.text
-            raise ambiguous(asked, "it is too large" if node.kind == "file" else "it is no regular file")
+            raise ambiguous("CC1208.size" if node.kind == "file" else "CC1208.kind", asked)
         return None
 
-    def _node(self, asked: str, path: str, top: int) -> tuple[int, Node | None]:
+    def _node(self, asked: str, path: str, top: int) -> tuple[int, LayerEntry | None]:
         """The topmost node of a path and its layer, from layer `top` down."""
         for level in range(top, len(self.layers)):
             layer = self.layers[level]
             node = layer.nodes.get(path)
             whiteout = path in layer.whiteouts or any(above in layer.whiteouts for above in parents(path))
             if node and whiteout:
-                raise ambiguous(asked, "one layer both adds and removes it")
+                raise ambiguous("CC1208.removed", asked)
             replaced = any(above in layer.nodes and layer.nodes[above].kind != "directory" for above in parents(path))
             if node and replaced:
-                raise ambiguous(asked, "there are entries below a directory that is a link or a file")
+                raise ambiguous("CC1208.below-file", asked)
             if node:
                 return level, node
             if whiteout or replaced or any(above in layer.opaque for above in ("", *parents(path))):
@@ -96,7 +96,7 @@ class Rootfs:
         for layer in self.layers[top : level + 1]:
             said = (*layer.nodes, *layer.whiteouts, *(f"{path}/" for path in layer.opaque))
             if any(path.startswith(f"{link}/") for path in said):
-                raise ambiguous(asked, "there are entries below a directory that is a link or a file")
+                raise ambiguous("CC1208.below-file", asked)
 
 
 def prefixes(paths: frozenset[str]) -> frozenset[str]:

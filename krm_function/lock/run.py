@@ -13,8 +13,8 @@ from typing import Any
 from krm_function.findings import Finding
 from krm_function.lock.accounts import Shared
 from krm_function.lock.budget import Budget
-from krm_function.lock.problem import Problem
-from krm_function.lock.resolve import Limits, Locked, Shop, Source, resolve
+from krm_function.lock.problem import LockProblem
+from krm_function.lock.resolve import ImageSource, Locked, LockLimits, SharedState, resolve_image
 from krm_function.model.image import Image
 from krm_function.record import NamedTuple
 
@@ -31,9 +31,9 @@ class Run(NamedTuple):
 
 def resolve_all(
     images: Sequence[Image],
-    sources: Sequence[Source],
+    sources: Sequence[ImageSource],
     known: Mapping[str, dict[str, Any]],
-    limits: Limits,
+    limits: LockLimits,
     jobs: int,
     progress: Callable[[int], object],
 ) -> Run:
@@ -42,13 +42,13 @@ def resolve_all(
     progress: called in this thread, twice a second, with how many images are done since the last time.
     """
     stop = Event()
-    shop = Shop(sources, limits, Shared())
+    shop = SharedState(sources, limits, Shared())
     old = dict(known)
 
-    def work(image: Image) -> Locked | Problem:
+    def work(image: Image) -> Locked | LockProblem:
         try:
-            return resolve(image, shop, old, Budget(limits.seconds, stop))
-        except Problem as problem:
+            return resolve_image(image, shop, old, Budget(limits.seconds, stop))
+        except LockProblem as problem:
             return problem.with_traceback(None)  # which would keep connections
 
     pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="lock")
@@ -69,11 +69,11 @@ def resolve_all(
     return Run(entries, said, fetched)
 
 
-def _findings(images: Sequence[Image], results: Sequence[Locked | Problem]) -> Iterator[tuple[Finding, ...]]:
+def _findings(images: Sequence[Image], results: Sequence[Locked | LockProblem]) -> Iterator[tuple[Finding, ...]]:
     """The findings of each image; one problem of a registry is one finding, with the first of its images."""
     together: dict[tuple[str, ...], list[Image]] = {}
     for image, result in zip(images, results, strict=True):
-        if isinstance(result, Problem) and result.about_registry:
+        if isinstance(result, LockProblem) and result.about_registry:
             together.setdefault(result.key, []).append(image)
     for image, result in zip(images, results, strict=True):
         if isinstance(result, Locked):

@@ -1,38 +1,38 @@
-"""From `--from` to Sources.
+"""Parse `--from` and open its sources.
 
-Rule of this file: sources are asked in the order in which they were named, and no others: who names an archive only
-never reaches the network.
+Rule of this file: sources are tried in the order of the command line, and no others: with an archive alone there is no
+network.
 """
 
 from collections.abc import Collection, Sequence
 
-from krm_function.lock.resolve import Source
+from krm_function.lock.resolve import ImageSource
 from krm_function.record import NamedTuple
 
 FORMS = ("registry", "oci:PATH", "docker-archive:PATH")
 
 
-class Place(NamedTuple):
+class SourceOption(NamedTuple):
     """One `--from`: its form, and the path, "" for the registry."""
 
     form: str
     path: str = ""
 
 
-def parse_place(text: str) -> Place | None:
+def parse_source(text: str) -> SourceOption | None:
     """Read one `--from`; None when it has none of the FORMS."""
     form, colon, path = text.partition(":")
     if text == "registry":
-        return Place("registry")
-    return Place(form, path) if form in ("oci", "docker-archive") and colon and path else None
+        return SourceOption("registry")
+    return SourceOption(form, path) if form in ("oci", "docker-archive") and colon and path else None
 
 
-def open_sources(places: Sequence[Place], plain_http: Collection[str], workers: int) -> list[Source]:
+def open_sources(places: Sequence[SourceOption], plain_http: Collection[str], workers: int) -> list[ImageSource]:
     """Open the sources. plain_http: see Transport. Raises Problem for a file that is not what it should be."""
     return [_opened(place, plain_http, workers) for place in places]
 
 
-def _opened(place: Place, plain_http: Collection[str], workers: int) -> Source:
+def _opened(place: SourceOption, plain_http: Collection[str], workers: int) -> ImageSource:
     if place.form == "registry":
         from krm_function.lock.credentials import Credentials
         from krm_function.lock.registry import Registry

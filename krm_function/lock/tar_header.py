@@ -11,7 +11,7 @@ with NUL), it refuses, too. Formats: POSIX.1-2017 pax, "Extended Description"; h
     anything else           version 7     name
 """
 
-from krm_function.lock.problem import Problem, malformed
+from krm_function.lock.problem import LockProblem, malformed
 from krm_function.lock.tar_stream import LAYER
 from krm_function.record import NamedTuple
 
@@ -23,7 +23,7 @@ LARGEST = 1 << 63
 TEXTS = frozenset({b"path", b"linkpath", b"uname", b"gname"})
 
 
-class Header(NamedTuple):
+class TarHeader(NamedTuple):
     """What a block says. kind: the type flag; size in bytes."""
 
     kind: bytes
@@ -32,16 +32,16 @@ class Header(NamedTuple):
     size: int
 
 
-def read_header(block: bytes) -> Header:
-    """Read a block of 512 bytes that is not all zeros. Raises Problem."""
+def read_header(block: bytes) -> TarHeader:
+    """Read a block of 512 bytes that is not all zeros. Raises LockProblem."""
     total = sum(block) - sum(block[SUM]) + 8 * ord(" ")
-    said = number(block[SUM])
+    said = tar_number(block[SUM])
     if said != total and said != total - 256 * sum(byte > 127 for byte in block[:148] + block[156:]):  # signed, of old
         raise damaged()
     name = text(block[NAME])
     if block[345]:
         name = _prefixed(block, name)
-    return Header(block[KIND], name, text(block[LINK]), number(block[SIZE]))
+    return TarHeader(block[KIND], name, text(block[LINK]), tar_number(block[SIZE]))
 
 
 def text(field: bytes) -> bytes:
@@ -49,12 +49,12 @@ def text(field: bytes) -> bytes:
     return field.partition(b"\0")[0]
 
 
-def number(field: bytes) -> int:
+def tar_number(field: bytes) -> int:
     """An octal number, or one of 63 bits in base 256; blanks and NULs around it, nothing means 0. Raises Problem."""
     if field[0] & 0x80:
         value = int.from_bytes(field, "big") - (1 << 8 * len(field) - 1)
         if field[0] & 0x40:
-            raise malformed(LAYER, "has a file of negative size")
+            raise malformed("CC1204.negative", LAYER)
         if value >= LARGEST:
             raise damaged()
         return value
@@ -67,7 +67,7 @@ def number(field: bytes) -> int:
 
 
 def read_records(data: bytes) -> dict[bytes, bytes]:
-    """The records of an extended header, the last of each name. Raises Problem."""
+    """The records of an extended header, the last of each name. Raises LockProblem."""
     found: dict[bytes, bytes] = {}
     at = 0
     while at < len(data):
@@ -75,20 +75,20 @@ def read_records(data: bytes) -> dict[bytes, bytes]:
         digits = data[at:space]
         end = at + int(digits) if space > 0 and digits.isdigit() else -1
         if not space + 1 < end <= len(data) or data[end - 1] != ord("\n"):
-            raise damaged("has a damaged extended header")
+            raise damaged("CC1204.extended")
         key, equals, value = data[space + 1 : end - 1].partition(b"=")
         if not key or not equals:
-            raise damaged("has a damaged extended header")
+            raise damaged("CC1204.extended")
         if b"\0" in (value if key in TEXTS else key):
-            raise malformed(LAYER, "has a path with NUL")
+            raise malformed("CC1204.nul", LAYER)
         found[key] = value
         at = end
     return found
 
 
-def damaged(problem: str = "has a damaged header") -> Problem:
-    """The problem of a header that is none."""
-    return malformed(LAYER, problem)
+def damaged(code: str = "CC1204.header") -> LockProblem:
+    """The problem of a damaged header. code: CC1204 with a variant."""
+    return malformed(code, LAYER)
 
 
 def _prefixed(block: bytes, name: bytes) -> bytes:
@@ -103,5 +103,5 @@ def _prefixed(block: bytes, name: bytes) -> bytes:
         raise damaged()
     for times in GNU_TIMES:
         if not block[times][0] & 0x80:
-            number(block[times])
+            tar_number(block[times])
     return name

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from krm_function.lock.budget import Budget
 from krm_function.lock.problem import malformed
-from krm_function.lock.tar_header import Header, damaged, read_header, read_records, text
+from krm_function.lock.tar_header import TarHeader, damaged, read_header, read_records, text
 from krm_function.lock.tar_stream import BLOCK, LARGEST_READ, LAYER, TarStream
 from krm_function.record import NamedTuple
 
@@ -22,7 +22,7 @@ SPARSE_NAME = b"GNU.sparse.name"
 RENAMING = frozenset({b"path", b"linkpath", b"size", SPARSE_NAME})  # tools do not agree on these in a global header
 
 
-class Member(NamedTuple):
+class TarMember(NamedTuple):
     """One member. kind: its type flag, `0` for every file; size: bytes that follow it.
 
     other: the name that a sparse file has for tools that know of sparse files; its content is never looked at.
@@ -40,7 +40,7 @@ class Member(NamedTuple):
         return bool(self.other)
 
 
-def members(file: TarStream, budget: Budget) -> Iterator[Member]:
+def tar_members(file: TarStream, budget: Budget) -> Iterator[TarMember]:
     """All members. The caller reads the bytes of one and its padding before it asks for the next."""
     extended: dict[bytes, bytes] = {}
     while block := file.block():
@@ -57,24 +57,24 @@ def members(file: TarStream, budget: Budget) -> Iterator[Member]:
             extended = {}
         elif kind == GLOBAL:
             if not RENAMING.isdisjoint(_records(file, header.size, budget)):
-                raise malformed(LAYER, "has a global header that not all tools read alike")
+                raise malformed("CC1204.global", LAYER)
             if extended:
-                raise damaged("has extended headers that not all tools read alike")
-            yield Member(GLOBAL, header.name)
+                raise damaged("CC1204.extended-twice")
+            yield TarMember(GLOBAL, header.name)
         elif kind in (LOCAL, LONG_NAME, LONG_LINK):
             if kind in extended or (extended and LOCAL in (kind, *extended)):
-                raise damaged("has extended headers that not all tools read alike")
+                raise damaged("CC1204.extended-twice")
             if kind == LOCAL:
                 extended = {LOCAL: b"", **_records(file, header.size, budget)}
             else:
                 extended[kind] = text(_content(file, header.size, budget))
         else:
-            raise malformed(LAYER, "has a member that is neither a file nor a directory, link or device")
+            raise malformed("CC1204.kind", LAYER)
     if extended:
-        raise damaged("ends behind an extended header")
+        raise damaged("CC1204.extended-last")
 
 
-def _member(header: Header, extended: dict[bytes, bytes]) -> Member:
+def _member(header: TarHeader, extended: dict[bytes, bytes]) -> TarMember:
     """A member with its extended headers; an empty record keeps what the header says."""
     kind, name, link, size = header
     other = b""
@@ -83,15 +83,15 @@ def _member(header: Header, extended: dict[bytes, bytes]) -> Member:
         link = extended.get(b"linkpath") or extended.get(LONG_LINK) or link
         if said := extended.get(b"size"):
             if not said.isdigit() or len(said) > 18:
-                raise malformed(LAYER, "has a file of negative or absurd size")
+                raise malformed("CC1204.size", LAYER)
             size = int(said)
         if any(key.startswith(SPARSE) for key in extended):
             if kind not in FILES:
-                raise damaged("has extended headers that not all tools read alike")
+                raise damaged("CC1204.extended-twice")
             other = extended.get(SPARSE_NAME) or name
     if kind == b"\0":  # version 7 knew a directory by the slash at its end
         kind = b"5" if name.endswith(b"/") else b"0"
-    return Member(kind, name, link, size if kind == b"0" else 0, other)
+    return TarMember(kind, name, link, size if kind == b"0" else 0, other)
 
 
 def _records(file: TarStream, size: int, budget: Budget) -> dict[bytes, bytes]:
@@ -103,11 +103,11 @@ def _records(file: TarStream, size: int, budget: Budget) -> dict[bytes, bytes]:
 def _content(file: TarStream, size: int, budget: Budget) -> bytes:
     """What an extended header holds."""
     if size > LARGEST_READ:
-        raise malformed(LAYER, "has an extended header of absurd size")
+        raise malformed("CC1204.extended-size", LAYER)
     budget.spend(size >> 8)  # of long names as much as of many short ones
     data = file.take(size)
     if len(data) < size:
-        raise damaged("ends inside of an extended header")
+        raise damaged("CC1204.extended-end")
     file.skip(-size % BLOCK)
     return data
 

@@ -1,6 +1,6 @@
 """Reads an uncompressed archive as it arrives: bounded, hashed, and only forwards.
 
-Rule of this file: every byte counts for the size and for the digest, and each piece that is fetched asks the budget.
+Rule of this file: every byte counts for the size and for the digest, and each piece counts for the budget.
 """
 
 import hashlib
@@ -73,7 +73,7 @@ class TarStream:
             clean = clean and not self._piece[self._used :].strip(b"\0")
             self._used = len(self._piece)
         if not clean:
-            raise malformed(LAYER, "has something behind the end of its tar archive")
+            raise malformed("CC1204.archive-behind", LAYER)
 
     def _more(self) -> bool:
         """Whether there is a byte to read, fetched if need be."""

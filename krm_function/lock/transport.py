@@ -19,8 +19,8 @@ from urllib3.util import make_headers, parse_url
 
 from krm_function import __version__
 from krm_function.lock.budget import Budget
-from krm_function.lock.failures import UNREACHABLE, AgainError, reason, remedy, trouble
-from krm_function.lock.problem import Problem
+from krm_function.lock.failures import UNREACHABLE, AgainError, network_trouble, trouble
+from krm_function.lock.problem import LockProblem
 from krm_function.lock.reply import Reply
 from krm_function.lock.urls import host_of, origin, redirected
 from krm_function.lock.wire import CURRENT, POOLS, Pace, Wire, WireError, tls
@@ -44,7 +44,7 @@ class Transport:
         self._pace = pace
         self._lock = Lock()
         self._managers: dict[str, urllib3.PoolManager] = {}
-        self._unreachable: dict[str, Problem] = {}
+        self._unreachable: dict[str, LockProblem] = {}
 
     def retried(self, action: Callable[[], T], budget: Budget) -> T:
         """What `action` answers, in as many tries as it takes and we have. Raises Problem."""
@@ -77,11 +77,11 @@ class Transport:
             reply.close()
             target = redirected(url, reply.header("Location"))
             if not target:
-                raise trouble(host_of(url), "redirects to what is no URL", "ask the operator of the registry")
+                raise trouble("CC1250.redirect", host_of(url))
             if origin(target) != origin(url):
                 sent.pop("Authorization", None)
             url = target
-        raise trouble(host_of(url), "redirects too often")
+        raise trouble("CC1250.redirects", host_of(url))
 
     def once(
         self, method: str, url: str, headers: Mapping[str, str], budget: Budget, body: int, data: bytes | None = None
@@ -90,7 +90,7 @@ class Transport:
         place = host_of(url)
         scheme = origin(url)[0]
         if not place or (scheme != "https" and (scheme != "http" or place not in self._plain)):
-            raise Problem("CC1253", registry=place or "a redirect without a host")
+            raise LockProblem("CC1253", registry=place or "a redirect without a host")
         if place in self._unreachable:
             raise self._unreachable[place]
         wire = Wire(self._pace, budget, body)
@@ -108,10 +108,10 @@ class Transport:
                 timeout=urllib3.Timeout(connect=seconds, read=seconds),  # of the TLS handshake; Wire has its own
             )
         except WireError as problem:
-            raise AgainError(trouble(place, str(problem)), unreachable=place) from None
+            raise AgainError(trouble(problem.code, place, **problem.values), unreachable=place) from None
         except (HTTPError, HTTPException, OSError, ValueError) as problem:
             budget.check()
-            said = trouble(place, reason(problem), remedy(problem, place))
+            said = network_trouble(problem, place)
             if isinstance(problem, SSLError | ssl.SSLError):
                 self._unreachable.setdefault(place, said)
                 raise said from None
@@ -119,11 +119,11 @@ class Transport:
         reply = Reply(url, raw, wire)
         if reply.status in PASSING:
             reply.close()
-            raise AgainError(trouble(place, f"answers {reply.status} again and again"), _asked_to_wait(reply))
+            raise AgainError(trouble("CC1250.status-again", place, status=reply.status), _asked_to_wait(reply))
         return reply
 
     def _manager(self, url: str) -> urllib3.PoolManager:
-        """The connections for a URL: direct, or through the proxy that the environment names for it."""
+        """The connections for a URL: direct, or through the proxy of the environment."""
         scheme, host, _ = origin(url)
         proxy = "" if proxy_bypass(host) else getproxies().get(scheme, "")
         with self._lock:

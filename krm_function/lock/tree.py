@@ -1,7 +1,7 @@
 """Named files of a directory or of a tar archive, read in place.
 
 Rule of this file: nothing is unpacked, and a name leads nowhere but into the tree: names come from the archive's own
-index, hence from whoever made it.
+index, hence from its author.
 """
 
 import os
@@ -10,7 +10,7 @@ import tarfile
 from collections.abc import Iterator
 from typing import Protocol
 
-from krm_function.lock.problem import Problem
+from krm_function.lock.problem import LockProblem
 from krm_function.record import NamedTuple
 
 CHUNK = 1 << 16
@@ -25,7 +25,7 @@ class Extent(NamedTuple):
     size: int
 
     def chunks(self) -> Iterator[bytes]:
-        """Its bytes. Raises Problem."""
+        """Its bytes. Raises LockProblem."""
         try:
             with open(self.path, "rb") as file:
                 file.seek(self.offset)
@@ -34,16 +34,16 @@ class Extent(NamedTuple):
                     left -= len(chunk)
                     yield chunk
         except OSError as problem:
-            raise unreadable(self.path, problem) from None
+            raise unreadable_file(self.path, problem) from None
 
 
-class Tree(Protocol):
+class FileTree(Protocol):
     """A directory or an archive. place: what to call it."""
 
     place: str
 
     def get(self, name: str) -> Extent | None:
-        """The file of that name, None when there is none. Raises Problem."""
+        """The file of that name, None when there is none. Raises LockProblem."""
 
 
 class Directory:
@@ -61,23 +61,23 @@ class Directory:
         try:
             return Extent(path, 0, os.stat(path).st_size) if os.path.isfile(path) else None
         except OSError as problem:
-            raise unreadable(path, problem) from None
+            raise unreadable_file(path, problem) from None
 
 
 class Archive:
     """A tree in an uncompressed tar archive."""
 
     def __init__(self, path: str) -> None:
-        """Read the headers. Raises Problem."""
+        """Read the headers. Raises LockProblem."""
         self.place = path
         self._members: dict[str, tarfile.TarInfo] = {}
         try:
             with tarfile.open(path, "r:") as archive:
                 self._members = {posixpath.normpath(member.name): member for member in archive}
         except OSError as problem:
-            raise unreadable(path, problem) from None
+            raise unreadable_file(path, problem) from None
         except (tarfile.TarError, ValueError, OverflowError, RecursionError):
-            raise Problem("CC1254", place=path, problem="is no tar archive, or a compressed one") from None
+            raise LockProblem("CC1254.tar", place=path) from None
 
     def get(self, name: str) -> Extent | None:
         """The file of that name; links are followed, because `docker save` stores equal layers once."""
@@ -96,15 +96,15 @@ class Archive:
         return None
 
 
-def open_tree(path: str) -> Tree:
-    """The tree at a path. Raises Problem."""
+def open_tree(path: str) -> FileTree:
+    """The tree at a path. Raises LockProblem."""
     return Directory(path) if os.path.isdir(path) else Archive(path)
 
 
-def unreadable(path: str, problem: OSError) -> Problem:
+def unreadable_file(path: str, problem: OSError) -> LockProblem:
     """The problem of a file that cannot be read."""
     said = problem.strerror or "cannot be read"
-    return Problem("CC1254", place=path, problem=said[:1].lower() + said[1:])
+    return LockProblem("CC1254.system", place=path, error=said[:1].lower() + said[1:])
 
 
 def _is_inside(name: str) -> bool:

@@ -1,14 +1,14 @@
-"""Bytes that are what their digest says.
+"""Verify bytes against a digest.
 
-Rule of this file: the verdict comes after the last byte, so whoever reads `chunks` must read to the end before anything
-is believed; `whole` does that for parts that fit into memory.
+Rule of this file: a digest is known after the last byte, so a reader of `chunks` must read to the end before it uses
+anything; `whole` does that for parts that fit into memory.
 """
 
 import hashlib
 from collections.abc import Iterable, Iterator
 
 from krm_function.lock.media import Descriptor
-from krm_function.lock.problem import Problem
+from krm_function.lock.problem import LockProblem
 
 
 def chunks(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> Iterator[bytes]:
@@ -16,7 +16,7 @@ def chunks(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> It
 
     limit: bytes that are read of a part whose size is not known.
     """
-    within(part, what, limit)
+    refuse_too_large(part, what, limit)
     most = limit if part.size < 0 else part.size
     seen, count = hashlib.sha256(), 0
     for chunk in data:
@@ -24,14 +24,13 @@ def chunks(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> It
         if count > most:
             if part.size < 0:
                 raise too_large(what, limit)
-            raise Problem("CC1203", what=what, problem=f"is longer than its {part.size} bytes", digest=part.digest)
+            raise LockProblem("CC1203.longer", what=what, size=part.size, digest=part.digest)
         seen.update(chunk)
         yield chunk
     if 0 <= part.size != count:
-        problem = f"ends after {count} of its {part.size} bytes"
-        raise Problem("CC1203", what=what, problem=problem, digest=part.digest)
+        raise LockProblem("CC1203.shorter", what=what, count=count, size=part.size, digest=part.digest)
     if f"sha256:{seen.hexdigest()}" != part.digest:
-        raise Problem("CC1203", what=what, problem="holds something else", digest=part.digest)
+        raise LockProblem("CC1203.other", what=what, digest=part.digest)
 
 
 def whole(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> bytes:
@@ -39,19 +38,19 @@ def whole(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> byt
     return b"".join(chunks(data, part, what, limit))
 
 
-def within(part: Descriptor, what: str, limit: int) -> None:
-    """Refuse a part that says itself that it is too large, before it is fetched."""
+def refuse_too_large(part: Descriptor, what: str, limit: int) -> None:
+    """Refuse a part whose declared size is too large, before it is fetched."""
     if part.size > limit:
         raise too_large(what, limit)
 
 
-def too_large(what: str, limit: int) -> Problem:
+def too_large(what: str, limit: int) -> LockProblem:
     """The problem of too many bytes."""
-    return Problem("CC1206", what=what, limit=amount(limit))
+    return LockProblem("CC1206", what=what, limit=amount(limit))
 
 
 def amount(size: int) -> str:
-    """A number of bytes for people: `8 GiB`, `1.5 MiB`, `312 bytes`."""
+    """A number of bytes as text: `8 GiB`, `1.5 MiB`, `312 bytes`."""
     for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= unit:
             return f"{size / unit:.3g} {name}"

@@ -42,7 +42,13 @@ class Pace(NamedTuple):
 
 
 class WireError(Exception):
-    """An answer that costs too much; the text says what, as in `does not answer in time`."""
+    """An answer that costs too much. code: CC1250 with a variant."""
+
+    def __init__(self, code: str, **values: Any) -> None:
+        """Remember the code and the values of its placeholders."""
+        super().__init__(code)
+        self.code = code
+        self.values = values
 
 
 class Wire:
@@ -76,7 +82,7 @@ class Wire:
         self._arrived += count
         self._room -= count
         if self._room < 0:
-            raise WireError("answers without end")
+            raise WireError("CC1250.endless")
         if self._arrived >= self._pace.least:
             self._waited, self._arrived = 0.0, 0
         elif count and self._waited >= self._pace.quiet:
@@ -85,8 +91,8 @@ class Wire:
 
     def _slow(self) -> WireError:
         if self._arrived == 0:
-            return WireError("does not answer in time")
-        return WireError(f"sends less than {self._pace.least} bytes in {self._pace.quiet:g} s")
+            return WireError("CC1250.silent")
+        return WireError("CC1250.slow", least=self._pace.least, seconds=f"{self._pace.quiet:g}")
 
 
 CURRENT: ContextVar[Wire] = ContextVar("wire")  # of the request that this thread is making

@@ -1,18 +1,23 @@
 """The manifest: its fields, validation, canonical bytes, owner keys, and the merge with a previous one.
 
-Rule of this package: values in, values or bytes out; it reads no files and knows nothing of Kubernetes objects.
+Rule of this package: values in, values or bytes out; it reads no files.
 """
 
 from krm_function.manifest.canonical import canonical
 from krm_function.manifest.decode import ManifestError, decode
 from krm_function.manifest.default import snp_entry, tdx_entry
 from krm_function.manifest.encode import encode
-from krm_function.manifest.fields import COORDINATOR, PRODUCTS, SNP_PLATFORMS, TDX_MULTI_VCPU, TDX_PLATFORMS
+from krm_function.manifest.fields import COORDINATOR, PRODUCTS
 from krm_function.manifest.keys import KeyProblem, seedshare_owner, workload_owner
 from krm_function.manifest.merge import merge
-from krm_function.manifest.policies import entry, secret_id, survivors
-from krm_function.manifest.problem import FieldProblem, Problem
-from krm_function.manifest.reference_values import check_overrides, check_release, find, merged_reference_values
+from krm_function.manifest.policies import policy_entry, secret_id, survivors
+from krm_function.manifest.problem import FieldProblem, ManifestProblem
+from krm_function.manifest.reference_values import (
+    check_overrides,
+    check_release,
+    check_selectors,
+    merged_reference_values,
+)
 from krm_function.manifest.tdx import Rtmr0, rtmr0_values, with_rtmr0
 from krm_function.manifest.validate import NO_COORDINATOR, NO_REFERENCE_VALUES, unfilled, validate
 
@@ -21,23 +26,20 @@ __all__ = [
     "NO_COORDINATOR",
     "NO_REFERENCE_VALUES",
     "PRODUCTS",
-    "SNP_PLATFORMS",
-    "TDX_MULTI_VCPU",
-    "TDX_PLATFORMS",
     "FieldProblem",
     "KeyProblem",
     "ManifestError",
-    "Problem",
+    "ManifestProblem",
     "Rtmr0",
     "canonical",
     "check_overrides",
     "check_release",
+    "check_selectors",
     "decode",
     "encode",
-    "entry",
-    "find",
     "merge",
     "merged_reference_values",
+    "policy_entry",
     "rtmr0_values",
     "secret_id",
     "seedshare_owner",

@@ -1,65 +1,92 @@
 """The one form of a manifest: every field present, in order, null where Go has nil.
 
-Rule of this file: canonical(canonical(m)) == canonical(m); what does not fit the field tables raises.
+Rule of this file: canonical(canonical(m)) == canonical(m); what does not fit the types of the field tables raises. A
+JSON null stands for the zero value everywhere, as it does when Go's encoding/json reads one.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.manifest.fields import MANIFEST
-from krm_function.manifest.problem import FieldProblem, Problem, step, suggestion
-from krm_function.manifest.shapes import Items, Json, Record, Shape, Table, mismatch, well_formed, zero
+from krm_function.manifest.fields import MANIFEST, OMIT_EMPTY, OPERATOR, Json
+from krm_function.manifest.problem import FieldProblem, ManifestProblem, problem_of
+from krm_function.schema.check import unknown_fields, wrong_type
+from krm_function.schema.kinds import Choice, Field, Flag, ListOf, MapOf, Number, Path, Record, Spec, Text
 
 
 def canonical(manifest: Mapping[str, Any]) -> Json:
     """Bring a manifest to the form that `encode` writes; the result shares no mutable part with the input.
 
-    Absent and null fields get Go's zero value, fields of contrast.md 7.1 stand in struct order, policies are sorted by
-    digest, and empty fields that Contrast omits are gone. Values are kept as they are: this is no validation. Raises
+    Absent and null fields get Go's zero value, fields stand in the order of Contrast's structs
+    (docs/facts/contrast-manifest.md#manifest), policies are sorted by digest, and empty fields that Contrast omits
+    are gone. Values are kept as they are: this is no validation. Raises
     FieldProblem for a value of the wrong type and for an unknown field.
     """
-    result: Json = canonical_value(dict(manifest), MANIFEST)
+    result: Json = canonical_value(manifest, MANIFEST)
     return result
 
 
-def canonical_value(value: Any, shape: Shape, path: str = "") -> Any:
-    """Do what `canonical` does, for a part of a manifest; `path` is where it stands, for the messages."""
+def canonical_value(value: Any, spec: Spec, path: Path = (), *, strict: bool = True) -> Any:
+    """Do what `canonical` does, for a part of a manifest. path: where it stands, for the messages.
+
+    strict: whether to raise; else what does not fit stays as it is, for `validate` to report.
+    """
     if value is None:
-        return zero(shape)
-    wrong = mismatch(value, shape)
-    if wrong:
-        raise FieldProblem(Problem(path, wrong))
-    match shape:
+        return zero(spec)
+    fault = wrong_type(spec, value)
+    if fault and strict:
+        raise FieldProblem(problem_of(fault.below(*path)))
+    if fault and not (isinstance(spec, ListOf) and isinstance(value, list | tuple)):
+        return value
+    match spec:
         case Record():
-            return _record(value, shape, path)
-        case Table():
-            for key in value:
-                if not isinstance(key, str) or not well_formed(key):
-                    raise FieldProblem(Problem(path, "has a key that is no valid string"))
-            return {key: canonical_value(value[key], shape.of, step(path, key)) for key in sorted(value)}
-        case Items():
-            if shape.length is not None and len(value) != shape.length:
-                raise FieldProblem(Problem(path, f"must have exactly {shape.length} entries, not {len(value)}"))
-            return [canonical_value(item, shape.of, step(path, index)) for index, item in enumerate(value)]
+            return _record(value, spec, path, strict=strict)
+        case MapOf():
+            for key in value if strict else ():
+                fault = wrong_type(spec.keys, key)
+                if fault:
+                    raise FieldProblem(ManifestProblem((*path, str(key)), f"the key {fault.problem}"))
+            keys = sorted(value) if strict else value
+            return {key: canonical_value(value[key], spec.values, (*path, key), strict=strict) for key in keys}
+        case ListOf():
+            return [
+                canonical_value(item, spec.items, (*path, index), strict=strict) for index, item in enumerate(value)
+            ]
         case _:
             return value
 
 
-def _record(value: Json, shape: Record, path: str) -> Json:
+def _record(value: Mapping[str, Any], spec: Record, path: Path, *, strict: bool) -> Json:
     """Order and complete one object."""
-    names = shape.names()
-    for key in value:
-        if key not in names:
-            raise FieldProblem(unknown_field(key, names, path))
-    result: Json = {}
-    for field in shape.fields:
-        part = canonical_value(value.get(field.name), field.shape, step(path, field.name))
-        if part or not field.omit_empty:
-            result[field.name] = part
+    unknown = unknown_fields(spec, value)
+    if unknown and strict:
+        raise FieldProblem(problem_of(unknown[0].below(*path)))
+    result: Json = {key: part for key, part in value.items() if key not in spec.fields} if unknown else {}
+    for name, field in spec.fields.items():
+        part = value.get(name)
+        part = zero_of(field) if part is None else canonical_value(part, field.spec, (*path, name), strict=strict)
+        empty = not part and (part is None or wrong_type(field.spec, part) is None)  # {} is no empty string
+        if not empty or OMIT_EMPTY not in field.marks:
+            result[name] = part
     return result
 
 
-def unknown_field(key: Any, names: tuple[str, ...], path: str) -> Problem:
-    """Describe a field that the manifest does not have."""
-    name = key if isinstance(key, str) else repr(key)
-    return Problem(step(path, name), f"unknown field{suggestion(name, names)}")
+def zero_of(field: Field) -> Any:
+    """Give the zero value of a field: null for a number that only the operator knows, since Go has a pointer there."""
+    return None if OPERATOR in field.marks and isinstance(field.spec, Number) else zero(field.spec)
+
+
+def zero(spec: Spec) -> Any:
+    """Give Go's zero value: what an absent field or a null reads as. A Record comes complete, in field order."""
+    match spec:
+        case Text() | Choice():
+            return ""
+        case Number():
+            return 0
+        case Flag():
+            return False
+        case ListOf():
+            return None if spec.length is None else [zero(spec.items)] * spec.length
+        case Record():
+            return {name: zero_of(field) for name, field in spec.fields.items() if OMIT_EMPTY not in field.marks}
+        case _:
+            return None

@@ -8,9 +8,10 @@ import json
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from krm_function.manifest.fields import MANIFEST
-from krm_function.manifest.problem import short, step
-from krm_function.manifest.shapes import Items, Json, Record, Shape, Table, well_formed
+from krm_function.manifest.fields import MANIFEST, Json
+from krm_function.manifest.problem import ManifestProblem, short
+from krm_function.schema.check import wrong_type
+from krm_function.schema.kinds import ANY_TEXT, ListOf, MapOf, Path, Record, Spec
 
 MAX_BYTES = 16 * 2**20  # some 60000 policies
 MAX_DEPTH = 32  # a manifest needs six
@@ -52,7 +53,7 @@ def decode(data: bytes) -> Json:
     if not isinstance(value, dict):
         raise ManifestError("not a JSON object")
     _check(value, MAX_DEPTH)
-    named: Json = _named(value, MANIFEST, "")
+    named: Json = _named(value, MANIFEST, ())
     return named
 
 
@@ -76,7 +77,7 @@ def _constant(name: str) -> NoReturn:
 def _check(value: Any, depth: int) -> None:
     """Refuse what is nested deeper than `depth` levels, and text that UTF-8 cannot carry."""
     if isinstance(value, str):
-        if not well_formed(value):
+        if wrong_type(ANY_TEXT, value):
             raise ManifestError("half of a surrogate pair is no character")
     elif isinstance(value, dict | list):
         if not depth:
@@ -88,24 +89,24 @@ def _check(value: Any, depth: int) -> None:
                 _check(part, depth - 1)
 
 
-def _named(value: Any, shape: Shape, path: str) -> Any:
-    """Rename fields to their canonical case, as deep as the shape goes."""
-    match shape:
+def _named(value: Any, spec: Spec, path: Path) -> Any:
+    """Rename fields to their canonical case, as deep as the tables go."""
+    match spec:
         case Record() if isinstance(value, dict):
-            known = {name.casefold(): name for name in shape.names()}
-            shapes = {field.name: field.shape for field in shape.fields}
+            known = {name.casefold(): name for name in spec.fields}
             result: Json = {}
             for key, part in value.items():
                 name = known.get(key.casefold()) or key
                 if len(name) != len(key):  # a ligature folds to two letters; Go does not match those
                     name = key
+                here = (*path, name)
                 if name in result:
-                    raise ManifestError(f"duplicate key {step(path, name)} in two spellings")
-                result[name] = _named(part, shapes[name], step(path, name)) if name in shapes else part
+                    raise ManifestError(f"duplicate key {ManifestProblem(here, '').field} in two spellings")
+                result[name] = _named(part, spec.fields[name].spec, here) if name in spec.fields else part
             return result
-        case Table() if isinstance(value, dict):
-            return {key: _named(part, shape.of, step(path, key)) for key, part in value.items()}
-        case Items() if isinstance(value, list):
-            return [_named(part, shape.of, step(path, index)) for index, part in enumerate(value)]
+        case MapOf() if isinstance(value, dict):
+            return {key: _named(part, spec.values, (*path, key)) for key, part in value.items()}
+        case ListOf() if isinstance(value, list):
+            return [_named(part, spec.items, (*path, index)) for index, part in enumerate(value)]
         case _:
             return value

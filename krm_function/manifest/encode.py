@@ -1,7 +1,7 @@
 """A manifest as bytes: the one encoder, since Contrast compares and signs manifests byte for byte.
 
-Rule of this file: the bytes are those of Go's json.MarshalIndent with two spaces and a trailing newline
-(contrast.md 5, 7.1). Nothing else in the project may print a manifest.
+Rule of this file: the bytes are those of Go's json.MarshalIndent with two spaces and a trailing newline.
+Nothing else in the project may print a manifest. Source: docs/facts/contrast-manifest.md#manifest.
 """
 
 import json

@@ -1,114 +1,122 @@
 """The fields of a Contrast manifest: names, order, types and defaults, as tables.
 
-Rule of this file: data only; validation, encoding and defaults all read it. Sources: contrast.md 7.1 (names and
-order), 7.2 (lengths, ranges), 7.3 (defaults), 8.1 (platforms). The order is what makes the bytes canonical.
+Rule of this file: data only; validation, encoding, defaults and the configuration all read it. The order
+is what makes the bytes canonical. Sources: docs/facts/contrast-manifest.md#manifest (names and order),
+docs/facts/contrast-manifest.md#manifest-rules (lengths, ranges), docs/facts/contrast-manifest.md#default-values,
+docs/facts/contrast.md#platforms. Marks of a field:
+
+    omitempty   not written when it is empty, as by Go's tag of that name
+    measured    a fact of the release, not for people to edit
+    operator    empty (a number: null) until the platform operator fills it in
 """
 
-from krm_function.manifest.shapes import Field, Flag, Hex, Items, Number, PublicKey, Record, Table, Text
+from collections.abc import Mapping
+from typing import Any
+
+from krm_function.manifest.keys import seedshare_problem, workload_problem
+from krm_function.model.platforms import PLATFORMS
+from krm_function.schema.kinds import ANY_TEXT, Choice, Field, Flag, ListOf, MapOf, Number, Record, Text, hexadecimal
+
+Json = dict[str, Any]
+"""A JSON object as Python has it."""
 
 FILE = "manifest.json"  # in a directory, and as the key of a ConfigMap
 COORDINATOR = "coordinator"
-ROLES = ("", COORDINATOR)
-
-SNP_PLATFORMS = ("Metal-QEMU-SNP", "Metal-QEMU-SNP-GPU")
-TDX_PLATFORMS = ("Metal-QEMU-TDX", "Metal-QEMU-TDX-GPU")
-TDX_MULTI_VCPU = "Metal-QEMU-TDX"  # the one platform whose RTMR0 depends on the vCPU count (5.11)
 PRODUCTS = ("Milan", "Genoa")
+OMIT_EMPTY, MEASURED, OPERATOR = "omitempty", "measured", "operator"
 
-_SVN = Number(255, operator=True)
-_BYTE = Number(255)
-_U32 = Number(2**32 - 1)
-_U64 = Number(2**64 - 1)
-_SHA384 = Hex(48)
-_NO = Flag()
+
+def _markers(tee: str) -> Choice:
+    return Choice(tuple(platform.marker for platform in PLATFORMS.values() if platform.tee == tee))
+
+
+def _digest_problem(digits: str) -> str:
+    return "" if digits == digits.lower() else "matches no workload, since digests are compared in lower case"
+
+
+DIGEST = Text("a digest: 64 hex digits", "[0-9a-fA-F]{64}", check=_digest_problem)
+_SVN = Field(Number(0, 255), marks=(OPERATOR,))
+_BYTE = Field(Number(0, 255))
+_FLAG = Field(Flag())
+_SHA384 = hexadecimal(48)
 
 POLICY = Record(
-    (
-        Field("SANs", Items(Text())),
-        Field("WorkloadSecretID", Text(), omit_empty=True),
-        Field("Role", Text(ROLES), omit_empty=True),
-    )
+    {
+        "SANs": Field(ListOf(ANY_TEXT)),
+        "WorkloadSecretID": Field(ANY_TEXT, marks=(OMIT_EMPTY,)),
+        "Role": Field(Choice(("", COORDINATOR)), marks=(OMIT_EMPTY,)),
+    }
 )
-
 MINIMUM_TCB = Record(
-    (
-        Field("BootloaderVersion", _SVN),
-        Field("TEEVersion", _SVN),
-        Field("SNPVersion", _SVN),
-        Field("MicrocodeVersion", _SVN),
-    )
+    dict.fromkeys(("BootloaderVersion", "TEEVersion", "SNPVersion", "MicrocodeVersion"), _SVN),
 )
-
 GUEST_POLICY = Record(
-    (
-        Field("ABIMinor", _BYTE),
-        Field("ABIMajor", _BYTE),
-        Field("SMT", _NO, default=True),
-        Field("MigrateMA", _NO),
-        Field("Debug", Flag("it would let the host read and change the guest's memory")),
-        Field("SingleSocket", _NO),
-        Field("CXLAllowed", _NO),
-        Field("MemAES256XTS", _NO),
-        Field("RAPLDis", _NO),
-        Field("CipherTextHidingDRAM", _NO),
-        Field("PageSwapDisable", _NO),
-    )
+    {
+        "ABIMinor": _BYTE,
+        "ABIMajor": _BYTE,
+        "SMT": _FLAG,
+        "MigrateMA": _FLAG,
+        "Debug": Field(Flag("it would let the host read and change the guest's memory")),
+        "SingleSocket": _FLAG,
+        "CXLAllowed": _FLAG,
+        "MemAES256XTS": _FLAG,
+        "RAPLDis": _FLAG,
+        "CipherTextHidingDRAM": _FLAG,
+        "PageSwapDisable": _FLAG,
+    }
 )
-
 PLATFORM_INFO = Record(
-    (
-        Field("SMTEnabled", _NO, default=True),
-        Field("TSMEEnabled", _NO),
-        Field("ECCEnabled", _NO),
-        Field("RAPLDisabled", _NO),
-        Field("CiphertextHidingDRAMEnabled", _NO),
-        Field("AliasCheckComplete", _NO),
-        Field("TIOEnabled", _NO),
-    )
+    {
+        "SMTEnabled": _FLAG,
+        "TSMEEnabled": _FLAG,
+        "ECCEnabled": _FLAG,
+        "RAPLDisabled": _FLAG,
+        "CiphertextHidingDRAMEnabled": _FLAG,
+        "AliasCheckComplete": _FLAG,
+        "TIOEnabled": _FLAG,
+    }
 )
-
 SNP = Record(
-    (
-        Field("Platform", Text(SNP_PLATFORMS)),
-        Field("ProductName", Text(PRODUCTS)),
-        Field("TrustedMeasurement", _SHA384, measured=True),
-        Field("APEIP", Hex(4, optional=True), measured=True),
-        Field("MinimumTCB", MINIMUM_TCB),
-        Field("GuestPolicy", GUEST_POLICY),
-        Field("PlatformInfo", PLATFORM_INFO),
-        Field("MinimumMitigationVector", _U64),
-        Field("AllowedChipIDs", Items(Hex(64))),
-    )
+    {
+        "Platform": Field(_markers("snp")),
+        "ProductName": Field(Choice(PRODUCTS)),
+        "TrustedMeasurement": Field(_SHA384, marks=(MEASURED,)),
+        "APEIP": Field(hexadecimal(4, empty=True), marks=(MEASURED,)),
+        "MinimumTCB": Field(MINIMUM_TCB),
+        "GuestPolicy": Field(GUEST_POLICY),
+        "PlatformInfo": Field(PLATFORM_INFO),
+        "MinimumMitigationVector": Field(Number(0, 2**64 - 1)),
+        "AllowedChipIDs": Field(ListOf(hexadecimal(64))),
+    }
 )
-
 TDX = Record(
-    (
-        Field("Platform", Text(TDX_PLATFORMS)),
-        Field("MinTCBEvaluationDataNumber", _U32),
-        Field("MrTd", _SHA384, measured=True),
-        Field("MrSeam", Hex(48, operator=True)),
-        Field("Rtmrs", Items(_SHA384, length=4), measured=True),
-        Field("Rtmr0Alternatives", Items(_SHA384), omit_empty=True, measured=True),
-        Field("Xfam", Hex(8), default="e702060000000000"),
-        Field("AllowedPIIDs", Items(Hex())),
-        Field("MemoryIntegrity", _NO),
-        Field("SMTDisabled", _NO),
-        Field("StaticPlatform", _NO),
-    )
+    {
+        "Platform": Field(_markers("tdx")),
+        "MinTCBEvaluationDataNumber": Field(Number(0, 2**32 - 1)),
+        "MrTd": Field(_SHA384, marks=(MEASURED,)),
+        "MrSeam": Field(hexadecimal(48, empty=True), marks=(OPERATOR,)),
+        "Rtmrs": Field(ListOf(_SHA384, length=4), marks=(MEASURED,)),
+        "Rtmr0Alternatives": Field(ListOf(_SHA384), marks=(OMIT_EMPTY, MEASURED)),
+        "Xfam": Field(hexadecimal(8)),
+        "AllowedPIIDs": Field(ListOf(hexadecimal())),
+        "MemoryIntegrity": _FLAG,
+        "SMTDisabled": _FLAG,
+        "StaticPlatform": _FLAG,
+    }
 )
-
-REFERENCE_VALUES = Record(
-    (
-        Field("snp", Items(SNP), omit_empty=True),
-        Field("tdx", Items(TDX), omit_empty=True),
-    )
-)
-
+ENTRIES: Mapping[str, Record] = {"snp": SNP, "tdx": TDX}
+REFERENCE_VALUES = Record({tee: Field(ListOf(entry), marks=(OMIT_EMPTY,)) for tee, entry in ENTRIES.items()})
 MANIFEST = Record(
-    (
-        Field("Policies", Table(POLICY)),
-        Field("ReferenceValues", REFERENCE_VALUES),
-        Field("WorkloadOwnerPubKeys", Items(PublicKey("ecdsa"))),
-        Field("SeedshareOwnerPubKeys", Items(PublicKey("rsa"))),
-    )
+    {
+        "Policies": Field(MapOf(DIGEST, POLICY)),
+        "ReferenceValues": Field(REFERENCE_VALUES),
+        "WorkloadOwnerPubKeys": Field(ListOf(Text(check=workload_problem))),
+        "SeedshareOwnerPubKeys": Field(ListOf(Text(check=seedshare_problem))),
+    }
 )
+
+DEFAULTS: Mapping[str, Json] = {
+    "snp": {"GuestPolicy": {"SMT": True}, "PlatformInfo": {"SMTEnabled": True}},
+    "tdx": {"Xfam": "e702060000000000"},
+}
+"""What a new entry has beside Go's zero values."""

@@ -1,7 +1,8 @@
 """Owner keys: from the PEM that people have to the hex digits that a manifest lists.
 
-Rule of this file: public keys only, and no message ever quotes a byte of a key file. Sources: contrast.md 7.6; RFC
-7468 (PEM), RFC 5280 (SubjectPublicKeyInfo, "PKIX"), RFC 8017 (RSAPublicKey, "PKCS#1").
+Rule of this file: public keys only, and no message ever quotes a byte of a key file. Sources:
+docs/facts/contrast-manifest.md#keys, RFC 7468 (PEM), RFC 5280 (SubjectPublicKeyInfo, "PKIX"), RFC 8017 (RSAPublicKey,
+"PKCS#1").
 """
 
 import re

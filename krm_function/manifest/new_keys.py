@@ -1,7 +1,7 @@
 """New owner keys, of the kinds that `contrast generate` makes itself.
 
-Rule of this file: bytes only; where they may be kept is for the caller. Sources: contrast.md 7.6 (ECDSA P-384 in SEC1,
-RSA 4096 in PKCS#1), RFC 5915, RFC 8017, RFC 7468 (PEM).
+Rule of this file: bytes only; where they may be kept is for the caller. Sources:
+docs/facts/contrast-manifest.md#keys (ECDSA P-384 in SEC1, RSA 4096 in PKCS#1), RFC 5915, RFC 8017, RFC 7468 (PEM).
 """
 
 from krm_function.record import NamedTuple

@@ -1,38 +1,54 @@
 """What is wrong with a manifest, and where.
 
-Rule of this file: a Problem names a field and a rule, and quotes a value only where the value is one of a few names.
+Rule of this file: a problem names a field and a rule, and quotes a value only where the value is one of a few names.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 from krm_function.record import NamedTuple
+from krm_function.schema.check import Fault
+from krm_function.schema.kinds import Choice, Path, Record
 
 _LONGEST_QUOTE = 64
 
 
-class Problem(NamedTuple):
-    """One thing wrong with one field. `field` is a dotted path: `ReferenceValues.snp[0].MinimumTCB.TEEVersion`."""
+class ManifestProblem(NamedTuple):
+    """One thing wrong with one field. path: from the manifest, or from the part that was checked."""
 
-    field: str
+    path: Path
     problem: str  # lower case, no full stop
-    missing: bool = False  # a value that only the platform operator can fill in (contrast.md 7.2)
+    # a value that only the platform operator can fill in (docs/facts/contrast-manifest.md#manifest-rules)
+    missing: bool = False
+
+    @property
+    def field(self) -> str:
+        """The path as people write it: `ReferenceValues.snp[0].MinimumTCB.TEEVersion`."""
+        text = ""
+        for part in self.path:
+            text += f"[{part}]" if isinstance(part, int) else f".{short(part)}" if text else short(part)
+        return text
 
 
 class FieldProblem(ValueError):
-    """A Problem that leaves no result."""
+    """A ManifestProblem that leaves no result."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ManifestProblem) -> None:
         """Keep the problem as `self.problem`; the message is `field: problem`."""
-        super().__init__(f"{problem.field}: {problem.problem}" if problem.field else problem.problem)
+        super().__init__(f"{problem.field}: {problem.problem}" if problem.path else problem.problem)
         self.problem = problem
 
 
-def step(path: str, key: str | int) -> str:
-    """Extend a dotted path by a field name, a table key or an index."""
-    if isinstance(key, int):
-        return f"{path}[{key}]"
-    shown = short(key)
-    return f"{path}.{shown}" if path else shown
+def problem_of(fault: Fault, value: Any = None) -> ManifestProblem:
+    """The problem of a fault that the tables find. value: the one at fault, for a choice of names."""
+    if fault.kind == "unknown" and isinstance(fault.spec, Record):
+        return ManifestProblem(fault.path, fault.problem + _meant(str(fault.path[-1]), fault.spec.fields))
+    if isinstance(fault.spec, Choice):
+        choices = fault.spec.values
+        return ManifestProblem(
+            fault.path, _no_choice(value, choices) if fault.kind == "value" else f"must be a string, not {fault.found}"
+        )
+    return ManifestProblem(fault.path, fault.problem)
 
 
 def short(text: str) -> str:
@@ -41,10 +57,18 @@ def short(text: str) -> str:
     return cut if cut.isprintable() else ascii(cut)[1:-1]
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """Make `, did you mean X?` if a known name is close, whatever the case of its letters; else the empty string."""
-    from difflib import get_close_matches
+def _no_choice(value: Any, choices: tuple[str, ...]) -> str:
+    """Say what the value could have been."""
+    text = str(value)
+    if "insecure" in text.casefold():
+        return "insecure platforms are not supported"
+    known = " or ".join(choice or "empty" for choice in choices)
+    return f"must be {known}, not {short(text) or 'empty'}{_meant(text, filter(None, choices))}"
 
-    folded = {candidate.casefold(): candidate for candidate in known if candidate}
-    close = get_close_matches(name[: 2 * _LONGEST_QUOTE].casefold(), folded, n=1)
-    return f", did you mean {folded[close[0]]}?" if close else ""
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    """`, did you mean X?` if a known name is similar; else the empty string."""
+    from krm_function.schema.nearest import nearest
+
+    close = nearest(name, known)
+    return f", did you mean {close}?" if close else ""

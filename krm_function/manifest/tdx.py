@@ -1,15 +1,18 @@
 """RTMR0 in the manifest: one value for each vCPU count in use.
 
-Rule of this file: only platform Metal-QEMU-TDX is concerned; GPU guests have one vCPU (contrast.md 5.11).
+Rule of this file: only platforms with `rtmr0_by_vcpus` are concerned; GPU guests have one vCPU.
+Source: docs/facts/contrast-manifest.md#rtmr0.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from krm_function.manifest.fields import TDX_MULTI_VCPU
-from krm_function.manifest.shapes import Json
-from krm_function.measurement import select
+from krm_function.manifest.fields import Json
+from krm_function.measurement import select_rtmr0
+from krm_function.model.platforms import PLATFORMS
 from krm_function.record import NamedTuple
+
+BY_VCPUS = frozenset(platform.marker for platform in PLATFORMS.values() if platform.rtmr0_by_vcpus)
 
 
 class Rtmr0(NamedTuple):
@@ -20,7 +23,7 @@ class Rtmr0(NamedTuple):
 
 
 def rtmr0_values(reference_values: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """List every RTMR0 that a manifest accepts on Metal-QEMU-TDX, ascending."""
+    """List every RTMR0 that a manifest accepts where it depends on the vCPU count, ascending."""
     found: set[str] = set()
     for entry in _entries(reference_values):
         found.update((entry.get("Rtmrs") or ())[:1], entry.get("Rtmr0Alternatives") or ())
@@ -28,7 +31,7 @@ def rtmr0_values(reference_values: Mapping[str, Any] | None) -> tuple[str, ...]:
 
 
 def with_rtmr0(reference_values: Mapping[str, Any], rtmr0: Rtmr0, kept: Iterable[str] = ()) -> Json:
-    """Set Rtmrs[0] and Rtmr0Alternatives of every Metal-QEMU-TDX entry to what the vCPU counts need.
+    """Set Rtmrs[0] and Rtmr0Alternatives of every entry that is concerned to what the vCPU counts need.
 
     `kept`: further values to accept if the table has them, for workloads of an older manifest that are not rendered
     now. Without counts nothing changes. Raises UnknownVcpuCount for a count the table lacks.
@@ -36,7 +39,7 @@ def with_rtmr0(reference_values: Mapping[str, Any], rtmr0: Rtmr0, kept: Iterable
     result = dict(reference_values)
     if not rtmr0.counts or not result.get("tdx"):
         return result
-    smallest, others = select(rtmr0.table, rtmr0.counts)
+    smallest, others = select_rtmr0(rtmr0.table, rtmr0.counts)
     values = sorted({smallest, *others, *(set(kept) & set(rtmr0.table.values()))})
     result["tdx"] = [_set(entry, values) if _concerned(entry) else entry for entry in result["tdx"]]
     return result
@@ -54,4 +57,4 @@ def _entries(reference_values: Mapping[str, Any] | None) -> list[Mapping[str, An
 
 def _concerned(entry: Mapping[str, Any]) -> bool:
     """Whether an entry's RTMR0 depends on the vCPU count."""
-    return bool(entry.get("Platform") == TDX_MULTI_VCPU)
+    return entry.get("Platform") in BY_VCPUS

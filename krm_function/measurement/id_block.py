@@ -1,9 +1,10 @@
-"""The SEV-SNP ID block and its authentication page: the launch digest and policy the firmware must insist on.
+"""Build the SEV-SNP ID block (launch digest and policy that the firmware must enforce) and its authentication page.
 
 Rule of this file: bytes in, bytes out, deterministic and without a secret. The firmware wants the ID block signed. A
 signature protects nothing here, since the whole block is covered by the attestation report, so Contrast fixes the
 signature to r = 2, s = 1 and computes a public key for which it is valid (SEC 1 version 2, 4.1.6). Sources:
-contrast.md 5.10; AMD SEV-SNP Firmware ABI (56860), "ID Block" and "ID Authentication Information".
+docs/facts/contrast-manifest.md#id-block; AMD SEV-SNP Firmware ABI (56860), "ID Block" and "ID Authentication
+Information".
 
 The recovered key is Q = (s R - z G) / r = C + k G with k = -z / 2 and C = R / 2, where R has x = 2 (two points, one
 the negative of the other) and z is the block's SHA-384. C has x = -1, where the tangent of any curve with a = -3 is
@@ -82,7 +83,7 @@ def id_key_digest(auth: bytes) -> bytes:
 def recover_key(block: bytes) -> tuple[int, int]:
     """Find the P-384 point (x, y) under which r = 2, s = 1 signs `block`: the smaller of the two.
 
-    Raises ValueError in the cases without two such points, which nobody will ever see.
+    Raises ValueError in the cases without two such points, whose probability is negligible.
     """
     z = int.from_bytes(hashlib.sha384(block).digest(), "big")
     k = -z * pow(2, -1, N) % N

@@ -1,6 +1,7 @@
-"""How many virtual CPUs the VM of a pod gets.
+"""Count the virtual CPUs of a pod's VM.
 
-Rule of this file: whole milli-CPU in, a count out; only limits count, requests never do (contrast.md 5.9).
+Rule of this file: whole milli-CPU in, a count out; only limits count, requests never do. Source:
+docs/facts/contrast.md#vcpus.
 """
 
 from collections.abc import Iterable

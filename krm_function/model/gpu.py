@@ -1,12 +1,13 @@
-"""How many NVIDIA GPUs a pod asks for.
+"""Count the NVIDIA GPUs that a pod requests.
 
-Rule of this file: a GPU counts when a container's resource *limits* name an `nvidia.com/` resource (contrast.md 5.7);
-the original's exact key list is not public, so every key of that domain counts. All container lists are looked at.
+Rule of this file: a GPU counts when a container's resource *limits* name an `nvidia.com/` resource. Which keys
+exactly Contrast counts is not known (docs/facts/contrast.md#gpus), so every key of that domain counts. Containers of
+all lists count.
 """
 
 from typing import Any
 
-from krm_function.findings import Path
+from krm_function.findings import Cause, Path
 from krm_function.model.quantity import units
 from krm_function.model.workload import mapping, maps
 from krm_function.record import NamedTuple
@@ -15,17 +16,17 @@ DOMAIN = "nvidia.com/"
 
 
 class GpuProblem(NamedTuple):
-    """A GPU limit that is no quantity; `path` starts at the pod spec."""
+    """A GPU limit that is no quantity. path: from the pod spec; cause: CC0408 with a variant."""
 
     path: Path
-    problem: str
+    cause: Cause
 
 
 def gpu_count(pod_spec: dict[str, Any]) -> int:
-    """GPUs of the pod's VM, in the manner of its vCPUs (contrast.md 5.9).
+    """Count the GPUs of the pod's VM, with the formula of its vCPUs (docs/facts/contrast.md#vcpus).
 
     The larger of containers plus sidecars and of all init containers. A limit that is no quantity counts as one GPU:
-    the pod wants one, and `gpu_problems` says what is wrong with it.
+    the pod wants one, and `gpu_problems` reports the limit.
     """
     init = maps(pod_spec.get("initContainers"))
     sidecars = [container for container in init if container.get("restartPolicy") == "Always"]
@@ -46,20 +47,20 @@ def _count(value: Any) -> int:
 
 
 def gpu_problems(pod_spec: dict[str, Any]) -> tuple[GpuProblem, ...]:
-    """The GPU limits that cannot be counted."""
+    """Find the GPU limits that cannot be counted."""
     problems: list[GpuProblem] = []
     for field in ("initContainers", "containers"):
         for index, container in enumerate(maps(pod_spec.get(field))):
             limits = mapping(mapping(container.get("resources")).get("limits"))
             for key in limits:
-                problem = _problem(limits[key]) if str(key).startswith(DOMAIN) else ""
-                if problem:
-                    problems.append(GpuProblem((field, index, "resources", "limits", key), problem))
+                cause = _problem(limits[key]) if str(key).startswith(DOMAIN) else None
+                if cause:
+                    problems.append(GpuProblem((field, index, "resources", "limits", key), cause))
     return tuple(problems)
 
 
-def _problem(value: Any) -> str:
+def _problem(value: Any) -> Cause | None:
     try:
-        return "must not be negative" if units(value) < 0 else ""
+        return Cause("CC0408.negative") if units(value) < 0 else None
     except ValueError as error:
-        return str(error)
+        return Cause("CC0408.quantity", {"error": str(error)})

@@ -1,7 +1,8 @@
-"""The service mesh annotations: their grammars, and what is wrong with a value.
+"""Parse the service mesh annotations.
 
-Rule of this file: one split per separator, no backtracking, every text capped (contrast.md 5.1, 5.3). The original
-passes any text on to the proxy, which then fails inside the VM; here a value is understood whole or refused.
+Rule of this file: one split per separator, no backtracking, every text capped. Contrast passes any text on to the
+proxy, which then fails inside the VM; here a value that is not valid as a whole is refused. Sources:
+docs/facts/contrast.md#annotations, docs/facts/contrast.md#service-mesh.
 
     ingress    "" (all ports, TLS) | DISABLED | in ("##" in)*      in  = name "#" port "#" disableTLS
     egress     out ("##" out)*                                     out = name "#" listenIP ":" port "#" host ":" port
@@ -13,6 +14,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from krm_function.findings import Cause
 from krm_function.model.workload import PREFIX
 from krm_function.record import NamedTuple
 
@@ -47,7 +49,7 @@ class Egress(NamedTuple):
 
 
 class Mesh(NamedTuple):
-    """The three annotations of one pod, read. None: the annotation is absent."""
+    """The parsed annotations of one pod. None: the annotation is absent."""
 
     ingress: tuple[Ingress, ...] | None = None
     ingress_disabled: bool = False
@@ -56,10 +58,10 @@ class Mesh(NamedTuple):
 
 
 class MeshProblem(NamedTuple):
-    """What is wrong with the annotation `key`: lower case, no full stop, never the value itself."""
+    """A problem of the annotation `key`, without its value. cause: CC0204 with a variant, or CC0205."""
 
     key: str
-    problem: str
+    cause: Cause
 
 
 class ReadMesh(NamedTuple):
@@ -78,9 +80,9 @@ def read_mesh(annotations: Mapping[str, Any]) -> ReadMesh:
         if key not in annotations:
             return None
         if not isinstance(value, str):
-            problems.append(MeshProblem(key, "must be a string"))
+            problems.append(MeshProblem(key, Cause("CC0204.string")))
         elif len(value) > longest:
-            problems.append(MeshProblem(key, f"is longer than {longest} characters"))
+            problems.append(MeshProblem(key, Cause("CC0204.length", {"limit": longest})))
         else:
             return value
         return None
@@ -91,26 +93,26 @@ def read_mesh(annotations: Mapping[str, Any]) -> ReadMesh:
 
 @lru_cache(maxsize=64)
 def _read(ingress: str | None, egress: str | None, admin: str | None) -> ReadMesh:
-    """The same from the three texts, None for what is absent or no text. Several stages ask for every pod."""
+    """Read the three texts, None for an absent one or no text. Cached: several stages read those of every pod."""
     problems: list[MeshProblem] = []
     mesh = Mesh()
     if ingress == DISABLED:
         mesh = mesh._replace(ingress=(), ingress_disabled=True)
     elif ingress is not None:
         found, wrong = _ingress(_entries(ingress))
-        problems += [MeshProblem(INGRESS, problem) for problem in wrong]
+        problems += [MeshProblem(INGRESS, cause) for cause in wrong]
         mesh = mesh._replace(ingress=found)
     if egress is not None:
         outgoing, wrong = _egress(_entries(egress))
-        problems += [MeshProblem(EGRESS, problem) for problem in wrong]
+        problems += [MeshProblem(EGRESS, cause) for cause in wrong]
         mesh = mesh._replace(egress=outgoing)
     if admin is not None:
         port = _port(admin)
         if port is None:
-            problems.append(MeshProblem(ADMIN_PORT, "must be a port between 1 and 65535"))
+            problems.append(MeshProblem(ADMIN_PORT, Cause("CC0204.admin-port")))
         taken = {entry.port for entry in mesh.ingress or ()} | {entry.port for entry in mesh.egress or ()}
         if port in taken:
-            problems.append(MeshProblem(ADMIN_PORT, f"port {port} is used by an ingress or egress entry"))
+            problems.append(MeshProblem(ADMIN_PORT, Cause("CC0204.admin-port-used", {"port": port})))
         mesh = mesh._replace(admin_port=port)
     return ReadMesh(mesh, tuple(problems))
 
@@ -119,28 +121,28 @@ def _entries(value: str) -> list[str]:
     return value.split("##") if value else []
 
 
-def _ingress(entries: list[str]) -> tuple[tuple[Ingress, ...], list[str]]:
+def _ingress(entries: list[str]) -> tuple[tuple[Ingress, ...], list[Cause]]:
     found: list[Ingress] = []
-    problems: list[str] = []
+    problems: list[Cause] = []
     names: set[str] = set()
     ports: set[int] = set()
     for number, entry in enumerate(entries, 1):
         parts = entry.split("#", 3)
         if entry == DISABLED:
-            problems.append(f"entry {number}: {DISABLED} stands alone or not at all")
+            problems.append(_wrong("CC0204.disabled", number))
             continue
         if len(parts) != 3:
-            problems.append(f"entry {number} must be name#port#disableTLS")
+            problems.append(_wrong("CC0204.ingress", number))
             continue
         name, port, disable_tls = parts[0], _port(parts[1]), {"true": True, "false": False}.get(parts[2])
-        wrong = _name_problem(name, names)
+        wrong = _name_problem(name, names, number)
         if port is None:
-            wrong.append("the port must be between 1 and 65535")
+            wrong.append(_wrong("CC0204.port", number))
         elif port in ports:
-            wrong.append(f"port {port} is used twice")
+            wrong.append(_wrong("CC0204.port-twice", number, port=port))
         if disable_tls is None:
-            wrong.append("disableTLS must be true or false")
-        problems += [f"entry {number}: {problem}" for problem in wrong]
+            wrong.append(_wrong("CC0204.disable-tls", number))
+        problems += wrong
         if port is not None and disable_tls is not None:
             ports.add(port)
             if not wrong:
@@ -148,57 +150,62 @@ def _ingress(entries: list[str]) -> tuple[tuple[Ingress, ...], list[str]]:
     return tuple(found), problems
 
 
-def _egress(entries: list[str]) -> tuple[tuple[Egress, ...], list[str]]:
+def _egress(entries: list[str]) -> tuple[tuple[Egress, ...], list[Cause]]:
     found: list[Egress] = []
-    problems: list[str] = [] if entries else ["is empty"]
+    problems: list[Cause] = [] if entries else [Cause("CC0205")]
     names: set[str] = set()
     listeners: set[str] = set()
     for number, entry in enumerate(entries, 1):
         parts = entry.split("#", 3)
         if len(parts) != 3:
-            problems.append(f"entry {number} must be name#listenIP:port#host:port")
+            problems.append(_wrong("CC0204.egress", number))
             continue
         name, listener, remote = parts
         listen, _, text = listener.rpartition(":")
         port = _port(text)
-        wrong = _name_problem(name, names)
+        wrong = _name_problem(name, names, number)
         if not re.fullmatch(LOOPBACK, listen):
-            wrong.append("the listen address must be in 127.0.0.0/8")
+            wrong.append(_wrong("CC0204.listen-address", number))
         if port is None:
-            wrong.append("the listen port must be between 1 and 65535")
+            wrong.append(_wrong("CC0204.listen-port", number))
         if listener in listeners:
-            wrong.append("the listen address and port are used twice")
-        wrong += _remote_problem(remote)
+            wrong.append(_wrong("CC0204.listen-twice", number))
+        wrong += _remote_problem(remote, number)
         listeners.add(listener)
-        problems += [f"entry {number}: {problem}" for problem in wrong]
+        problems += wrong
         if port is not None and not wrong:
             found.append(Egress(name, listen, port, remote))
     return tuple(found), problems
 
 
-def _name_problem(name: str, names: set[str]) -> list[str]:
+def _wrong(code: str, entry: int, **values: int) -> Cause:
+    """Make the cause for one entry, counted from 1."""
+    return Cause(code, {"entry": entry, **values})
+
+
+def _name_problem(name: str, names: set[str], entry: int) -> list[Cause]:
     """List the faults of an entry's name, and remember it."""
     if not re.fullmatch(NAME, name):
-        return ["the name must be 1 to 128 letters, digits, '-', '_' or '.'"]
+        return [_wrong("CC0204.name", entry)]
     if name in names:
-        return ["the name is used twice"]
+        return [_wrong("CC0204.name-twice", entry)]
     names.add(name)
     return []
 
 
-def _remote_problem(remote: str) -> list[str]:
+def _remote_problem(remote: str, entry: int) -> list[Cause]:
     host, colon, port = remote.rpartition(":")
-    wrong = [] if colon and _port(port) is not None else ["the remote must end in :port, between 1 and 65535"]
+    wrong = [] if colon and _port(port) is not None else [_wrong("CC0204.remote-port", entry)]
     host = host if colon else remote
     numeric = re.fullmatch(r"[0-9.]+", host) is not None
     pattern = rf"{OCTET}(?:\.{OCTET}){{3}}" if numeric else HOST
     if len(host) > 253 or not (re.fullmatch(pattern, host) or re.fullmatch(IPV6, host)):
-        wrong.append("the remote host must be a DNS name or an IP address")
+        wrong.append(_wrong("CC0204.remote-host", entry))
     return wrong
 
 
 def _port(text: str) -> int | None:
-    """A port in plain decimal, or None."""
+    """Parse a port in plain decimal; None for anything else."""
     if len(text) > 5 or not text.isascii() or not text.isdecimal() or text.startswith("0"):
         return None
     return int(text) if int(text) <= 65535 else None

@@ -1,25 +1,30 @@
-"""The closed set of confidential platforms, and what a runtimeClassName says about them.
+"""The closed set of confidential platforms, and the parser of runtimeClassNames.
 
-Rule of this file: a name is understood exactly or not at all; nothing defaults. Platforms: contrast.md 8.1; the grammar
-of the placeholders: contrast.md 5.7 and 8.1, narrowed where the original's prefix test would accept a typo.
+Rule of this file: a name that is not matched exactly is unknown; nothing defaults. Sources:
+docs/facts/contrast.md#platforms; for the grammar of the placeholders docs/facts/contrast.md#runtime-class-names,
+narrowed where Contrast's prefix test would accept a typo.
 """
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
-from krm_function.findings import Path
-from krm_function.model.nearest import nearest
 from krm_function.record import NamedTuple
+from krm_function.schema.kinds import Path
+from krm_function.schema.nearest import nearest
 
 
 class Platform(NamedTuple):
-    """One platform. name: as in runtime class names. marker: as in the manifest's `Platform` field."""
+    """One platform. name: as in runtime class names. marker: as in the manifest's `Platform` field.
+
+    rtmr0_by_vcpus: whether the first of the VM's measurements depends on its number of vCPUs (TDX only).
+    """
 
     name: str
     marker: str
     tee: Literal["snp", "tdx"]
     gpu: bool
+    rtmr0_by_vcpus: bool = False
 
 
 PLATFORMS: Mapping[str, Platform] = MappingProxyType(
@@ -28,15 +33,15 @@ PLATFORMS: Mapping[str, Platform] = MappingProxyType(
         for platform in (
             Platform("metal-qemu-snp", "Metal-QEMU-SNP", "snp", gpu=False),
             Platform("metal-qemu-snp-gpu", "Metal-QEMU-SNP-GPU", "snp", gpu=True),
-            Platform("metal-qemu-tdx", "Metal-QEMU-TDX", "tdx", gpu=False),
-            Platform("metal-qemu-tdx-gpu", "Metal-QEMU-TDX-GPU", "tdx", gpu=True),
+            Platform("metal-qemu-tdx", "Metal-QEMU-TDX", "tdx", gpu=False, rtmr0_by_vcpus=True),
+            Platform("metal-qemu-tdx-gpu", "Metal-QEMU-TDX-GPU", "tdx", gpu=True),  # of one vCPU, always
         )
     }
 )
 
 
 class NotContrast(NamedTuple):
-    """Somebody else's runtime class."""
+    """A runtime class that is not Contrast's."""
 
     name: str
 
@@ -54,7 +59,7 @@ class Insecure(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """A name that means to be Contrast's and is none."""
+    """A name that looks like one of Contrast's and is none."""
 
     name: str
 
@@ -68,22 +73,22 @@ HASH_ALPHABET = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
 
 
 def find_platform(name: str) -> Platform | None:
-    """The platform of this name, letter case ignored as in `contrast generate --reference-values`."""
+    """Find the platform of this name, letter case ignored as in `contrast generate --reference-values`."""
     return PLATFORMS.get(name.lower())
 
 
 def with_gpu(platform: Platform) -> Platform:
-    """The variant of the same TEE with GPU; a GPU platform is its own."""
+    """Return the variant of the same TEE with GPU; a GPU platform itself."""
     return platform if platform.gpu else PLATFORMS[platform.name + "-gpu"]
 
 
 def placeholder(platform: Platform) -> str:
-    """The runtimeClassName by which a pod asks for this platform."""
+    """Return the runtimeClassName by which a pod requests this platform."""
     return f"{BARE}-{platform.name}"
 
 
 def parse_runtime_class(name: str) -> Parsed:
-    """What a runtimeClassName means. Never raises.
+    """Classify a runtimeClassName. Never raises.
 
     Truth table (first row that matches; <p> a platform, <h> 1..16 of [0-9a-z], letter case ignored unless noted):
 
@@ -92,11 +97,11 @@ def parse_runtime_class(name: str) -> Parsed:
     kata-cc-isolation      (exact case)    Bare         old spelling of the same
     contrast-cc-<p>                        Platform     ...-snp-gpu is the GPU platform, never snp with hash "gpu"
     contrast-cc-<p>-<h>                    Platform     handler of this or an older release; rewritten either way
-    contrast-cc-<p>-gpu<any>               Unknown      the original reads the GPU platform, the grammar one without:
+    contrast-cc-<p>-gpu<any>               Unknown      Contrast reads the GPU platform, the grammar one without:
                                                         two readings of one name, so none
-    contrast-insecure...                   Insecure     refused by us, in any spelling
+    contrast-insecure...                   Insecure     refused here, in any spelling
     contrast-...                           Unknown      a typo must not run as an unsealed pod
-    contrast, contrast_cc, contrast.cc,    Unknown      same; Kubernetes may refuse such a name, but we say it first
+    contrast, contrast_cc, contrast.cc,    Unknown      same; refused before Kubernetes does
       contrastcc, Contrast-CC, " contrast-cc", Kata-CC-Isolation
     anything else, ""                      NotContrast  if no such class exists Kubernetes refuses the pod
     """
@@ -130,7 +135,7 @@ def _means_contrast(folded: str) -> bool:
 
 
 def is_contrast_name(name: str) -> bool:
-    """Whether a pod of this runtime class is ours to handle, even if only to refuse it."""
+    """Whether a pod of this runtime class is Contrast's: to be sealed, or refused."""
     return not isinstance(parse_runtime_class(name), NotContrast)
 
 
@@ -145,14 +150,19 @@ def is_placeholder(name: str) -> bool:
             return True
 
 
-def suggest(name: str) -> str:
-    """The closest placeholder, or ""."""
+def is_handler(name: str) -> bool:
+    """Whether a name is that of a release's handler: a platform and a hash."""
+    return isinstance(parse_runtime_class(name), Platform) and not is_placeholder(name)
+
+
+def suggest_placeholder(name: str) -> str:
+    """Return the placeholder that is closest to a name, or ""."""
     known = (BARE, *(placeholder(platform) for platform in PLATFORMS.values()))
     return nearest(name.strip().replace("_", "-").replace(".", "-"), known)
 
 
 def contrast_names_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Every runtimeClassName of Contrast's in an object of any kind, with its path. path: where the value stands."""
+    """Yield every runtimeClassName of Contrast's in an object of any kind, with its path. path: that of `value`."""
     if isinstance(value, list):
         for index, part in enumerate(value):
             yield from contrast_names_in(part, (*path, index))

@@ -1,7 +1,8 @@
-"""The vCPUs of a workload's VM, read from its CPU limits.
+"""Count the vCPUs of a workload's VM from its CPU limits.
 
-Rule of this file: it only finds the limits; what they add up to is `measurement.vcpu` (contrast.md 5.9). Limits count,
-requests never do, and a limit that is no quantity is a finding, because a guess would end in a wrong launch digest.
+Rule of this file: it only finds the limits; `measurement.vcpu` adds them up. Limits count, requests never do
+(docs/facts/contrast.md#vcpus), and a limit that is no quantity is a finding, because a guess would end in a wrong
+launch digest.
 """
 
 from typing import Any
@@ -15,34 +16,32 @@ LIMIT: Path = ("resources", "limits", "cpu")
 
 
 def vcpus(workload: Workload) -> int | Finding:
-    """How many vCPUs the pod's VM gets, at least 1; or CC0408 for the first CPU limit that is none. Never raises."""
+    """Count the vCPUs of the pod's VM, at least 1; CC0408 for the first CPU limit that is no quantity. Never raises."""
     regular: list[int] = []
     sidecars: list[int] = []
     init: list[int] = []
-    for place in workload.places:
-        limit = _limit(workload, place.container, place.path)
+    for each in workload.all_containers:
+        limit = _limit(workload, each.container, each.path)
         if isinstance(limit, Finding):
             return limit
-        if not place.is_init:
+        if not each.is_init:
             regular.append(limit)
             continue
         init.append(limit)
-        if place.container.get("restartPolicy") == "Always":
+        if each.container.get("restartPolicy") == "Always":
             sidecars.append(limit)
     pod = _limit(workload, workload.pod_spec, workload.spec_path)
     return pod if isinstance(pod, Finding) else vcpu_count(regular, sidecars, init, pod)
 
 
 def _limit(workload: Workload, owner: dict[str, Any], path: Path) -> int | Finding:
-    """The CPU limit of a container or of the pod in milli-CPU, 0 when it has none."""
+    """Return the CPU limit of a container or of the pod in milli-CPU, 0 when it has none."""
     value = dig(owner, LIMIT)
     if value is None:
         return 0
+    place = (workload.ref, (*path, *LIMIT))
     try:
         limit = milli(value)
-        problem = "must not be negative" if limit < 0 else ""
     except ValueError as error:
-        limit, problem = 0, str(error)
-    if problem:
-        return finding("CC0408", workload.ref, (*path, *LIMIT), key=dotted(LIMIT), problem=problem)
-    return limit
+        return finding("CC0408.quantity", *place, key=dotted(LIMIT), error=str(error))
+    return limit if limit >= 0 else finding("CC0408.negative", *place, key=dotted(LIMIT))

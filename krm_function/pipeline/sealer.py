@@ -1,7 +1,7 @@
-"""Who makes the policies of a render: our generator, or genpolicy if the operator asked for it.
+"""Choose what makes the policies of a render: the native generator, or genpolicy if the operator has chosen it.
 
-Rule of this file: everything that makes policies is imported from here and nowhere else on the line, so that a render
-without policies does not wait for it.
+Rule of this file: everything that makes policies is imported from here and nowhere else in the pipeline, so that a
+render without policies does not load it.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,9 +23,9 @@ Sealer = Callable[[Workload], Sealing]
 def choose_sealer(
     config: Config, values: Iterable[Any], engine: "Engine | None"
 ) -> tuple[Sealer | None, tuple[Finding, ...]]:
-    """What makes the policy of a workload, or None, and what there is to say of the choice.
+    """Return the function that makes the policy of a workload (None after an error), and findings about the choice.
 
-    values: the ConfigMaps and Secrets that pods may refer to. engine: genpolicy in place of our own generator.
+    values: the ConfigMaps and Secrets that pods may refer to. engine: genpolicy in place of the native generator.
     """
     options = config.generate.policy
     references = References(values)
@@ -34,10 +34,8 @@ def choose_sealer(
     if profile is None:
         return None, said
     if profile.narrowed and (options.rules or engine is not None):
-        why = "other rules are given" if options.rules else "genpolicy has its own"
-        problem = f"{profile.name} consists of its own rules, and {why}"
-        remedy = "use the profile of the release, or leave out policy.rules, --policy and --genpolicy"
-        return None, (*said, option_wrong(config, "profile", problem, remedy))
+        code = "CC0901.rules" if options.rules else "CC0901.engine"
+        return None, (*said, option_wrong(code, config, "profile", profile=profile.name))
     rules = options.rules or load_rules(profile)
     if engine is not None:
         from krm_function.policy.genpolicy import MARK, settings_text
@@ -60,8 +58,7 @@ def choose_sealer(
     return lambda workload: seal_policy(workload, images, references, chosen, rules, options.initdata), said
 
 
-def option_wrong(config: Config, field: str, problem: str, remedy: str) -> Finding:
-    """CC0901: an option of spec.policy that contradicts the others."""
+def option_wrong(code: str, config: Config, field: str, **values: Any) -> Finding:
+    """Make the finding about an option of spec.policy that contradicts the others. code: CC0901 with a variant."""
     ref, path = config.generate.ref, ("spec", "policy", field)
-    at = ".".join(path)
-    return finding("CC0901", ref, path, kind=ref.kind, name=ref.name, field=at, problem=problem, remedy=remedy)
+    return finding(code, ref, path, kind=ref.kind, name=ref.name, field=".".join(path), **values)

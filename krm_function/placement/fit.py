@@ -2,7 +2,8 @@
 
 Rule of this file: it is the filter half of Kubernetes' scheduler for one pod on empty nodes: unschedulable, nodeName,
 nodeSelector, required node affinity, taints, resources. Two pods are never weighed against each other; what other pods
-take from a node, volumes, host ports, pod affinity and topology spread are not modelled.
+take from a node, volumes, host ports, pod affinity and topology spread are not modelled. Source:
+docs/facts/kubernetes.md#scheduling.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ UNITS = ((2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
 
 
 class Demand(NamedTuple):
-    """What a pod asks of a node once admission is through with it. requests: resource name -> nano units."""
+    """What a pod requires of a node after admission. requests: resource name -> nano units."""
 
     node_selector: Mapping[str, str]
     terms: list[dict[str, Any]] | None
@@ -31,14 +32,14 @@ class Demand(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Whether one node takes a pod. reasons: why not, none when it does. room: how many such pods an empty one holds.
+    """Whether one node takes a pod. reasons: why not, () if it does. capacity: how many such pods the empty node holds.
 
-    room is None when the node does not say what it can hold.
+    capacity is None when the node does not say what it can hold.
     """
 
     node: str
     reasons: tuple[str, ...] = ()
-    room: int | None = None
+    capacity: int | None = None
 
 
 def demand(kind: str, pod_spec: Mapping[str, Any], cls: RuntimeClass | None) -> Demand:
@@ -67,13 +68,13 @@ def fits(wanted: Demand, node: Node) -> Fit:
     if wanted.node_name and wanted.node_name != node.name:
         return Fit(node.name, (f"nodeName is {wanted.node_name}",))
     reasons = [*_labels(wanted, node), *_taints(wanted, node)]
-    lacking, room = _resources(wanted.requests, node.allocatable)
+    lacking, capacity = _resources(wanted.requests, node.allocatable)
     reasons += lacking
-    return Fit(node.name, tuple(reasons), 0 if reasons else room)
+    return Fit(node.name, tuple(reasons), 0 if reasons else capacity)
 
 
-def verdicts(wanted: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:
-    """One verdict a node, in the order of the nodes."""
+def all_fits(wanted: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:
+    """The fit of each node, in the order of the nodes."""
     return tuple(fits(wanted, node) for node in nodes)
 
 
@@ -107,8 +108,8 @@ def _resources(requests: Mapping[str, int], allocatable: Mapping[str, int] | Non
     if allocatable is None:
         return [], None
     reasons = []
-    room = allocatable.get("pods", 110 * NANO) // NANO
-    if room < 1:
+    capacity = allocatable.get("pods", 110 * NANO) // NANO
+    if capacity < 1:
         reasons.append("takes no pods")
     for name, amount in sorted(requests.items()):
         wanted, has = _rounded(name, amount), _rounded(name, allocatable.get(name, 0))
@@ -116,8 +117,8 @@ def _resources(requests: Mapping[str, int], allocatable: Mapping[str, int] | Non
             continue
         if wanted > has:
             reasons.append(_compared(name, amount, allocatable.get(name, 0)))
-        room = min(room, max(0, has) // wanted)
-    return reasons, room
+        capacity = min(capacity, max(0, has) // wanted)
+    return reasons, capacity
 
 
 def _rounded(name: str, amount: int) -> int:
@@ -125,8 +126,8 @@ def _rounded(name: str, amount: int) -> int:
     return -(-amount // (MILLI if name == "cpu" else NANO))
 
 
-def shown(name: str, amount: int) -> str:
-    """An amount for people: `1.5`, `682Mi`, `1.46Gi`; memory is cut to two decimals, nothing else is rounded."""
+def amount_text(name: str, amount: int) -> str:
+    """An amount as readable text: `1.5`, `682Mi`, `1.46Gi`; memory is cut to two decimals, nothing else is rounded."""
     units = _rounded(name, amount)
     if name == "cpu":
         return f"{units / 1000:.3f}".rstrip("0").rstrip(".")
@@ -142,12 +143,12 @@ def _exact(name: str, amount: int) -> str:
     for size, suffix in UNITS if _is_bytes(name) else ():
         if units and units % size == 0:
             return f"{units // size}{suffix}"
-    return shown(name, amount) if name == "cpu" else str(units)
+    return amount_text(name, amount) if name == "cpu" else str(units)
 
 
 def _compared(name: str, wanted: int, has: int) -> str:
     """Why an amount is too much; rounded only as long as the two still differ."""
-    form = _exact if shown(name, wanted) == shown(name, has) else shown
+    form = _exact if amount_text(name, wanted) == amount_text(name, has) else amount_text
     return f"{form(name, wanted)} {name} needed, node has {form(name, has)}"
 
 

@@ -42,10 +42,10 @@ def _failed(term: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> st
         return "an empty term, which matches no node"
     for one in expressions:
         if not holds(one, labels):
-            return told(one)
+            return requirement_text(one)
     for one in fields:
         if not _field_holds(one, name):
-            return told(one)
+            return requirement_text(one)
     return ""
 
 
@@ -113,8 +113,8 @@ def _integer(text: str | None) -> int | None:
     return number if -(2**63) <= number < 2**63 else None
 
 
-def told(requirement: Mapping[str, Any]) -> str:
-    """One requirement in the notation of label selectors: `zone in (a, b)`, `tee exists`, `cores > 8`."""
+def requirement_text(requirement: Mapping[str, Any]) -> str:
+    """One requirement in the notation of label selectors, such as `zone in (a, b)`, `tee exists`, `cores > 8`."""
     key = requirement.get("key")
     values = ", ".join(_values(requirement) or ())
     match requirement.get("operator"):

@@ -1,13 +1,13 @@
 """Nodes as `kubectl get nodes -o yaml` prints them, read for what decides where a pod may run.
 
 Rule of this file: it reads and never judges. What a hand-written Node leaves out is unknown, not zero: without
-`allocatable` and `capacity` nothing is said about room, without `runtimeHandlers` nothing about handlers.
+`allocatable` and `capacity` nothing is known about resources, without `runtimeHandlers` nothing about handlers.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_function.findings import Path
+from krm_function.findings import Cause, Path
 from krm_function.model.objects import objects
 from krm_function.model.quantity import nano
 from krm_function.model.workload import dig, mapping
@@ -29,11 +29,11 @@ class Node(NamedTuple):
 
 
 class NodeProblem(NamedTuple):
-    """What is wrong with the node of this name, and where in the document; the text is lower case, without value."""
+    """What is wrong with the node of this name, and where in the document. cause: CC0314 with a variant."""
 
     name: str
     path: Path
-    problem: str
+    cause: Cause
 
 
 class ReadNodes(NamedTuple):
@@ -50,17 +50,17 @@ def read_nodes(document: Any) -> ReadNodes:
     for path, value in _members(document):
         name = dig(value, ("metadata", "name"))
         if not isinstance(name, str) or not name:
-            problems.append(NodeProblem("", (*path, "metadata", "name"), "must be a string"))
+            problems.append(NodeProblem("", (*path, "metadata", "name"), Cause("CC0314.string")))
             continue
-        wrong: list[tuple[Path, str]] = []
+        wrong: list[tuple[Path, Cause]] = []
         labels = _labels(value, wrong)
         allocatable = _allocatable(value, wrong)
         taints = tuple(_taints(value, wrong))
         unschedulable = dig(value, ("spec", "unschedulable"))
         if unschedulable is not None and not isinstance(unschedulable, bool):
-            wrong.append((("spec", "unschedulable"), "must be true or false"))
+            wrong.append((("spec", "unschedulable"), Cause("CC0314.boolean")))
         nodes.append(Node(name, labels, taints, unschedulable is True, allocatable, _handlers(value)))
-        problems += [NodeProblem(name, path + where, problem) for where, problem in wrong]
+        problems += [NodeProblem(name, path + where, cause) for where, cause in wrong]
     return ReadNodes(tuple(nodes), tuple(problems))
 
 
@@ -72,17 +72,17 @@ def _members(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
             yield path, mapping(value)
 
 
-def _labels(value: Any, wrong: list[tuple[Path, str]]) -> dict[str, str]:
+def _labels(value: Any, wrong: list[tuple[Path, Cause]]) -> dict[str, str]:
     made: dict[str, str] = {}
     for key, label in _map(value, ("metadata", "labels"), wrong).items():
         if isinstance(label, str):
             made[str(key)] = label
         else:
-            wrong.append((("metadata", "labels", str(key)), "must be a string"))
+            wrong.append((("metadata", "labels", str(key)), Cause("CC0314.string")))
     return made
 
 
-def _allocatable(value: Any, wrong: list[tuple[Path, str]]) -> dict[str, int] | None:
+def _allocatable(value: Any, wrong: list[tuple[Path, Cause]]) -> dict[str, int] | None:
     """What pods may take; where it is not said, the capacity, as the API server fills it in."""
     for field in ("allocatable", "capacity"):
         found = _map(value, ("status", field), wrong)
@@ -93,26 +93,26 @@ def _allocatable(value: Any, wrong: list[tuple[Path, str]]) -> dict[str, int] | 
             try:
                 made[str(key)] = nano(quantity)
             except ValueError as problem:
-                wrong.append((("status", field, str(key)), str(problem)))
+                wrong.append((("status", field, str(key)), Cause("CC0314.quantity", {"error": str(problem)})))
         return made
     return None
 
 
-def _taints(value: Any, wrong: list[tuple[Path, str]]) -> Iterator[Taint]:
+def _taints(value: Any, wrong: list[tuple[Path, Cause]]) -> Iterator[Taint]:
     found = dig(value, ("spec", "taints"))
     if found is not None and not isinstance(found, list):
-        wrong.append((("spec", "taints"), "must be a list"))
+        wrong.append((("spec", "taints"), Cause("CC0314.list")))
         return
     for index, entry in enumerate(found or ()):
         taint = mapping(entry)
         key, mark, effect = taint.get("key"), taint.get("value") or "", taint.get("effect")
         path: Path = ("spec", "taints", index)
         if not isinstance(key, str) or not key:
-            wrong.append(((*path, "key"), "must be a string"))
+            wrong.append(((*path, "key"), Cause("CC0314.string")))
         elif not isinstance(mark, str):
-            wrong.append(((*path, "value"), "must be a string"))
+            wrong.append(((*path, "value"), Cause("CC0314.string")))
         elif not isinstance(effect, str) or effect not in EFFECTS:
-            wrong.append(((*path, "effect"), "must be NoSchedule, PreferNoSchedule or NoExecute"))
+            wrong.append(((*path, "effect"), Cause("CC0314.effect")))
         else:
             yield Taint(key, mark, effect)
 
@@ -125,8 +125,8 @@ def _handlers(value: Any) -> frozenset[str] | None:
     return frozenset(str(mapping(entry).get("name") or "") for entry in found)
 
 
-def _map(value: Any, path: Path, wrong: list[tuple[Path, str]]) -> dict[Any, Any]:
+def _map(value: Any, path: Path, wrong: list[tuple[Path, Cause]]) -> dict[Any, Any]:
     found = dig(value, path)
     if found is not None and not isinstance(found, dict):
-        wrong.append((path, "must be a map"))
+        wrong.append((path, Cause("CC0314.map")))
     return mapping(found)

@@ -1,7 +1,7 @@
-"""Place: which of the nodes at hand take each pod. For `plan` alone; a render knows no nodes.
+"""Find the nodes that can take each pod; used by `plan`, as a render knows no nodes.
 
-Rule of this file: it asks `placement.fit` about the pod as the render leaves it and as admission will, and says what
-follows. A pod that fits no node is an error: it would be Pending for ever.
+Rule of this file: the pod is that of the render, after RuntimeClass admission. A pod that fits no node is an error: it
+would stay Pending.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.findings import Finding, finding
 from krm_function.model.runtime_class import RuntimeClass, merge_node_selector, overhead_agrees
 from krm_function.model.workload import Workload, dig
-from krm_function.placement.fit import Fit, demand, verdicts
+from krm_function.placement.fit import Fit, all_fits, demand
 from krm_function.placement.nodes import Node
 from krm_function.record import NamedTuple
 
@@ -36,16 +36,16 @@ class Refusal(NamedTuple):
 
     def __str__(self) -> str:
         """`snp-1, snp-2: no label gpu, cordoned`."""
-        return f"{listed(self.nodes)}: {', '.join(self.reasons)}"
+        return f"{first_and_more(self.nodes)}: {', '.join(self.reasons)}"
 
 
 class Placement(NamedTuple):
     """Where one workload can run. requests: resource name -> nano units of one pod, overhead included.
 
-    refused: admission refuses the pod, so no node is asked. replicas: pods at a time, None for one on every node.
+    refused: admission refuses the pod, so no node is tried. replicas: pods at a time, None for one on every node.
     """
 
-    verdicts: tuple[Fit, ...] = ()
+    fits: tuple[Fit, ...] = ()
     requests: Mapping[str, int] = NOTHING
     replicas: int | None = 1
     refused: bool = False
@@ -53,29 +53,29 @@ class Placement(NamedTuple):
     @property
     def fitting(self) -> tuple[str, ...]:
         """The names of the nodes that take the pod."""
-        return tuple(one.node for one in self.verdicts if not one.reasons)
+        return tuple(one.node for one in self.fits if not one.reasons)
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
         """The other nodes and their reasons, the closest first."""
-        return grouped(self.verdicts)
+        return grouped(self.fits)
 
 
 class Placed(NamedTuple):
-    """A placement and what there is to say about it."""
+    """A placement and the findings about it."""
 
     placement: Placement
     findings: tuple[Finding, ...] = ()
 
 
 def place(workload: Workload, cls: RuntimeClass | None, nodes: Sequence[Node]) -> Placed:
-    """Ask every node (there must be one) about the pods of one workload. cls: None when its class is not known."""
+    """Find the nodes for the pods of one workload; there must be a node. cls: None when its class is not known."""
     spec = workload.pod_spec
     wanted = demand(workload.ref.kind, spec, cls)
     replicas = replicas_of(workload)
     if cls is not None and (merge_node_selector(spec, cls).conflicts or not overhead_agrees(spec, cls)):
         return Placed(Placement((), wanted.requests, replicas, refused=True))  # CC0304 and CC0305 say so
-    placement = Placement(verdicts(wanted, nodes), wanted.requests, replicas)
+    placement = Placement(all_fits(wanted, nodes), wanted.requests, replicas)
     return Placed(placement, tuple(_findings(workload, cls, placement, nodes)))
 
 
@@ -107,16 +107,16 @@ def _findings(
         reasons = ", ".join(closest.reasons)
         return [finding("CC0311", ref, path, count=count, node=closest.nodes[0], reasons=reasons)]
     findings = []
-    rooms = [one.room for one in placement.verdicts if one.node in fitting]
-    if placement.replicas is not None and None not in rooms:
-        room = sum(filter(None, rooms))
-        if room < placement.replicas:
-            findings.append(finding("CC0312", ref, path, replicas=placement.replicas, room=room))
+    capacities = [one.capacity for one in placement.fits if one.node in fitting]
+    if placement.replicas is not None and None not in capacities:
+        capacity = sum(filter(None, capacities))
+        if capacity < placement.replicas:
+            findings.append(finding("CC0312", ref, path, replicas=placement.replicas, room=capacity))
     if cls is not None:
         without = [node.name for node in nodes if node.name in fitting and not _has_handler(node, cls)]
         if without:
             handler = (*path, "runtimeClassName")
-            findings.append(finding("CC0313", ref, handler, handler=cls.handler, nodes=listed(without)))
+            findings.append(finding("CC0313", ref, handler, handler=cls.handler, nodes=first_and_more(without)))
     return findings
 
 
@@ -134,7 +134,7 @@ def grouped(given: Sequence[Fit]) -> tuple[Refusal, ...]:
     return tuple(sorted(refusals, key=lambda one: (len(one.reasons), -len(one.nodes), one.nodes)))
 
 
-def listed(words: Sequence[str]) -> str:
+def first_and_more(words: Sequence[str]) -> str:
     """`a, b and 3 more`."""
     if len(words) <= NAMED + 1:
         return ", ".join(words)

@@ -1,8 +1,8 @@
-"""What a pod asks of its node: resource requests, as the scheduler adds them up.
+"""The resource requests of a pod, added up as the scheduler does.
 
 Rule of this file: amounts are integers in nano units (model.quantity), and the rules are those of Kubernetes'
 component-helpers (resource.PodRequests) and of the API server's defaults. A quantity that cannot be read counts as 0:
-what is wrong with it, the stages say.
+the stages report it.
 """
 
 from collections.abc import Mapping

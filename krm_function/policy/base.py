@@ -1,4 +1,4 @@
-"""The initdata to which a policy is added: what stands in the pod's annotation, and the files of the configuration.
+"""Build the initdata that a policy is added to, from the pod's annotation and the files of the configuration.
 
 Rule of this file: the configuration names every file that a guest is sealed with. The annotation may hold the same
 files, for tools that read them there; a file of it that the configuration does not have, or has with another text, is
@@ -13,14 +13,14 @@ from krm_function.policy.initdata import VERSION, Initdata, decode_toml, from_an
 
 
 def base_initdata(workload: Workload, files: Mapping[str, str]) -> tuple[Initdata | None, list[Finding]]:
-    """The initdata of a pod but for its policy; None and why not (CC0610, CC0613, CC0621).
+    """Return the initdata of a pod without its policy, or None and the findings (CC0610, CC0613, CC0621).
 
     files: file name -> text, from `spec.policy.initdata`.
 
-        annotation   configuration   enters
+        annotation   configuration   in the initdata
         text         none            nothing: CC0621, policies included
         none         text            the configuration's
-        text         the same        it
+        text         the same        that text
         text         another         nothing: CC0613
     """
     value = workload.annotations.get(INITDATA)
@@ -28,12 +28,11 @@ def base_initdata(workload: Workload, files: Mapping[str, str]) -> tuple[Initdat
     if value is not None:
         try:
             base = decode_toml(from_annotation(value if isinstance(value, str) else ""))
-            if base.algorithm != "sha256":
-                # a manifest names policies by 64 hex digits
-                raise ValueError(f"its algorithm is {base.algorithm}, Contrast needs sha256")  # noqa: TRY301
         except ValueError as wrong:
             return None, [unreadable(workload, wrong)]
     path = (*workload.metadata_path, "annotations", INITDATA)
+    if base.algorithm != "sha256":  # a manifest names policies by 64 hex digits
+        return None, [finding("CC0610.algorithm", workload.ref, path, key=INITDATA, algorithm=base.algorithm)]
     wrong_files = [
         finding("CC0613", workload.ref, path, name=name)
         if name in files
@@ -45,6 +44,6 @@ def base_initdata(workload: Workload, files: Mapping[str, str]) -> tuple[Initdat
 
 
 def unreadable(workload: Workload, problem: ValueError) -> Finding:
-    """CC0610: why the annotation of a pod cannot be read."""
+    """Make the finding CC0610: why the initdata annotation of a pod cannot be read."""
     path = (*workload.metadata_path, "annotations", INITDATA)
-    return finding("CC0610", workload.ref, path, key=INITDATA, problem=str(problem))
+    return finding("CC0610.content", workload.ref, path, key=INITDATA, error=str(problem))

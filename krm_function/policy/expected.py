@@ -1,26 +1,26 @@
-"""Do policy_data belong to the rules that they are sealed with?
+"""Check that policy_data fit the rules they are sealed with, and the pod.
 
 Rules count what the data list. With rules that count images, data without image storages refuse every request; with
-rules that do not, data with them do. Either way a pod would be sealed that can never start.
+rules that do not, data with them do. Either way the sealed pod could never start.
 
-Rule of this file: pure; whoever made the data, our generator or a genpolicy, they are looked at in the same way.
+Rule of this file: pure; data of the native generator and of genpolicy are checked in the same way.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.findings import Finding, finding
+from krm_function.findings import Cause, Finding, finding
 from krm_function.model.profiles import CONTRAST, KATA, PROFILES, Profile
 from krm_function.model.workload import Workload, dig, mapping, maps
-from krm_function.policy.image_storage import DRIVER, SANDBOX, digest, images, is_bound, misshapen
+from krm_function.policy.image_storage import DRIVER, SANDBOX, digest_suffix, images, is_bound, misshapen
 
 NAME = "io.kubernetes.cri.container-name"
 TYPE = "io.kubernetes.cri.container-type"
 MEMBERS = ("common", "sandbox", "request_defaults", "devices", "cluster_config")  # beside the containers
 
 
-def mismatch(data: Mapping[str, Any], profile: Profile) -> str:
-    """What policy data lack, or have too much of, for the rules of a profile: one sentence, "" if they fit.
+def mismatch(data: Mapping[str, Any], profile: Profile) -> Cause | None:
+    """Return why policy data do not fit the rules of a profile: CC0618 with a variant, None if they do.
 
     profile        each container, the sandbox first
     binds images   exactly one image storage: of the sandbox `pause`, else a reference with a digest
@@ -28,73 +28,75 @@ def mismatch(data: Mapping[str, Any], profile: Profile) -> str:
     """
     entries = data.get("containers")
     if not isinstance(entries, list) or not entries:
-        return "there are no containers"
+        return Cause("CC0618.containers")
     for index, entry in enumerate(entries):
         sandbox = index == 0
-        problem = _problem(mapping(entry).get("storages"), profile, sandbox=sandbox)
-        if problem:
-            who = "the sandbox" if sandbox else f"container {_name(entry, index)}"
-            return f"{who} {problem}"
-    return ""
+        name = "the sandbox" if sandbox else f"container {_name(entry, index)}"
+        cause = _problem(mapping(entry).get("storages"), profile, name, sandbox=sandbox)
+        if cause:
+            return cause
+    return None
 
 
 def profile_of_data(data: Mapping[str, Any]) -> Profile:
-    """The profile that policy data name; of data that name none, the one for nodes that have such images, or not."""
+    """Return the profile that policy data name; if none, CONTRAST for data with image storages, else KATA."""
     named = next((one for one in PROFILES.values() if one.name == data.get("profile")), None)
     bound = any(images(entry.get("storages")) for entry in maps(data.get("containers")))
     return named or (CONTRAST if bound else KATA)
 
 
-def unfit(workload: Workload, data: Mapping[str, Any], profile: Profile) -> tuple[Finding, ...]:
-    """CC0618, if the policy data of a workload do not belong to the rules of a profile."""
-    problem = mismatch(data, profile) or _foreign(workload, data, profile)
-    if not problem:
+def mismatch_findings(workload: Workload, data: Mapping[str, Any], profile: Profile) -> tuple[Finding, ...]:
+    """Return CC0618 if the policy data of a workload do not fit the rules of a profile, or are of another pod."""
+    cause = mismatch(data, profile) or _foreign(workload, data, profile)
+    if not cause:
         return ()
     others = [one.name for one in PROFILES.values() if one.binds_images != profile.binds_images and not one.narrowed]
     maker = "Contrast's genpolicy, and images with digests" if profile.binds_images else "the genpolicy of Kata"
-    remedy = f"use {maker}, or set policy.profile: {' or '.join(others)} and use rules for it"
-    where = (workload.ref, workload.spec_path)
-    return (finding("CC0618", *where, profile=profile.name, problem=problem, remedy=remedy),)
+    values = {"profile": profile.name, "maker": maker, "others": " or ".join(others), **cause.values}
+    return (finding(cause.code, workload.ref, workload.spec_path, **values),)
 
 
-def _foreign(workload: Workload, data: Mapping[str, Any], profile: Profile) -> str:
-    """Whether the data are those of another pod, or of none: one sentence, "" if they are this pod's."""
+def _foreign(workload: Workload, data: Mapping[str, Any], profile: Profile) -> Cause | None:
+    """Return why the data are not those of this pod: CC0618 with a variant, None if they are."""
     for member in MEMBERS:
         if not isinstance(data.get(member), dict):
-            return f"there is no {member}"
+            return Cause("CC0618.member", {"member": member})
     entries = [mapping(dig(entry, ("OCI", "Annotations"))) for entry in maps(data["containers"])]
-    if [notes.get(TYPE) for notes in entries] != ["sandbox", *("container" for _ in entries[1:])]:
-        return "the first container, and it alone, has to be the sandbox"
+    if [one.get(TYPE) for one in entries] != ["sandbox", *("container" for _ in entries[1:])]:
+        return Cause("CC0618.sandbox")
     of_the_pod = {str(one.get("name")): one.get("image") for one in (*workload.init_containers, *workload.containers)}
-    names = [notes.get(NAME) for notes in entries[1:]]
+    names = [one.get(NAME) for one in entries[1:]]
     if sorted(map(str, names)) != sorted(of_the_pod):
-        return "the containers are not those of the pod"
+        return Cause("CC0618.names")
     for name, entry in zip(names, data["containers"][1:], strict=True):
-        if profile.binds_images and digest(_source(entry)) != digest(str(of_the_pod[str(name)])):
-            return f"container {name} has another image than in the pod"
-    return ""
+        if profile.binds_images and digest_suffix(_source(entry)) != digest_suffix(str(of_the_pod[str(name)])):
+            return Cause("CC0618.image", {"container": name})
+    return None
 
 
 def _source(entry: Mapping[str, Any]) -> str:
-    """The image of a container, which `mismatch` has found to have just one."""
+    """Return the image of a container that has exactly one image storage, as `mismatch` has checked."""
     return next(str(storage["source"]) for storage in entry["storages"] if storage["driver"] == DRIVER)
 
 
-def _problem(storages: Any, profile: Profile, *, sandbox: bool) -> str:
-    """What is wrong with one container's storages."""
+def _problem(storages: Any, profile: Profile, name: str, *, sandbox: bool) -> Cause | None:
+    """Return what is wrong with the storages of one container, None if nothing. name: its name in the message."""
+    values = {"container": name}
     if not isinstance(storages, list):
-        return "has no list of storages"
+        return Cause("CC0618.storages", values)
     found = images(storages)
     if not profile.binds_images:
-        return "has an image storage, which these rules do not know" if found else ""
-    if len(found) != 1:
-        return f"has {len(found) or 'no'} image storage{'s' if len(found) > 1 else ''} instead of one"
+        return Cause("CC0618.known-storage", values) if found else None
+    if not found:
+        return Cause("CC0618.no-storage", values)
+    if len(found) > 1:
+        return Cause("CC0618.more-storages", {**values, "count": len(found)})
     member = misshapen(found[0])
     if member:
-        return f"has an image storage whose {member} is not what a node sends"
+        return Cause("CC0618.storage", {**values, "member": member})
     if not is_bound(found[0], sandbox=sandbox):
-        return f"has another image than {SANDBOX}" if sandbox else "has an image without a digest"
-    return ""
+        return Cause("CC0618.sandbox-image", {"image": SANDBOX}) if sandbox else Cause("CC0618.digest", values)
+    return None
 
 
 def _name(entry: Any, index: int) -> str:

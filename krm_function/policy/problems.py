@@ -1,17 +1,17 @@
-"""A located finding about one field of a pod spec.
+"""Make a located finding about one field of a pod spec.
 
-Rule of this file: a path starts at the root of the document, the field's name at the pod spec, as Kubernetes writes it.
+Rule of this file: paths start at the root of the document, names of fields at the pod spec, as Kubernetes writes them.
 """
+
+from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.policy.pod_metadata import PodMetadata
 
 
-def problem(pod: PodMetadata, here: Path, what: str, remedy: str, *, of: str = "") -> Finding:
-    """CC0604: `here` (from the pod spec) is `what`; of: what to call it instead of its path."""
-    return finding("CC0604", pod.ref, pod.spec_path + here, field=of or dotted(here), problem=what, remedy=remedy)
+def problem(pod: PodMetadata, here: Path, code: str, *, of: str = "", **values: Any) -> Finding:
+    """Make the finding about `here`, a path from the pod spec.
 
-
-def uncovered(pod: PodMetadata, here: Path, detail: str = "") -> Finding:
-    """CC0601: nothing is generated for `here` yet."""
-    return finding("CC0601", pod.ref, pod.spec_path + here, field=f"{dotted(here)}{detail}")
+    code: CC0604 or CC0601 with a variant. of: a name of the field, in place of its path.
+    """
+    return finding(code, pod.ref, pod.spec_path + here, field=of or dotted(here), **values)

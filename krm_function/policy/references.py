@@ -1,6 +1,6 @@
-"""ConfigMaps and Secrets of the same render, by name: where env values come from.
+"""Index the ConfigMaps and Secrets of a render by name, for env values.
 
-Rule of this file: a value that was found is handed to the generator and nowhere else; no finding ever holds one.
+Rule of this file: values are passed to the generator and nowhere else; no finding ever holds one.
 """
 
 from binascii import Error, a2b_base64
@@ -11,14 +11,20 @@ PREVIOUS_NAMES = "internal.config.kubernetes.io/previousNames"
 
 
 class Undecodable(ValueError):
-    """A Secret's data that is no base64 of UTF-8. The message names the key, never the value."""
+    """Data of a ConfigMap or Secret that are not text. code: CC0604 with a variant; key: of the data, never a value."""
+
+    def __init__(self, code: str, key: str) -> None:
+        """Store the code and the key."""
+        super().__init__(code)
+        self.code = code
+        self.key = key
 
 
 class References:
-    """The ConfigMaps and Secrets among some objects. Other objects may be given and are left out.
+    """The ConfigMaps and Secrets among some objects; other objects are ignored.
 
-    A name is looked up in the workload's namespace first. Only when one of the two sides has no namespace (kustomize
-    sets it later, kubectl from its context) a name is enough, and then it must be unique.
+    A name is looked up in the workload's namespace first. If one of the two has no namespace (kustomize sets it
+    later, kubectl from its context), the name is enough, and must be unique.
     """
 
     __slots__ = ("_aliases", "_names")
@@ -42,7 +48,7 @@ class References:
                 self._aliases.setdefault((kind, name), []).append(entry)
 
     def find(self, kind: str, namespace: str, name: str) -> dict[str, str] | None:
-        """The pairs of a ConfigMap or Secret, sorted by key; None if there is none or it is not clear which.
+        """Return the pairs of a ConfigMap or Secret, sorted by key; None if there is none or more than one candidate.
 
         Raises Undecodable.
         """
@@ -59,7 +65,7 @@ class References:
 
 
 def _pairs(value: Mapping[str, Any]) -> dict[str, str]:
-    """Data as text. A ConfigMap's binaryData has no place in an environment."""
+    """Return the data as text, without a ConfigMap's binaryData, which cannot be in an environment."""
     data = value.get("data")
     pairs = {str(key): entry for key, entry in data.items()} if isinstance(data, Mapping) else {}
     if value["kind"] == "Secret":
@@ -71,7 +77,7 @@ def _pairs(value: Mapping[str, Any]) -> dict[str, str]:
         if entry is None:
             pairs[key] = ""
         elif not isinstance(entry, str):
-            raise Undecodable(f"key {key} is no string")
+            raise Undecodable("CC0604.data-type", key)
     return dict(sorted(pairs.items()))
 
 
@@ -79,10 +85,10 @@ def _decoded(key: str, value: Any) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise Undecodable(f"key {key} is no string")
+        raise Undecodable("CC0604.data-type", key)
     try:
         # Go's decoder skips line breaks and nothing else
         return a2b_base64(value.replace("\n", "").replace("\r", ""), strict_mode=True).decode() if value else ""
     except (Error, UnicodeError):
         pass
-    raise Undecodable(f"key {key} is no base64 of UTF-8 text")
+    raise Undecodable("CC0604.data-base64", key)

@@ -1,4 +1,4 @@
-"""A ContrastRelease out of a Contrast release's own files.
+"""Make a ContrastRelease out of the files of a Contrast release.
 
 Rule of this package: bytes and texts in, facts, findings and a text out; it opens no file. A fact is never guessed, and
 never taken from two releases.

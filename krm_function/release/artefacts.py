@@ -1,4 +1,4 @@
-"""Which of a release's files this is, told by what is in it and never by its name.
+"""Classify a release file by content, never by file name.
 
 Rule of this file: a file that is none of them is an error, since a release without it would be another release.
 
@@ -11,7 +11,7 @@ Rule of this file: a file that is none of them is an error, since a release with
 """
 
 from krm_function.api import is_config
-from krm_function.api.json_text import load
+from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, finding
 from krm_function.manifest import ManifestError, decode
 from krm_function.model.located import yaml_finding
@@ -29,7 +29,7 @@ BLANK = " \t\r\n"
 
 
 def facts_of(data: bytes, file: str, vcpus: int = 0) -> Facts:
-    """Everything one file tells. vcpus: of the pods that a manifest was made for, 0 when nobody said."""
+    """The facts of one file. vcpus: of the pods that a manifest was made for, 0 if not given."""
     try:
         text = decode_text(data).text
     except YamlError as problem:
@@ -43,18 +43,18 @@ def facts_of(data: bytes, file: str, vcpus: int = 0) -> Facts:
 
 def _json(data: bytes, text: str, file: str, vcpus: int) -> Facts:
     try:
-        value = load(text)
+        value = load_object(text)
     except (ValueError, RecursionError) as problem:
-        said = str(problem) if isinstance(problem, ValueError) else "is nested too deeply"
-        return _unknown(file, said)
+        code = "CC1304.json" if isinstance(problem, ValueError) else "CC1304.depth"
+        return _unknown(code, file, error=str(problem))
     if is_by_handler(value):
         return handler_facts(value, file)
     try:
         manifest = decode(data)
     except ManifestError as problem:
-        return _unknown(file, str(problem), problem.line)
+        return _unknown("CC1304.json", file, problem.line, error=str(problem))
     if "ReferenceValues" not in manifest:
-        return _unknown(file, "a JSON object that is neither a manifest.json nor the CLI's reference values")
+        return _unknown("CC1304.object", file)
     return manifest_facts(manifest, file, vcpus)
 
 
@@ -73,19 +73,19 @@ def _yaml(text: str, file: str) -> Facts:
             facts += told.facts if told else ()
             findings += told.findings if told else ()
     if not known:
-        return _unknown(file, "no runtime class of Contrast, no coordinator and no image replacements in it")
+        return _unknown("CC1304.nothing", file)
     return Facts(tuple(facts), tuple(findings))
 
 
 def _object(value: dict[str, object], file: str, line: int) -> Facts | None:
-    """What one object tells; None when it tells nothing."""
+    """The facts of one object; None if it is of no known form."""
     kind = value.get("kind")
     if kind == "ContrastRelease" and is_config(str(value.get("apiVersion", ""))):
-        return _unknown(file, "a ContrastRelease already; to update one, name it with -o", line)
+        return _unknown("CC1304.release", file, line)
     if kind in {"RuntimeClass", "DaemonSet"}:
         return runtime_facts(value, file, line)
     return coordinator_facts(value, file, line) if is_coordinator(value) else None
 
 
-def _unknown(file: str, problem: str, line: int = 0) -> Facts:
-    return Facts(findings=(finding("CC1304", file=file, line=line, problem=problem),))
+def _unknown(code: str, file: str, line: int = 0, error: str = "") -> Facts:
+    return Facts(findings=(finding(code, file=file, line=line, error=error),))

@@ -1,7 +1,7 @@
-"""Facts of several files, and of the ContrastRelease that is there, as one release.
+"""Combine the facts of several files and of an existing ContrastRelease into one release.
 
-Rule of this file: a contradiction is an error, never a choice. A release's facts never change, so what is there holds
-against the files too; only a release of another version takes its place, and then as a whole.
+Rule of this file: a contradiction is an error, never a choice. A release's facts never change, so an existing one must
+agree with the files; only a release of another version replaces it, and then as a whole.
 
     the file there says    the files say      the result
     nothing                x                  x
@@ -19,14 +19,14 @@ from krm_function.api.release_profile import profile_of_version
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.image import CONTRAST
 from krm_function.record import NamedTuple
-from krm_function.release.facts import MEASURED, NO_VERSION, POLICY_PROFILE, Fact, same
+from krm_function.release.facts import MEASURED, NO_VERSION, POLICY_PROFILE, Fact, same_fact
 
 ON_THE_COMMAND_LINE = "--release"
 MEASUREMENTS = frozenset(name for names in MEASURED.values() for name in names) - {"APEIP"}
 
 
 class Combined(NamedTuple):
-    """One release. facts: what is known now, by path. before: the version that was there, "" for none."""
+    """One release. facts: by path. before: the version of the existing release, "" for none."""
 
     facts: Mapping[Path, Fact]
     version: str
@@ -35,7 +35,7 @@ class Combined(NamedTuple):
 
 
 def combine(told: Iterable[Fact], there: Iterable[Fact] = (), version: str = "") -> Combined:
-    """Make one release of what the files tell and what is there. version: as the command line says, or ""."""
+    """Combine the facts of the files and of the existing release. version: of the command line, or ""."""
     findings: list[Finding] = []
     said = [Fact(("version",), version, ON_THE_COMMAND_LINE)] if version else []
     new = _once([*said, *told], findings)
@@ -72,15 +72,15 @@ def _once(told: Iterable[Fact], findings: list[Finding]) -> dict[Path, Fact]:
         other = made.get(fact.path)
         if other is None or (other.weak and not fact.weak):
             made[fact.path] = fact
-        elif not fact.weak and not same(fact.value, other.value):
+        elif not fact.weak and not same_fact(fact.value, other.value):
             findings.append(_contradiction(other, fact))
     return made
 
 
 def _added(old: Mapping[Path, Fact], new: Mapping[Path, Fact], findings: list[Finding]) -> dict[Path, Fact]:
-    """What is there, and what it lacks."""
+    """The existing facts, and those that are new."""
     for path, fact in new.items():
-        if path in old and not fact.weak and not same(fact.value, old[path].value):
+        if path in old and not fact.weak and not same_fact(fact.value, old[path].value):
             findings.append(_contradiction(old[path], fact))
     return {**new, **old}
 
@@ -100,7 +100,7 @@ def _contradiction(one: Fact, other: Fact) -> Finding:
 
 
 def _short(value: object) -> str:
-    """A value for a sentence: measurements by their first digits."""
+    """A value as short text: measurements by their first digits."""
     text = str(value) if isinstance(value, str) else ", ".join(f"{k}: {v}" for k, v in sorted(_items(value)))
     return text if len(text) <= 64 else f"{text[:12]}…"
 
@@ -110,21 +110,21 @@ def _items(value: object) -> list[tuple[str, str]]:
 
 
 def _left_over(old: Mapping[Path, Fact], new: Mapping[Path, Fact], before: str, now: str) -> list[Finding]:
-    """What the other release left, and what it has in common with this one although it must not."""
+    """Facts that only the other release has, and those that both have although they must differ."""
     findings: list[Finding] = []
     groups = {_group(fact): fact for path, fact in old.items() if path not in new and _is_of_the_release(fact)}
     for field, fact in groups.items():
         found = finding("CC1306", field=field, before=before, now=now, file=fact.file, line=fact.line)
         findings.append(found)
     for path, fact in new.items():
-        if fact.path[-1] in MEASUREMENTS and path in old and same(fact.value, old[path].value):
+        if fact.path[-1] in MEASUREMENTS and path in old and same_fact(fact.value, old[path].value):
             found = finding("CC1308", field=fact.field, before=before, now=now, file=fact.file, line=fact.line)
             findings.append(found)
     return findings
 
 
 def _group(fact: Fact) -> str:
-    """What to name: a platform's reference values or its RTMR0 table as a whole, else the fact itself."""
+    """The name to report: a platform's reference values or its RTMR0 table as a whole, else the fact itself."""
     if fact.path[0] != "platforms" or fact.path[2] in {"handler", "overhead"}:
         return fact.field
     what = "rtmr0ByVCPU" if fact.path[2] == "rtmr0ByVCPU" else "referenceValues"
@@ -132,26 +132,24 @@ def _group(fact: Fact) -> str:
 
 
 def _is_of_the_release(fact: Fact) -> bool:
-    """Whether a fact dies with its release: all but images of somebody else."""
+    """Whether a fact belongs to one release only: all but images of other publishers."""
     return fact.path[0] != "images" or str(fact.path[1]).startswith(f"{CONTRAST}/")
 
 
 def _with_handlers(facts: Mapping[Path, Fact]) -> tuple[dict[Path, Fact], list[Finding]]:
-    """The facts without those of platforms of which no handler is known: they cannot be used."""
+    """The facts without those of platforms whose handler is unknown, as they cannot be used."""
     named = {path[1] for path in facts if path[0] == "platforms" and path[2] == "handler"}
     kept = {path: fact for path, fact in facts.items() if path[0] != "platforms" or path[1] in named}
     lost: dict[str, Fact] = {str(path[1]): fact for path, fact in facts.items() if path not in kept}
     findings = [
-        finding(
-            "CC1305", file=fact.file, what=f"platform {name}", why=f"no runtime-{name}.yml says what its handler is"
-        )
+        finding("CC1305.handler", file=fact.file, what=f"platform {name}", platform=name)
         for name, fact in sorted(lost.items())
     ]
     return kept, findings
 
 
 def _one_suffix(facts: Mapping[Path, Fact]) -> list[Finding]:
-    """All handlers of a release end alike (contrast.md 5.7)."""
+    """Find handlers that do not end alike, as all of a release do (docs/facts/contrast.md#runtime-class-names)."""
     handlers = [fact for path, fact in facts.items() if path[-1] == "handler"]
     first = next(iter(handlers), None)
     return [

@@ -1,6 +1,6 @@
 """coordinator.yml: the image of the coordinator, and the release by its tag.
 
-Rule of this file: only a pinned image is a fact. Source: contrast.md 8.3.
+Rule of this file: only a pinned image is a fact. Source: docs/facts/contrast.md#coordinator-file.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ def is_coordinator(value: dict[str, Any]) -> bool:
 
 
 def coordinator_facts(value: dict[str, Any], file: str, line: int) -> Facts:
-    """What the StatefulSet tells."""
+    """The facts of the StatefulSet."""
     containers = maps(dig(value, ("spec", "template", "spec", "containers")))
     images = [entry.get("image") for entry in containers if entry.get("name") == COORDINATOR]
     facts = list(version_facts(images, file, line))

@@ -1,7 +1,6 @@
 """One fact about a release, and where it stands.
 
-Rule of this file: a path says what the fact is about, so that two files that tell the same thing can be held against
-each other.
+Rule of this file: a path says what the fact is about, so that the same fact of two files can be compared.
 
     path                                            value
     version                                         "v1.25.0"
@@ -19,20 +18,22 @@ from typing import Any
 
 from krm_function.api.kinds import NO_VERSION
 from krm_function.findings import Finding, Path
-from krm_function.manifest.fields import SNP, TDX
+from krm_function.manifest import fields as manifest
 from krm_function.record import NamedTuple
 
-__all__ = ["MEASURED", "NO_VERSION", "POLICY_PROFILE", "Fact", "Facts", "same"]
+__all__ = ["MEASURED", "NO_VERSION", "POLICY_PROFILE", "Fact", "Facts", "same_fact"]
 
 POLICY_PROFILE: Path = ("policyProfile",)
 MEASURED = {
-    tee: tuple(field.name for field in shape.fields if field.measured and field.name != "Rtmr0Alternatives")
-    for tee, shape in (("snp", SNP), ("tdx", TDX))
+    tee: tuple(
+        name for name, field in entry.fields.items() if manifest.MEASURED in field.marks and name != "Rtmr0Alternatives"
+    )
+    for tee, entry in manifest.ENTRIES.items()
 }
 
 
 class Fact(NamedTuple):
-    """weak: it depends on more than the release, and stands back behind any other source."""
+    """One fact. weak: it depends on more than the release, so any other source is preferred."""
 
     path: Path
     value: Any
@@ -42,18 +43,18 @@ class Fact(NamedTuple):
 
     @property
     def field(self) -> str:
-        """The path for people: `platforms.metal-qemu-snp.handler`, `platforms.metal-qemu-snp.Milan.APEIP`."""
+        """The path as text: `platforms.metal-qemu-snp.handler`, `platforms.metal-qemu-snp.Milan.APEIP`."""
         names = [str(part) for part in self.path if part not in {"snp", "tdx", ""}]
         return ".".join(names)
 
 
 class Facts(NamedTuple):
-    """What one file tells."""
+    """The facts of one file."""
 
     facts: tuple[Fact, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
-def same(one: Any, two: Any) -> bool:
-    """Whether two values of a fact are one: hex digits in any letter case."""
+def same_fact(one: Any, two: Any) -> bool:
+    """Whether two values of a fact are equal; hex digits in any letter case."""
     return one.casefold() == two.casefold() if isinstance(one, str) and isinstance(two, str) else bool(one == two)

@@ -1,14 +1,14 @@
 """Measurements: the reference values of a manifest.json, or those that Contrast's CLI carries.
 
 Rule of this file: only what a release measures is taken; what an operator fills in belongs to the ContrastGenerate.
-Sources: contrast.md 7.1 (manifest), 7.4 (the CLI's own values, an object by handler), 5.11 (RTMR0).
+Sources: docs/facts/contrast-manifest.md#manifest, docs/facts/contrast-manifest.md#release-measurements (an object by
+handler), docs/facts/contrast-manifest.md#rtmr0.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Finding, finding
-from krm_function.manifest.fields import TDX_MULTI_VCPU
 from krm_function.model.platforms import PLATFORMS, Platform, is_placeholder, parse_runtime_class
 from krm_function.model.workload import mapping, maps
 from krm_function.record import NamedTuple
@@ -18,7 +18,7 @@ MARKERS = {platform.marker: platform for platform in PLATFORMS.values()}
 OPERATORS = {"snp": ("MinimumTCB", "AllowedChipIDs", "MinimumMitigationVector"), "tdx": ("MrSeam", "AllowedPIIDs")}
 
 
-class Entry(NamedTuple):
+class MeasuredEntry(NamedTuple):
     """One entry of `snp` or `tdx`; field: its name for people."""
 
     platform: Platform
@@ -34,14 +34,14 @@ def is_by_handler(value: Mapping[str, Any]) -> bool:
 
 
 def handler_facts(value: Mapping[str, Any], file: str) -> Facts:
-    """What the CLI's reference values tell."""
+    """The facts of the CLI's reference values."""
     facts: list[Fact] = []
     for handler, values in value.items():
         platform = parse_runtime_class(handler)
         if isinstance(platform, Platform):
             facts.append(Fact(("platforms", platform.name, "handler"), handler, file))
             for entry in maps(mapping(values).get(platform.tee)):
-                made = Entry(platform, _product(entry), entry, handler)
+                made = MeasuredEntry(platform, _product(entry), entry, handler)
                 facts += _measured(made, file, first_rtmr_is_weak=False)
             for count, digest in mapping(mapping(values).get("rtmr0ByVCPU")).items():
                 facts.append(Fact(("platforms", platform.name, "rtmr0ByVCPU", count), digest, file))
@@ -49,11 +49,11 @@ def handler_facts(value: Mapping[str, Any], file: str) -> Facts:
 
 
 def manifest_facts(manifest: Mapping[str, Any], file: str, vcpus: int) -> Facts:
-    """What a manifest tells. vcpus: of all the TDX pods it was made for, which makes its RTMR0 a fact; else 0."""
+    """The facts of a manifest. vcpus: of all the TDX pods it was made for, which makes its RTMR0 a fact; else 0."""
     findings: list[Finding] = []
     entries = list(_entries(manifest, file, findings))
     facts = [fact for entry in entries for fact in _measured(entry, file, first_rtmr_is_weak=True)]
-    tdx = [entry for entry in entries if entry.platform.marker == TDX_MULTI_VCPU]
+    tdx = [entry for entry in entries if entry.platform.rtmr0_by_vcpus]
     if vcpus:
         facts += _rtmr0(tdx, file, vcpus, findings)
     filled = [
@@ -64,38 +64,32 @@ def manifest_facts(manifest: Mapping[str, Any], file: str, vcpus: int) -> Facts:
     ]
     if filled:
         fields = ", ".join(filled)
-        findings.append(
-            finding("CC1305", file=file, what=fields, why="an operator's values are not the release's")._replace(
-                hint="set them under spec.manifest.referenceValues of the ContrastGenerate"
-            )
-        )
+        findings.append(finding("CC1305.operator", file=file, what=fields))
     return Facts(tuple(facts), tuple(findings))
 
 
-def _entries(manifest: Mapping[str, Any], file: str, findings: list[Finding]) -> Iterator[Entry]:
+def _entries(manifest: Mapping[str, Any], file: str, findings: list[Finding]) -> Iterator[MeasuredEntry]:
     values = mapping(manifest["ReferenceValues"])
     for tee in MEASURED:
         for index, value in enumerate(maps(values.get(tee))):
             field, marker = f"{tee}[{index}]", value.get("Platform")
             platform = MARKERS.get(marker) if isinstance(marker, str) else None
             if platform is not None and platform.tee == tee:
-                yield Entry(platform, _product(value), value, field)
+                yield MeasuredEntry(platform, _product(value), value, field)
             elif marker:
-                why = "this platform is not supported"
-                findings.append(finding("CC1305", file=file, what=f"ReferenceValues.{field}", why=why))
+                findings.append(finding("CC1305.platform", file=file, what=f"ReferenceValues.{field}"))
             else:
-                problem = f"ReferenceValues.{field} does not say its Platform, as Contrast does since v1.17"
-                findings.append(finding("CC1304", file=file, problem=problem))
+                findings.append(finding("CC1304.platform", file=file, field=field))
 
 
-def _measured(entry: Entry, file: str, *, first_rtmr_is_weak: bool) -> list[Fact]:
+def _measured(entry: MeasuredEntry, file: str, *, first_rtmr_is_weak: bool) -> list[Fact]:
     """The measured values of one entry. A manifest's first RTMR is that of the pods it was made for."""
     tee, facts = entry.platform.tee, []
     place = ("platforms", entry.platform.name, tee, entry.product)
     for name in MEASURED[tee]:
         value = entry.value.get(name)
         if name == "Rtmrs" and isinstance(value, list):
-            weak = first_rtmr_is_weak and entry.platform.marker == TDX_MULTI_VCPU
+            weak = first_rtmr_is_weak and entry.platform.rtmr0_by_vcpus
             facts += [
                 Fact((*place, name, index), digest, file, weak=weak and index == 0)
                 for index, digest in enumerate(value)
@@ -105,14 +99,13 @@ def _measured(entry: Entry, file: str, *, first_rtmr_is_weak: bool) -> list[Fact
     return facts
 
 
-def _rtmr0(entries: list[Entry], file: str, vcpus: int, findings: list[Finding]) -> list[Fact]:
-    """RTMR0 of one number of vCPUs: a manifest tells it when it was made for pods of that size only."""
+def _rtmr0(entries: list[MeasuredEntry], file: str, vcpus: int, findings: list[Finding]) -> list[Fact]:
+    """RTMR0 of one vCPU count, if the manifest was made for pods of that size only."""
     sure = [entry for entry in entries if not entry.value.get("Rtmr0Alternatives")]
     rtmrs = [entry.value.get("Rtmrs") for entry in sure]
     if not entries or len(sure) < len(entries):
-        problem = "it has no entry for Metal-QEMU-TDX" if not entries else "it was made for pods of several sizes"
-        remedy = "give a manifest made for TDX pods of this one size"
-        findings.append(finding("CC0909", option="--vcpus", problem=problem, remedy=remedy, file=file))
+        code = "CC0909.sizes" if entries else "CC0909.no-tdx"
+        findings.append(finding(code, option="--vcpus", file=file))
         return []
     place = ("platforms", entries[0].platform.name, "rtmr0ByVCPU", str(vcpus))
     return [Fact(place, one[0], file) for one in rtmrs if isinstance(one, list) and one]

@@ -1,19 +1,17 @@
-"""What a release does not say, and where to find it.
+"""Warn about facts that a release lacks, and say where to find them.
 
-Rule of this file: it only warns. A render asks for what it needs and refuses to go on without, so a release may hold
-one platform of several.
+Rule of this file: warnings only. A render fails without a fact that it needs, so a release may hold one platform of
+several.
 """
 
 from collections.abc import Iterator
 
 from krm_function.api import Release
 from krm_function.findings import Finding, finding
-from krm_function.manifest.fields import TDX_MULTI_VCPU
 from krm_function.model.injected.initializer import INITIALIZER_IMAGE
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH_IMAGE
 from krm_function.model.platforms import PLATFORMS, Platform
 
-FROM_A_MANIFEST = "import a manifest.json that `contrast generate` made for this platform"
 NEEDED_IMAGES = (INITIALIZER_IMAGE, SERVICE_MESH_IMAGE)
 
 
@@ -24,28 +22,20 @@ def missing(release: Release) -> tuple[Finding, ...]:
 
 def _missing(release: Release) -> Iterator[Finding]:
     if not release.platforms:
-        yield _warning("any platform", "import the release's runtime-<platform>.yml")
+        yield finding("CC1307.platform")
     for name, facts in release.platforms.items():
         platform = PLATFORMS[name]
         if not facts.snp and not facts.tdx:
-            yield _warning(f"the reference values of platform {name}", FROM_A_MANIFEST)
+            yield finding("CC1307.reference-values", platform=name)
         for entry in facts.snp:
             if not entry.get("APEIP"):
-                what = f"APEIP of platform {name}, {entry['ProductName']}"
-                yield _warning(what, f"{FROM_A_MANIFEST}; without it only pods with one vCPU can be measured")
+                yield finding("CC1307.apeip", platform=name, product=entry["ProductName"])
         yield from _rtmr0(platform, bool(facts.rtmr0_by_vcpu))
     for image in NEEDED_IMAGES:
         if image not in release.images:
-            yield _warning(
-                f"the pinned image for {image}", "import the release's image replacements, or add it by hand"
-            )
+            yield finding("CC1307.image", image=image)
 
 
 def _rtmr0(platform: Platform, known: bool) -> Iterator[Finding]:
-    if platform.marker == TDX_MULTI_VCPU and not known:
-        remedy = "import a manifest.json made for pods with N vCPUs with --vcpus N, once for each N in use"
-        yield _warning(f"RTMR0 of platform {platform.name} by number of vCPUs", remedy)
-
-
-def _warning(what: str, remedy: str) -> Finding:
-    return finding("CC1307", what=what, remedy=remedy)
+    if platform.rtmr0_by_vcpus and not known:
+        yield finding("CC1307.rtmr0", platform=platform.name)

@@ -1,6 +1,8 @@
-"""Image replacements: lines `image = replacement`, as Contrast reads them (contrast.md 5.6).
+"""Image replacements: lines `image = replacement`, as Contrast reads them.
 
-Rule of this file: the grammar is Contrast's; that a replacement has to be pinned is ours. A later line wins.
+Source: docs/facts/contrast.md#image-replacements.
+
+Rule of this file: the grammar is Contrast's; in addition, a replacement must be pinned. A later line wins.
 """
 
 import re
@@ -16,16 +18,16 @@ LINE = re.compile(r"[ \t]*([^\s=]+)[ \t]*=[ \t]*(\S+)[ \t]*")
 
 
 class Replacement(NamedTuple):
-    """One line, counted from 1. problem: why it cannot be used, or ""."""
+    """One line, counted from 1. usable: whether it is `image = replacement`, and the replacement is pinned."""
 
     line: int
     image: str
     pinned: str
-    problem: str = ""
+    usable: bool = True
 
 
 def replacements(text: str) -> Iterator[Replacement]:
-    """Every line that says something."""
+    """Every line that is no comment."""
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -33,23 +35,23 @@ def replacements(text: str) -> Iterator[Replacement]:
         image, pinned = match.groups() if match else ("", "")
         parsed = parse_image(pinned)
         usable = match is not None and isinstance(parsed, Image) and parsed.pinned
-        yield Replacement(number, image, pinned, "" if usable else "not `image = replacement@sha256:<digest>`")
+        yield Replacement(number, image, pinned, usable)
 
 
 def looks_like_replacements(text: str) -> bool:
-    """Whether the first line that says something is such a line; no YAML of a release begins like one."""
+    """Whether the first line that is no comment has this form; no YAML file of a release begins so."""
     first = next(replacements(text), None)
     return first is not None and bool(first.image)
 
 
 def replacement_facts(text: str, file: str) -> Facts:
-    """What an image-replacements file tells: images, and the release by the tags of Contrast's own."""
+    """The facts of an image-replacements file: images, and the release by the tags of Contrast's own."""
     facts: dict[str, Fact] = {}
     findings: list[Finding] = []
     versions: list[Fact] = []
     for entry in replacements(text):
-        if entry.problem:
-            findings.append(finding("CC1304", file=file, line=entry.line, problem=entry.problem))
+        if not entry.usable:
+            findings.append(finding("CC1304.replacement", file=file, line=entry.line))
             continue
         facts[entry.image] = Fact(("images", entry.image), entry.pinned, file, entry.line)
     for fact in facts.values():

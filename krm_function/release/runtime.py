@@ -1,7 +1,7 @@
 """runtime-<platform>.yml: the handler and the overhead of a platform, and the release by its node installer.
 
 Rule of this file: the two names of a RuntimeClass have to be one, since pods ask for the one and nodes for the other.
-Source: contrast.md 8.2.
+Source: docs/facts/contrast.md#runtime-file.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ INSTALLER = "installer"
 
 
 def runtime_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
-    """What a RuntimeClass or a node installer tells; None for somebody else's."""
+    """The facts of a RuntimeClass or a node installer; None for objects that are not Contrast's."""
     if value.get("kind") == "DaemonSet":
         return _installer(value, file, line)
     name, handler = dig(value, ("metadata", "name")), value.get("handler")
@@ -38,12 +38,11 @@ def runtime_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
 def _problem(value: dict[str, Any], name: Any, handler: Any, meant: object) -> Iterator[Finding]:
     ref = reference(value)
     if isinstance(meant, Insecure):
-        yield finding("CC1305", ref, what=f"runtime class {handler}", why="insecure platforms are not supported")
+        yield finding("CC1305.insecure", ref, what=f"runtime class {handler}")
     elif not isinstance(meant, Platform) or is_placeholder(handler):
-        problem = f"{handler} is not the name of a runtime handler, contrast-cc-<platform>-<hash>"
-        yield finding("CC1304", ref, ("handler",), problem=problem)
+        yield finding("CC1304.handler", ref, ("handler",), handler=handler)
     elif name != handler:
-        yield finding("CC1304", ref, ("handler",), problem=f"the RuntimeClass is named {name}, its handler {handler}")
+        yield finding("CC1304.names", ref, ("handler",), name=name, handler=handler)
 
 
 def _installer(value: dict[str, Any], file: str, line: int) -> Facts | None:

@@ -1,7 +1,6 @@
-"""A ContrastRelease as text: made anew, or updated in place.
+"""Write a ContrastRelease: a new file, or an existing one updated in place.
 
-Rule of this file: an update changes values and adds what is missing; comments, order and everything it does not know
-stay as they are.
+Rule of this file: an update changes values and adds missing ones; comments, order and unknown fields stay.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,7 +26,7 @@ HEAD = """# The facts of one Contrast release. Written by `contrast-krm release 
 
 
 class Existing(NamedTuple):
-    """The document of a file that is a ContrastRelease: its value, its first line, and its place in the text."""
+    """The ContrastRelease document of a file: its value, its first line, and its position in the text."""
 
     value: dict[str, Any]
     line: int
@@ -48,14 +47,14 @@ def existing(data: bytes) -> Existing | None:
 
 
 def new_text(release: Combined, schema: str = "") -> bytes:
-    """The text of a new file. schema: where an editor finds the JSON Schema, "" for no such line."""
+    """The text of a new file. schema: location of the JSON Schema for editors, "" for no such line."""
     metadata = {"name": release.version, "annotations": {LOCAL_CONFIG: "true"}}
     value = {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": _spec(release, {})}
     return (modeline(schema) + HEAD + dump(value)).encode()
 
 
 def updated_text(release: Combined, data: bytes, there: Existing) -> bytes:
-    """The file's bytes with the release's document brought up to date. Raises YamlError."""
+    """The file's bytes with the document of the release updated. Raises YamlError."""
     source = decode(data)
     document = parse(there.chunk.of(source.text), line=there.line)
     before = mapping(there.value.get("spec"))
@@ -69,7 +68,7 @@ def updated_text(release: Combined, data: bytes, there: Existing) -> bytes:
 
 
 def _spec(release: Combined, before: Mapping[str, Any]) -> dict[str, Any]:
-    """The spec: what was there, with the facts in it."""
+    """The existing spec with the facts put in."""
     made: dict[str, Any] = _copied(before)
     made["version"] = release.version
     if POLICY_PROFILE in release.facts:

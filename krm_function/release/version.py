@@ -1,6 +1,6 @@
-"""The release by the tags of its images.
+"""Tell the release from the tags of its images.
 
-Rule of this file: only a tag that looks like a version says anything; `latest` and a digest alone do not.
+Rule of this file: only a tag that looks like a version counts; `latest` and a digest alone do not.
 """
 
 import re
@@ -13,7 +13,7 @@ from krm_function.release.facts import Fact
 
 
 def version_facts(images: Iterable[Any], file: str, line: int) -> tuple[Fact, ...]:
-    """The versions that image references tell."""
+    """The versions in image references."""
     parsed = [parse_image(image) for image in images if isinstance(image, str)]
     tags = [image.tag for image in parsed if isinstance(image, Image)]
     return tuple(Fact(("version",), tag, file, line) for tag in dict.fromkeys(tags) if re.fullmatch(VERSION, tag))

@@ -1,1 +1,1 @@
-"""What a run has to say, in every form a host can show: text, json, github, sarif, KRM results, plan, story."""
+"""Reports: findings, plans, explanations and diffs as text, json, github, sarif, KRM results, mermaid and html."""

@@ -1,7 +1,7 @@
 """Diff: what a render would change, object by object, as unified diffs of the YAML text.
 
-Rule of this file: it compares the texts that came in with the texts that would go out, comments and all; what may not
-be shown is replaced in both before they are compared, so that no context line can tell it.
+Rule of this file: the texts of the input are compared with those of the output, comments included; what may not be
+shown is replaced in both before that, so that no context line reveals it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from krm_function.pipeline import Rendered
 from krm_function.record import NamedTuple
 from krm_function.report.line_diff import unified_lines
 from krm_function.report.masking import hidden
-from krm_function.report.order import escape
+from krm_function.report.order import on_one_line
 from krm_function.yamltext import Change, YamlError, dump, parse, splice
 
 ONLY_MASKED = "only values that are not shown differ"
@@ -22,26 +22,28 @@ COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 BOLD, RESET = "\x1b[1m", "\x1b[0m"
 
 
-class Differing(NamedTuple):
-    """One document before and after a render: None where it is not there. title: what stands above it."""
+class ChangedDocument(NamedTuple):
+    """One document before and after a render, None where it does not exist. title: the header of its diff."""
 
     title: str
     before: str | None
     after: str | None
 
 
-def differing(resources: Sequence[Resource], rendered: Rendered) -> list[Differing]:
+def changed_documents(resources: Sequence[Resource], rendered: Rendered) -> list[ChangedDocument]:
     """Every document that a render would change, remove or add, in the order of the output."""
     found = [
-        Differing(_title(resource, text), resource.text, text)
+        ChangedDocument(_title(resource, text), resource.text, text)
         for resource, text in zip(resources, rendered.texts, strict=True)
         if text != resource.text
     ]
-    return found + [Differing(f"{address_of(reference(value))}, new", None, dump(value)) for value in rendered.added]
+    return found + [
+        ChangedDocument(f"{address_of(reference(value))}, new", None, dump(value)) for value in rendered.added
+    ]
 
 
-def diff_text(documents: Iterable[Differing], *, colour: bool = False) -> str:
-    """All diffs, each below a header; "" for none."""
+def diff_text(documents: Iterable[ChangedDocument], *, colour: bool = False) -> str:
+    """All diffs, each with a header; "" for none."""
     return "".join(_painted(line, colour=colour) + "\n" for one in documents for line in _lines(one))
 
 
@@ -52,13 +54,13 @@ def _title(resource: Resource, after: str | None) -> str:
     return " ".join(part for part in (names, f"({place})" if place else "", "removed" if after is None else "") if part)
 
 
-def _lines(one: Differing) -> list[str]:
+def _lines(one: ChangedDocument) -> list[str]:
     """The unified diff of one document; line numbers count from its start."""
     before, after = ("" if text is None else _shown(text) for text in (one.before, one.after))
     old, new = ("/dev/null" if text is None else name for text, name in ((one.before, "input"), (one.after, "output")))
     lines = list(unified_lines(before.splitlines(), after.splitlines()))
-    head = [f"=== {escape(one.title)}", f"--- {old}", f"+++ {new}"]
-    return head + ([escape(line.removesuffix("\r")) for line in lines] or [f"# {ONLY_MASKED}"])
+    head = [f"=== {on_one_line(one.title)}", f"--- {old}", f"+++ {new}"]
+    return head + ([on_one_line(line.removesuffix("\r")) for line in lines] or [f"# {ONLY_MASKED}"])
 
 
 def _value(text: str) -> Any:
@@ -69,7 +71,7 @@ def _value(text: str) -> Any:
 
 
 def _shown(text: str) -> str:
-    """The text with what may not be shown replaced where it stands. What cannot be edited is written anew."""
+    """The text with masked values. A document that cannot be edited in place is written anew."""
     try:
         document = parse(text)
         changes = [Change(path, "set", shown) for path, shown in hidden(document.value)]

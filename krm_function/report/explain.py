@@ -1,4 +1,4 @@
-"""Explain: the story of one workload, edit by edit, each with its rule, its reason and where that is documented.
+"""Explain one workload, edit by edit: the rule, the reason and the documentation of each.
 
 Rule of this file: it reads the records of a render and adds nothing to them. Edits of one rule and one reason that
 follow each other are one step. The JSON form is versioned; version 1 only ever gains fields.
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from krm_function.findings import KINDS, Finding, Path, Ref, anchor_of, dotted, has_errors
+from krm_function.findings import Finding, Path, Ref, anchor_of, dotted, has_errors, row
 from krm_function.model.address import address_of
 from krm_function.model.edits import ABSENT, Edit
 from krm_function.model.kinds import KINDS as WORKLOADS
@@ -16,7 +16,7 @@ from krm_function.model.workload import mapping
 from krm_function.pipeline import Planned, Rendered
 from krm_function.report.machine import finding_data
 from krm_function.report.masking import masked
-from krm_function.report.order import escape
+from krm_function.report.order import on_one_line
 from krm_function.report.text import render_text
 
 SIGNS = {"set": "~", "insert": "+", "remove": "-"}
@@ -24,18 +24,21 @@ LONGEST = 160  # characters of a value in a line: an image with its digest fits
 
 
 def explained(rendered: Rendered, ref: Ref) -> tuple[Planned, list[Finding]]:
-    """What a render recorded of one workload: its line of the plan, and the findings about it."""
+    """The entry of one workload in the plan of a render, and the findings about it."""
     line = next(line for line in rendered.plan if line.ref == ref)
     return line, [found for found in rendered.findings if found.ref == ref]
 
 
 def explain_text(rendered: Rendered, ref: Ref) -> str:
-    """The story as text."""
+    """The explanation as text."""
     line, findings = explained(rendered, ref)
-    parts = [escape(address_of(ref)) + "\n", *(f"  {name:<15} {escape(text)}\n" for name, text in _facts(line))]
+    parts = [
+        on_one_line(address_of(ref)) + "\n",
+        *(f"  {name:<15} {on_one_line(text)}\n" for name, text in _facts(line)),
+    ]
     for number, step in enumerate(_steps(line.edits), 1):
-        parts.append(f"\n{number}. {step[0].code} {escape(step[0].reason)}\n")
-        parts += [f"   {SIGNS[edit.op]} {escape(_change(edit))}\n" for edit in step]
+        parts.append(f"\n{number}. {step[0].code} {on_one_line(step[0].reason)}\n")
+        parts += [f"   {SIGNS[edit.op]} {on_one_line(_change(edit))}\n" for edit in step]
         parts.append(f"   see {anchor_of(step[0].code)}\n")
     if findings:
         parts.append(f"\n{render_text(findings, infos=True)}")
@@ -48,7 +51,7 @@ def explain_text(rendered: Rendered, ref: Ref) -> str:
 
 
 def _facts(line: Planned) -> list[tuple[str, str]]:
-    """What stands at the head of the story."""
+    """The facts at the head of the explanation."""
     if line.skipped:
         field = dotted((*WORKLOADS[line.ref.kind][1], "spec", "runtimeClassName"))
         return [("left alone", line.skipped), ("to change that", f"set {field} to contrast-cc-<platform>")]
@@ -67,14 +70,14 @@ def _steps(edits: Sequence[Edit]) -> list[list[Edit]]:
 
 
 def _change(edit: Edit) -> str:
-    """`field: before -> after`, as far as both can be shown in a line."""
+    """`field: before -> after`, each in one line."""
     before, after = (_shown(edit.path, value) for value in (edit.before, edit.after))
     arrow = {"set": f"{before} -> {after}" if before else after, "insert": after, "remove": before}[edit.op]
     return f"{dotted(edit.path)}: {arrow}"
 
 
 def _shown(path: Path, value: Any) -> str:
-    """A value in a few words: a scalar as it is, a map by its name or keys, a list by its entries' names."""
+    """A value in short: a scalar as it is, a map by its name or keys, a list by the names of its entries."""
     if value is ABSENT:
         return ""
     value = masked(path, value)
@@ -114,7 +117,7 @@ def _step(number: int, edit: Edit) -> dict[str, Any]:
     data = {
         "step": number,
         "code": edit.code,
-        "rule": KINDS[edit.code].sentence,
+        "rule": row(edit.code).sentence,
         "reason": edit.reason,
         "op": edit.op,
         "field": dotted(edit.path),

@@ -1,16 +1,16 @@
 """Findings as KRM results: what kpt prints and writes to its results file.
 
 Rule of this file: a finding becomes one result with its code as a tag and its remedy in the message, because a result
-has no other place for it (krm.md 1.3). Infos are left out: kpt cuts after four lines, and only what needs a reader may
-take one.
+has no other place for it (docs/facts/krm-functions.md#results). Infos are left out: kpt cuts after four lines, and only
+what needs a reader may take one.
 """
 
 from collections.abc import Iterable
 
 from krm_function.findings import Finding, dotted
-from krm_function.krm import Field, File, ResourceRef, Result
-from krm_function.report.order import escape, ordered
-from krm_function.report.text import place
+from krm_function.krm.result import Field, File, ResourceRef, Result
+from krm_function.report.order import on_one_line, ordered
+from krm_function.report.text import place_of
 
 
 def krm_results(findings: Iterable[Finding]) -> list[Result]:
@@ -23,7 +23,7 @@ def _result(found: Finding) -> Result:
     if found.ref is not None and found.ref.kind and found.ref.name:
         ref = ResourceRef(found.ref.api_version, found.ref.kind, found.ref.name, found.ref.namespace)
     elif found.ref is not None:
-        where = place(found)
+        where = place_of(found)
     elif found.line:
         where = f"line {found.line}"
     message = f"{found.code} {where}: {found.message}" if where else f"{found.code} {found.message}"
@@ -31,4 +31,4 @@ def _result(found: Finding) -> Result:
         message += f" (hint: {found.hint})"
     field = Field(dotted(found.path)) if ref is not None and found.path else None
     file = File(found.file) if ref is None and found.file and not found.file.startswith(("/", "..")) else None
-    return Result(escape(message), found.severity, ref, field, file, {"code": found.code})
+    return Result(on_one_line(message), found.severity, ref, field, file, {"code": found.code})

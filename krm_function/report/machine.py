@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from krm_function.findings import Finding, dotted
-from krm_function.report.order import escape, ordered
+from krm_function.report.order import on_one_line, ordered
 
 GITHUB_LEVEL = {"error": "error", "warning": "warning", "info": "notice"}
 
 
 def finding_data(found: Finding) -> dict[str, Any]:
     """One finding as plain data; absent parts are left out."""
-    data: dict[str, Any] = {"code": found.code, "severity": found.severity, "message": escape(found.message)}
+    data: dict[str, Any] = {"code": found.code, "severity": found.severity, "message": on_one_line(found.message)}
     if found.hint:
-        data["hint"] = escape(found.hint)
+        data["hint"] = on_one_line(found.hint)
     if found.ref is not None:
         names = ("apiVersion", "kind", "namespace", "name")
         data["resource"] = {name: value for name, value in zip(names, found.ref, strict=True) if value}
@@ -36,7 +36,7 @@ def render_json(findings: Iterable[Finding]) -> str:
 
 
 def render_github(findings: Iterable[Finding], *, infos: bool = False) -> str:
-    """One workflow command a finding. infos: also those that only tell what was done, as notices; GitHub shows ten."""
+    """One workflow command per finding. infos: also those of severity info, as notices; GitHub shows ten."""
     lines = []
     for found in ordered(findings):
         if found.severity == "info" and not infos:
@@ -51,7 +51,7 @@ def render_github(findings: Iterable[Finding], *, infos: bool = False) -> str:
 
 
 def _data(text: str) -> str:
-    return escape(text).replace("%", "%25")
+    return on_one_line(text).replace("%", "%25")
 
 
 def _property(text: str) -> str:

@@ -1,8 +1,8 @@
-"""What may be shown of an object: everything but Secrets, values of variables and long annotations.
+"""Mask what may not be shown of an object: data of Secrets, values of variables, long annotations.
 
-Rule of this file: what a person runs in a terminal or in CI ends up in a log, so a value that might be secret is never
-shown, not even when it stands beside what changed. Masked are the data of Secrets and of ConfigMaps that are not ours
-(they become variables), the values of variables, and annotations that are longer than LONGEST.
+Rule of this file: output of a terminal or of CI ends up in a log, so a value that might be secret is never shown, not
+even as context of a change. Masked are the data of Secrets and of ConfigMaps that no render emitted (they become
+variables), the values of variables, and annotations that are longer than LONGEST.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ MASK = "(masked)"
 
 
 def masked(path: Path, value: Any) -> Any:
-    """The value of one field, with what may not be shown replaced. path: where the field stands."""
+    """The value of one field, masked. path: of the field."""
     wrapped, inside = value, list(path[-3:])
     root: list[Any] = []
     while inside:  # the last three steps say whether it is a variable's value or an annotation
@@ -29,7 +29,7 @@ def masked(path: Path, value: Any) -> Any:
     return dig(apply(wrapped, changes), tuple(root))
 
 
-def annotation(value: Any) -> Any:
+def masked_annotation(value: Any) -> Any:
     """An annotation's value, or its length and digest when it is long."""
     if not isinstance(value, str) or len(value) <= LONGEST:
         return value
@@ -39,7 +39,7 @@ def annotation(value: Any) -> Any:
 
 
 def hidden(document: Any) -> Iterator[tuple[Path, str]]:
-    """Every place of a document that may not be shown, and what to show there instead."""
+    """Every path of a document whose value may not be shown, and the text to show in its place."""
     for root, value in objects(document):
         yield from _of_object(root, value)
 
@@ -56,7 +56,7 @@ def _of_object(root: Path, value: Any) -> Iterator[tuple[Path, str]]:
 
 
 def _below(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
-    """Variables and long annotations at any depth: also in a kind that we do not know."""
+    """Variables and long annotations at any depth, in objects of every kind."""
     if isinstance(value, list):
         for index, part in enumerate(value):
             yield from _below((*path, index), part)
@@ -66,7 +66,7 @@ def _below(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
         here = (*path, key)
         if key == "annotations" and isinstance(part, dict):
             for name, text in part.items():
-                shown = annotation(text)
+                shown = masked_annotation(text)
                 if shown is not text:
                     yield (*here, name), shown
         elif key == "env" and isinstance(part, list):

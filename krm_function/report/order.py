@@ -1,6 +1,7 @@
 """The order of findings: errors first, then by place; the same in every format.
 
-kpt shows the first four lines of a report and cuts the rest (krm.md 1.3), so the decisive one must be the first.
+kpt shows the first four lines of a report and cuts the rest, so the decisive one must be the first.
+Source: docs/facts/krm-functions.md#results.
 """
 
 from collections.abc import Iterable
@@ -12,7 +13,7 @@ RANK = {"error": 0, "warning": 1, "info": 2}
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
-    """Sorted and without repetitions."""
+    """The findings in this order, each once."""
     return sorted(set(findings), key=_key)
 
 
@@ -21,8 +22,8 @@ def _key(found: Finding) -> tuple[int, str, int, str, str, str, str]:
     return (RANK[found.severity], found.file, found.line, found.code, ref, dotted(found.path), found.message)
 
 
-def escape(text: str) -> str:
-    """`text` on one line, its control, format and separator characters made visible: names come from the input."""
+def on_one_line(text: str) -> str:
+    """`text` on one line with control, format and separator characters made visible, as names come from the input."""
     if text.isprintable():
         return text
     return visible(text.replace("\n", " "))

@@ -1,7 +1,7 @@
-"""The plan as data: one line a workload with everything there is to say about it, conflicts first.
+"""The plan as data: one entry per workload with its placement and findings, conflicts first.
 
-Rule of this file: it arranges the records of a render and of `placement.place`, and computes none of them again. Every
-form of the plan reads this one record.
+Rule of this file: it arranges the records of a render and of `placement.place` and computes nothing again. Every form
+of the plan is made from this record.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from krm_function.report.pools import Pool, pools
 UNPLACED = "CC0311"
 
 
-class Line(NamedTuple):
+class PlanEntry(NamedTuple):
     """One workload. placement: None when no nodes are known, or when it has no runtime class yet."""
 
     planned: Planned
@@ -41,9 +41,9 @@ class Line(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a render would do. findings: those about no workload of the plan. source: where the nodes come from."""
+    """The plan of a render. findings: those about no workload of the plan. source: where the nodes come from."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[PlanEntry, ...]
     skipped: tuple[Planned, ...]
     pools: tuple[Pool, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -52,7 +52,7 @@ class Plan(NamedTuple):
     failed: bool = False  # the render itself: nothing would be written
 
     @property
-    def said(self) -> tuple[Finding, ...]:
+    def problems(self) -> tuple[Finding, ...]:
         """Every error and warning, errors first."""
         return tuple(ordered([*self.findings, *(found for line in self.lines for found in line.findings)]))
 
@@ -71,14 +71,14 @@ def make_plan(
 ) -> Plan:
     """The plan of a render.
 
-    nodes: None when none are known. placements: by position in `rendered.plan`. more: what placing the pods found.
+    nodes: None when none are known. placements: by position in `rendered.plan`. more: findings of placing the pods.
     """
     said = [found for found in ordered([*rendered.findings, *more]) if found.severity != "info"]
-    lines: list[Line] = []
+    lines: list[PlanEntry] = []
     for index, planned in enumerate(rendered.plan):
         if not planned.skipped:
             mine = tuple(found for found in said if found.ref == planned.ref)
-            lines.append(Line(planned, (placements or {}).get(index), mine))
+            lines.append(PlanEntry(planned, (placements or {}).get(index), mine))
     lines.sort(key=lambda line: not line.failed)
     known = {line.ref for line in lines}
     return Plan(
@@ -108,7 +108,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
-def totals(plan: Plan) -> str:
+def plan_totals(plan: Plan) -> str:
     """The plan in one sentence."""
     parts = [counted(len(plan.lines), "workload"), f"{len(plan.skipped)} skipped"]
     if plan.nodes is not None:
@@ -116,6 +116,6 @@ def totals(plan: Plan) -> str:
     if plan.unplaced:
         parts.append(f"{plan.unplaced} without a node that fits")
     if plan.failed:
-        errors = sum(found.severity == "error" and found.code != UNPLACED for found in plan.said)
+        errors = sum(found.severity == "error" and found.code != UNPLACED for found in plan.problems)
         parts.append(f"{counted(errors, 'error')}: nothing would be written")
     return ", ".join(parts)

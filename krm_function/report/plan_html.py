@@ -1,4 +1,4 @@
-"""The plan as one HTML page: a picture of the node pools with the workloads in them, and everything behind it.
+"""The plan as one HTML page: a picture of the node pools with the workloads in them, and the details of each.
 
 Rule of this file: the page needs nothing but itself. No script, no font, no request: its policy (CSP) allows its own
 style sheet by digest and nothing else. Whatever comes from the input is escaped by the template engine, always.
@@ -10,10 +10,10 @@ from typing import Any
 from krm_function import __version__
 from krm_function.findings import dotted
 from krm_function.model.platforms import PLATFORMS
-from krm_function.placement.fit import shown
-from krm_function.placement.place import listed
-from krm_function.report.order import escape
-from krm_function.report.plan import UNPLACED, Line, Plan, changes_of, counted, totals
+from krm_function.placement.fit import amount_text
+from krm_function.placement.place import first_and_more
+from krm_function.report.order import on_one_line
+from krm_function.report.plan import UNPLACED, Plan, PlanEntry, changes_of, counted, plan_totals
 from krm_function.report.plan_text import nodes_of
 from krm_function.report.policy_summary import allowed
 from krm_function.report.text import position
@@ -30,8 +30,8 @@ def plan_html(plan: Plan) -> str:
     from markupsafe import Markup
 
     def visible(value: Any) -> Any:
-        """Control characters of the input made visible; what is markup is ours."""
-        return value if isinstance(value, Markup) else escape(str(value))
+        """The text with control characters made visible; jinja2 escapes markup."""
+        return value if isinstance(value, Markup) else on_one_line(str(value))
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),
@@ -51,20 +51,22 @@ def plan_html(plan: Plan) -> str:
         digest=digest,
         version=__version__,
         headline=headline(plan),
-        good=not any(found.severity == "error" for found in plan.said),
-        totals=totals(plan),
+        good=not any(found.severity == "error" for found in plan.problems),
+        totals=plan_totals(plan),
         plan=plan,
         lines=[_line(index, line) for index, line in enumerate(plan.lines)],
-        findings=[{"found": found, "at": position(found), "line": _line_of(found.ref, plan)} for found in plan.said],
+        findings=[
+            {"found": found, "at": position(found), "line": _line_of(found.ref, plan)} for found in plan.problems
+        ],
         lost=[index for index in range(len(plan.lines)) if not any(index in pool.workloads for pool in plan.pools)],
         counted=counted,
-        listed=listed,
+        listed=first_and_more,
         dotted=dotted,
     )
 
 
 def headline(plan: Plan) -> str:
-    """What matters most, in a few words."""
+    """The result in a few words."""
     conflicts = sum(line.failed for line in plan.lines)
     if conflicts:
         return f"{conflicts} of {counted(len(plan.lines), 'workload')} in conflict"
@@ -79,8 +81,8 @@ def _line_of(ref: Any, plan: Plan) -> int | None:
     return next((index for index, line in enumerate(plan.lines) if line.ref == ref), None)
 
 
-def _line(index: int, line: Line) -> dict[str, Any]:
-    """What the template shows of one workload."""
+def _line(index: int, line: PlanEntry) -> dict[str, Any]:
+    """The values of one workload for the template."""
     planned, placement = line.planned, line.placement
     platform = PLATFORMS.get(planned.platform)
     requests = sorted(placement.requests.items()) if placement is not None else []
@@ -93,20 +95,20 @@ def _line(index: int, line: Line) -> dict[str, Any]:
         "nodes": nodes_of(placement) if placement is not None else "",
         "refusals": placement.refusals if placement is not None else (),
         "changes": "nothing" if line.broken else changes_of(planned),
-        "requests": [(name, shown(name, amount)) for name, amount in requests if amount],
+        "requests": [(name, amount_text(name, amount)) for name, amount in requests if amount],
         "containers": allowed(planned.workload),
         "why": _why(line),
     }
 
 
-def _pods(line: Line) -> str:
+def _pods(line: PlanEntry) -> str:
     if line.placement is None:
         return ""
     return "one on each node" if line.placement.replicas is None else counted(line.placement.replicas, "pod")
 
 
-def _why(line: Line) -> list[str]:
-    """Why the workload is in no pool, briefly: its details tell all."""
+def _why(line: PlanEntry) -> list[str]:
+    """Why the workload is in no pool, in short."""
     if line.placement is not None and any(found.code == UNPLACED for found in line.findings):
         return [f"not {refusal}" for refusal in line.placement.refusals[:2]]
     return list(dict.fromkeys(f"{found.code} {found.message}" for found in line.findings if found.severity == "error"))

@@ -1,4 +1,4 @@
-"""The plan for machines: version 1 of a JSON form.
+"""The plan as JSON, version 1.
 
 Rule of this file: version 1 only ever gains fields.
 """
@@ -10,7 +10,7 @@ from krm_function.findings import dotted
 from krm_function.model.quantity import NANO
 from krm_function.pipeline import Planned
 from krm_function.placement.place import Placement
-from krm_function.report.plan import Line, Plan
+from krm_function.report.plan import Plan, PlanEntry
 from krm_function.report.pools import Pool
 
 
@@ -42,7 +42,7 @@ def _ref(planned: Planned) -> dict[str, Any]:
     return {"apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name}
 
 
-def _workload(line: Line) -> dict[str, Any]:
+def _workload(line: PlanEntry) -> dict[str, Any]:
     planned = line.planned
     return {
         **_ref(planned),

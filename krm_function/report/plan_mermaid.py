@@ -1,11 +1,11 @@
 """The plan as a Mermaid flowchart, for a README or a pull request: a box for each node pool, a red edge for a conflict.
 
 Rule of this file: what comes from the input stands in a quoted label, every character of it that Mermaid or Markdown
-could read is an entity, and identifiers are numbers of ours.
+could read is an entity, and identifiers are numbers.
 """
 
-from krm_function.report.order import escape
-from krm_function.report.plan import Line, Plan, counted
+from krm_function.report.order import on_one_line
+from krm_function.report.plan import Plan, PlanEntry, counted
 from krm_function.report.pools import Pool
 
 HARMLESS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ./,:=-")
@@ -21,7 +21,7 @@ def plan_mermaid(plan: Plan) -> str:
     lines += [f'  w{index}["{_workload(line)}"]' for index, line in enumerate(plan.lines)]
     for number, pool in enumerate(plan.pools):
         lines += [f'  subgraph p{number}["{_pool(pool)}"]']
-        lines += [f'    p{number}n{index}["{quoted(name)}"]' for index, name in enumerate(pool.nodes)]
+        lines += [f'    p{number}n{index}["{mermaid_label(name)}"]' for index, name in enumerate(pool.nodes)]
         lines += [f'    p{number}n0["any such node"]'] if not pool.nodes else []
         lines += ["  end"]
     edges = [(index, f"p{number}") for number, pool in enumerate(plan.pools) for index in pool.workloads]
@@ -40,23 +40,23 @@ def plan_mermaid(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _workload(line: Line) -> str:
+def _workload(line: PlanEntry) -> str:
     planned = line.planned
     second = ", ".join(filter(None, (planned.platform, counted(planned.vcpus, "vCPU") if planned.vcpus else "")))
-    return "<br/>".join(quoted(text) for text in (f"{line.ref.kind} {line.ref}", second) if text)
+    return "<br/>".join(mermaid_label(text) for text in (f"{line.ref.kind} {line.ref}", second) if text)
 
 
 def _pool(pool: Pool) -> str:
     labels = ", ".join(f"{key}={value}" for key, value in pool.labels.items()) or "no label that is asked for"
     taints = f"taints: {', '.join(pool.taints)}" if pool.taints else ""
-    return "<br/>".join(quoted(text) for text in (labels, taints, "cordoned" if pool.cordoned else "") if text)
+    return "<br/>".join(mermaid_label(text) for text in (labels, taints, "cordoned" if pool.cordoned else "") if text)
 
 
-def _why(line: Line) -> str:
+def _why(line: PlanEntry) -> str:
     codes = dict.fromkeys(found.code for found in line.findings if found.severity == "error")
-    return quoted(", ".join(codes) or "not placed")
+    return mermaid_label(", ".join(codes) or "not placed")
 
 
-def quoted(text: str) -> str:
+def mermaid_label(text: str) -> str:
     """`text` as the inside of a quoted Mermaid label."""
-    return "".join(char if char in HARMLESS else f"#{ord(char)};" for char in escape(text))
+    return "".join(char if char in HARMLESS else f"#{ord(char)};" for char in on_one_line(text))

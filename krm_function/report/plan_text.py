@@ -1,12 +1,12 @@
-"""The plan for people at a terminal: a table, one line a workload, and a total.
+"""The plan as text: a table with one line per workload, and totals.
 
-Rule of this file: one line stays one line, whatever the input put into a name.
+Rule of this file: a workload takes one line, whatever characters its name holds.
 """
 
 from krm_function.pipeline import Planned
-from krm_function.placement.place import Placement, grouped, listed
-from krm_function.report.order import escape
-from krm_function.report.plan import Line, Plan, changes_of, totals
+from krm_function.placement.place import Placement, first_and_more, grouped
+from krm_function.report.order import on_one_line
+from krm_function.report.plan import Plan, PlanEntry, changes_of, plan_totals
 from krm_function.report.table import table
 
 HEADERS = ("WORKLOAD", "KIND", "PLATFORM", "RUNTIME CLASS", "VCPUS", "NODES", "CHANGES", "NOTES")
@@ -14,15 +14,15 @@ GROUPS = 3  # groups of nodes whose reasons a line tells; the other forms tell a
 
 
 def plan_text(plan: Plan) -> str:
-    """The plan as a table with totals. Without nodes, their column says what the runtime class asks of them."""
+    """The plan as a table with totals. Without nodes, their column has the node selector of the runtime class."""
     headers = tuple("NODES WITH" if name == "NODES" and plan.nodes is None else name for name in HEADERS)
     rows = [_row(line) for line in plan.lines] + [_skipped_row(planned) for planned in plan.skipped]
     if not any(row[-1] for row in rows):
         headers, rows = headers[:-1], [row[:-1] for row in rows]
-    return f"{table([headers, *rows])}\n\n{escape(totals(plan))}\n"
+    return f"{table([headers, *rows])}\n\n{on_one_line(plan_totals(plan))}\n"
 
 
-def _row(line: Line) -> tuple[str, ...]:
+def _row(line: PlanEntry) -> tuple[str, ...]:
     planned = line.planned
     return (
         str(line.ref),
@@ -44,18 +44,18 @@ def nodes_of(placement: Placement) -> str:
     """`snp-1, snp-2 (2 of 6)`."""
     if placement.refused:
         return "refused at admission"
-    count = len(placement.verdicts)
+    count = len(placement.fits)
     fitting = placement.fitting
-    return f"{listed(fitting)} ({len(fitting)} of {count})" if fitting else f"none of {count}"
+    return f"{first_and_more(fitting)} ({len(fitting)} of {count})" if fitting else f"none of {count}"
 
 
-def notes_of(line: Line) -> str:
-    """The codes of what is wrong, then why the other nodes do not take the pod, the closest first.
+def notes_of(line: PlanEntry) -> str:
+    """The codes of the findings, then why the other nodes do not take the pod, the closest first.
 
-    Where some node does take it, one reason for each other node is enough.
+    Where a node takes it, only one reason for each other node.
     """
     parts = [", ".join(dict.fromkeys(found.code for found in line.findings))]
-    verdicts = line.placement.verdicts if line.placement is not None else ()
+    verdicts = line.placement.fits if line.placement is not None else ()
     if any(not verdict.reasons for verdict in verdicts):
         verdicts = tuple(verdict._replace(reasons=verdict.reasons[:1]) for verdict in verdicts)
     refusals = grouped(verdicts)

@@ -1,4 +1,4 @@
-"""Differences between policies for people and for machines: one line each, with a verdict and its reason.
+"""Differences between policies as text and JSON: one line each, with a verdict and its reason.
 
     Deployment shop/web
       weaker    web: capabilities added NET_ADMIN (Bounding, Effective, Permitted): the process may do more
@@ -11,33 +11,33 @@ from collections.abc import Sequence
 from typing import Any
 
 from krm_function.policy.compare.difference import Difference
-from krm_function.policy.compare.workloads import Compared
-from krm_function.report.order import escape
+from krm_function.policy.compare.workloads import WorkloadDifferences
+from krm_function.report.order import on_one_line
 
 VERDICTS = ("weaker", "stronger", "different")
 
 
-def policy_diff_text(compared: Sequence[Compared]) -> str:
-    """One block a workload and a line with totals."""
+def policy_diff_text(compared: Sequence[WorkloadDifferences]) -> str:
+    """One block per workload and a line with totals."""
     lines: list[str] = []
     for one in compared:
-        lines.append(escape(f"{one.ref.kind} {one.ref}"))
-        lines += [f"  {line.verdict:<9} {escape(sentence(line))}" for line in one.lines]
-    counts = totals(compared)
+        lines.append(on_one_line(f"{one.ref.kind} {one.ref}"))
+        lines += [f"  {line.verdict:<9} {on_one_line(sentence(line))}" for line in one.lines]
+    counts = verdict_counts(compared)
     said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
     return "".join(f"{line}\n" for line in (*lines, said if lines else "no difference"))
 
 
-def policy_diff_json(compared: Sequence[Compared]) -> str:
+def policy_diff_json(compared: Sequence[WorkloadDifferences]) -> str:
     """`{"version": 1, "workloads": [...], "totals": {...}}` with a final newline."""
     import json
 
     workloads = [{"resource": _resource(one), "differences": [_data(line) for line in one.lines]} for one in compared]
-    return json.dumps({"version": 1, "workloads": workloads, "totals": totals(compared)}, indent=2) + "\n"
+    return json.dumps({"version": 1, "workloads": workloads, "totals": verdict_counts(compared)}, indent=2) + "\n"
 
 
 def sentence(line: Difference) -> str:
-    """A difference without its verdict: `web: env added DEBUG: the host may set one more variable`."""
+    """A difference without its verdict, such as `web: env added DEBUG: the host may set one more variable`."""
     return f"{changed(line)}: {line.why}"
 
 
@@ -47,17 +47,17 @@ def changed(line: Difference) -> str:
     return where + " ".join(filter(None, (line.field, line.op, line.what)))
 
 
-def totals(compared: Sequence[Compared]) -> dict[str, int]:
+def verdict_counts(compared: Sequence[WorkloadDifferences]) -> dict[str, int]:
     """How many lines have which verdict."""
     counts = Counter(line.verdict for one in compared for line in one.lines)
     return {verdict: counts[verdict] for verdict in VERDICTS}  # type: ignore[index]
 
 
-def _resource(one: Compared) -> dict[str, str]:
+def _resource(one: WorkloadDifferences) -> dict[str, str]:
     names = ("apiVersion", "kind", "namespace", "name")
-    return {name: escape(value) for name, value in zip(names, one.ref, strict=True) if value}
+    return {name: on_one_line(value) for name, value in zip(names, one.ref, strict=True) if value}
 
 
 def _data(line: Difference) -> dict[str, Any]:
     parts = {**line._asdict(), "what": line.what}
-    return {key: escape(value) for key, value in parts.items() if value}
+    return {key: on_one_line(value) for key, value in parts.items() if value}

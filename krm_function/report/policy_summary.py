@@ -1,13 +1,13 @@
-"""What a sealed policy allows, in a few words a container.
+"""Summarise what a sealed policy allows, container by container.
 
-Rule of this file: it reads the policy that the render sealed, back from the annotation, so it can say nothing that is
-not in it. Names of variables are told, never their values; of a command line, the program alone.
+Rule of this file: the policy is read back from the annotation, so the summary holds nothing that is not in it. Names of
+variables are shown, never their values; of a command line, the program alone.
 """
 
 from typing import Any
 
 from krm_function.model.workload import INITDATA, Workload, dig, mapping, maps
-from krm_function.policy import decode_toml, describe, from_annotation
+from krm_function.policy import decode_toml, from_annotation, read_policy_data
 from krm_function.policy.initdata import POLICY
 from krm_function.record import NamedTuple
 
@@ -44,12 +44,12 @@ class Allowed(NamedTuple):
 
 
 def allowed(workload: Workload | None) -> tuple[Allowed, ...]:
-    """The containers of a workload's policy, the sandbox's own left out; none when there is no policy to read."""
+    """The containers of a workload's policy without the sandbox; none if there is no policy to read."""
     value = workload.annotations.get(INITDATA) if workload is not None else None
     if not isinstance(value, str):
         return ()
     try:
-        sealed = describe(decode_toml(from_annotation(value)).data.get(POLICY, ""))
+        sealed = read_policy_data(decode_toml(from_annotation(value)).data.get(POLICY, ""))
     except ValueError:
         return ()
     entries = [_allowed(entry) for entry in maps(sealed["containers"])]

@@ -1,7 +1,7 @@
-"""Node pools: nodes that no workload of the plan can tell apart.
+"""Group nodes into pools: nodes that are alike for every workload of the plan.
 
-Rule of this file: two nodes are of one pool when they have the same taints, the same capacity as far as people read it
-and the same values of every label that some workload asks for, and when every workload gets the same answer from both.
+Rule of this file: two nodes are of one pool when they have the same taints, the same capacity in whole units,
+the same values of every label that some workload selects by, and when each workload fits both or neither.
 Without nodes, a pool is what a runtime class asks for, and says so.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.model.quantity import NANO
 from krm_function.model.workload import maps
 from krm_function.pipeline import Planned
-from krm_function.placement.fit import shown
+from krm_function.placement.fit import amount_text
 from krm_function.placement.node_affinity import required_terms
 from krm_function.placement.nodes import Node
 from krm_function.placement.place import Placement
@@ -23,7 +23,7 @@ GIB = 2**30 * NANO
 
 
 class Pool(NamedTuple):
-    """Nodes that are alike. labels: those that some workload asks for. workloads: positions of the lines they take.
+    """Nodes that are alike. labels: those that some workload selects by. workloads: positions of the entries they take.
 
     assumed: no node is known, these are the labels that a node must have. capacity: resource name -> text.
     """
@@ -38,7 +38,7 @@ class Pool(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Its nodes by name, or what they must look like."""
+        """Its nodes by name, or the labels that they must have."""
         if self.assumed:
             return "nodes with " + ", ".join(f"{key}={value}" for key, value in self.labels.items())
         first = ", ".join(self.nodes[:3])
@@ -66,7 +66,7 @@ def pools(entries: Sequence[Entry], nodes: Sequence[Node] | None) -> tuple[Pool,
 
 
 def _assumed(entries: Sequence[Entry]) -> tuple[Pool, ...]:
-    """What the runtime classes ask for, with the workloads that ask for it."""
+    """Pools that the runtime classes select, with their workloads, where no nodes are known."""
     takers: dict[tuple[tuple[str, str], ...], list[int]] = {}
     for index, (planned, _, failed) in enumerate(entries):
         if not failed and planned.workload is not None:
@@ -75,7 +75,7 @@ def _assumed(entries: Sequence[Entry]) -> tuple[Pool, ...]:
 
 
 def _asked(planned: Planned) -> set[str]:
-    """The label keys that one workload asks for: its own selector, its class's, and its required affinity."""
+    """The label keys that one workload selects by: its own selector, its class's, and its required affinity."""
     spec = planned.workload.pod_spec if planned.workload is not None else {}
     own = spec.get("nodeSelector")
     keys = {*planned.node_selector, *(own if isinstance(own, dict) else ())}
@@ -85,8 +85,10 @@ def _asked(planned: Planned) -> set[str]:
 
 
 def _capacity(node: Node) -> tuple[tuple[str, str], ...]:
-    """What a node holds, for people: memory in whole GiB, which does not tell two machines of one type apart."""
+    """What a node holds: memory in whole GiB, so that two machines of one type are alike."""
     known = node.allocatable or {}
     names = [name for name in ("cpu", "memory") if name in known]
     names += sorted(name for name in known if name not in {"cpu", "memory"} | LEFT_OUT and known[name] > 0)
-    return tuple((name, f"{known[name] // GIB}Gi" if name == "memory" else shown(name, known[name])) for name in names)
+    return tuple(
+        (name, f"{known[name] // GIB}Gi" if name == "memory" else amount_text(name, known[name])) for name in names
+    )

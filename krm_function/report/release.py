@@ -1,7 +1,7 @@
-"""A ContrastRelease in short: platforms, handlers, which reference values are known, images.
+"""Show a ContrastRelease: platforms, handlers, which reference values are known, images.
 
-Rule of this file: measurements are named, not printed: nobody compares 96 digits by eye, and the file has them. The
-JSON form is versioned; version 1 only ever gains fields.
+Rule of this file: measurements are named, not printed; the file has their 96 digits. The JSON form is versioned;
+version 1 only ever gains fields.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,12 +28,12 @@ def release_text(release: Release) -> str:
     for name, facts in release.platforms.items():
         left = to_fill_in(facts)
         values += [
-            (name, product(entry), ", ".join(known(entry)), ", ".join(left[product(entry)]) or "-")
-            for entry in entries(facts)
+            (name, product(entry), ", ".join(known_fields(entry)), ", ".join(left[product(entry)]) or "-")
+            for entry in platform_entries(facts)
         ]
         if facts.rtmr0_by_vcpu:
             values.append((name, "RTMR0", f"for {_ranges(map(int, facts.rtmr0_by_vcpu))} vCPUs", "-"))
-        if not entries(facts):
+        if not platform_entries(facts):
             values.append((name, "none", "-", "-"))
     images = [("IMAGE", "BECOMES", "DIGEST")]
     for image, pinned in release.images.items():
@@ -63,8 +63,12 @@ def release_json(release: Release) -> str:
             "handler": facts.handler,
             "overhead": dict(facts.overhead),
             "referenceValues": [
-                {"entry": product(entry), "known": known(entry), "toFillIn": list(to_fill_in(facts)[product(entry)])}
-                for entry in entries(facts)
+                {
+                    "entry": product(entry),
+                    "known": known_fields(entry),
+                    "toFillIn": list(to_fill_in(facts)[product(entry)]),
+                }
+                for entry in platform_entries(facts)
             ],
             "rtmr0ForVCPUs": sorted(map(int, facts.rtmr0_by_vcpu)),
         }
@@ -88,28 +92,28 @@ def release_json(release: Release) -> str:
 
 
 def _profile(release: Release) -> str | None:
-    """The profile of its nodes, written there or by the version."""
+    """The policy profile of its nodes: written there, or that of the version."""
     profile, _ = profile_of(release)
     return profile.name if profile else None
 
 
-def entries(facts: PlatformRelease) -> tuple[Mapping[str, Any], ...]:
+def platform_entries(facts: PlatformRelease) -> tuple[Mapping[str, Any], ...]:
     """The reference values of a platform."""
     return (*facts.snp, *facts.tdx)
 
 
 def product(entry: Mapping[str, Any]) -> str:
-    """How an entry is told from the others: Milan, Genoa, or TDX."""
+    """The name of an entry: Milan, Genoa, or TDX."""
     return str(entry.get("ProductName") or "TDX")
 
 
-def known(entry: Mapping[str, Any]) -> list[str]:
+def known_fields(entry: Mapping[str, Any]) -> list[str]:
     """The fields that an entry gives."""
     return [name for name, value in entry.items() if name not in SELECTORS and value not in (None, "", [])]
 
 
 def to_fill_in(facts: PlatformRelease) -> dict[str, tuple[str, ...]]:
-    """By entry: what Contrast asks for and only an operator knows; by the verdict on a manifest with this release."""
+    """By entry: the values that an operator has to fill in, as the validation of a manifest reports them."""
     values = merged_reference_values(None, {"snp": list(facts.snp), "tdx": list(facts.tdx)}, None)
     lacking = unfilled(validate({"Policies": {}, "ReferenceValues": values}))
     made: dict[str, tuple[str, ...]] = {}

@@ -1,7 +1,7 @@
 """Findings as SARIF 2.1.0, which code hosts and editors read.
 
 Rule of this file: plain data after the OASIS schema. The libraries that model SARIF are unmaintained, or heavier than
-all of this package; the schema itself judges the output in our tests. A finding about an object has its field as
+all of this package; the tests validate the output with the schema. A finding about an object has its field as
 logical location, and its file and line as physical location where there is a file.
 """
 
@@ -9,16 +9,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from krm_function import __version__
-from krm_function.findings import KINDS, Finding, anchor_of, dotted
+from krm_function.findings import Finding, anchor_of, dotted, row
 from krm_function.model.address import address_of
-from krm_function.report.order import escape, ordered
+from krm_function.report.order import on_one_line, ordered
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVEL = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def render_sarif(findings: Iterable[Finding], *, infos: bool = False) -> str:
-    """One run with one result a finding. infos: also those that only tell what was done, as notes."""
+    """One run with one result per finding. infos: also findings of severity info, as notes."""
     import json
 
     shown = [found for found in ordered(findings) if infos or found.severity != "info"]
@@ -30,7 +30,7 @@ def render_sarif(findings: Iterable[Finding], *, infos: bool = False) -> str:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    kind = KINDS[code]
+    kind = row(code)
     rule: dict[str, Any] = {"id": code, "shortDescription": {"text": kind.sentence}}
     if kind.hint:
         rule["help"] = {"text": f"{kind.hint}; see {anchor_of(code)}"}
@@ -43,7 +43,7 @@ def _result(found: Finding, rule: int) -> dict[str, Any]:
         "ruleId": found.code,
         "ruleIndex": rule,
         "level": LEVEL[found.severity],
-        "message": {"text": escape(text)},
+        "message": {"text": on_one_line(text)},
     }
     location = _location(found)
     if location:
@@ -63,12 +63,14 @@ def _location(found: Finding) -> dict[str, Any]:
     if found.ref is not None:
         field = dotted(found.path)
         name = f"{address_of(found.ref)} {field}".strip()
-        location["logicalLocations"] = [{"name": escape(field or str(found.ref)), "fullyQualifiedName": escape(name)}]
+        location["logicalLocations"] = [
+            {"name": on_one_line(field or str(found.ref)), "fullyQualifiedName": on_one_line(name)}
+        ]
     return location
 
 
 def _fingerprint(found: Finding) -> str:
-    """What stays the same when lines move: rule, object and field."""
+    """A fingerprint that stays the same when lines move: rule, object and field."""
     import hashlib
 
     same = "\n".join((found.code, *(found.ref or ()), dotted(found.path)))

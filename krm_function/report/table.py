@@ -1,15 +1,15 @@
 """Rows of text as columns.
 
-Rule of this file: a column is as wide as its widest cell; what a cell holds cannot leave it.
+Rule of this file: a column is as wide as its widest cell.
 """
 
 from collections.abc import Sequence
 
-from krm_function.report.order import escape
+from krm_function.report.order import on_one_line
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> str:
-    """One line a row, two spaces between columns, nothing behind the last one; all rows have as many cells."""
-    cells = [tuple(escape(cell) for cell in row) for row in rows]
+    """One line per row, two spaces between columns, none after the last; all rows have the same number of cells."""
+    cells = [tuple(on_one_line(cell) for cell in row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)

@@ -1,21 +1,21 @@
-"""Findings as lines for people: `severity code place: sentence`, remedies indented below.
+"""Findings as text: `severity code place: sentence`, remedies indented below.
 
     error CC0304 shop/db spec.template.spec.nodeSelector: nodeSelector hardware=tdx contradicts …
       hint: remove the key from the pod template, …
 
-Lower case, no full stop, one line a sentence. A place is the object and field, else the file and line.
+Lower case, no full stop, one line per sentence. A place is the object and field, else the file and line.
 """
 
 from collections.abc import Iterable
 
 from krm_function.findings import Finding, dotted
-from krm_function.report.order import escape, ordered
+from krm_function.report.order import on_one_line, ordered
 
 
-def place(found: Finding) -> str:
-    """Where: `shop/db spec.x`, `file.yaml:3:7`, or "" when the finding is about the whole run."""
+def place_of(found: Finding) -> str:
+    """The place of a finding: `shop/db spec.x`, `file.yaml:3:7`, or "" when it is about the whole run."""
     if found.ref is not None:
-        return escape(f"{found.ref} {dotted(found.path)}".strip())
+        return on_one_line(f"{found.ref} {dotted(found.path)}".strip())
     return position(found)
 
 
@@ -24,21 +24,21 @@ def position(found: Finding) -> str:
     if not found.file and not found.line:
         return ""
     parts = [found.file or "<stdin>"] + [str(number) for number in (found.line, found.column) if number]
-    return escape(":".join(parts))
+    return on_one_line(":".join(parts))
 
 
 def render_text(findings: Iterable[Finding], *, infos: bool = False) -> str:
-    """All findings as text, "" for none. infos: also those that only tell what was done."""
+    """All findings as text, "" for none. infos: also those of severity info."""
     lines: list[str] = []
     for found in ordered(findings):
         if found.severity == "info" and not infos:
             continue
-        where = place(found)
+        where = place_of(found)
         head = f"{found.severity} {found.code}" + (f" {where}" if where else "")
-        lines.append(f"{head}: {escape(found.message)}")
+        lines.append(f"{head}: {on_one_line(found.message)}")
         at = position(found)
         if at and at != where:
             lines.append(f"  at: {at}")
         if found.hint:
-            lines.append(f"  hint: {escape(found.hint)}")
+            lines.append(f"  hint: {on_one_line(found.hint)}")
     return "".join(line + "\n" for line in lines)

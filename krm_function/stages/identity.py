@@ -1,8 +1,8 @@
-"""Identity: one input holds each object once.
+"""Identity: report objects that occur more than once in the input.
 
 Rule of this file: a cluster identifies an object by group, kind, namespace and name, not by the version. Of two objects
 with one identity it keeps the one that is applied last, whichever was sealed. Only objects that share kind and name are
-parsed, so that an input without such pairs costs a look at each header.
+parsed, so that an input without such pairs costs only a comparison of headers.
 
 Truth table, first row that holds:
 
@@ -20,7 +20,7 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.hook import hook_of
-from krm_function.model.kinds import LOOKED_INTO
+from krm_function.model.kinds import KINDS_BY_CONTENT
 from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import contrast_names_in, is_contrast_name
@@ -36,8 +36,8 @@ Named = tuple[str, str]  # kind and name
 Identity = tuple[str, str, str]  # group, kind, name: with a namespace, all of an identity
 
 
-class Standing(NamedTuple):
-    """An object and where it stands: position of its resource, path to it."""
+class ObjectAt(NamedTuple):
+    """An object with the position of its resource and the path to it."""
 
     position: int
     root: Path
@@ -46,17 +46,17 @@ class Standing(NamedTuple):
 
 
 def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document]) -> tuple[Finding, ...]:
-    """CC0118 for every object of which there is another. documents: what was parsed before, by position."""
+    """Return CC0118 for every object that occurs again. documents: what was parsed before, by position."""
     alike: dict[Named, list[int]] = {}
     for index, resource in enumerate(resources):
-        if not resource.may_be(LOOKED_INTO) or index not in documents:
+        if not resource.may_be(KINDS_BY_CONTENT) or index not in documents:
             if resource.name:
                 alike.setdefault((resource.kind, resource.name), []).append(index)
             continue
         for _, value in objects(documents[index].value):
             alike.setdefault((reference(value).kind, _name(value)), []).append(index)
     suspects = {named for named, indexes in alike.items() if len(indexes) > 1 and all(named)}
-    standing: dict[Identity, list[Standing]] = {}
+    standing: dict[Identity, list[ObjectAt]] = {}
     findings: list[Finding] = []
     for index in sorted({index for named in suspects for index in alike[named]}):
         try:
@@ -64,27 +64,27 @@ def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document])
         except YamlError as problem:  # its identity is unknown
             findings.append(yaml_finding(problem, resources[index].file))
             continue
-        for one in (Standing(index, root, reference(each), each) for root, each in objects(value)):
+        for one in (ObjectAt(index, root, reference(each), each) for root, each in objects(value)):
             if (one.ref.kind, name := _name(one.value)) in suspects:
                 standing.setdefault((_group(one.ref.api_version), one.ref.kind, name), []).append(one)
     for group in (group for named in standing.values() for group in _by_namespace(named)):
-        if len(group) > 1 and not _two(group):
-            findings += _said(group, resources)
+        if len(group) > 1 and not _are_distinct(group):
+            findings += _duplicate_findings(group, resources)
     return tuple(findings)
 
 
-def _by_namespace(named: list[Standing]) -> Iterable[list[Standing]]:
-    """Objects of one name, those together that can come into one namespace."""
-    if any(not one.ref.namespace for one in named) and any(map(_is_ours, named)):
+def _by_namespace(named: list[ObjectAt]) -> Iterable[list[ObjectAt]]:
+    """Group objects of one name by the namespace that they can come into."""
+    if any(not one.ref.namespace for one in named) and any(map(_is_contrast_object, named)):
         return [named]
-    spaces: dict[str, list[Standing]] = {}
+    spaces: dict[str, list[ObjectAt]] = {}
     for one in named:
         spaces.setdefault(_namespace(one.ref), []).append(one)
     return spaces.values()
 
 
 def _name(value: Any) -> str:
-    """The name of an object; a generateName is none."""
+    """Return the name of an object, "" without one; a generateName is no name."""
     name = dig(value, ("metadata", "name"))
     return name if isinstance(name, str) else ""
 
@@ -98,15 +98,15 @@ def _namespace(ref: Ref) -> str:
     return "" if ref.kind in CLUSTER_WIDE else ref.namespace or "default"
 
 
-def _two(group: list[Standing]) -> bool:
-    """Whether these are different objects after all."""
+def _are_distinct(group: list[ObjectAt]) -> bool:
+    """Whether objects of one identity are different ones all the same."""
     if group[0].ref.name == PACKAGE_CONTEXT and group[0].ref.kind == "ConfigMap":
         return all(dig(one.value, ("metadata", "annotations", LOCAL_CONFIG)) == "true" for one in group)
     hooks = [bool(hook_of(one.value)) for one in group]
-    return sorted(hooks) == [False, True] and not any(map(_is_ours, group))
+    return sorted(hooks) == [False, True] and not any(map(_is_contrast_object, group))
 
 
-def _is_ours(one: Standing) -> bool:
+def _is_contrast_object(one: ObjectAt) -> bool:
     """Whether an object names a class of Contrast's, is one, or was added by a render."""
     if one.ref.kind == "RuntimeClass" and is_contrast_name(one.ref.name):
         return True
@@ -114,8 +114,8 @@ def _is_ours(one: Standing) -> bool:
     return added or any(True for _ in contrast_names_in(one.value))
 
 
-def _said(group: list[Standing], resources: Sequence[Resource]) -> list[Finding]:
-    """One finding at each place; each names another place, the first one where it can."""
+def _duplicate_findings(group: list[ObjectAt], resources: Sequence[Resource]) -> list[Finding]:
+    """Make a finding for each occurrence; each names another occurrence, the first one if possible."""
     places = []
     for one in group:
         resource = resources[one.position]

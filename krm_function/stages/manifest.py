@@ -1,7 +1,8 @@
-"""Manifest: the digests of this render, the release's reference values and the operator's, as one document.
+"""Manifest: write the digests of this render and the reference values of release and operator as one document.
 
-Rule of this file: the manifest is signed and compared byte for byte (contrast.md 2.6), so it is encoded once, here, and
-travels verbatim in a ConfigMap. Nothing is dropped silently: two workloads with one digest are an error.
+Rule of this file: the manifest is signed and compared byte for byte (docs/facts/contrast-manifest.md#set-and-verify),
+so it is encoded once, here, and travels verbatim in a ConfigMap. Nothing is dropped silently: two workloads with one
+digest are an error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,53 +14,57 @@ from krm_function.manifest import (
     COORDINATOR,
     KeyProblem,
     encode,
-    entry,
     merge,
+    policy_entry,
     secret_id,
     seedshare_owner,
     unfilled,
     validate,
     workload_owner,
 )
-from krm_function.model.nearest import nearest
-from krm_function.model.reference_values import ReferenceValues
+from krm_function.manifest.gathered_values import ReferenceValues
 from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import INITDATA, POD_ROLE, PREFIX, dig, mapping
 from krm_function.record import NamedTuple
+from krm_function.schema.nearest import nearest
 
 
-class Made(NamedTuple):
-    """The manifest as canonical bytes; b"" when none was asked for or after an error."""
+class MadeManifest(NamedTuple):
+    """The manifest as canonical bytes; b"" when none is configured or after an error."""
 
     data: bytes = b""
     findings: tuple[Finding, ...] = ()
 
 
-def make_manifest(config: Config, sealed: Sequence[SealedWorkload], values: ReferenceValues) -> Made:
-    """The manifest of all workloads of this render, merged with the base."""
+def make_manifest(config: Config, sealed: Sequence[SealedWorkload], values: ReferenceValues) -> MadeManifest:
+    """Make the manifest of all workloads of this render, merged with the base."""
     options = config.generate.manifest
     base = options.base
     if not _has_coordinator(config, sealed):
         found = () if options.emit == "none" else (finding("CC0701"),)
-        return Made(findings=found)
+        return MadeManifest(findings=found)
     policies, problems = _policies(sealed, options)
     problems += _unknown_names(sealed, config)
     keys, key_problems = _owner_keys(config)
     if problems or key_problems:
         unsealed_only = all(found.code == "CC0711" for found in problems) and not key_problems
-        return Made() if options.emit == "none" and unsealed_only else Made(findings=problems + key_problems)
+        return (
+            MadeManifest()
+            if options.emit == "none" and unsealed_only
+            else MadeManifest(findings=problems + key_problems)
+        )
     manifest = merge(
         base, policies, values.release, values.overrides, owner_keys=keys[0], seedshare_keys=keys[1], rtmr0=values.rtmr0
     )
     if options.disable_updates:
         manifest["WorkloadOwnerPubKeys"] = None
-    return Made(encode(manifest), _validated(manifest, config))
+    return MadeManifest(encode(manifest), _validated(manifest, config))
 
 
-def foresee(config: Config, sealed: Sequence[SealedWorkload]) -> tuple[Finding, ...]:
-    """What `make_manifest` will refuse once every workload is clean: told with the errors that keep it from starting.
+def manifest_errors(config: Config, sealed: Sequence[SealedWorkload]) -> tuple[Finding, ...]:
+    """Find the errors of the manifest when those of workloads forbid making it, so that all are reported at once.
 
-    sealed: with "" as the digest of each workload that is not clean yet; nothing is asked of such a digest.
+    sealed: with "" as the digest of each workload that has errors; such a workload gets no policy entry.
     """
     if not _has_coordinator(config, sealed):
         return () if config.generate.manifest.emit == "none" else (finding("CC0701"),)
@@ -77,7 +82,7 @@ def _has_coordinator(config: Config, sealed: Sequence[SealedWorkload]) -> bool:
 def _policies(
     sealed: Sequence[SealedWorkload], options: ManifestOptions
 ) -> tuple[dict[str, Mapping[str, Any]], tuple[Finding, ...]]:
-    """Digest -> entry of every workload (contrast.md 6.3)."""
+    """Make the Policies of the manifest: digest -> entry (docs/facts/contrast-manifest.md#policy-entries)."""
     policies: dict[str, Mapping[str, Any]] = {}
     owners: dict[str, Ref] = {}
     findings: list[Finding] = []
@@ -91,7 +96,7 @@ def _policies(
             findings.append(finding("CC0712", ref, (*workload.root, "metadata", "name")))
         elif role not in {"", COORDINATOR}:
             label = (*workload.metadata_path, "labels", POD_ROLE)
-            findings.append(finding("CC0702", ref, label, field="Role", problem=f"unknown role {role}"))
+            findings.append(finding("CC0702.role", ref, label, field="Role", role=role))
         elif digest in policies:
             findings.append(finding("CC0705", ref, path, first=_full(owners[digest]), second=_full(ref), digest=digest))
         else:
@@ -99,7 +104,7 @@ def _policies(
             chosen = workload.annotations.get(PREFIX + "workload-secret-id")
             identity = chosen if isinstance(chosen, str) and chosen else secret_id(*ref)
             extra = options.policies[ref.name].sans if ref.name in options.policies else ()
-            policies[digest] = entry(ref.name, identity, role, extra)
+            policies[digest] = policy_entry(ref.name, identity, role, extra)
     return policies, tuple(findings)
 
 
@@ -108,7 +113,7 @@ def _full(ref: Ref) -> str:
 
 
 def _unknown_names(sealed: Sequence[SealedWorkload], config: Config) -> tuple[Finding, ...]:
-    """Names under spec.manifest.policies that no workload has."""
+    """Find names under spec.manifest.policies that no workload has."""
     names = sorted({one.workload.ref.name for one in sealed})
     return tuple(
         finding(
@@ -124,7 +129,7 @@ def _unknown_names(sealed: Sequence[SealedWorkload], config: Config) -> tuple[Fi
 
 
 def _owner_keys(config: Config) -> tuple[tuple[list[str], list[str]], tuple[Finding, ...]]:
-    """Workload owner and seedshare owner keys in the manifest's encoding."""
+    """Convert workload owner and seedshare owner keys to the manifest's encoding."""
     options = config.generate.manifest
     keys: tuple[list[str], list[str]] = ([], [])
     findings: list[Finding] = []
@@ -143,7 +148,7 @@ def _owner_keys(config: Config) -> tuple[tuple[list[str], list[str]], tuple[Find
 
 
 def _validated(manifest: Mapping[str, Any], config: Config) -> tuple[Finding, ...]:
-    """What `contrast set` would say of it; unfilled values are allowed in a manifest that has no base yet."""
+    """Validate the manifest as `contrast set` would; unfilled values are allowed in one that has no base yet."""
     problems = validate(manifest)
     ref, path = config.generate.ref, ("spec", "manifest")
     findings = [

@@ -1,4 +1,4 @@
-"""The ConfigMap that carries the manifest: emit it, read it back, and take a base manifest from one of the input.
+"""Write and read the ConfigMap that carries the manifest, and read a base manifest from one in the input.
 
 Rule of this file: the manifest's bytes travel verbatim under the data key manifest.json.
 """
@@ -6,7 +6,7 @@ Rule of this file: the manifest's bytes travel verbatim under the data key manif
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from krm_function.api.json_text import manifest_in
+from krm_function.api.base_manifest import manifest_in
 from krm_function.api.kinds import Config, ManifestOptions
 from krm_function.findings import Finding, finding
 from krm_function.manifest.fields import FILE
@@ -17,7 +17,7 @@ from krm_function.model.workload import EMITTED, LOCAL_CONFIG, dig
 def emitted_manifest(
     options: ManifestOptions, data: bytes, sealed: Sequence[SealedWorkload]
 ) -> tuple[dict[str, Any], ...]:
-    """The ConfigMap that carries the manifest, in the coordinator's namespace; nothing when none is to be emitted."""
+    """Make the ConfigMap that carries the manifest, in the coordinator's namespace; () if none is emitted."""
     if not data or options.emit == "none":
         return ()
     annotations = {EMITTED: "true"}
@@ -33,7 +33,7 @@ def emitted_manifest(
 
 
 def manifest_of(value: Any) -> str | None:
-    """The manifest text of a ConfigMap that a render emitted, None for any other object."""
+    """Return the manifest text of a ConfigMap that a render emitted, None for any other object."""
     if dig(value, ("metadata", "annotations", EMITTED)) is None or dig(value, ("kind",)) != "ConfigMap":
         return None
     text = dig(value, ("data", FILE))
@@ -41,7 +41,7 @@ def manifest_of(value: Any) -> str | None:
 
 
 def with_base(config: Config, objects: Iterable[Any]) -> tuple[Config, tuple[Finding, ...]]:
-    """The configuration with the manifest of the ConfigMap that its base names; objects: where to look for it."""
+    """Return the configuration with the manifest of the ConfigMap that its base names. objects: of the input."""
     options = config.generate.manifest
     name = (options.base or {}).get("configMap")
     found = [
@@ -49,19 +49,11 @@ def with_base(config: Config, objects: Iterable[Any]) -> tuple[Config, tuple[Fin
     ]
     path = ("spec", "manifest", "base", "configMap")
     if len(found) != 1:
-        why = "is in the input more than once" if found else "is not in the input"
-        return config, (finding("CC0713", config.generate.ref, path, name=name, problem=why),)
+        code = "CC0713.twice" if found else "CC0713.absent"
+        return config, (finding(code, config.generate.ref, path, name=name),)
     try:
         base = manifest_in(found[0])
     except ValueError as problem:
-        return config, (
-            finding(
-                "CC0713",
-                config.generate.ref,
-                path,
-                name=name,
-                problem=str(problem),
-            ),
-        )
+        return config, (finding("CC0713.content", config.generate.ref, path, name=name, error=str(problem)),)
     generate = config.generate._replace(manifest=options._replace(base=base))
     return config._replace(generate=generate), ()

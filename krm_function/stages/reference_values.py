@@ -1,4 +1,4 @@
-"""Reference values: what the release says of the platforms in use, the operator's values and the base manifest, merged.
+"""Reference values: merge the release's for the platforms in use, the operator's, and those of the base manifest.
 
 Rule of this file: a platform in use without reference values is an error, never an entry left out.
 """
@@ -9,21 +9,16 @@ from typing import Any
 from krm_function.api.kinds import Config
 from krm_function.findings import Finding, finding
 from krm_function.manifest import FieldProblem, Rtmr0, canonical, merged_reference_values
+from krm_function.manifest.gathered_values import ReferenceValues
 from krm_function.model.platforms import PLATFORMS, Platform
-from krm_function.model.reference_values import ReferenceValues
 from krm_function.model.workload import mapping, maps
-
-RTMR0_PLATFORM = "metal-qemu-tdx"  # the only one whose RTMR0 depends on the vCPUs (contrast.md 5.11)
 
 
 def gather_reference_values(
     config: Config, platforms: Iterable[Platform], counts: Mapping[str, Sequence[int]]
 ) -> ReferenceValues:
-    """Reference values of the used platforms. counts: platform name -> the vCPU counts of its pods, for RTMR0."""
-    options, ref = (
-        config.generate.ref,
-        config.release.ref,
-    )
+    """Gather the values of the used platforms. counts: platform name -> the vCPU counts of its pods, for RTMR0."""
+    options, ref = config.generate.ref, config.release.ref
     findings: list[Finding] = []
     release: dict[str, list[Mapping[str, Any]]] = {"snp": [], "tdx": []}
     rtmr0: Rtmr0 | None = None
@@ -34,7 +29,7 @@ def gather_reference_values(
             findings.append(finding("CC0709", ref, ("spec", "platforms", platform.name), platform=platform.name))
             continue
         release[platform.tee] += [{**values, "Platform": platform.marker} for values in entries]
-        if platform.name == RTMR0_PLATFORM and counts.get(platform.name):
+        if platform.rtmr0_by_vcpus and counts.get(platform.name):
             rtmr0 = Rtmr0(facts.rtmr0_by_vcpu, tuple(counts[platform.name]))
             path = ("spec", "platforms", platform.name, "rtmr0ByVCPU")
             missing = sorted({count for count in rtmr0.counts if count and str(count) not in rtmr0.table})
@@ -59,7 +54,7 @@ def _in_base(config: Config, platform: Platform) -> bool:
 
 
 def _overrides(settings: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
-    """The operator's values in the manifest's own shape; a platform's name becomes its entries' `Platform`."""
+    """Convert the operator's values to the manifest's shape; a platform's name becomes its entries' `Platform`."""
     result: dict[str, list[Mapping[str, Any]]] = {}
     for key, fields in settings.items():
         platform = PLATFORMS.get(key)

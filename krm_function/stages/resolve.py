@@ -1,9 +1,10 @@
-"""Resolve: the runtime class placeholder becomes the handler of the release.
+"""Resolve: replace the runtime class placeholder by the handler of the release.
 
 Rule of this file: the platform set is closed and comes from the name alone; a name that is not understood is an error
-and never a default (contrast.md 5.7). What a name means is `model.platforms`; which handler it gets is decided here:
+and never a default (docs/facts/contrast.md#runtime-class-names). What a name means is `model.platforms`; which handler
+it gets is decided here:
 
-    the pod says                         GPU asked   default set   handler of
+    the pod names                        GPU limit   default set   handler of
     contrast-cc, kata-cc-isolation       no          yes           the default platform
     contrast-cc, kata-cc-isolation       yes         yes           the default platform's GPU variant
     contrast-cc, kata-cc-isolation       any         no            CC0402
@@ -25,7 +26,7 @@ from krm_function.model.platforms import (
     Platform,
     parse_runtime_class,
     placeholder,
-    suggest,
+    suggest_placeholder,
     with_gpu,
 )
 from krm_function.model.workload import Workload
@@ -36,7 +37,7 @@ class Resolved(NamedTuple):
     """A workload's platform (None after an error), and the edit of its runtime class.
 
     reference_platforms: every platform whose reference values the manifest needs for this pod; more than one only for
-    a GPU pod on an explicit platform without GPU (contrast.md 5.7, last rule).
+    a GPU pod on an explicit platform without GPU (docs/facts/contrast.md#runtime-class-names).
     """
 
     platform: Platform | None
@@ -72,9 +73,9 @@ def resolve(workload: Workload, release: Release, default: str) -> Resolved:
         case Insecure():
             return failed("CC0405", platform=name)
         case _:
-            close = suggest(name)
+            near = suggest_placeholder(name)
             known = ", ".join(placeholder(entry) for entry in PLATFORMS.values())
-            return failed("CC0401", name=name, known=known, suggestion=f"; did you mean {close}?" if close else "")
+            return failed("CC0401.near" if near else "CC0401", name=name, known=known, near=near)
     facts = release.platforms.get(platform.name)
     if facts is None:
         known = ", ".join(sorted(release.platforms)) or "none"

@@ -11,7 +11,7 @@ from krm_function.model.workload import Workload
 
 
 def schedule(workload: Workload, runtime_class: RuntimeClass | None) -> Outcome:
-    """Say where one pod will run and what its admission would refuse. None: nothing is known, so nothing is said."""
+    """Report where one pod will run and what its admission would refuse; nothing if its class is not known (None)."""
     if runtime_class is None:
         return Outcome()
     spec, path = workload.pod_spec, workload.spec_path

@@ -1,7 +1,9 @@
-"""Verify: what the original checks before and after it patches (contrast.md 4), and what it leaves to the cluster.
+"""Verify: check what Contrast checks before and after it changes pods, and what it leaves to the cluster.
 
-Rule of this file: it finds and never edits. Init containers count as containers everywhere: the host controls what they
-mount and run just as much. `before` looks at what the user wrote, `after` at what the pod has become.
+Source: docs/facts/contrast.md#checks.
+
+Rule of this file: it reports and never edits. Init containers count as containers everywhere: the host controls what
+they mount and run just as much. `before` checks what the user wrote, `after` the pod with its injected containers.
 """
 
 from collections import Counter
@@ -12,12 +14,12 @@ from krm_function.findings import Finding, Path, finding
 from krm_function.measurement.vcpu import MAX_VCPUS
 from krm_function.model import annotations
 from krm_function.model.gpu import gpu_count, gpu_problems
-from krm_function.model.image import is_contrast_image, parse_image, shown
+from krm_function.model.image import is_contrast_image, parse_image, printable_reference
 from krm_function.model.injected.initializer import INITIALIZER
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
-from krm_function.model.mesh_annotations import EGRESS, read_mesh
-from krm_function.model.pods import claim_templates, claims, named, sources
-from krm_function.model.shapes import shape_findings
+from krm_function.model.mesh_annotations import read_mesh
+from krm_function.model.pod_types import type_findings
+from krm_function.model.pods import claim_names, claim_templates, indexes_named, volume_sources
 from krm_function.model.vcpus import vcpus
 from krm_function.model.workload import POD_ROLE, Workload, mapping, maps
 
@@ -26,9 +28,9 @@ INSIDE = ("configMap", "downwardAPI", "emptyDir", "ephemeral", "projected", "sec
 COORDINATOR = "coordinator"
 
 
-def before(workload: Workload, release_images: Mapping[str, str]) -> tuple[Finding, ...]:
+def check_before_injection(workload: Workload, release_images: Mapping[str, str]) -> tuple[Finding, ...]:
     """Check a workload as the user wrote it. release_images: what the render will replace, and thereby pin."""
-    shape = shape_findings(workload)
+    shape = type_findings(workload)
     if shape:
         return shape  # the readers below trust the types
     return (
@@ -40,17 +42,17 @@ def before(workload: Workload, release_images: Mapping[str, str]) -> tuple[Findi
     )
 
 
-def after(workload: Workload, release_version: str) -> tuple[Finding, ...]:
+def check_after_injection(workload: Workload, release_version: str) -> tuple[Finding, ...]:
     """Check a workload after injection. release_version: the tag that Contrast's own images must have."""
-    shape = shape_findings(workload)
+    shape = type_findings(workload)
     if shape:
         return shape
     return (*_images(workload, {}), *_versions(workload, release_version), *_mounts(workload), *_claims(workload))
 
 
-def rendered(workload: Workload) -> tuple[Finding, ...]:
-    """Check a pod as it will be applied: what Kubernetes or Contrast would refuse, whoever rendered it."""
-    shape = shape_findings(workload)
+def check_rendered(workload: Workload) -> tuple[Finding, ...]:
+    """Check a pod as it will be applied for what Kubernetes or Contrast would refuse; any tool may have rendered it."""
+    shape = type_findings(workload)
     if shape:
         return shape
     return (
@@ -66,10 +68,10 @@ def rendered(workload: Workload) -> tuple[Finding, ...]:
 
 
 def _containers(workload: Workload) -> Iterator[Finding]:
-    """There must be one, and names must be unique, as Kubernetes wants it."""
+    """Check that there is a container, and that names are unique, as Kubernetes requires."""
     if not workload.containers:
         yield finding("CC0206", workload.ref, (*workload.spec_path, "containers"))
-    containers = Counter(place.name for place in workload.places)
+    containers = Counter(each.name for each in workload.all_containers)
     volumes = Counter(str(volume["name"]) for volume in maps(workload.pod_spec.get("volumes")))
     for what, names in (("container", containers), ("volume", volumes)):
         for name, count in names.items():
@@ -78,7 +80,7 @@ def _containers(workload: Workload) -> Iterator[Finding]:
 
 
 def _annotations(workload: Workload) -> Iterator[Finding]:
-    """Keys of Contrast's domain that nobody reads: misspelt ones, and ones in a place where they have no effect."""
+    """Find keys of Contrast's domain that have no effect: misspelt ones, and ones in the wrong place."""
     for metadata, what, key in _keys(workload, workload.metadata_path):
         read = annotations.is_known(key, "pod annotation" if what == "annotation" else "pod label")
         old_role = key == POD_ROLE and what == "annotation" and workload.labels.get(key) != workload.annotations[key]
@@ -93,7 +95,7 @@ def _annotations(workload: Workload) -> Iterator[Finding]:
 
 
 def _outer(workload: Workload) -> Iterator[tuple[Path, str]]:
-    """Metadata that Contrast does not read: the object's, and that of a CronJob's job template."""
+    """Yield the metadata that Contrast does not read: the object's, and that of a CronJob's job template."""
     if workload.template_path != workload.root:
         yield (*workload.root, "metadata"), f"the {workload.ref.kind} itself, only on its pod template"
     if workload.ref.kind == "CronJob":
@@ -101,41 +103,36 @@ def _outer(workload: Workload) -> Iterator[tuple[Path, str]]:
 
 
 def _keys(workload: Workload, metadata: Path) -> Iterator[tuple[Path, str, str]]:
-    """Keys of Contrast's domain in one metadata: its path, annotation or label, the key."""
+    """Yield the keys of Contrast's domain in one metadata: its path, annotation or label, the key."""
     for what in ("annotation", "label"):
         for key in mapping(workload.at((*metadata, f"{what}s"))):
-            if annotations.is_ours(str(key)):
+            if annotations.is_contrast_key(str(key)):
                 yield metadata, what, str(key)
 
 
 def _unread(workload: Workload, metadata: Path, what: str, key: str, place: str) -> Finding:
     path = (*metadata, f"{what}s", key)
     if key in annotations.KNOWN:
-        where = annotations.where(key)
+        where = annotations.correct_location(key)
         return finding("CC0202", workload.ref, path, what=what, key=key, place=place, where=where)
-    near = annotations.suggest(key)
-    remedy = f"did you mean {near}?" if near else "remove it; Contrast reads no such key"
-    return finding("CC0203", workload.ref, path, what=what, key=key, remedy=remedy)
+    near = annotations.suggest_key(key)
+    return finding("CC0203.near" if near else "CC0203", workload.ref, path, what=what, key=key, near=near)
 
 
 def _mesh(workload: Workload) -> Iterator[Finding]:
-    """The grammar of the service mesh annotations."""
-    for key, problem in read_mesh(workload.annotations).problems:
+    """Check the grammar of the service mesh annotations."""
+    for key, cause in read_mesh(workload.annotations).problems:
         path = (*workload.metadata_path, "annotations", key)
-        if key == EGRESS and workload.annotations[key] == "":
-            yield finding("CC0205", workload.ref, path)
-        else:
-            remedy = f"write {annotations.KNOWN[key].value}"
-            yield finding("CC0204", workload.ref, path, key=key, problem=problem, remedy=remedy)
+        yield finding(cause.code, workload.ref, path, key=key, grammar=annotations.KNOWN[key].value, **cause.values)
 
 
 def _processors(workload: Workload) -> Iterator[Finding]:
-    """The VM's vCPUs are in range and not fewer than its GPUs."""
+    """Check that the VM's vCPUs are in range and not fewer than its GPUs."""
     count = vcpus(workload)
     gpus = gpu_count(workload.pod_spec)
     path = workload.spec_path
-    for at, problem in gpu_problems(workload.pod_spec):
-        yield finding("CC0408", workload.ref, path + at, key=str(at[-1]), problem=problem)
+    for at, cause in gpu_problems(workload.pod_spec):
+        yield finding(cause.code, workload.ref, path + at, key=str(at[-1]), **cause.values)
     if isinstance(count, Finding):
         yield count
     elif not 1 <= count <= MAX_VCPUS:
@@ -148,18 +145,18 @@ def _processors(workload: Workload) -> Iterator[Finding]:
 
 
 def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding]:
-    """Every image is there, valid and pinned; Contrast's own may wait for the release to pin them."""
-    for place in workload.places:
-        image: str = place.container.get("image") or ""
-        path = (*place.path, "image")
+    """Check that every image is present, valid and pinned; those in `replaced` will be pinned by the release."""
+    for each in workload.all_containers:
+        image: str = each.container.get("image") or ""
+        path = (*each.path, "image")
         if not image:
-            yield finding("CC0501", workload.ref, place.path, container=place.name)
+            yield finding("CC0501", workload.ref, each.path, container=each.name)
             continue
         if is_contrast_image(image) and image in replaced:
             continue
         parsed = parse_image(image)
         if isinstance(parsed, str):
-            yield finding("CC0503", workload.ref, path, image=shown(image), problem=parsed)
+            yield finding("CC0503", workload.ref, path, image=printable_reference(image), problem=parsed)
         elif not parsed.pinned:
             yield finding("CC0502", workload.ref, path, image=image)
 
@@ -168,40 +165,40 @@ def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding
 
 
 def _versions(workload: Workload, release: str) -> Iterator[Finding]:
-    """Contrast's own containers are of this release; a development release may mix."""
+    """Check that Contrast's own containers are of this release; a development release may mix."""
     if "dev" in release or "pre" in release:
         return
     names = {INITIALIZER, SERVICE_MESH} | ({COORDINATOR} if workload.is_coordinator else set())
-    for place in workload.places:
-        image = place.container.get("image")
-        parsed = parse_image(image) if isinstance(image, str) and place.name in names else ""
+    for each in workload.all_containers:
+        image = each.container.get("image")
+        parsed = parse_image(image) if isinstance(image, str) and each.name in names else ""
         if not isinstance(parsed, str) and parsed.tag and parsed.tag != release:
-            path = (*place.path, "image")
+            path = (*each.path, "image")
             yield finding("CC0507", workload.ref, path, image=image, tag=parsed.tag, release=release)
 
 
 def _mounts(workload: Workload) -> Iterator[Finding]:
-    """No container mounts a file system that the host controls; block devices are no mounts."""
+    """Check that no container mounts a file system that the host controls; block devices are no mounts."""
     volumes = maps(workload.pod_spec.get("volumes"))
-    claimed = claims(workload)
-    for place in workload.places:
-        for index, mount in enumerate(place.mounts):
+    claimed = claim_names(workload)
+    for each in workload.all_containers:
+        for index, mount in enumerate(each.mounts):
             name = mount["name"]
-            path = (*place.path, "volumeMounts", index)
-            values: dict[str, Any] = {"container": place.name, "volume": name}
+            path = (*each.path, "volumeMounts", index)
+            values: dict[str, Any] = {"container": each.name, "volume": name}
             if name in claimed:  # takes the place of a volume of this name
                 yield finding("CC0807", workload.ref, path, **values, source="volumeClaimTemplate")
                 continue
-            found = named(volumes, name)
+            found = indexes_named(volumes, name)
             if not found:
                 yield finding("CC0810", workload.ref, path, **values)
             for at in found:
-                yield from _source(workload, place.name, path, volumes[at])
+                yield from _source(workload, each.name, path, volumes[at])
 
 
 def _source(workload: Workload, container: str, path: Path, volume: Mapping[str, Any]) -> Iterator[Finding]:
-    """Where a mounted volume comes from. Kubernetes reads no source as emptyDir, the original as an error."""
-    made_from = sources(volume)
+    """Check the source of a mounted volume. For Kubernetes no source means emptyDir, for Contrast it is an error."""
+    made_from = volume_sources(volume)
     if not made_from:
         expected = "one of " + ", ".join(INSIDE)
         actual = "without a source"
@@ -212,7 +209,7 @@ def _source(workload: Workload, container: str, path: Path, volume: Mapping[str,
 
 
 def _claims(workload: Workload) -> Iterator[Finding]:
-    """A StatefulSet's claims are block devices."""
+    """Check that a StatefulSet's claims are block devices."""
     for index, claim in enumerate(claim_templates(workload)):
         if mapping(claim.get("spec")).get("volumeMode") != "Block":
             path = (*workload.root, "spec", "volumeClaimTemplates", index)

@@ -1,6 +1,6 @@
-"""A ContrastGenerate that is there, told what its host and its user ask for.
+"""Add to an existing ContrastGenerate what its host and its user need.
 
-Rule of this file: nothing that it says is changed; only what it does not say is added.
+Rule of this file: fields that are set stay; only missing ones are added.
 """
 
 from krm_function.krm.kube_object import FUNCTION
@@ -11,7 +11,7 @@ EXEC = "exec:\n  path: contrast-krm\n"  # a bare name: looked up on PATH
 
 
 def with_function(text: str) -> str:
-    """A ContrastGenerate that tells kustomize which program to run. Raises YamlError."""
+    """The file with the annotation that names the program for kustomize to run. Raises YamlError."""
     document = parse(text)
     annotations = dig(document.value, ("metadata", "annotations"))
     if isinstance(annotations, dict) and FUNCTION in annotations:
@@ -24,7 +24,7 @@ def with_function(text: str) -> str:
 
 
 def with_platform(text: str, platform: str) -> str:
-    """A ContrastGenerate with this default platform. Raises YamlError, and ValueError when it has another one."""
+    """The file with this default platform. Raises YamlError, and ValueError when it has another one."""
     document = parse(text)
     spec = dig(document.value, ("spec",))
     there = dig(spec, ("platform",))

@@ -1,13 +1,13 @@
 """Kptfile: the function as the last mutator.
 
 Rule of this file: as for a kustomization, the list is only appended to. Release and lock need no entry: kpt hands every
-file of the package to a function (krm.md 3.1).
+file of the package to a function (docs/facts/kpt.md#kptfile).
 """
 
 import os
 from typing import Any
 
-from krm_function.findings import Finding, finding
+from krm_function.findings import Finding, dotted, finding
 from krm_function.krm.kube_object import LOCAL_CONFIG
 from krm_function.model.workload import dig, mapping, maps
 from krm_function.wiring.wired import Files, Wired
@@ -25,9 +25,9 @@ def wire_kptfile(text: str, files: Files, name: str) -> Wired:
     if problem:
         return Wired(text, findings=(problem,))
     pipeline, mutators = mapping(document.value).get("pipeline"), dig(document.value, ("pipeline", "mutators"))
-    ours = [index for index, mutator in enumerate(maps(mutators)) if _is_ours(mutator)]
-    if ours:
-        late = ours[-1] != len(mutators) - 1
+    present = [index for index, mutator in enumerate(maps(mutators)) if _is_ours(mutator)]
+    if present:
+        late = present[-1] != len(mutators) - 1
         return Wired(
             text, findings=(finding("CC1312", what=f"mutator {PROGRAM}", after="another mutator"),) if late else ()
         )
@@ -56,10 +56,8 @@ def _is_ours(mutator: dict[str, Any]) -> bool:
 def _problem(value: Any) -> Finding | None:
     """Why a file cannot be wired, if so."""
     if mapping(value).get("kind") != KPTFILE:
-        return finding("CC1311", problem="its kind is not Kptfile")
+        return finding("CC1311.kptfile")
     for path, kind in ((("pipeline",), dict), (("pipeline", "mutators"), list)):
         if not isinstance(dig(value, path), kind | None):
-            return finding(
-                "CC1311", path=path, problem=f"{'.'.join(path)} is not a {'map' if kind is dict else 'list'}"
-            )
+            return finding("CC1311.map" if kind is dict else "CC1311.list", path=path, field=dotted(path))
     return None

@@ -1,7 +1,7 @@
 """kustomization.yaml: the ContrastGenerate as the last transformer, release and lock among the resources.
 
-Rule of this file: a list is only ever appended to. kustomize runs transformers in the order of the list (krm.md 2.7),
-and nothing may change a pod after it is sealed.
+Rule of this file: a list is only ever appended to. kustomize runs transformers in the order of the list
+(docs/facts/kustomize.md#order), and nothing may change a pod after it is sealed.
 """
 
 from typing import Any
@@ -24,14 +24,14 @@ def wire_kustomization(text: str, files: Files, resources: tuple[str, ...] = ())
     if problem:
         return Wired(text, findings=(problem,))
     changes: list[Change] = []
-    said: list[str] = []
+    steps: list[str] = []
     for key, names in (("resources", (*resources, files.release, files.lock)), ("transformers", (files.generate,))):
         there = listed(value, key)
         added = [name for name in dict.fromkeys(names) if name not in there]
         changes += _append(value.get(key), key, added)
-        said += [f"{key}: {', '.join(added)}"] if added else []
+        steps += [f"{key}: {', '.join(added)}"] if added else []
     spliced = splice(document, changes).text if changes else text
-    return Wired(spliced, tuple(said), _not_last(value, files.generate))
+    return Wired(spliced, tuple(steps), _not_last(value, files.generate))
 
 
 def listed(value: Any, key: str) -> tuple[str, ...]:
@@ -45,14 +45,12 @@ def _problem(value: Any) -> Finding | None:
     """Why a file cannot be wired, if so."""
     kind = mapping(value).get("kind", "Kustomization")
     if not isinstance(value, dict):
-        return finding("CC1311", problem="it is not a map")
+        return finding("CC1311.no-map")
     if kind != "Kustomization":
-        return finding(
-            "CC1311", path=("kind",), problem=f"its kind is {kind}, and the function belongs into the outermost overlay"
-        )
+        return finding("CC1311.kustomization", path=("kind",), kind=kind)
     for key in ("resources", "transformers"):
         if not isinstance(value.get(key), list | None):
-            return finding("CC1311", path=(key,), problem=f"{key} is not a list")
+            return finding("CC1311.list", path=(key,), field=key)
     return None
 
 

@@ -1,6 +1,6 @@
-"""New configuration files, with what there is to fill in as comments.
+"""Texts of new configuration files, with comments at what is to be filled in.
 
-Rule of this file: each text is valid as it stands, so that a render says what is missing and not that a file is broken.
+Rule of this file: each text is valid, so that a render reports what is missing and not that a file is broken.
 """
 
 from collections.abc import Mapping
@@ -83,7 +83,7 @@ spec:
 
 
 def new_file(kind: ConfigKind, host: HostName, platform: str = "") -> str:
-    """The text of a new file. platform: the default one, "" when nobody said."""
+    """The text of a new file. platform: the default one, "" if not given."""
     head, file = modeline(schema_file(kind)), NEW_FILES[kind]
     match kind:
         case "ContrastGenerate":

@@ -1,6 +1,6 @@
 """A public key in a ContrastGenerate.
 
-Rule of this file: the list is appended to; keys that are there stay, whoever put them there.
+Rule of this file: the list is appended to; existing keys stay.
 """
 
 from typing import Any

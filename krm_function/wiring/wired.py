@@ -1,4 +1,4 @@
-"""What wiring takes and gives.
+"""The input and the result of wiring the function into a host's file.
 
 Rule of this file: records only.
 """
@@ -16,8 +16,8 @@ class Files(NamedTuple):
 
 
 class Wired(NamedTuple):
-    """A host's file with the function in it. said: what was added, a phrase each."""
+    """A host's file with the function in it. added: what was added, a phrase each."""
 
     text: str
-    said: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()

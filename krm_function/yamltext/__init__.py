@@ -1,7 +1,8 @@
 """Text in, positions and splices out: the package that reads and edits YAML and JSON without re-serialising it.
 
 Rule of this package: untouched bytes stay untouched, and no edit leaves it that has not been parsed back and compared
-with what `apply` says it means. It knows nothing of Contrast, and of Kubernetes only its scalar typing.
+with what `apply` says it means. It knows nothing of Contrast, and of Kubernetes only its scalar typing. Why nothing is
+re-serialised: docs/facts/python.md#round-trips.
 """
 
 from krm_function.yamltext.aliases import resolve_foreign_aliases
@@ -16,13 +17,12 @@ from krm_function.yamltext.fast.values import read_value
 from krm_function.yamltext.split.chunk import Chunk
 from krm_function.yamltext.split.item_list import ItemList
 from krm_function.yamltext.split.items import resolve_item_aliases, split_items
-from krm_function.yamltext.split.list_parts import Apart, put_together, replace_items, take_apart
+from krm_function.yamltext.split.list_parts import OuterList, join_items, replace_items, take_out_items
 from krm_function.yamltext.split.stream import split_stream
 from krm_function.yamltext.writer import dump, scalar
 
 __all__ = [
     "LIMITS",
-    "Apart",
     "Change",
     "ChangeError",
     "Chunk",
@@ -32,6 +32,7 @@ __all__ = [
     "MemberChanges",
     "MemberUndo",
     "Op",
+    "OuterList",
     "Path",
     "Source",
     "Spliced",
@@ -40,9 +41,9 @@ __all__ = [
     "decode",
     "dump",
     "encode",
+    "join_items",
     "locate",
     "parse",
-    "put_together",
     "read_undo",
     "read_value",
     "replace_items",
@@ -56,5 +57,5 @@ __all__ = [
     "splice_members",
     "split_items",
     "split_stream",
-    "take_apart",
+    "take_out_items",
 ]

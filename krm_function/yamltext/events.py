@@ -2,7 +2,8 @@
 
 Rule of this file: only events are asked of libyaml. They are pulled one by one, so that a reader can stop at a limit;
 the C composer would recurse (and crash) on deep nesting before anyone could look. Whoever pulls catches YAMLError and
-raises what `located` makes of it: a wrapper around each pull would cost a sixth of the whole pass.
+raises what `located` makes of it: a wrapper around each pull would cost a sixth of the whole pass. Source:
+docs/facts/python.md#libyaml.
 """
 
 from collections.abc import Callable

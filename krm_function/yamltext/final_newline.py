@@ -5,7 +5,7 @@ that line end for its own, so its header learns to strip it (`|-`); one that bec
 """
 
 from krm_function.yamltext import offsets
-from krm_function.yamltext.edit.tree import Entry, Fresh, Live, Part
+from krm_function.yamltext.edit.tree import Fresh, Live, LiveEntry, Part
 from krm_function.yamltext.nodes import Node
 
 
@@ -18,7 +18,7 @@ def guard_end(part: Part, text: str) -> bool:
     return not _ends_with_block_scalar(part)
 
 
-def _last(live: Live) -> Entry | None:
+def _last(live: Live) -> LiveEntry | None:
     """The entry of the last pair or item of the text, if it is still there."""
     last = len(live.node.parts) - 1
     return next((entry for entry in live.entries if entry.origin == last), None)

@@ -2,7 +2,8 @@
 
 Rule of this file: what kubectl reads is right, whatever a YAML version says. So `yes`, `on` and `y` are booleans,
 `0755` and `0o755` are octal, `089` is 89, `1e3` is 1000, and dates, `22:22` and `=` are strings. A number without a
-fraction is an int, since Go writes 1000.0 as `1000` into JSON. Source: goyaml.v2/resolve.go, kubectl's own reading.
+fraction is an int, since Go writes 1000.0 as `1000` into JSON. Sources:
+docs/facts/kubernetes.md#scalars; goyaml.v2/resolve.go.
 """
 
 import re

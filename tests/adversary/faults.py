@@ -12,18 +12,15 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.failures.running import environment
+from tests.failures.running import EVERYTHING, environment
 
 SIGNALS = {"KILL": signal.SIGKILL, "TERM": signal.SIGTERM, "INT": signal.SIGINT, "HUP": signal.SIGHUP}
 
-SERVER = """
+SERVER = (
+    EVERYTHING
+    + """
 import errno, json, os, signal, sys
 from krm_function.cli import main
-from krm_function.cli import arguments, check, generate, init, install, keys, plan, release_import
-from krm_function.manifest import new_keys
-from krm_function.report import plan_text, plan_json, plan_html, text
-from krm_function.hosts import writing
-import cryptography.hazmat.primitives.serialization, cryptography.hazmat.primitives.asymmetric.ec, json.decoder, shutil
 STEPS = ["open", "write", "fsync", "fchmod", "fchown", "chmod", "rename", "link", "symlink", "mkdir", "rmdir", "unlink"]
 FAILING = {"open", "write", "fsync", "fchmod", "rename", "link", "symlink", "mkdir"}
 real = {name: getattr(os, name) for name in STEPS}
@@ -75,6 +72,7 @@ for line in sys.stdin:
     os.close(reading)
     os.write(1, json.dumps([os.waitstatus_to_exitcode(status), step]).encode() + b"\\n")
 """
+)
 
 
 class Ended(NamedTuple):

@@ -1,4 +1,4 @@
-"""The mark of what a render adds, on what no render adds: an error in every verb, so nothing is dropped for it."""
+"""The mark of what a render adds, on what no render adds: an error in every command, so nothing is dropped for it."""
 
 import json
 from collections.abc import Mapping
@@ -121,8 +121,8 @@ def test_a_mark_on_anything_else_is_an_error_and_nothing_is_written(name: str) -
 @pytest.mark.parametrize("name", HOSTILE)
 def test_neither_uninject_nor_a_render_without_configuration_drops_it(name: str) -> None:
     data = dump(marked(HOSTILE[name])).encode()
-    for verb in ("uninject", "post-render", "manifest"):
-        ran = called(verb, stdin=data)
+    for command in ("uninject", "post-render", "manifest"):
+        ran = called(command, stdin=data)
         assert (ran.code, ran.out) == (1, b"")
         assert "CC0116" in ran.err
 

@@ -11,7 +11,7 @@ from tests.failures.running import EXECUTABLE, Run, environment
 
 __all__ = ["call", "rendered", "shop"]
 
-VERBS = {
+COMMANDS = {
     "generate": ("generate", "--config", CONFIG),
     "plan": ("plan", "--config", CONFIG),
     "explain": ("explain", "Deployment/web", "--config", CONFIG),
@@ -44,14 +44,14 @@ def refused(run: Run, says: str) -> None:
 
 
 @pytest.mark.parametrize("why", NOTHING)
-@pytest.mark.parametrize("verb", VERBS)
-def test_an_empty_standard_input_is_an_error_of_every_verb_that_reads_resources(
-    verb: str, why: str, shop: Shop
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_empty_standard_input_is_an_error_of_every_command_that_reads_resources(
+    command: str, why: str, shop: Shop
 ) -> None:
-    hint = f"or name files: contrast-krm {verb.removesuffix(' --config')} FILE"
-    refused(shop(*VERBS[verb], "--format", "json", data=NOTHING[why]), hint)
-    if "explain" not in verb and "policy" not in verb:
-        refused(shop(*VERBS[verb], "-", "--format", "json", data=NOTHING[why]), hint)
+    hint = f"or name files: contrast-krm {command.removesuffix(' --config')} FILE"
+    refused(shop(*COMMANDS[command], "--format", "json", data=NOTHING[why]), hint)
+    if "explain" not in command and "policy" not in command:
+        refused(shop(*COMMANDS[command], "-", "--format", "json", data=NOTHING[why]), hint)
 
 
 @pytest.mark.parametrize("why", NOTHING)
@@ -65,17 +65,17 @@ def test_the_function_answers_nothing_with_an_error(why: str, shop: Shop) -> Non
     assert run.stderr.startswith("error CC0109: the input is empty\n")
 
 
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if "policy" not in verb and verb != "explain"])
-def test_an_empty_standard_input_beside_files_is_an_error(verb: str, shop: Shop) -> None:
-    refused(shop(*VERBS[verb], "deployment", "-", "--format", "json"), "or name files")
+@pytest.mark.parametrize("command", [name for name in COMMANDS if "policy" not in name and name != "explain"])
+def test_an_empty_standard_input_beside_files_is_an_error(command: str, shop: Shop) -> None:
+    refused(shop(*COMMANDS[command], "deployment", "-", "--format", "json"), "or name files")
 
 
 @pytest.mark.parametrize("why", NOTHING)
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_file_with_nothing_in_it_is_an_error(verb: str, why: str, shop: Shop) -> None:
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_file_with_nothing_in_it_is_an_error(command: str, why: str, shop: Shop) -> None:
     """`kustomize build > rendered.yaml` leaves one when it fails."""
     shop.write("rendered.yaml", NOTHING[why])
-    run = shop(*VERBS[verb], "rendered.yaml", "--format", "json")
+    run = shop(*COMMANDS[command], "rendered.yaml", "--format", "json")
     refused(run, "look at what writes this file")
     assert run.errors[0]["file"] == "rendered.yaml"
 
@@ -119,10 +119,10 @@ def test_the_report_has_it(shop: Shop) -> None:
     assert (shop.directory / "report.txt").read_text().startswith("error CC0109: the input is empty\n")
 
 
-@pytest.mark.parametrize("verb", ["check", "post-render", "fn", "generate"])
-def test_a_standard_input_that_cannot_be_read_is_told(verb: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["check", "post-render", "fn", "generate"])
+def test_a_standard_input_that_cannot_be_read_is_told(command: str, tmp_path: Path) -> None:
     """It is open for writing only; of a directory the interpreter complains itself."""
-    command = f"{EXECUTABLE} {verb} 0>{tmp_path / 'out'}"
-    done = subprocess.run(["bash", "-c", command], env=environment(), capture_output=True, text=True, check=False)
+    line = f"{EXECUTABLE} {command} 0>{tmp_path / 'out'}"
+    done = subprocess.run(["bash", "-c", line], env=environment(), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("error CC1001 standard input: cannot be read: bad file descriptor\n")

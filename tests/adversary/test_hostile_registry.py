@@ -11,7 +11,7 @@ import pytest
 from krm_function.findings import Finding
 from krm_function.lock.credentials import Credentials
 from krm_function.lock.registry import Registry
-from krm_function.lock.resolve import Limits
+from krm_function.lock.resolve import LockLimits
 from krm_function.lock.run import Run, resolve_all
 from krm_function.lock.transport import Transport
 from krm_function.lock.wire import Pace
@@ -23,10 +23,10 @@ from tests.lock.content import PASSWD, image
 PACE = Pace(connect=0.6, quiet=0.4, wait=0.01)
 PATIENT = Pace(connect=10, quiet=10, wait=0.01)  # where nothing is slow, so that a busy machine is not what is tested
 SECONDS = 30  # of the clock: what a busy machine may need; the modes themselves would take minutes, or for ever
-LIMITS = Limits(layer=1 << 20, seconds=20)
+LIMITS = LockLimits(layer=1 << 20, seconds=20)
 
 
-def locked(transport: Transport, directory: Path, *names: str, limits: Limits = LIMITS) -> Run:
+def locked(transport: Transport, directory: Path, *names: str, limits: LockLimits = LIMITS) -> Run:
     """Lock some images with a login for everybody, which nobody may see."""
     config = directory / "config.json"
     config.write_text('{"auths": {"127.0.0.1": {"username": "CANARY-user", "password": "CANARY-password"}}}')
@@ -158,7 +158,7 @@ def test_the_time_of_an_image_ends_what_keeps_to_the_pace(tmp_path: Path) -> Non
     server = Server(image(), steady)
     transport = Transport((server.address,), 8, Pace(connect=0.6, quiet=0.5, least=4, wait=0.01))
     try:
-        (found,) = said(locked(transport, tmp_path, server.name, limits=Limits(1 << 20, 2)))
+        (found,) = said(locked(transport, tmp_path, server.name, limits=LockLimits(1 << 20, 2)))
     finally:
         server.close()
     assert "took more than 2 s" in found.message

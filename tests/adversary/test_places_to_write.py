@@ -13,8 +13,8 @@ from typing import NamedTuple
 import pytest
 
 from krm_function.hosts import leftovers, staging
-from krm_function.hosts.files import FileProblem, write_file
-from krm_function.hosts.writing import NewFile, staged, write_files
+from krm_function.hosts.files import FileProblem
+from krm_function.hosts.writing import NewFile, staged, write_file, write_files
 from tests.adversary.faults import temporaries
 from tests.failures.running import EXECUTABLE, environment, listing
 from tests.failures.world import World
@@ -33,12 +33,24 @@ class Done(NamedTuple):
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
+    return _put(tmp_path)
+
+
+def _put(directory: Path) -> Path:
     world = World()
-    (tmp_path / "deployment").mkdir()
-    (tmp_path / FINISHED).write_bytes(world.stream("web", "settings", "secret"))
-    (tmp_path / "deployment/b.yaml").write_bytes(world.stream("coordinator", "service"))
-    (tmp_path / "config.yaml").write_bytes(world.config())
-    return tmp_path
+    (directory / "deployment").mkdir()
+    (directory / FINISHED).write_bytes(world.stream("web", "settings", "secret"))
+    (directory / "deployment/b.yaml").write_bytes(world.stream("coordinator", "service"))
+    (directory / "config.yaml").write_bytes(world.config())
+    return directory
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What the shop renders to."""
+    done = shell(f"krm {' '.join(GENERATE)}", _put(tmp_path_factory.mktemp("rendered")))
+    assert done.code == 0
+    return done.stdout
 
 
 def shell(command: str, directory: Path) -> Done:
@@ -143,27 +155,31 @@ PRINTING = {
 }
 
 
-@pytest.mark.parametrize("verb", PRINTING)
-def test_an_output_that_cannot_be_printed_is_told_and_nothing_else_is_written(verb: str, shop: Path) -> None:
-    assert shell(f"krm {' '.join(GENERATE)} -o rendered.yaml", shop).code == 0
+@pytest.mark.parametrize("command", PRINTING)
+def test_an_output_that_cannot_be_printed_is_told_and_nothing_else_is_written(
+    command: str, shop: Path, rendered: bytes
+) -> None:
+    (shop / "rendered.yaml").write_bytes(rendered)
     before = listing(shop)
     for redirection, said in ((">/dev/full", "no space left on device"), (">&-", "it is closed")):
-        done = shell(f"krm {PRINTING[verb]} {redirection}", shop)
+        done = shell(f"krm {PRINTING[command]} {redirection}", shop)
         assert done.code == 3, (redirection, done)
         assert done.stderr.count("error CC1002 standard output: cannot be written: ") == 1
         assert said in done.stderr
         assert listing(shop) == before
 
 
-@pytest.mark.parametrize("verb", PRINTING)
-def test_a_reader_that_has_gone_is_exit_code_3_and_nothing_else_is_written(verb: str, shop: Path) -> None:
+@pytest.mark.parametrize("command", PRINTING)
+def test_a_reader_that_has_gone_is_exit_code_3_and_nothing_else_is_written(
+    command: str, shop: Path, rendered: bytes
+) -> None:
     """Of what was only to be printed nobody wants to hear; of a file that is missing for it somebody does."""
-    assert shell(f"krm {' '.join(GENERATE)} -o rendered.yaml", shop).code == 0
+    (shop / "rendered.yaml").write_bytes(rendered)
     before = listing(shop)
-    done = shell(f"set -o pipefail; (sleep 0.2; krm {PRINTING[verb]}) | true", shop)
+    done = shell(f"set -o pipefail; (sleep 0.2; krm {PRINTING[command]}) | true", shop)
     assert done.code == 3
     assert listing(shop) == before
-    if verb in {"keys", "generate -m", "keys --public"}:
+    if command in {"keys", "generate -m", "keys --public"}:
         assert done.stderr.startswith("error CC1002 standard output: cannot be written: nobody reads it, so ")
     else:
         assert done.stderr == ""
@@ -411,10 +427,10 @@ def waits(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-@pytest.mark.parametrize("verb", ["generate -m manifest.json", "keys new --workload-owner"])
-def test_a_command_whose_reader_is_slow_ends_at_once(verb: str, number: signal.Signals, shop: Path) -> None:
+@pytest.mark.parametrize("command", ["generate -m manifest.json", "keys new --workload-owner"])
+def test_a_command_whose_reader_is_slow_ends_at_once(command: str, number: signal.Signals, shop: Path) -> None:
     """Standard output is a full pipe of which nobody reads; the file that belongs to it is not in its place then."""
-    name, _, rest = verb.partition(" ")
+    name, _, rest = command.partition(" ")
     arguments = (*GENERATE, *rest.split()) if name == "generate" else (name, *rest.split())
     reading, writing = os.pipe()
     os.set_blocking(writing, False)

@@ -1,4 +1,4 @@
-"""A record in the input is a claim: it is proven or an error, in every verb, and nothing is written."""
+"""A record in the input is a claim: it is proven or an error, in every command, and nothing is written."""
 
 import json
 from copy import deepcopy
@@ -96,36 +96,36 @@ def test_lock_asks_no_registry_for_an_image_of_a_record() -> None:
     assert [one.code for one in found.findings] == ["CC0115"]
 
 
-# --- every verb and host
+# --- every command and host
 
 
-@pytest.mark.parametrize("verb", ["generate", "post-render", "fn", "plan", "diff", "check"])
-def test_no_verb_passes_it(verb: str) -> None:
+@pytest.mark.parametrize("command", ["generate", "post-render", "fn", "plan", "diff", "check"])
+def test_no_command_passes_it(command: str) -> None:
     subject = dump(marked(Case("", plain(), [["-", CLASS], OWN])))
     data = f"{subject}---\n{dump(coordinator())}".encode()
-    if verb == "fn":
+    if command == "fn":
         items = [marked(Case("", plain(), [["-", CLASS], OWN])), coordinator()]
         data = dump({"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": items}).encode()
-    paths = ("-",) if verb in ("generate", "plan", "diff", "check") else ()
-    ran = called(verb, *paths, *CONFIG, stdin=data)
+    paths = ("-",) if command in ("generate", "plan", "diff", "check") else ()
+    ran = called(command, *paths, *CONFIG, stdin=data)
     assert ran.code == 1
-    assert verb == "check" or "CC0115" in ran.err
-    if verb == "fn":
+    assert command == "check" or "CC0115" in ran.err
+    if command == "fn":
         assert ran.out.startswith(data.partition(b"results:")[0])
     else:
         assert HANDLER not in ran.out
 
 
-@pytest.mark.parametrize("verb", ["generate", "post-render", "fn"])
-def test_without_configuration_it_does_not_pass_either(verb: str) -> None:
+@pytest.mark.parametrize("command", ["generate", "post-render", "fn"])
+def test_without_configuration_it_does_not_pass_either(command: str) -> None:
     value = marked(Case("", plain(), [["-", CLASS], OWN]))
     data = dump(value).encode()
-    if verb == "fn":
+    if command == "fn":
         data = dump({"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": [value]}).encode()
-    ran = called(verb, stdin=data)
+    ran = called(command, stdin=data)
     assert ran.code == 1
     assert "CC0115" in ran.err
-    assert ran.out.startswith(data) == (verb == "fn")
+    assert ran.out.startswith(data) == (command == "fn")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from cryptography.x509.oid import NameOID
 from krm_function.findings import Finding
 from krm_function.lock.credentials import Credentials
 from krm_function.lock.registry import Registry
-from krm_function.lock.resolve import Limits
+from krm_function.lock.resolve import LockLimits
 from krm_function.lock.run import Run, resolve_all
 from krm_function.lock.transport import Transport
 from krm_function.lock.wire import Pace
@@ -65,7 +65,7 @@ def locked(name: str, directory: Path, *plain: str) -> Run:
     made = parse_image(name)
     assert isinstance(made, Image)
     source = Registry(Transport(plain, 2, PACE), Credentials(str(directory / "none")))
-    return resolve_all([made], [source], {}, Limits(1 << 20, 20), 2, lambda _: None)
+    return resolve_all([made], [source], {}, LockLimits(1 << 20, 20), 2, lambda _: None)
 
 
 def only(run: Run) -> Finding:

@@ -8,18 +8,20 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from krm_function.api.fields import (
-    Amount,
+from krm_function.schema.kinds import (
+    Anything,
     Choice,
     Flag,
+    JsonObject,
     ListOf,
     MapOf,
     Number,
     OneOrMany,
+    Only,
     Record,
+    Scalar,
     Spec,
     Text,
-    Tree,
 )
 
 MOST = 2  # entries of a list or map: the tables nest deeply
@@ -38,9 +40,9 @@ def fitting(spec: Spec) -> st.SearchStrategy[Any]:
             return st.integers(spec.least, spec.most) | st.sampled_from(
                 [spec.least, spec.most, float(max(spec.least, 0))]
             )
-        case Amount():
+        case Scalar():
             return st.sampled_from([0, 1, 0.5, "682Mi", "250m", "1e3", "+1", "0", "12E", "1.5Gi"])
-        case Tree():
+        case JsonObject():
             return st.sampled_from([{}, "{}", {"a": [1, None, "x"]}, '{"Policies": {}}', {"configMap": "name"}])
         case OneOrMany():
             return fitting(spec.items) | st.lists(fitting(spec.items), max_size=MOST)
@@ -48,9 +50,13 @@ def fitting(spec: Spec) -> st.SearchStrategy[Any]:
             least, most = (0, MOST) if spec.length is None else (spec.length, spec.length)
             return st.lists(fitting(spec.items), min_size=least, max_size=most)
         case MapOf():
-            return st.dictionaries(texts(spec.keys), fitting(spec.values), max_size=MOST)
+            return st.dictionaries(fitting(spec.keys), fitting(spec.values), max_size=MOST)
         case Record():
             return records(spec)
+        case Only():
+            return st.sampled_from(spec.values)
+        case Anything():
+            return st.none()
 
 
 def texts(spec: Text) -> st.SearchStrategy[str]:

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from krm_function.api import parse_generate, parse_image_lock, parse_release
-from krm_function.api.fields import Choice, ListOf, MapOf, Record, Spec, Text
 from krm_function.api.generate import GENERATE
 from krm_function.api.image_lock import IMAGE_LOCK
-from krm_function.api.read import read
 from krm_function.api.release import RELEASE
 from krm_function.api.schema import KINDS, schema, schema_of
+from krm_function.schema.kinds import Choice, ListOf, MapOf, Record, Spec, Text
+from krm_function.schema.read import read_value
 from tests.api.documents import EXAMPLES, document
 
 TABLES: dict[str, Record] = {"ContrastGenerate": GENERATE, "ContrastRelease": RELEASE, "ImageLock": IMAGE_LOCK}
@@ -169,7 +169,7 @@ def test_a_text_is_accepted_by_schema_and_parser_alike(spec: Text) -> None:
     @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(st.sampled_from([text for text in JUNK if isinstance(text, str)]) | near(spec))
     def compare(text: str) -> None:
-        assert check.is_valid(text) == (not read(bare, text).faults)
+        assert check.is_valid(text) == (not read_value(bare, text).faults)
 
     compare()
 

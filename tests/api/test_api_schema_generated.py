@@ -10,9 +10,9 @@ import yaml
 from hypothesis import HealthCheck, Phase, find, given, settings
 
 from krm_function.api.document import document_spec
-from krm_function.api.fields import ListOf, MapOf, OneOrMany, Record, Spec
-from krm_function.api.read import read
 from krm_function.api.schema import KINDS, schema, schema_of, schema_text
+from krm_function.schema.kinds import ListOf, MapOf, OneOrMany, Record, Spec
+from krm_function.schema.read import read_value
 from tests.api.strategies import fitting
 from tests.api.test_api_schema import TABLES, Validator, known_to_differ, parses, validator
 
@@ -65,15 +65,15 @@ def test_an_unknown_and_a_missing_field_are_refused_by_both(kind: str, path: str
     check = Validator(schema_of(bare))
     value = least(bare)
     assert check.is_valid(value)
-    assert not read(bare, value).faults
+    assert not read_value(bare, value).faults
     for name, field in table.fields.items():
         for other in {f"{name}s", name.swapcase()} - table.fields.keys():
             assert not check.is_valid({**value, other: {}})
-            assert read(bare, {**value, other: {}}).faults
+            assert read_value(bare, {**value, other: {}}).faults
         if field.required:
             less = {key: item for key, item in value.items() if key != name}
             assert not check.is_valid(less)
-            assert read(bare, less).faults
+            assert read_value(bare, less).faults
 
 
 def least(table: Record) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.checking.drift import compare, drift
+from krm_function.checking.drift import differing_fields, drift
 from krm_function.model.workload import Workload
-from krm_function.policy import CONTRAST, KATA, References, default_settings, describe, load_rules, seal
+from krm_function.policy import CONTRAST, KATA, References, default_settings, load_rules, read_policy_data, seal
 from tests.checking.test_drift import EVERY, FACTS, MOVES, MOVES_OF_VOLUMES, OBJECTS, REFERENCES, RICH, SHAPES, changed
 from tests.policy import pods
 from tests.policy.bound import image_storage, with_images
@@ -20,12 +20,12 @@ APP = f"app@{ONE}"
 
 def made(subject: Workload) -> Json:
     """The data for plain Kata."""
-    return describe(pods.sealed(subject, REFERENCES, KATA).rego)
+    return read_policy_data(pods.sealed(subject, REFERENCES, KATA).rego)
 
 
 def bound(subject: Workload) -> Json:
     """The data for a Contrast node."""
-    return describe(pods.sealed(subject, REFERENCES, CONTRAST).rego)
+    return read_policy_data(pods.sealed(subject, REFERENCES, CONTRAST).rego)
 
 
 POD = pods.simple(image=APP)
@@ -39,13 +39,13 @@ def holding(*storages: Json, data: Json = BOUND) -> Json:
     return out
 
 
-@pytest.mark.parametrize("ours", [True, False])
+@pytest.mark.parametrize("native", [True, False])
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_an_untouched_pod_with_bound_images_did_not_move(shape: str, *, named: bool, ours: bool) -> None:
+def test_an_untouched_pod_with_bound_images_did_not_move(shape: str, *, named: bool, native: bool) -> None:
     subject = pods.workload(SHAPES[shape])
     data = {key: value for key, value in bound(subject).items() if named or key != "profile"}
-    assert drift(subject, data, REFERENCES, ours=ours) == []
+    assert drift(subject, data, REFERENCES, native=native) == []
 
 
 @pytest.mark.parametrize("name", MOVES)
@@ -65,7 +65,7 @@ def test_a_mount_of_the_nodes_files_that_ended_is_seen_where_no_volume_of_an_ima
     assert drift(ended, made(subject), REFERENCES) == []
 
 
-@pytest.mark.parametrize("ours", [True, False])
+@pytest.mark.parametrize("native", [True, False])
 @pytest.mark.parametrize(
     "storages",
     [
@@ -78,19 +78,19 @@ def test_a_mount_of_the_nodes_files_that_ended_is_seen_where_no_volume_of_an_ima
         [image_storage(APP) | {"more": 0}],
     ],
 )
-def test_what_does_not_bind_the_pods_image_is_told(storages: list[Json], *, ours: bool) -> None:
-    assert drift(POD, holding(*storages), REFERENCES, ours=ours) == ["app: image"]
+def test_what_does_not_bind_the_pods_image_is_told(storages: list[Json], *, native: bool) -> None:
+    assert drift(POD, holding(*storages), REFERENCES, native=native) == ["app: image"]
 
 
 def test_a_digest_that_moved_alone_is_told_once() -> None:
     edited = changed(POD, lambda spec: spec["containers"][0].update(image=f"app@{TWO}"))
     assert drift(edited, BOUND, REFERENCES) == ["app: image"]
-    assert drift(edited, BOUND, REFERENCES, ours=False) == ["app: image"]
+    assert drift(edited, BOUND, REFERENCES, native=False) == ["app: image"]
 
 
 def test_the_registry_may_differ_in_the_storage_and_the_digest_may_not() -> None:
     mirrored = holding(image_storage(f"mirror.example.com/app:1@{ONE}"))
-    assert drift(POD, mirrored, REFERENCES, ours=False) == []
+    assert drift(POD, mirrored, REFERENCES, native=False) == []
 
 
 def test_a_policy_of_ours_that_binds_no_image_although_its_profile_does_is_told() -> None:
@@ -100,21 +100,21 @@ def test_a_policy_of_ours_that_binds_no_image_although_its_profile_does_is_told(
 
 
 def test_a_policy_of_another_that_names_a_profile_binds_what_the_profile_binds() -> None:
-    assert drift(POD, {**made(POD), "profile": "contrast-1.25"}, REFERENCES, ours=False) == [
+    assert drift(POD, {**made(POD), "profile": "contrast-1.25"}, REFERENCES, native=False) == [
         "app: image",
         "(pause): image",
     ]
 
 
 @pytest.mark.parametrize("index", [1, 2])
-@pytest.mark.parametrize("ours", [True, False])
-def test_a_second_entry_of_a_name_is_seen_wherever_it_stands(index: int, *, ours: bool) -> None:
+@pytest.mark.parametrize("native", [True, False])
+def test_a_second_entry_of_a_name_is_seen_wherever_it_stands(index: int, *, native: bool) -> None:
     data = copy.deepcopy(BOUND)
     evil = copy.deepcopy(data["containers"][1])
     evil["OCI"]["Process"]["Args"] = ["/evil"]
     evil["storages"] = [image_storage(f"evil.example/x@{TWO}")]
     data["containers"].insert(index, evil)
-    assert drift(POD, data, REFERENCES, ours=ours) == ["containers app"]
+    assert drift(POD, data, REFERENCES, native=native) == ["containers app"]
 
 
 VOLUME = image_storage("x") | {"driver": ""}
@@ -141,12 +141,12 @@ def test_what_the_policy_says_of_the_sandbox_is_looked_at_too(name: str) -> None
     assert drift(POD, data, REFERENCES) == [f"(pause): {field}"]
     if name in SANDBOX:
         named = {key: value for key, value in data.items() if key != "profile"} if name != "no image" else data
-        assert drift(POD, named, REFERENCES, ours=False) == [f"(pause): {field}"]
+        assert drift(POD, named, REFERENCES, native=False) == [f"(pause): {field}"]
 
 
 def test_a_policy_of_another_may_bind_images_or_not() -> None:
-    assert drift(POD, made(POD), REFERENCES, ours=False) == []
-    assert drift(POD, with_images(made(POD)), REFERENCES, ours=False) == []
+    assert drift(POD, made(POD), REFERENCES, native=False) == []
+    assert drift(POD, with_images(made(POD)), REFERENCES, native=False) == []
 
 
 @pytest.mark.parametrize("profile", [5, None, [], "contrast-9.9", {}])
@@ -156,8 +156,8 @@ def test_a_profile_that_nobody_knows_is_told_from_the_storages(profile: Any) -> 
 
 
 def test_another_image_of_a_render_that_was_made_again_is_named() -> None:
-    assert compare(BOUND, holding(image_storage(f"app@{TWO}"))) == ["app: image"]
-    assert compare(BOUND, made(POD)) == ["(pause): image", "app: image"]
+    assert differing_fields(BOUND, holding(image_storage(f"app@{TWO}"))) == ["app: image"]
+    assert differing_fields(BOUND, made(POD)) == ["(pause): image", "app: image"]
 
 
 # --- plain genpolicy, which does not look at all that Kubernetes says of a mount
@@ -196,7 +196,7 @@ PLAIN: dict[str, tuple[Workload, dict[str, str]]] = {
 def test_what_plain_genpolicy_writes_in_another_way_is_no_move(name: str) -> None:
     subject, words = PLAIN[name]
     theirs = rewritten(made(subject), **words)
-    assert drift(subject, theirs, REFERENCES, ours=False) == []
+    assert drift(subject, theirs, REFERENCES, native=False) == []
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_what_plain_genpolicy_writes_in_another_way_is_no_move(name: str) -> Non
 )
 def test_what_plain_genpolicy_does_look_at_is_compared(name: str, words: dict[str, str]) -> None:
     subject = PLAIN[name][0]
-    assert drift(subject, rewritten(made(subject), **words), REFERENCES, ours=False) == ["app: volumeMounts"]
+    assert drift(subject, rewritten(made(subject), **words), REFERENCES, native=False) == ["app: volumeMounts"]
 
 
 def test_our_own_policies_are_compared_to_the_word() -> None:
@@ -224,8 +224,8 @@ def test_contrasts_genpolicy_heeds_the_propagation_of_an_empty_dir() -> None:
     subject = PLAIN["emptyDir"][0]
     theirs = with_images(made(subject))
     # as long as our generator for this profile does too
-    assert drift(subject, rewritten(theirs, rprivate="rshared"), REFERENCES, ours=False) == []
-    assert drift(subject, rewritten(theirs, **PRIVATE), REFERENCES, ours=False) == ["app: volumeMounts"]
+    assert drift(subject, rewritten(theirs, rprivate="rshared"), REFERENCES, native=False) == []
+    assert drift(subject, rewritten(theirs, **PRIVATE), REFERENCES, native=False) == ["app: volumeMounts"]
 
 
 @pytest.mark.parametrize("name", MOVES_OF_VOLUMES)

@@ -1,4 +1,4 @@
-"""Errors of the manifest are told together with those of workloads, so that nobody fixes one at a time."""
+"""Errors of the manifest are reported together with those of workloads, so that they can be fixed at once."""
 
 import copy
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def test_an_error_of_the_manifest_does_not_wait_for_the_workloads(change: Change
     assert sorted(error["code"] for error in shop.generate("--format", "json").errors) == sorted(["CC0502", code])
 
 
-def test_two_pods_of_one_digest_are_told_beside_a_third_that_is_broken(shop: Shop) -> None:
+def test_two_pods_of_one_digest_are_reported_beside_a_third_that_is_broken(shop: Shop) -> None:
     world = World()
     for kind in ("ReplicaSet", "DaemonSet"):  # their pods' names follow one pattern
         world[kind] = copy.deepcopy(world["web"]) | {"kind": kind}

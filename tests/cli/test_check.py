@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import yaml
 
+from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.failures.running import Run
 from tests.failures.world import CANARY, OTHER_IMAGE, WEB_IMAGE, World, canaries, encoded
@@ -23,7 +23,7 @@ Move = Callable[[Objects], None]
 
 def objects(rendered: bytes) -> Objects:
     """The rendered objects by kind and name, to be moved about."""
-    made = [value for value in yaml.load_all(rendered, yaml.CSafeLoader) if value]
+    made = [value for value in yaml.safe_load_all(rendered) if value]
     return {f"{value['kind']}/{value['metadata']['name']}": value for value in made}
 
 

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-import yaml
 
+from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.cli.test_check import NOT_COMPARED, Objects, checked, container, objects, web
 from tests.failures.running import Run, spawned
@@ -39,7 +39,7 @@ def rendered_from(shop: Shop, world: World) -> Objects:
 # --- the tripwire
 
 
-def test_a_placeholder_in_a_helm_hook_is_told_with_the_way_out(shop: Shop, rendered: bytes) -> None:
+def test_a_placeholder_in_a_helm_hook_is_reported_with_its_remedy(shop: Shop, rendered: bytes) -> None:
     made = objects(rendered)
     hook = {"name": "migrate", "namespace": "shop", "annotations": {"helm.sh/hook": "pre-install"}}
     made["Job/migrate"] = {
@@ -214,7 +214,7 @@ def without_a_lock() -> World:
     return world
 
 
-def test_a_configuration_without_a_lock_is_no_reason_to_fail_but_said(shop: Shop, rendered: bytes) -> None:
+def test_a_configuration_without_a_lock_passes_and_names_what_was_not_compared(shop: Shop, rendered: bytes) -> None:
     shop.change(without_a_lock())
     run = shop("check", "--config", "config.yaml", data=rendered)
     assert run.code == 0
@@ -291,7 +291,7 @@ def test_a_pod_that_was_edited_says_which_field_in_which_file_and_line(shop: Sho
     assert "\n  at: rendered.yaml:" in run.stderr
 
 
-def test_a_name_prefix_of_an_outer_layer_is_told_as_such(shop: Shop, rendered: bytes) -> None:
+def test_a_name_prefix_of_an_outer_layer_is_reported_as_such(shop: Shop, rendered: bytes) -> None:
     made = objects(rendered)
     made["Deployment/web"]["metadata"]["name"] = "prod-web"
     made["Deployment/web"]["metadata"]["namespace"] = "prod"
@@ -319,7 +319,7 @@ OBJECT = {
 
 
 @pytest.mark.parametrize("config", [MAP, OBJECT], ids=["ConfigMap", "ContrastGenerate"])
-def test_a_function_config_asks_for_a_check(config: Any, shop: Shop, rendered: bytes) -> None:
+def test_a_function_config_can_request_a_check(config: Any, shop: Shop, rendered: bytes) -> None:
     made = objects(rendered)
     sent = resource_list(made, config)
     run = shop(data=sent)
@@ -386,7 +386,7 @@ def test_the_verb_answers_a_list_with_itself_because_an_empty_answer_deletes_eve
     assert (run.code, run.stdout) == (0, sent)
 
 
-def test_no_secret_is_told_by_any_form(shop: Shop, rendered: bytes) -> None:
+def test_no_format_prints_a_secret(shop: Shop, rendered: bytes) -> None:
     made = objects(rendered)
     moved_env(made)
     made["Secret/login"]["data"]["password"] = base64.b64encode(b"CANARY-other").decode()

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.report.diff import Differing, diff_text
+from krm_function.report.diff import ChangedDocument, diff_text
 from krm_function.report.masking import hidden, masked
 from krm_function.yamltext import Change, apply
 from tests.cli.conftest import Shop
@@ -61,7 +61,7 @@ def test_the_exit_code_tells_of_changes_only_to_those_who_ask(shop: Shop) -> Non
     assert run.stdout
 
 
-def test_an_error_prints_no_diff_so_that_it_is_told_from_a_change(shop: Shop) -> None:
+def test_an_error_prints_no_diff_and_so_differs_from_a_change(shop: Shop) -> None:
     world = World()
     world.container["image"] = "registry.example.com/shop/web:1.0"
     shop.change(world)
@@ -125,18 +125,21 @@ def test_colour_is_for_terminals_and_never_against_a_no(no_colour: str, shop: Sh
 
 
 def test_a_name_cannot_paint_the_terminal() -> None:
-    text = diff_text([Differing("web\x1b[31m", "a: 1\n", "a: \"\\e[31m\"\nb: '\u202e'\n")])
+    text = diff_text([ChangedDocument("web\x1b[31m", "a: 1\n", "a: \"\\e[31m\"\nb: '\u202e'\n")])
     assert "\x1b" not in text
     assert "\u202e" not in text
 
 
 def test_line_ends_of_windows_are_no_noise() -> None:
-    assert diff_text([Differing("web", "a: 1\r\nb: 2\r\n", "a: 1\r\nb: 3\r\n")]).splitlines()[-2:] == ["-b: 2", "+b: 3"]
+    assert diff_text([ChangedDocument("web", "a: 1\r\nb: 2\r\n", "a: 1\r\nb: 3\r\n")]).splitlines()[-2:] == [
+        "-b: 2",
+        "+b: 3",
+    ]
 
 
-def test_a_change_that_may_not_be_shown_is_told() -> None:
+def test_a_change_of_a_masked_value_is_reported_without_the_value() -> None:
     before, after = ("kind: Secret\ndata: {a: eA==}\n", "kind: Secret\ndata: {a: eQ==}\n")
-    assert diff_text([Differing("s", before, after)]).endswith("# only values that are not shown differ\n")
+    assert diff_text([ChangedDocument("s", before, after)]).endswith("# only values that are not shown differ\n")
 
 
 WORDS = st.text("abc/", min_size=1, max_size=6)

@@ -1,4 +1,4 @@
-"""`explain`: the story of one workload, in the order of its edits, with rules and reasons."""
+"""`explain`: the edits of one workload in their order, with rules and reasons."""
 
 import json
 import re
@@ -20,13 +20,13 @@ def explain(shop: Shop, *arguments: str) -> Run:
     return run
 
 
-def story(shop: Shop, *arguments: str) -> dict[str, Any]:
+def explanation(shop: Shop, *arguments: str) -> dict[str, Any]:
     told: dict[str, Any] = json.loads(explain(shop, *arguments, "-o", "json").stdout)
     assert told["version"] == 1
     return told
 
 
-def test_the_story_is_told_in_the_order_of_the_edits(shop: Shop) -> None:
+def test_the_explanation_is_in_the_order_of_the_edits(shop: Shop) -> None:
     run = explain(shop, "deploy/web")
     assert (run.code, run.stderr) == (0, "")
     text = run.stdout.decode()
@@ -40,7 +40,7 @@ def test_the_story_is_told_in_the_order_of_the_edits(shop: Shop) -> None:
 
 
 def test_every_step_names_a_place_in_the_documentation_that_is_there(shop: Shop) -> None:
-    for step in story(shop, "deploy/web")["steps"]:
+    for step in explanation(shop, "deploy/web")["steps"]:
         page, _, anchor = step["documentation"].partition("#")
         assert page == "docs/reference/findings.md"
         assert f"### {anchor.upper()}\n" in PAGE
@@ -48,18 +48,18 @@ def test_every_step_names_a_place_in_the_documentation_that_is_there(shop: Shop)
         assert step["rule"]
 
 
-def test_the_story_has_the_edits_of_the_plan(shop: Shop) -> None:
+def test_the_explanation_has_the_edits_of_the_plan(shop: Shop) -> None:
     plan = json.loads(shop("plan", "deployment", "--config", "config.yaml", "-o", "json").stdout)
     (web,) = (one for one in plan["workloads"] if one["name"] == "web")
-    told = story(shop, "deploy/web")
+    told = explanation(shop, "deploy/web")
     assert [(step["code"], step["op"], step["field"], step["reason"]) for step in told["steps"]] == [
         (one["code"], one["op"], one["field"], one["reason"]) for one in web["changes"]
     ]
     assert told["digest"] == web["digest"]
 
 
-def test_a_long_annotation_is_told_by_its_length_and_digest(shop: Shop) -> None:
-    last = story(shop, "deploy/web")["steps"][-1]
+def test_a_long_annotation_is_shown_by_its_length_and_digest(shop: Shop) -> None:
+    last = explanation(shop, "deploy/web")["steps"][-1]
     assert re.fullmatch(r"\(\d+ characters, sha256 [0-9a-f]{16}\)", last["after"])
 
 
@@ -71,7 +71,7 @@ def test_a_workload_that_is_left_alone_says_why_and_what_would_change_it(shop: S
     assert run.code == 0
     assert b"left alone      no runtimeClassName" in run.stdout
     assert b"set spec.template.spec.runtimeClassName to contrast-cc-<platform>" in run.stdout
-    assert story(shop, "deploy/web")["skipped"] == "no runtimeClassName"
+    assert explanation(shop, "deploy/web")["skipped"] == "no runtimeClassName"
 
 
 def test_a_workload_with_an_error_tells_it_once_and_how_far_it_came(shop: Shop) -> None:
@@ -84,10 +84,10 @@ def test_a_workload_with_an_error_tells_it_once_and_how_far_it_came(shop: Shop) 
     assert text.count("error CC0502 shop/web") == 1
     assert "hint: append @sha256:<digest>" in text
     assert text.endswith("nothing is written: an error of this workload stops the render\n")
-    assert [found["code"] for found in story(shop, "deploy/web")["findings"]] == ["CC0502"]
+    assert [found["code"] for found in explanation(shop, "deploy/web")["findings"]] == ["CC0502"]
 
 
-def test_an_error_of_another_workload_is_told_beside_the_story(shop: Shop) -> None:
+def test_an_error_of_another_workload_is_printed_beside_the_explanation(shop: Shop) -> None:
     world = World()
     world.container["image"] = "registry.example.com/shop/web:1.0"
     shop.change(world)
@@ -97,7 +97,7 @@ def test_an_error_of_another_workload_is_told_beside_the_story(shop: Shop) -> No
     assert run.stdout.decode().endswith("nothing is written: an error of another object stops the render\n")
 
 
-def test_a_workload_of_a_second_render_has_the_same_story(shop: Shop) -> None:
+def test_a_workload_of_a_second_render_has_the_same_explanation(shop: Shop) -> None:
     once = explain(shop, "deploy/web").stdout
     assert shop.generate("--in-place").code == 0
     assert explain(shop, "deploy/web").stdout == once

@@ -1,36 +1,12 @@
-"""Exit codes, --format and --report: the same findings, wherever they are said."""
+"""--format and --report: the same findings and the same exit code in every output."""
 
 import json
 
 import pytest
 
-from krm_function.cli.say import exit_code
-from krm_function.findings import finding
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG, RESOURCES
 from tests.failures.world import World
-
-WARNING = finding("CC0310", node="a")
-ERROR = finding("CC0206")
-CONFIGURATION = finding("CC0903")
-ENVIRONMENT = finding("CC1001", problem="x")
-
-
-@pytest.mark.parametrize(
-    ("findings", "code"),
-    [
-        ([], 0),
-        ([WARNING], 0),
-        ([ERROR, WARNING], 1),
-        ([CONFIGURATION], 2),
-        ([ERROR, CONFIGURATION], 2),
-        ([ENVIRONMENT], 3),
-        ([ERROR, ENVIRONMENT], 3),
-        ([CONFIGURATION, ENVIRONMENT], 2),
-    ],
-)
-def test_the_exit_code_follows_from_the_findings(findings: list[object], code: int) -> None:
-    assert exit_code(findings) == code  # type: ignore[arg-type]
 
 
 def warned() -> World:
@@ -106,15 +82,15 @@ def test_a_report_tells_what_was_done_and_standard_error_does_not(shop: Shop) ->
     assert "info CC0706: manifest has 2 policies" in report
 
 
-@pytest.mark.parametrize("verb", ["fn", "post-render", "plan", "check", "uninject", "manifest"])
-def test_every_verb_writes_a_report(verb: str, shop: Shop) -> None:
+@pytest.mark.parametrize("command", ["fn", "post-render", "plan", "check", "uninject", "manifest"])
+def test_every_command_writes_a_report(command: str, shop: Shop) -> None:
     shop.change(failing())
     world = failing()
-    data = world.resource_list() if verb == "fn" else world.stream()
-    config = ("--config", CONFIG) if verb in {"post-render", "plan"} else ()
-    run = shop(verb, *config, "--format", "json", "--report", "report.json", data=data)
+    data = world.resource_list() if command == "fn" else world.stream()
+    config = ("--config", CONFIG) if command in {"post-render", "plan"} else ()
+    run = shop(command, *config, "--format", "json", "--report", "report.json", data=data)
     assert (shop.directory / "report.json").read_text() == run.stderr
-    assert run.code == int(verb != "uninject")
+    assert run.code == int(command != "uninject")
 
 
 def test_a_report_that_cannot_be_written_is_an_environment_error(shop: Shop) -> None:
@@ -123,7 +99,7 @@ def test_a_report_that_cannot_be_written_is_an_environment_error(shop: Shop) -> 
     assert "error CC1002 nowhere/report: cannot be written: no such file or directory" in run.stderr
 
 
-def test_files_that_cannot_be_read_are_told_in_the_form_that_was_asked_for(shop: Shop) -> None:
+def test_files_that_cannot_be_read_are_reported_in_the_requested_format(shop: Shop) -> None:
     run = shop("generate", "nothing", "--format", "json", "--report", "report.json")
     assert run.code == 3
     (error,) = run.errors

@@ -244,7 +244,7 @@ def test_a_manifest_that_is_none_is_refused_and_left_alone(text: str, line: int,
     assert (shop.directory / "manifest.json").read_text() == text
 
 
-def test_a_manifest_nobody_makes_cannot_be_written(shop: Shop) -> None:
+def test_a_manifest_that_is_not_made_cannot_be_written(shop: Shop) -> None:
     world = World()
     for name in ("web", "coordinator"):
         del world.documents[name]

@@ -185,7 +185,7 @@ def test_configuration_that_is_there_is_used_where_it_is(here: Deployment) -> No
     assert not any((shop.directory / name).exists() for name in NEW_FILES.values())
 
 
-def test_a_configuration_for_files_is_told_to_kustomize(here: Deployment) -> None:
+def test_a_configuration_for_files_gets_the_program_that_kustomize_runs(here: Deployment) -> None:
     here.write("kustomization.yaml", MINE)
     for metadata in ("metadata:\n  name: a # mine\n", "metadata: {name: a, annotations: {b: c}}\n"):
         plain = f"# mine\napiVersion: contrast-krm.dev/v1alpha1\nkind: ContrastGenerate\n{metadata}"
@@ -302,7 +302,7 @@ def test_something_after_the_function_is_a_warning(name: str, text: str, here: D
 @pytest.mark.parametrize(
     "mutator", ["exec: contrast-krm", "exec: /opt/bin/contrast-krm --x", "image: r.example/contrast-krm:v1"]
 )
-def test_a_mutator_that_is_there_is_ours(mutator: str, here: Deployment) -> None:
+def test_a_mutator_that_is_there_is_recognised(mutator: str, here: Deployment) -> None:
     text = f"kind: Kptfile\npipeline:\n  mutators:\n    - {mutator}\n"
     here.write("Kptfile", text)
     assert here.init().code == 0

@@ -4,14 +4,14 @@ import os
 import stat
 import subprocess
 import sys
-from importlib.metadata import Distribution
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
 from krm_function import __version__
-from krm_function.cli.distributions import NotCopied, members
+from krm_function.cli.distributions import NotCopied, installed_files
 from krm_function.cli.launcher import launcher
 from tests.failures.running import EXECUTABLE, Run, environment, spawned
 
@@ -116,7 +116,7 @@ def test_a_python_that_does_not_fit_leaves_the_old_copy_in_use(copy: Path, tmp_p
     assert not [name for name in os.listdir(copy) if name.startswith(".")]
 
 
-def test_a_python_of_another_version_is_told_in_one_line(copy: Path, tmp_path: Path) -> None:
+def test_a_python_of_another_version_is_an_error_of_one_line(copy: Path, tmp_path: Path) -> None:
     text = (copy / "contrast-krm").read_text().replace(f"!= {sys.version_info[:2]}", "!= (3, 99)")
     path = tmp_path / "contrast-krm"
     path.write_text(text)
@@ -127,7 +127,7 @@ def test_a_python_of_another_version_is_told_in_one_line(copy: Path, tmp_path: P
     assert "contrast-krm: this copy is for cpython" in run.stderr
 
 
-def test_a_python_that_is_elsewhere_is_taken_on_trust_and_told(tmp_path: Path) -> None:
+def test_a_python_that_is_elsewhere_is_accepted_with_a_warning(tmp_path: Path) -> None:
     run = spawned("install", str(tmp_path / "a"), "--python", "/opt/elsewhere/python3")
     assert run.code == 0
     assert "warning CC1321: /opt/elsewhere/python3 is not on this machine" in run.stderr
@@ -163,17 +163,30 @@ def test_a_directory_that_cannot_be_written_is_an_environment_error(tmp_path: Pa
 
 
 def test_what_is_copied_is_what_is_needed() -> None:
-    names = {member.name.split("/")[0] for member in members()}
-    assert {"krm_function", "helm_plugin", "yaml", "_yaml", "cryptography", "jinja2", "shtab"} <= names
-    assert not names & {"pytest", "hypothesis", "mypy", "jsonschema", "pip"}
-    everything = [member.name for member in members()]
+    names = {member.name.split("/")[0] for member in installed_files()}
+    extras = {"urllib3", "jinja2", "jsonpatch.py", "shtab"}  # those of them that are installed here
+    assert {"krm_function", "helm_plugin", "yaml", "_yaml", "cryptography", *extras} <= names
+    assert not names & {"pytest", "hypothesis", "mypy", "jsonschema", "pip", "kubernetes"}
+    everything = [member.name for member in installed_files()]
     assert not [name for name in everything if name.endswith((".pyc", ".pth")) or "direct_url" in name]
     assert [name for name in everything if "licenses" in name.lower() and "pyyaml" in name.lower()]
 
 
-def test_a_distribution_without_a_list_of_files_is_told(tmp_path: Path) -> None:
+def test_an_extra_that_is_not_installed_is_not_copied() -> None:
+    def installed(name: str) -> Distribution:
+        if name in {"jinja2", "shtab"}:
+            raise PackageNotFoundError(name)
+        return distribution(name)
+
+    with mock.patch("krm_function.cli.distributions.distribution", installed):
+        names = {member.name.split("/")[0] for member in installed_files()}
+    assert not names & {"jinja2", "shtab"}
+    assert "urllib3" in names
+
+
+def test_a_distribution_without_a_list_of_files_is_an_error(tmp_path: Path) -> None:
     with (
         mock.patch.object(Distribution, "files", None),
         pytest.raises(NotCopied, match="install it with pip"),
     ):
-        members()
+        installed_files()

@@ -11,8 +11,9 @@ import yaml
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from krm_function.cli.flags import public_key
-from krm_function.hosts.files import FileProblem, create_file
+from krm_function.cli.generate_flags import public_key
+from krm_function.hosts.files import FileProblem
+from krm_function.hosts.writing import create_file
 from krm_function.manifest import seedshare_owner, workload_owner
 from tests.failures.running import EXECUTABLE, Zygote, environment, listing
 

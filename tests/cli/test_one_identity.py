@@ -1,4 +1,4 @@
-"""Two objects with one identity, in every verb that renders and in `check`."""
+"""Two objects with one identity, in every command that renders and in `check`."""
 
 import pytest
 import yaml
@@ -15,7 +15,7 @@ def again(world: World, name: str = "web") -> None:
 
 
 @pytest.mark.parametrize("name", ["web", "settings", "service"])
-def test_every_verb_that_renders_refuses(shop: Shop, name: str) -> None:
+def test_every_command_that_renders_refuses(shop: Shop, name: str) -> None:
     world = World()
     again(world, name)
     shop.change(world)

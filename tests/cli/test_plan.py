@@ -82,7 +82,7 @@ def test_a_workload_that_fits_no_node_is_a_conflict(shop: Shop) -> None:
     assert last == "2 workloads, 0 skipped, 1 node, 2 without a node that fits"
 
 
-def test_a_broken_workload_is_not_judged_by_half_of_what_it_asks_for(shop: Shop) -> None:
+def test_a_broken_workload_is_not_judged_by_half_of_its_requests(shop: Shop) -> None:
     world = World()
     world.container["image"] = "example.com/unpinned"
     shop.change(world)

@@ -13,10 +13,10 @@ from krm_function.model.workload import INITDATA
 from krm_function.policy import (
     annotation,
     decode_toml,
-    describe,
     digest,
-    encode,
+    encode_toml,
     from_annotation,
+    read_policy_data,
     rego_document,
     rules_of,
 )
@@ -42,7 +42,7 @@ def test_every_form_of_a_policy(shop: Shop, output: str) -> None:
     toml = shown["initdata"].stdout
     rego = tomllib.loads(toml.decode())["data"]["policy.rego"]
     assert shown["rego"].stdout.decode() == rego
-    assert json.loads(shown["data"].stdout) == describe(rego)
+    assert json.loads(shown["data"].stdout) == read_policy_data(rego)
     assert shown["digest"].stdout.decode() == sha256(toml).hexdigest() + "\n"
     manifest = json.loads(shop("manifest", output).stdout)
     assert shown["digest"].stdout.decode().strip() in manifest["Policies"]
@@ -207,8 +207,8 @@ def resealed(rendered: bytes, edit: Callable[[Any], Any]) -> bytes:
         toml = from_annotation(value)
         initdata = decode_toml(toml)
         rego = initdata.data["policy.rego"]
-        again = rego_document(rules_of(rego), edit(describe(rego)))
-        other = encode(initdata._replace(data={**initdata.data, "policy.rego": again}))
+        again = rego_document(rules_of(rego), edit(read_policy_data(rego)))
+        other = encode_toml(initdata._replace(data={**initdata.data, "policy.rego": again}))
         text = text.replace(value, annotation(other)).replace(digest(toml), digest(other))
     return text.encode()
 
@@ -244,7 +244,7 @@ def test_the_gate_closes_when_images_are_bound_no_more(shop: Shop, bound_and_not
     assert differences[-1].endswith("0 stronger, 0 different")
 
 
-def test_other_rules_are_still_told_as_weaker(shop: Shop, bound_and_not: tuple[str, str]) -> None:
+def test_other_rules_still_count_as_weaker(shop: Shop, bound_and_not: tuple[str, str]) -> None:
     bound, loose = bound_and_not
     other = shop.write("strict.yaml", resealed_rules((shop.directory / bound).read_bytes()))
     differences = shop("diff", "--policy", loose, other).stdout.decode()
@@ -258,11 +258,11 @@ def resealed_rules(rendered: bytes) -> bytes:
     for value in re.findall(rf"{re.escape(INITDATA)}: \"?([A-Za-z0-9+/=]+)", text):
         initdata = decode_toml(from_annotation(value))
         rego = f"# other rules\n{initdata.data['policy.rego']}"
-        text = text.replace(value, annotation(encode(initdata._replace(data={"policy.rego": rego}))))
+        text = text.replace(value, annotation(encode_toml(initdata._replace(data={"policy.rego": rego}))))
     return text.encode()
 
 
-def test_what_is_told_beside_the_gate_is_no_noise_of_other_kinds(shop: Shop, output: str) -> None:
+def test_no_weaker_prints_no_other_infos(shop: Shop, output: str) -> None:
     assert shop("check", output, "--no-weaker", output).stderr.startswith("checked 2 Contrast workloads\nnot compared")
 
 
@@ -291,10 +291,10 @@ def test_a_gate_cannot_be_walked_around(shop: Shop, rendered: bytes, name: str) 
     assert any(line.strip().startswith("weaker") and says in line for line in lines)
 
 
-def test_help_without_a_part(shop: Shop) -> None:
+def test_policy_without_a_command_prints_the_commands_it_has(shop: Shop) -> None:
     run = shop("policy")
     assert run.code == 2
-    assert "PART" in run.stderr
+    assert run.stderr.startswith("usage: contrast-krm policy [-h] COMMAND ...")
     run = shop("policy", "shwo", WEB)
     assert run.code == 2
     assert "did you mean show?" in run.stderr
@@ -303,11 +303,11 @@ def test_help_without_a_part(shop: Shop) -> None:
 def test_names_with_control_characters_are_shown_escaped(shop: Shop, output: str) -> None:
     from krm_function.findings import Ref
     from krm_function.policy.compare.difference import Difference
-    from krm_function.policy.compare.workloads import Compared
+    from krm_function.policy.compare.workloads import WorkloadDifferences
     from krm_function.report.policy_diff import policy_diff_json, policy_diff_text
 
     line = Difference("a\x1b[2J", "env", "added", "B\nC\u202e", "weaker", "because")
-    compared: Any = [Compared(Ref("v1", "Pod", "x\x07", "y"), (line,))]
+    compared: Any = [WorkloadDifferences(Ref("v1", "Pod", "x\x07", "y"), (line,))]
     text = policy_diff_text(compared)
     assert text.count("\n") == 3
     assert text.replace("\n", "").isprintable()

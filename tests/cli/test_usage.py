@@ -1,4 +1,4 @@
-"""Help, versions, mistakes of typing, and streams that are not there."""
+"""Help, versions, mistyped arguments, and streams that are closed."""
 
 import os
 import pty
@@ -13,12 +13,12 @@ from tests.failures.checking import CONFIG
 from tests.failures.running import EXECUTABLE, Zygote, environment, spawned
 
 SETTING_UP = ("release", "init", "keys", "install", "completion")
-VERBS = ("fn", "post-render", "generate", "plan", "check", "uninject", "manifest", "schema", *SETTING_UP)
+COMMANDS = ("fn", "post-render", "generate", "plan", "check", "uninject", "manifest", "schema", *SETTING_UP)
 BELOW = (("release", "import"), ("release", "show"), ("keys", "new"))
 READERS = ("post-render", "generate", "plan", "check", "uninject", "manifest")
 
 
-@pytest.mark.parametrize("arguments", [(), *((verb,) for verb in VERBS), *BELOW], ids=" ".join)
+@pytest.mark.parametrize("arguments", [(), *((command,) for command in COMMANDS), *BELOW], ids=" ".join)
 def test_help_goes_to_standard_output(arguments: tuple[str, ...], call: Zygote) -> None:
     run = call(*arguments, "--help")
     assert run.code == 0
@@ -26,9 +26,9 @@ def test_help_goes_to_standard_output(arguments: tuple[str, ...], call: Zygote) 
     assert run.stdout.startswith(f"usage: {' '.join(('contrast-krm', *arguments))}".encode())
 
 
-def test_the_help_lists_every_verb_and_the_exit_codes(call: Zygote) -> None:
+def test_the_help_lists_every_command_and_the_exit_codes(call: Zygote) -> None:
     text = call("--help").stdout.decode()
-    assert all(f"\n    {verb}" in text for verb in VERBS)
+    assert all(f"\n    {command}" in text for command in COMMANDS)
     assert "exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70" in text
 
 
@@ -40,8 +40,8 @@ def test_the_version_is_that_of_the_package() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said", "hint"),
     [
-        (["generat"], "unknown verb generat", "did you mean generate?"),
-        (["bogus"], "unknown verb bogus", "use one of fn, post-render, generate"),
+        (["generat"], "unknown command generat", "did you mean generate?"),
+        (["bogus"], "unknown command bogus", "use one of fn, post-render, generate"),
         (["generate", "--confg", "x"], "unknown argument --confg", "did you mean --config?"),
         (["generate", "--confg=x"], "unknown argument --confg", "did you mean --config?"),
         (["generate", "--skip-initialiser"], "unknown argument --skip-initialiser", "did you mean --skip-initializer?"),
@@ -50,16 +50,16 @@ def test_the_version_is_that_of_the_package() -> None:
         (["check", "--format", "jsn"], "--format jsn is not known", "did you mean json?"),
         (["generate", "--config"], "--config: expected one argument", "see contrast-krm generate --help"),
         (["generate", "-o", "a", "--in-place"], "not allowed with argument", "see contrast-krm generate --help"),
-        (["release", "imprt"], "unknown verb imprt", "did you mean import?"),
+        (["release", "imprt"], "unknown command imprt", "did you mean import?"),
         (["release", "import"], "the following arguments are required: FILE", "see contrast-krm release import --help"),
         (["release", "import", "a", "--relaese", "v1"], "unknown argument --relaese", "did you mean --release?"),
         (["init", "--kusto"], "unknown argument --kusto", "did you mean --kustomize?"),
         (["schema", "ImageLock", "more"], "unknown argument more", "see contrast-krm schema --help"),
-        (["gen\x1b[31m\u202e"], "unknown verb gen\\x1b[31m\\u202e", "use one of"),
-        ([""], "unknown verb ", "use one of"),
+        (["gen\x1b[31m\u202e"], "unknown command gen\\x1b[31m\\u202e", "use one of"),
+        ([""], "unknown command ", "use one of"),
     ],
 )
-def test_a_mistake_of_typing_has_one_line_and_a_hint(arguments: list[str], said: str, hint: str, call: Zygote) -> None:
+def test_a_mistyped_argument_has_one_line_and_a_hint(arguments: list[str], said: str, hint: str, call: Zygote) -> None:
     run = call(*arguments)
     assert run.code == 2
     assert run.stdout == b""
@@ -70,11 +70,11 @@ def test_a_mistake_of_typing_has_one_line_and_a_hint(arguments: list[str], said:
     assert hint in second
 
 
-@pytest.mark.parametrize("verb", ["release", "keys"])
-def test_a_verb_that_needs_another_one_says_which_there_are(verb: str, call: Zygote) -> None:
-    run = call(verb)
+@pytest.mark.parametrize("command", ["release", "keys"])
+def test_a_command_that_needs_another_one_says_which_there_are(command: str, call: Zygote) -> None:
+    run = call(command)
     assert (run.code, run.stdout) == (2, b"")
-    assert run.stderr.startswith(f"usage: contrast-krm {verb}")
+    assert run.stderr.startswith(f"usage: contrast-krm {command}")
 
 
 def test_a_shortened_flag_is_not_guessed(call: Zygote) -> None:
@@ -101,28 +101,28 @@ def on_a_terminal(*arguments: str) -> tuple[int, str, str]:
 
 
 def test_without_arguments_on_a_terminal_it_says_how_to_use_it() -> None:
-    code, said, complaint = on_a_terminal()
+    code, said, message = on_a_terminal()
     assert (code, said) == (2, "")
-    assert "contrast-krm --help" in complaint
-    assert "kustomize build" in complaint
+    assert "contrast-krm --help" in message
+    assert "kustomize build" in message
 
 
-@pytest.mark.parametrize("verb", ["generate", "post-render"])
-def test_a_verb_does_not_wait_for_someone_to_type_yaml(verb: str) -> None:
-    code, said, complaint = on_a_terminal(verb)
+@pytest.mark.parametrize("command", ["generate", "post-render"])
+def test_a_command_does_not_wait_for_someone_to_type_yaml(command: str) -> None:
+    code, said, message = on_a_terminal(command)
     assert (code, said) == (2, "")
-    assert complaint.startswith("error CC0909: standard input: it is a terminal\n  hint: name files")
+    assert message.startswith("error CC0909: standard input: it is a terminal\n  hint: name files")
 
 
 @pytest.mark.parametrize("arguments", [("schema",), ("plan", "deployment", "--config", CONFIG), ("--help",)])
-def test_a_reader_that_leaves_early_hears_no_complaint(arguments: tuple[str, ...], shop: Shop) -> None:
+def test_a_reader_that_leaves_early_causes_no_message(arguments: tuple[str, ...], shop: Shop) -> None:
     command = f"{EXECUTABLE} {' '.join(arguments)} | head -c 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, cwd=shop.directory, timeout=30, check=False)
     assert len(done.stdout) == 1
     assert done.stderr == b""
 
 
-def test_a_reader_that_is_gone_before_the_first_byte_hears_no_complaint(shop: Shop) -> None:
+def test_a_reader_that_is_gone_before_the_first_byte_causes_no_message(shop: Shop) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
     command = [EXECUTABLE, "generate", "deployment", "--config", CONFIG]
@@ -132,24 +132,24 @@ def test_a_reader_that_is_gone_before_the_first_byte_hears_no_complaint(shop: Sh
 
 
 @pytest.mark.parametrize(
-    ("redirection", "complaint"),
+    ("redirection", "message"),
     [
         (">/dev/full", "error CC1002 standard output: cannot be written: no space left on device"),
         (">&-", "error CC1002 standard output: cannot be written: it is closed"),
         ("2>&-", ""),
     ],
 )
-def test_streams_that_cannot_be_written_are_an_environment_error(redirection: str, complaint: str, shop: Shop) -> None:
+def test_streams_that_cannot_be_written_are_an_environment_error(redirection: str, message: str, shop: Shop) -> None:
     command = f"{EXECUTABLE} generate deployment --config {CONFIG} {redirection}"
     done = subprocess.run(
         ["bash", "-c", command], capture_output=True, text=True, cwd=shop.directory, timeout=30, check=False
     )
-    assert done.returncode == (3 if complaint else 0)
-    assert done.stderr == (f"{complaint}\n  hint: check the path and its permissions\n" if complaint else "")
+    assert done.returncode == (3 if message else 0)
+    assert done.stderr == (f"{message}\n  hint: check the path and its permissions\n" if message else "")
 
 
 @pytest.mark.parametrize("arguments", ["--version", "schema ImageLock"])
-def test_a_full_disk_is_told_also_for_a_short_output(arguments: str) -> None:
+def test_a_full_disk_is_reported_for_a_short_output_too(arguments: str) -> None:
     done = subprocess.run(
         ["bash", "-c", f"{EXECUTABLE} {arguments} >/dev/full"], capture_output=True, text=True, timeout=30, check=False
     )
@@ -167,8 +167,8 @@ def test_a_closed_standard_input_is_an_environment_error() -> None:
 def test_a_bug_ends_in_one_line_and_exit_code_70(shop: Shop) -> None:
     """The one way to a bug from outside is to break the program itself."""
     script = (
-        "import sys; from krm_function.cli import main, fn; "
-        "fn.decode = lambda data: 1 / 0; sys.argv = ['contrast-krm']; sys.exit(main())"
+        "import sys; from krm_function.cli import main, function; "
+        "function.decode = lambda data: 1 / 0; sys.argv = ['contrast-krm']; sys.exit(main())"
     )
     for debug in ("", "1"):
         done = subprocess.run(

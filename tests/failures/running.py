@@ -15,12 +15,18 @@ from typing import Any, NamedTuple
 EXECUTABLE = str(Path(sys.executable).parent / "contrast-krm")
 KUSTOMIZE = ("KUSTOMIZE_PLUGIN_CONFIG_STRING", "KUSTOMIZE_PLUGIN_CONFIG_ROOT")
 
-SERVER = """
+EVERYTHING = """
+import importlib, pkgutil, krm_function
+for found in pkgutil.walk_packages(krm_function.__path__, "krm_function."):
+    importlib.import_module(found.name)
+import cryptography.hazmat.primitives.serialization, cryptography.hazmat.primitives.asymmetric.ec
+import argparse, difflib, helm_plugin.codec, json.decoder, shutil
+"""
+SERVER = (
+    EVERYTHING
+    + """
 import json, os, sys
 from krm_function.cli import main
-from krm_function.cli import arguments, check, fn, generate, lock, manifest, plan, post_render, schema, uninject
-from krm_function.report import krm, machine, plan, text
-import cryptography.hazmat.primitives.serialization, json.decoder, helm_plugin.codec, krm_function.lock.registry
 for line in sys.stdin:
     call = json.loads(line)
     pid = os.fork()
@@ -38,6 +44,7 @@ for line in sys.stdin:
     _, status = os.waitpid(pid, 0)
     os.write(1, b"%d\\n" % os.waitstatus_to_exitcode(status))
 """
+)
 
 
 class Run(NamedTuple):

@@ -37,8 +37,8 @@ def test_it_works_on_rendered_output_and_for_machines(shop: Shop, standin: str, 
     assert said["totals"]["weaker"] > 0
     (web,) = said["workloads"]
     assert {"weaker", "stronger", "different"} >= {line["verdict"] for line in web["differences"]}
-    verbs = shop("policy", "compare", "deploy/web", rendered_shop, "--genpolicy", standin)
-    assert sum(said["totals"].values()) == len(verbs.stdout.splitlines()) - 3
+    text = shop("policy", "compare", "deploy/web", rendered_shop, "--genpolicy", standin)
+    assert sum(said["totals"].values()) == len(text.stdout.splitlines()) - 3
 
 
 def test_other_files_of_the_initdata_are_no_difference(shop: Shop, standin: str) -> None:

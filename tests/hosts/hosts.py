@@ -22,7 +22,7 @@ metadata:
       configPath: contrast.yaml
 """
 POST_RENDER = ("--post-renderer", "contrast-krm")
-VERB = ("--post-renderer-args", "post-render")
+COMMAND = ("--post-renderer-args", "post-render")
 CONFIG = ("--post-renderer-args", "--config", "--post-renderer-args", "config")
 
 
@@ -129,7 +129,7 @@ def run_kpt(machine: Machine, directory: Path) -> Ran:
 
 def run_helm3(machine: Machine, directory: Path, *more: str) -> Ran:
     """`helm template` of Helm 3."""
-    return machine.run(["helm", "template", "shop", "chart", *POST_RENDER, *VERB, *CONFIG, *more], directory)
+    return machine.run(["helm", "template", "shop", "chart", *POST_RENDER, *COMMAND, *CONFIG, *more], directory)
 
 
 def run_helm4(machine: Machine, directory: Path, *more: str) -> Ran:

@@ -1,4 +1,4 @@
-"""Whatever stands in place of any one value, of an input or of an output, every verb ends in one of its exit codes."""
+"""Whatever one value of an input or of an output is replaced by, every command ends in one of its exit codes."""
 
 import json
 from functools import cache
@@ -11,6 +11,7 @@ import pytest
 from krm_function.yamltext import dump
 from tests.hosts.documents import load
 from tests.hosts.running import EXAMPLES, Ran, called
+from tests.selection import seeds
 
 NAMES = ("quickstart", "multi-runtime", "gpu", "every-field")
 ODD: tuple[Any, ...] = (
@@ -65,14 +66,14 @@ def changed(random: Random, data: bytes) -> bytes:
 
 
 def ends_well(ran: Ran) -> bool:
-    """Whether a verb ended as it says; errors are said, and never as a bug."""
+    """Whether a command ended as it says; errors are said, and never as a bug."""
     assert ran.code in ENDS, ran.err
     assert "internal error" not in ran.err
     assert bool(ran.code) == ("error" in ran.err)
     return not ran.code
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_of_an_input(seed: int, tmp_path: Path) -> None:
     random = Random(seed)  # noqa: S311 (the same every time)
     name = NAMES[seed % len(NAMES)]
@@ -90,7 +91,7 @@ def test_of_an_input(seed: int, tmp_path: Path) -> None:
         ends_well(called("check", stdin=done.out))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_of_an_output(seed: int, tmp_path: Path) -> None:
     random = Random(seed)  # noqa: S311 (the same every time)
     name = NAMES[seed % len(NAMES)]

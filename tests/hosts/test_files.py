@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.hosts.files import FileProblem, find, read_file, same_file, write_file
+from krm_function.hosts.files import FileProblem, find_files, read_file, same_file
+from krm_function.hosts.writing import write_file
 
 
 def test_a_new_file_gets_the_bytes_and_nothing_else_is_left(tmp_path: Path) -> None:
@@ -140,7 +141,7 @@ def test_files_are_found_below_directories_in_order_and_once(tmp_path: Path) -> 
     for name in ("b.yaml", "a.yml", "c/d.yaml", "c/.e/f.yaml", "notes.txt", "g.json"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
-    found = find([str(tmp_path / "notes.txt"), str(tmp_path), str(tmp_path / "b.yaml")])
+    found = find_files([str(tmp_path / "notes.txt"), str(tmp_path), str(tmp_path / "b.yaml")])
     names = [os.path.relpath(path, tmp_path) for path in found]
     assert names == ["notes.txt", "a.yml", "b.yaml", "c/.e/f.yaml", "c/d.yaml"]
 
@@ -148,9 +149,9 @@ def test_files_are_found_below_directories_in_order_and_once(tmp_path: Path) -> 
 def test_a_directory_without_yaml_and_a_missing_path_are_named(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(FileProblem, match=r"empty: no \.yml or \.yaml files in it"):
-        find([str(tmp_path / "empty")])
+        find_files([str(tmp_path / "empty")])
     with pytest.raises(FileProblem, match="gone: no such file"):
-        find([str(tmp_path / "gone")])
+        find_files([str(tmp_path / "gone")])
 
 
 def test_one_file_is_known_by_every_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

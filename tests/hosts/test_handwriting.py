@@ -5,12 +5,11 @@ from functools import cache
 from random import Random
 from typing import Any
 
-import pytest
-
 from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.yamltext import YamlError, parse, same, split_stream
 from tests.hosts.documents import load, name_of
 from tests.hosts.running import EXAMPLES, called
+from tests.selection import in_pairs
 
 NAMES = ("quickstart", "multi-runtime", "gpu", "every-field")
 COMMENTS = ("# c", "#", "# a: b", "# it's", "# - x")
@@ -80,9 +79,9 @@ def as_list(random: Random, texts: list[str]) -> str:
     return whole + below + random.choice(("", "", "# end\n", "\n"))
 
 
-def meaning(data: bytes, verb: str) -> list[Any]:
+def meaning(data: bytes, command: str) -> list[Any]:
     """What the objects of an output say, without what only the way back needs."""
-    found = parse(data.decode()).value["items"] if verb == "fn" else load(data)
+    found = parse(data.decode()).value["items"] if command == "fn" else load(data)
     for value in found:
         notes = value["metadata"].get("annotations", {})
         notes.pop(ORIGINAL, None)
@@ -91,11 +90,11 @@ def meaning(data: bytes, verb: str) -> list[Any]:
 
 
 @cache
-def plainly(name: str, verb: str) -> list[Any]:
+def plainly(name: str, command: str) -> list[Any]:
     """The same of the example as it stands."""
-    write = as_list if verb == "fn" else as_stream
+    write = as_list if command == "fn" else as_stream
     plain = write(Never(), list(documents(name)))
-    return meaning(called(verb, "--config", str(EXAMPLES / name / "config"), stdin=plain.encode()).ok(), verb)
+    return meaning(called(command, "--config", str(EXAMPLES / name / "config"), stdin=plain.encode()).ok(), command)
 
 
 class Never(Random):
@@ -110,20 +109,18 @@ class Never(Random):
         return 1.0
 
 
-@pytest.mark.parametrize("seed", range(15))
-@pytest.mark.parametrize("verb", ["fn", "post-render"])
-@pytest.mark.parametrize("name", NAMES)
-def test_what_a_person_wrote_comes_back_and_changes_nothing(name: str, verb: str, seed: int) -> None:
+@in_pairs({"name": NAMES, "command": ["fn", "post-render"], "seed": range(15)})
+def test_what_a_person_wrote_comes_back_and_changes_nothing(name: str, command: str, seed: int) -> None:
     random = Random(f"{name} {seed}")  # noqa: S311 (the same every time)
     texts = [rewritten(random, text) for text in documents(name)]
-    text = (as_list if verb == "fn" else as_stream)(random, texts)
+    text = (as_list if command == "fn" else as_stream)(random, texts)
     if random.random() < 0.25:
         text = text.replace("\n", "\r\n")
     if random.random() < 0.25:
         text = text.rstrip("\r\n ")
     data = text.encode()
     options = ("--config", str(EXAMPLES / name / "config"))
-    once = called(verb, *options, stdin=data).ok()
-    assert same(meaning(once, verb), plainly(name, verb))
-    assert called(verb, *options, stdin=once).ok() == once
+    once = called(command, *options, stdin=data).ok()
+    assert same(meaning(once, command), plainly(name, command))
+    assert called(command, *options, stdin=once).ok() == once
     assert called("uninject", stdin=once).ok() == data

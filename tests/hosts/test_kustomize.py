@@ -110,7 +110,8 @@ def test_the_function_gives_back_every_annotation_it_got(
         assert had["metadata"]["annotations"].items() <= has["metadata"]["annotations"].items()
     added = after["items"][len(before["items"]) :]
     assert [item["kind"] for item in added] == ["RuntimeClass", "ConfigMap"]
-    for item in added:  # only annotations of ours: kustomize would leave any other in its output (krm.md 2.6)
+    # only our own annotations: kustomize would leave any other in its output (docs/facts/kustomize.md#answers)
+    for item in added:
         assert list(item["metadata"]["annotations"]) == ["contrast-krm.dev/emitted"]
 
 

@@ -13,7 +13,7 @@ DATA = Path(__file__).parent / "data"
 RECORDED = {path.stem: path.read_bytes() for path in sorted(DATA.glob("*.yaml"))}
 LISTS = {name: data for name, data in RECORDED.items() if b"kind: ResourceList" in data}
 STREAMS = {name: data for name, data in RECORDED.items() if name not in LISTS}
-DANGLING = "helm4-list"  # an alias without its anchor: not even Helm can read it back (krm.md 0.9)
+DANGLING = "helm4-list"  # an alias without anchor: Helm cannot read it either (docs/facts/helm.md#helm-4-stream)
 CONFIGURATION = str(EXAMPLES / "quickstart" / "config")
 CONTRAST = (EXAMPLES / "quickstart" / "config" / "contrast.yaml").read_text()
 

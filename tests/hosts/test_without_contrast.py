@@ -1,4 +1,4 @@
-"""The early answer for streams of which nothing is Contrast's: never another one than the whole line's."""
+"""The early answer for streams of which nothing is Contrast's: never another one than the pipeline's."""
 
 import io
 import sys
@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.inputs import coordinator, ordinary, stream
-from krm_function.cli.post_render import rendered
+from krm_function.cli import post_renderer
+from krm_function.cli.post_renderer import post_render
 from krm_function.hosts.pass_through import _DEEP, passes_through
-from krm_function.model.kinds import KINDS, LOOKED_INTO
+from krm_function.model.kinds import KINDS, KINDS_BY_CONTENT
 from krm_function.stages.read import POD_KINDS
 from krm_function.yamltext import LIMITS
 from tests.hosts.running import ROOT, called
@@ -27,24 +28,58 @@ PLAIN = (
 )
 
 
-def whole_line(data: bytes) -> tuple[int, bytes, str]:
-    """Exit code, standard output and standard error of a render without configuration, the early answer left out."""
+CONFIG = str(ROOT / "examples" / "quickstart" / "config")
+Answer = tuple[int, bytes, str]
+
+
+def answer(data: bytes, *config: str, early: bool = False, report: str = "") -> Answer:
+    """Exit code, standard output and standard error of a render; early: it may leave before the pipeline."""
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
-    with mock.patch.object(sys, "stdout", out), mock.patch.object(sys, "stderr", err):
-        code = rendered(data)
+    leaves = passes_through if early else lambda _: False
+    with (
+        mock.patch.object(sys, "stdout", out),
+        mock.patch.object(sys, "stderr", err),
+        mock.patch.object(post_renderer, "passes_through", leaves),
+    ):
+        code = post_render(data, config, report=report)
     return code, out.buffer.getvalue(), err.getvalue()
 
 
 def agreed(data: bytes) -> bool:
-    """The early answer, after it was compared with the late one."""
+    """The early answer, after it was compared with the pipeline's, with and without configuration."""
     early = passes_through(data)
     if early:
-        assert whole_line(data) == (0, data, "")
+        assert answer(data) == answer(data, CONFIG) == (0, data, "")
     return early
 
 
-def test_its_kinds_and_its_limit_are_those_of_the_whole_line() -> None:
-    assert frozenset((*KINDS, *LOOKED_INTO)) == POD_KINDS
+@pytest.mark.parametrize(
+    "config",
+    [
+        *("release: {", "kind: ContrastRelease\n", "apiVersion: contrast-krm.dev/v1alpha1\nkind: ContrastNothing\n"),
+        *(POD, "", "contrast.yaml", "release.yaml", "images.yaml", ".", "missing.yaml"),
+    ],
+)
+@pytest.mark.parametrize("data", [POD, stream(ordinary(3_000)), f"{POD}  runtimeClassName: contrast-cc\n", "a: ["])
+def test_any_configuration_gets_the_same_answer_and_report(data: str, config: str, tmp_path: Path) -> None:
+    file = Path(CONFIG, config)
+    if not config.endswith(("yaml", ".")):
+        file = tmp_path / "config.yaml"
+        file.write_text(config)
+    reports = [tmp_path / "early.txt", tmp_path / "late.txt"]
+    early = answer(data.encode(), str(file), early=True, report=str(reports[0]))
+    assert early == answer(data.encode(), str(file), report=str(reports[1]))
+    assert reports[0].read_bytes() == reports[1].read_bytes()
+
+
+def test_a_configured_chart_leaves_before_the_pipeline() -> None:
+    data = stream(ordinary(20_000)).encode()
+    with mock.patch("krm_function.pipeline.render", side_effect=AssertionError):
+        assert answer(data, CONFIG, early=True) == (0, data, "")
+
+
+def test_its_kinds_and_its_limit_are_those_of_the_pipeline() -> None:
+    assert frozenset((*KINDS, *KINDS_BY_CONTENT)) == POD_KINDS
     assert LIMITS.depth == _DEEP
 
 
@@ -58,7 +93,9 @@ def test_recorded_streams(name: str) -> None:
     agreed(STREAMS[name])
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*/**/*.yaml")), ids=str)
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("examples/*/**/*.yaml")), ids=lambda path: path.relative_to(ROOT).as_posix()
+)
 def test_every_file_of_the_examples(path: Path) -> None:
     agreed(path.read_bytes())
 
@@ -89,7 +126,7 @@ def test_an_ordinary_chart_is_known_early() -> None:
         "a: \ud83d".encode("utf-8", "surrogatepass").decode("latin-1") + "\r",
     ],
 )
-def test_what_may_matter_is_left_to_the_whole_line(text: str) -> None:
+def test_what_may_matter_is_left_to_the_pipeline(text: str) -> None:
     assert not passes_through(text.encode())
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.krm.third_party import Environment, make
+
 DATA = Path(__file__).parent / "data"
 NAMES = sorted(path.stem for path in DATA.glob("*.yaml"))
 Payload = Callable[[str], bytes]
@@ -18,3 +20,9 @@ def payload() -> Payload:
 @pytest.fixture(params=NAMES)
 def recorded(request: pytest.FixtureRequest) -> bytes:
     return (DATA / f"{request.param}.yaml").read_bytes()
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """One environment with the built wheel for all tests of a worker."""
+    return make(tmp_path_factory.mktemp("third-party"))

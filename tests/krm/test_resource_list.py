@@ -143,7 +143,7 @@ def test_one_annotation_and_no_other_byte(payload: Payload, name: str, index: in
     data = payload(name)
     resources = ResourceList.parse(data)
     key = old.strip().split(b":")[0].decode()
-    resources.items[index].set_annotation(key, "on")
+    resources.items[index].annotations[key] = "on"
     assert data.count(old) == 1
     assert resources.changed
     assert resources.to_bytes() == data.replace(old, new)
@@ -152,7 +152,7 @@ def test_one_annotation_and_no_other_byte(payload: Payload, name: str, index: in
 def test_a_new_annotation_adds_one_line_to_every_item(recorded: bytes) -> None:
     resources = ResourceList.parse(recorded)
     for item in resources.items:
-        item.set_annotation("example.com/new", "yes: # quoted")
+        item.annotations["example.com/new"] = "yes: # quoted"
     output = resources.to_bytes()
     expected = value_of(recorded)
     for item in expected["items"]:
@@ -183,7 +183,7 @@ def test_line_ends_and_byte_order_mark_stay(payload: Payload) -> None:
     resources.items[0].set_nested(("spec", "replicas"), 3)
     assert resources.to_bytes() == data.replace(b"replicas: 2\r\n", b"replicas: 3\r\n")
     resources.add(POD)
-    resources.results.infof("done")
+    resources.results.info("done")
     output = resources.to_bytes()
     assert output.startswith(b"\xef\xbb\xbf")
     assert output.count(b"\n") == output.count(b"\r\n")
@@ -202,7 +202,7 @@ def test_a_text_that_the_caller_spliced(payload: Payload) -> None:
 def test_add(recorded: bytes) -> None:
     resources = ResourceList.parse(recorded)
     added = resources.add({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "on"}, "data": {"a": "1e3"}})
-    added.set_annotation("x", "y")
+    added.annotations["x"] = "y"
     assert resources.items[-1] is added
     output = resources.to_bytes()
     expected = value_of(recorded)
@@ -289,14 +289,14 @@ def test_every_combination_of_changes_reads_back(style: str, newline: str) -> No
         resources = ResourceList.parse(data)
         expected = value_of(data)
         if edited >= 0:
-            resources.items[edited].set_annotation("a", "b: c\nd\n")
+            resources.items[edited].annotations["a"] = "b: c\nd\n"
         items = [item.value for item in resources.items]
         if removed >= 0:
             resources.remove(resources.items[removed])
             del items[removed]
         expected["items"] = items + [resources.add(new).value for _ in range(added)]
         if said:
-            resources.results.errorf("m")
+            resources.results.error("m")
             expected["results"] = [*(expected.get("results") or []), {"message": "m", "severity": "error"}]
         output = value_of(resources.to_bytes())
         assert {**output, "items": output["items"] or []} == expected
@@ -307,7 +307,7 @@ def test_every_combination_of_changes_reads_back(style: str, newline: str) -> No
 
 def test_results_are_added(recorded: bytes) -> None:
     resources = ResourceList.parse(recorded)
-    resources.results.infof("two\nlines")
+    resources.results.info("two\nlines")
     resources.results.append(resources.items[0].result("look", "warning", ("spec",)))
     output = value_of(resources.to_bytes())
     assert [(entry["severity"], entry["message"]) for entry in output["results"]] == [
@@ -323,7 +323,7 @@ def test_results_of_earlier_functions_stay_first() -> None:
     for data in (f"{HEAD}{earlier}items: []\n", f"{HEAD}items: []\n{earlier}", f"{HEAD}items:\n- {{}}\n{earlier}"):
         resources = ResourceList.parse(data.encode())
         assert resources.to_bytes() == data.encode()
-        resources.results.errorf("now")
+        resources.results.error("now")
         for output in (resources.to_bytes(), resources.failed_bytes(resources.results)):
             assert value_of(output)["results"] == [
                 {"message": "before", "severity": "info", "unknown": [1]},
@@ -337,7 +337,7 @@ def test_results_of_earlier_functions_stay_first() -> None:
 )
 def test_odd_forms_of_earlier_results(results: str, earlier: list[Any]) -> None:
     resources = ResourceList.parse(f"{HEAD}items: []\nresults: {results}\n".encode())
-    resources.results.infof("m")
+    resources.results.info("m")
     assert value_of(resources.to_bytes())["results"] == [*earlier, {"message": "m", "severity": "info"}]
 
 
@@ -348,7 +348,7 @@ def test_results_that_are_no_list() -> None:
 
 def test_failure_keeps_the_items(recorded: bytes) -> None:
     resources = ResourceList.parse(recorded)
-    resources.items[0].set_annotation("a", "b")
+    resources.items[0].annotations["a"] = "b"
     resources.add(POD)
     resources.remove(resources.items[0])
     output = resources.failed_bytes(said("because"))
@@ -365,10 +365,10 @@ def test_json_is_answered_with_json(payload: Payload) -> None:
         data = json.dumps(value, indent=indent).encode()
         resources = ResourceList.parse(data)
         assert resources.to_bytes() == data
-        resources.items[0].set_annotation("a", "b")
+        resources.items[0].annotations["a"] = "b"
         resources.items[1].set_nested(("data", "num"), "on")
         resources.add(POD)
-        resources.results.infof("done")
+        resources.results.info("done")
         output = json.loads(resources.to_bytes())
         expected = json.loads(data)
         expected["items"][0]["metadata"]["annotations"]["a"] = "b"
@@ -384,7 +384,7 @@ def test_empty_json() -> None:
     data = b'{"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": []}'
     resources = ResourceList.parse(data)
     resources.add(POD)
-    resources.results.infof("done")
+    resources.results.info("done")
     assert json.loads(resources.to_bytes()) == {
         **json.loads(data),
         "items": [POD],
@@ -400,7 +400,7 @@ def test_aliases_between_items_are_written_out_when_something_changes() -> None:
     first, second = resources.items
     assert second.labels == {"app": "web"}
     assert not resources.changed
-    second.set_label("tier", "a")
+    second.labels["tier"] = "a"
     output = value_of(resources.to_bytes())
     assert output["items"][0]["metadata"]["labels"] == {"app": "web"}
     assert output["items"][1]["metadata"]["labels"] == {"app": "web", "tier": "a"}

@@ -81,13 +81,13 @@ def test_dotted() -> None:
 
 def test_sorted_by_severity_then_file_then_text() -> None:
     results = Results()
-    results.infof("i")
-    results.warningf("b")
+    results.info("i")
+    results.warning("b")
     results.append(Result("a", "warning", file=File("z.yaml")))
     results.append(Result("z", "warning", file=File("a.yaml", 1)))
     results.append(Result("y", "warning", file=File("a.yaml", 10)))
-    results.warningf("a")
-    results.errorf("%s of %d", "2", 3)
+    results.warning("a")
+    results.error("2 of 3")
     assert [entry["message"] for entry in results.to_data()] == ["2 of 3", "a", "b", "z", "y", "a", "i"]
     assert results.lines(infos=False)[0] == "[error] 2 of 3"
     assert len(results.lines(infos=False)) == 6
@@ -96,16 +96,16 @@ def test_sorted_by_severity_then_file_then_text() -> None:
     assert next(iter(results)).message == "2 of 3"
 
 
-def test_a_percent_sign_without_values_is_itself() -> None:
+def test_a_percent_sign_is_itself() -> None:
     results = Results()
-    results.infof("100% done")
+    results.info("100% done")
     assert next(iter(results)).message == "100% done"
 
 
 def test_exit_code() -> None:
     results = Results([Result("w", "warning"), Result("i", "info")])
     assert (results.failed, results.exit_code) == (False, 0)
-    results.errorf("e")
+    results.error("e")
     assert (results.failed, results.exit_code) == (True, 1)
     results.bug = True
     assert results.exit_code == 70

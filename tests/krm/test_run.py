@@ -75,7 +75,9 @@ def test_the_example_as_a_process(tmp_path: Path, payload: Payload) -> None:
     assert done.stdout.startswith(payload("kpt-odd"))
     done = example_process(tmp_path, payload("kz-hash-over"))
     assert done.returncode == 1
-    assert done.stderr == b"[error] functionConfig is of kind Tx, a v1 ConfigMap is expected\n"
+    assert (
+        done.stderr == b"[error] functionConfig: spec.mode is unknown; known are namespace; spec.namespace is missing\n"
+    )
     assert done.stdout.startswith(payload("kz-hash-over"))
     done = example_process(tmp_path, b"kind: Pod\n")
     assert (done.returncode, done.stdout) == (1, b"kind: Pod\n")
@@ -136,7 +138,7 @@ def test_a_function_that_does_nothing(recorded: bytes) -> None:
 
 def test_true_and_none_are_success_warnings_too(payload: Payload) -> None:
     def warn(resources: ResourceList) -> bool:
-        resources.results.warningf("look")
+        resources.results.warning("look")
         return True
 
     output, results = run(warn, payload("kz-odd"))
@@ -154,7 +156,7 @@ def test_no_items() -> None:
 
 def change_and(then: Callable[[], Any]) -> Callable[[ResourceList], Any]:
     def function(resources: ResourceList) -> Any:
-        resources.items[0].set_annotation("a", "b")
+        resources.items[0].annotations["a"] = "b"
         resources.add({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}})
         return then()
 
@@ -196,8 +198,8 @@ def test_failure_answers_the_input_and_the_reason(
 
 def test_an_error_result_is_a_failure(payload: Payload) -> None:
     def check(resources: ResourceList) -> bool:
-        resources.items[0].set_annotation("a", "b")
-        resources.results.infof("looked")
+        resources.items[0].annotations["a"] = "b"
+        resources.results.info("looked")
         resources.results.append(resources.items[0].result("no limits", path=("spec",)))
         return False
 
@@ -281,9 +283,9 @@ class Streams:
 
 def test_findings_on_stderr_decisive_first(payload: Payload, monkeypatch: pytest.MonkeyPatch) -> None:
     def check(resources: ResourceList) -> None:
-        resources.results.infof("looked")
-        resources.results.warningf("hm")
-        resources.results.errorf("no\nlimits")
+        resources.results.info("looked")
+        resources.results.warning("hm")
+        resources.results.error("no\nlimits")
 
     streams = Streams(monkeypatch, payload("kz-odd"))
     assert as_main(check) == 1
@@ -294,8 +296,8 @@ def test_findings_on_stderr_decisive_first(payload: Payload, monkeypatch: pytest
 
 def test_success_is_quiet_but_for_warnings(payload: Payload, monkeypatch: pytest.MonkeyPatch) -> None:
     def check(resources: ResourceList) -> None:
-        resources.results.infof("looked")
-        resources.results.warningf("hm")
+        resources.results.info("looked")
+        resources.results.warning("hm")
 
     streams = Streams(monkeypatch, payload("kz-odd"))
     assert as_main(check) == 0

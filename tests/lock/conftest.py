@@ -1,12 +1,12 @@
-"""One registry for all tests, a front before it for each, and the verb as an operator calls it."""
+"""One registry for all tests, a front before it for each, and the command as an operator calls it."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from tests import quick_yaml as yaml
 from tests.failures.running import Run, Zygote
 from tests.failures.world import canaries
 from tests.lock.content import pods

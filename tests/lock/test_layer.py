@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from krm_function.lock.budget import Budget
 from krm_function.lock.decompress import PIECE, decompressed
-from krm_function.lock.layer import Layer, Node, scan
-from krm_function.lock.problem import Problem
+from krm_function.lock.layer import Layer, LayerEntry, scan
+from krm_function.lock.problem import LockProblem
 from krm_function.lock.tar_stream import LARGEST_READ
 from tests.lock.content import ACCOUNTS, PASSWD, Link, digest, layer, tar
 
@@ -36,25 +36,25 @@ def scanned(data: bytes, size: int = 4096, limit: int = LIMIT) -> Layer:
 
 
 def refused(data: bytes, says: str, code: str = "CC1204") -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         scanned(data)
     assert caught.value.code == code
-    assert says in str(caught.value.values)
+    assert says in caught.value.finding("").message
 
 
 @pytest.mark.parametrize("size", [1, 7, 512, 100_000])
 def test_remembers_what_is_watched_and_nothing_else(size: int) -> None:
     plain = tar({**ACCOUNTS, "bin/web": "x" * 5000})
     layer = scanned(plain, size)
-    assert layer.nodes["etc/passwd"] == Node("file", PASSWD.encode())
-    assert layer.nodes["etc"] == Node("directory")
+    assert layer.nodes["etc/passwd"] == LayerEntry("file", PASSWD.encode())
+    assert layer.nodes["etc"] == LayerEntry("directory")
     assert set(layer.nodes) == WATCHED
     assert (layer.diff_id, layer.size) == (digest(plain), len(plain))
 
 
 @pytest.mark.parametrize("name", ["etc/passwd", "./etc/passwd", "/etc/passwd", ".//etc/./passwd"])
 def test_a_path_is_cleaned(name: str) -> None:
-    assert scanned(tar({name: "a"})).nodes == {"etc/passwd": Node("file", b"a")}
+    assert scanned(tar({name: "a"})).nodes == {"etc/passwd": LayerEntry("file", b"a")}
 
 
 def test_of_two_entries_the_last_counts() -> None:
@@ -64,11 +64,11 @@ def test_of_two_entries_the_last_counts() -> None:
 def test_kinds() -> None:
     layer = scanned(tar({"etc/": None, "etc/passwd": Link("/a"), "etc/group": Link("b", hard=True)}))
     assert layer.nodes == {
-        "etc": Node("directory"),
-        "etc/passwd": Node("symlink", target="/a"),
-        "etc/group": Node("hardlink", target="b"),
+        "etc": LayerEntry("directory"),
+        "etc/passwd": LayerEntry("symlink", target="/a"),
+        "etc/group": LayerEntry("hardlink", target="b"),
     }
-    assert scanned(tar({"etc/passwd": None})).nodes["etc/passwd"] == Node("other")
+    assert scanned(tar({"etc/passwd": None})).nodes["etc/passwd"] == LayerEntry("other")
 
 
 def test_whiteouts() -> None:
@@ -85,7 +85,7 @@ def test_an_opaque_root() -> None:
 
 
 def test_a_file_that_is_too_long_is_not_kept() -> None:
-    assert scanned(tar({"etc/passwd": b"x" * (LARGEST_READ + 1)})).nodes["etc/passwd"] == Node("file")
+    assert scanned(tar({"etc/passwd": b"x" * (LARGEST_READ + 1)})).nodes["etc/passwd"] == LayerEntry("file")
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 1024, b"\0" * 10240])
@@ -129,7 +129,7 @@ def header(kind: bytes, size: bytes) -> bytes:
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
 def test_an_extended_header_of_absurd_size(kind: bytes) -> None:
     data = header(kind, b"77777777777\0")
-    with pytest.raises(Problem, match="CC1204"):
+    with pytest.raises(LockProblem, match="CC1204"):
         scan(itertools.chain([data], itertools.repeat(b"\0" * PIECE)), WATCHED, LIMIT, Budget(60, Event()))
 
 
@@ -156,8 +156,11 @@ def test_a_sparse_file_is_passed_over() -> None:
     assert scanned(pax(far, data=b"1\n0\n") + tar(ACCOUNTS)).nodes["etc/passwd"].text == PASSWD.encode()
     near = marks + record(b"GNU.sparse.name", b"etc/passwd")
     first = tar({"etc/passwd": PASSWD})[:1024]
-    assert scanned(first + pax(near, data=b"1\n0\n")).nodes["etc/passwd"] == Node("other")
-    assert scanned(pax(near, "etc/group")).nodes == {"etc/passwd": Node("other"), "etc/group": Node("other")}
+    assert scanned(first + pax(near, data=b"1\n0\n")).nodes["etc/passwd"] == LayerEntry("other")
+    assert scanned(pax(near, "etc/group")).nodes == {
+        "etc/passwd": LayerEntry("other"),
+        "etc/group": LayerEntry("other"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -223,7 +226,7 @@ def test_sizes_that_are_read(field: bytes, size: int) -> None:
     "field", [b"\xff" * 12, b"\x80" + b"\xff" * 11, b"00000000009\0", b"0000 000001\0", b"-0000000001\0"]
 )
 def test_sizes_that_are_not(field: bytes) -> None:
-    with pytest.raises(Problem, match="CC1204"):
+    with pytest.raises(LockProblem, match="CC1204"):
         scanned(header(tarfile.REGTYPE, field))
 
 
@@ -243,7 +246,7 @@ def test_entries_beyond_any_image(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("krm_function.lock.budget.MOST_ENTRIES", 5000)
     budget = Budget(60, Event())
     assert scan(entries(4000), WATCHED, LIMIT, budget).size == 4000 * 512
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         scan(entries(2000), WATCHED, LIMIT, budget)
     assert caught.value.code == "CC1206"
     assert "5000 files" in caught.value.values["limit"]
@@ -251,13 +254,13 @@ def test_entries_beyond_any_image(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_records_count_as_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("krm_function.lock.budget.MOST_ENTRIES", 5000)
-    with pytest.raises(Problem, match="CC1206"):
+    with pytest.raises(LockProblem, match="CC1206"):
         scanned(pax(record(b"a", b"b") * 5000))
 
 
 def test_links_take_a_bounded_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("krm_function.lock.layer_links.MOST_TEXT", 10_000)
-    with pytest.raises(Problem, match="CC1206"):
+    with pytest.raises(LockProblem, match="CC1206"):
         scanned(tar({f"a{number}": Link("b" * 50) for number in range(200)}))
     refused(tar({"a": Link("b" * 5000)}), "more than 4096")
 
@@ -280,7 +283,7 @@ def test_a_global_header_that_renames() -> None:
 
 def test_a_layer_without_end() -> None:
     endless = itertools.chain([tar({"a": "b"})[:1024]], itertools.repeat(b"\0" * PIECE))
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         scan(endless, WATCHED, 4 << 20, Budget(60, Event()))
     assert caught.value.code == "CC1206"
 
@@ -288,14 +291,14 @@ def test_a_layer_without_end() -> None:
 def test_time_is_up_inside_of_a_layer() -> None:
     stop = Event()
     stop.set()
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         scan(pieces(tar(ACCOUNTS)), WATCHED, LIMIT, Budget(60, stop))
     assert caught.value.code == "CC1250"
 
 
 @given(st.binary(max_size=3000))
 def test_foreign_bytes_are_read_or_refused(data: bytes) -> None:
-    with suppress(Problem):  # anything else is a bug
+    with suppress(LockProblem):  # anything else is a bug
         scanned(data)
 
 
@@ -303,7 +306,7 @@ def test_foreign_bytes_are_read_or_refused(data: bytes) -> None:
 def test_a_changed_byte_is_read_or_refused(at: int, value: int, size: int) -> None:
     data = bytearray(tar(ACCOUNTS))
     data[at] = value
-    with suppress(Problem):
+    with suppress(LockProblem):
         scanned(bytes(data), size)
 
 
@@ -341,7 +344,7 @@ def test_output_comes_in_bounded_pieces(form: str) -> None:
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "plain"])
 @pytest.mark.parametrize("cut", [5, 20, -1])
 def test_a_stream_that_ends_early(form: str, cut: int) -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         unpacked([FORMS[form](bytes(range(200)))[:cut]])
     assert caught.value.code == "CC1204"
 
@@ -352,12 +355,12 @@ def test_a_damaged_stream(form: str) -> None:
     data[len(data) // 2] ^= 0xFF
     data[-3] ^= 0xFF
     out = b""
-    with suppress(Problem):
+    with suppress(LockProblem):
         out = unpacked([bytes(data)])  # zstd without a checksum may go through: the diffID tells
     assert out != bytes(range(200)) * 9
 
 
 @pytest.mark.parametrize("form", ["gzip", "zstd"])
 def test_something_behind_a_stream(form: str) -> None:
-    with pytest.raises(Problem):
+    with pytest.raises(LockProblem):
         unpacked([FORMS[form](b"abc" * 100) + b"garbage that is no frame"])

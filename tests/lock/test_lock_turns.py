@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_function.cli import lock_turn
-from krm_function.cli.lock_file import Written, open_lock, write_lock
-from krm_function.cli.lock_turn import turn
+from krm_function.cli import directory_lock
+from krm_function.cli.directory_lock import locked
+from krm_function.cli.lock_file import WrittenLock, open_lock, write_lock
 from tests.failures.running import EXECUTABLE, environment
 from tests.lock.content import Image, image, layer, layout_files, pods, tar, written
 
@@ -102,8 +102,8 @@ def test_a_file_that_was_broken_meanwhile_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_wait_without_end_ends_and_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lock_turn, "LONGEST_WAIT", 0.2)
-    with turn(str(tmp_path)):
+    monkeypatch.setattr(directory_lock, "LONGEST_WAIT", 0.2)
+    with locked(str(tmp_path)):
         (error,) = write_lock(open_lock(str(tmp_path / "images.yaml"))[0], entries("1"), prune=False).findings
     assert (error.code, error.severity) == ("CC1212", "error")
     assert "is not written" in error.message
@@ -122,8 +122,8 @@ def test_a_file_system_without_locks_is_said(tmp_path: Path, monkeypatch: pytest
 
 HOLD = """
 import sys, time
-from krm_function.cli.lock_turn import turn
-with turn(sys.argv[1]):
+from krm_function.cli.directory_lock import locked
+with locked(sys.argv[1]):
     print(1, flush=True)
     time.sleep(60)
 """
@@ -140,6 +140,6 @@ def test_a_run_that_is_killed_in_its_turn_blocks_nobody(how: signal.Signals, tmp
     process.wait(30)
     process.stdout.close()
     made = write_lock(open_lock(str(tmp_path / "images.yaml"))[0], entries("1"), prune=False)
-    assert isinstance(made, Written)
+    assert isinstance(made, WrittenLock)
     assert made.waited < 30
     assert os.listdir(tmp_path) == ["images.yaml"]

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.lock.media import Descriptor, Index, Manifest, choose, decode, image_config
-from krm_function.lock.problem import Problem
+from krm_function.lock.media import Descriptor, Index, Manifest, choose, decode_manifest, image_config
+from krm_function.lock.problem import LockProblem
 from tests.lock.content import CONFIG, INDEX, MANIFEST, config, image, index, layer, tar
 
 PART = {"mediaType": CONFIG, "digest": "sha256:" + "0" * 64, "size": 3}
@@ -16,16 +16,16 @@ GOOD: dict[str, Any] = {"schemaVersion": 2, "mediaType": MANIFEST, "config": PAR
 
 def refused(value: object, says: str, media_type: str = MANIFEST) -> None:
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
-    with pytest.raises(Problem) as caught:
-        decode(data, media_type)
+    with pytest.raises(LockProblem) as caught:
+        decode_manifest(data, media_type)
     assert caught.value.code == "CC1204"
-    assert says in caught.value.values["problem"]
+    assert says in caught.value.finding("").message
 
 
 @pytest.mark.parametrize("media_type", [MANIFEST, "", "application/json", f"{MANIFEST}; charset=utf-8"])
 def test_a_manifest_without_a_media_type_of_its_own(media_type: str) -> None:
     value = {key: item for key, item in GOOD.items() if key != "mediaType"}
-    found = decode(json.dumps(value).encode(), media_type)
+    found = decode_manifest(json.dumps(value).encode(), media_type)
     assert isinstance(found, Manifest)
     assert found.config == Descriptor(CONFIG, str(PART["digest"]), 3)
 
@@ -64,7 +64,7 @@ def test_an_index_that_says_it_is_a_manifest() -> None:
 def chosen(*platforms: str, attested: bool = False) -> str:
     images = [(platform, image(settings={"User": str(n)})) for n, platform in enumerate(platforms)]
     made = index(images, attested=attested)
-    found = decode(made.manifest, INDEX)
+    found = decode_manifest(made.manifest, INDEX)
     assert isinstance(found, Index)
     wanted = choose(found).digest
     return next(platform for platform, one in images if one.digest == wanted)
@@ -80,13 +80,13 @@ def test_choices() -> None:
 
 @pytest.mark.parametrize("platforms", [(), ("linux/arm64",), ("linux/amd64/v3",), ("windows/amd64",), ("", "")])
 def test_no_choice(platforms: tuple[str, ...]) -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         chosen(*platforms)
     assert caught.value.code == "CC1205"
 
 
 def test_a_platform_that_is_not_fit_to_be_printed() -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         chosen("linux\n::error::/x")
     assert caught.value.values["found"] == "?/x" or "\n" not in caught.value.values["found"]
 
@@ -101,16 +101,16 @@ def test_a_platform_that_is_not_fit_to_be_printed() -> None:
     ],
 )
 def test_a_configuration_of_the_wrong_shape(settings: object, says: str) -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         image_config(config([], settings), 0)
     assert caught.value.code == "CC1204"
-    assert says in caught.value.values["problem"]
+    assert says in caught.value.finding("").message
 
 
 def test_a_configuration_with_other_layers() -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         image_config(config([layer(tar({}))]), 2)
-    assert "lists 1 layers, the manifest 2" in caught.value.values["problem"]
+    assert "lists 1 layers, the manifest 2" in caught.value.finding("").message
 
 
 def test_only_what_decides_how_it_runs_is_kept() -> None:
@@ -124,6 +124,6 @@ def test_only_what_decides_how_it_runs_is_kept() -> None:
 
 @pytest.mark.parametrize("more", [{"os": "windows"}, {"architecture": "arm64"}, {"architecture": None}, {"os": 3}])
 def test_a_configuration_for_another_platform(more: dict[str, Any]) -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         image_config(config([], **more), 0)
     assert caught.value.code == "CC1205"

@@ -7,7 +7,7 @@ import pytest
 
 from krm_function import findings
 
-ROOT = Path(findings.__file__).parent
+ROOT = Path(findings.__file__).parents[1]
 NETWORK = {"socket", "ssl", "http", "urllib", "urllib3", "asyncio", "ftplib", "smtplib", "xmlrpc", "socketserver"}
 MODULES = [*ROOT.rglob("*.py"), *(ROOT.parent / "helm_plugin").rglob("*.py")]
 

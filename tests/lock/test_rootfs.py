@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.lock.accounts import Accounts, accounts
+from krm_function.lock.accounts import ImageAccounts, accounts
 from krm_function.lock.budget import Budget
 from krm_function.lock.layer import Layer, scan
 from krm_function.lock.media import Descriptor
-from krm_function.lock.problem import Problem
+from krm_function.lock.problem import LockProblem
 from tests.lock.content import Link, Part, layer, tar
 
 Members = Mapping[str, Any]
 
 
-def found(*layers: Members | list[tuple[str, Any]]) -> tuple[Accounts, list[int]]:
+def found(*layers: Members | list[tuple[str, Any]]) -> tuple[ImageAccounts, list[int]]:
     """The account files of some layers, lowest first, and which layers were read, in order."""
     parts: list[Part] = [layer(tar(members), "plain") for members in layers]
     read: list[int] = []
@@ -37,10 +37,10 @@ def passwd(*layers: Members | list[tuple[str, Any]]) -> str | None:
 
 
 def refused(says: str, *layers: Members | list[tuple[str, Any]]) -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         found(*layers)
     assert caught.value.code == "CC1208"
-    assert says in caught.value.values["problem"]
+    assert says in caught.value.finding("").message
 
 
 BOTH = {"etc/": None, "etc/passwd": "low", "etc/group": "group"}
@@ -64,7 +64,7 @@ def test_none_at_all() -> None:
 
 
 def test_no_layers() -> None:
-    assert found()[0] == Accounts(None, None, {})
+    assert found()[0] == ImageAccounts(None, None, {})
 
 
 @pytest.mark.parametrize(
@@ -147,9 +147,9 @@ def test_a_diff_id_that_is_another() -> None:
     def reader(_: Descriptor, watched: frozenset[str]) -> Layer:
         return scan([part.data], watched, 4 << 20, Budget(60, Event()))
 
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(LockProblem) as caught:
         accounts([Descriptor("", part.diff_id, 1)], ["sha256:" + "0" * 64], reader)
-    assert "diffID" in caught.value.values["problem"]
+    assert "diffID" in caught.value.finding("").message
 
 
 # --- against a file system that is really built, layer by layer

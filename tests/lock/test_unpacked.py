@@ -14,7 +14,7 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from krm_function.lock.problem import Problem
+from krm_function.lock.problem import LockProblem
 from tests.lock.unpacking import Entry, Unpacker, ours, packed
 
 
@@ -96,7 +96,7 @@ ROWS: tuple[tuple[str, list[list[Entry]], str | None], ...] = (
 def test_layers_of_every_shape(layers: list[list[Entry]], gives: str | None, containerd: Unpacker) -> None:
     data = [packed(layer) for layer in layers]
     mine, theirs = ours(data), containerd.unpacked(data)
-    if isinstance(mine, Problem):
+    if isinstance(mine, LockProblem):
         assert mine.code == gives, (mine.values, theirs)
     else:
         assert mine[0] == gives
@@ -180,9 +180,13 @@ def test_any_bytes_read_as_go_reads_them(
     cut = more.draw(st.one_of(st.just(len(data)), st.integers(0, len(data))))
     mine, theirs = ours([bytes(data[:cut])]), containerd.unpacked([bytes(data[:cut])])
     event(
-        "refused by us" if isinstance(mine, Problem) else "refused by Go" if isinstance(theirs, str) else "read by both"
+        "refused by us"
+        if isinstance(mine, LockProblem)
+        else "refused by Go"
+        if isinstance(theirs, str)
+        else "read by both"
     )
-    if not isinstance(mine, Problem) and not isinstance(theirs, str):
+    if not isinstance(mine, LockProblem) and not isinstance(theirs, str):
         assert mine == theirs
 
 
@@ -206,12 +210,12 @@ def _same(containerd: Unpacker, layers: Sequence[Sequence[Entry]]) -> None:
     mine, theirs = ours(data), containerd.unpacked(data)
     event(
         "refused by us"
-        if isinstance(mine, Problem)
+        if isinstance(mine, LockProblem)
         else "refused by containerd"
         if isinstance(theirs, str)
         else "read by both"
     )
-    if not isinstance(mine, Problem) and not isinstance(theirs, str):
+    if not isinstance(mine, LockProblem) and not isinstance(theirs, str):
         assert mine == theirs
 
 

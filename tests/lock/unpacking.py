@@ -14,7 +14,7 @@ from krm_function.lock.accounts import accounts
 from krm_function.lock.budget import Budget
 from krm_function.lock.layer import Layer, scan
 from krm_function.lock.media import Descriptor
-from krm_function.lock.problem import Problem
+from krm_function.lock.problem import LockProblem
 from tests.lock.content import digest
 from tools.real import tool
 
@@ -47,7 +47,7 @@ def packed(entries: Sequence[Entry]) -> bytes:
     return out.getvalue() + bytes(1024)
 
 
-def ours(layers: Sequence[bytes]) -> tuple[str | None, str | None] | Problem:
+def ours(layers: Sequence[bytes]) -> tuple[str | None, str | None] | LockProblem:
     """Both files as the lock has them, or why it refuses."""
     parts = [Descriptor("", digest(data), number) for number, data in enumerate(layers)]
 
@@ -56,7 +56,7 @@ def ours(layers: Sequence[bytes]) -> tuple[str | None, str | None] | Problem:
 
     try:
         made = accounts(parts, [digest(data) for data in layers], reader)
-    except Problem as problem:
+    except LockProblem as problem:
         return problem
     return made.passwd, made.group
 

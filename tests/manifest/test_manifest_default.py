@@ -51,7 +51,7 @@ def test_a_default_entry_is_canonical() -> None:
 
 
 def test_the_default_guest_policy_is_that_of_the_launch() -> None:
-    assert GUEST_POLICY.names() == NAMES
+    assert tuple(GUEST_POLICY.fields) == NAMES
     assert tuple(snp_entry()["GuestPolicy"].values()) == GuestPolicy()
 
 
@@ -81,7 +81,7 @@ def test_nothing_is_shared_with_a_layer() -> None:
     [
         ({"MinimumTcb": {}}, "MinimumTcb: unknown field, did you mean MinimumTCB?"),
         ({"MinimumTCB": {"Bootloader": 1}}, "MinimumTCB.Bootloader: unknown field, did you mean BootloaderVersion?"),
-        ({"MinimumTCB": 3}, "MinimumTCB: must be an object, not an integer"),
+        ({"MinimumTCB": 3}, "MinimumTCB: must be a map, not an integer"),
         ({"MrSeam": ""}, "MrSeam: unknown field"),
     ],
 )

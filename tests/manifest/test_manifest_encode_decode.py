@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from krm_function.manifest import FieldProblem, ManifestError, canonical, decode, encode
 from krm_function.manifest.decode import MAX_BYTES, MAX_DEPTH
-from krm_function.manifest.fields import MANIFEST
-from krm_function.manifest.shapes import Flag, Hex, Items, Number, Record, Shape, Table
+from krm_function.manifest.fields import MANIFEST, OPERATOR
+from krm_function.schema.kinds import Field, Flag, ListOf, MapOf, Number, Record, Spec, Text
 
 GOLDEN = b"""{
   "Policies": {
@@ -147,8 +147,8 @@ def test_text_is_escaped_as_go_does() -> None:
         ({"Policies": []}, "Policies"),
         ({"Policies": {"a": {"SANs": "web"}}}, "Policies.a.SANs"),
         ({"Policies": {"a": {"SANs": ["\ud800"]}}}, "Policies.a.SANs[0]"),
-        ({"Policies": {"\ud800": {}}}, "Policies"),
-        ({"Policies": {1: {}}}, "Policies"),
+        ({"Policies": {"\ud800": {}}}, "Policies.\\ud800"),
+        ({"Policies": {1: {}}}, "Policies.1"),
         (
             {"ReferenceValues": {"snp": [{"MinimumTCB": {"TEEVersion": True}}]}},
             "ReferenceValues.snp[0].MinimumTCB.TEEVersion",
@@ -220,26 +220,31 @@ def test_a_syntax_error_has_a_place() -> None:
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 
 
-def values_of(shape: Shape) -> st.SearchStrategy[Any]:
-    """Any value of the shape's type, whether valid or not."""
-    match shape:
+def values_of(spec: Spec) -> st.SearchStrategy[Any]:
+    """Any value of the spec's type, whether valid or not."""
+    match spec:
         case Number():
-            number = st.integers(0, shape.limit)
-            return st.none() | number if shape.operator else number
+            return st.integers(spec.least, spec.most)
         case Flag():
             return st.booleans()
-        case Hex():
+        case Text() if spec.pattern:
             return st.binary(max_size=4).map(bytes.hex)
-        case Items():
-            size = shape.length
-            lists = st.lists(values_of(shape.of), min_size=size or 0, max_size=2 if size is None else size)
+        case ListOf():
+            size = spec.length
+            lists = st.lists(values_of(spec.items), min_size=size or 0, max_size=2 if size is None else size)
             return lists if size else st.none() | lists
         case Record():
-            return st.fixed_dictionaries({}, optional={field.name: values_of(field.shape) for field in shape.fields})
-        case Table():
-            return st.dictionaries(TEXT, values_of(shape.of), max_size=3)
+            return st.fixed_dictionaries({}, optional={name: field_of(field) for name, field in spec.fields.items()})
+        case MapOf():
+            return st.dictionaries(TEXT, values_of(spec.values), max_size=3)
         case _:
             return TEXT
+
+
+def field_of(field: Field) -> st.SearchStrategy[Any]:
+    """Any value of a field: null, too, where Go has a pointer."""
+    made = values_of(field.spec)
+    return st.none() | made if OPERATOR in field.marks and isinstance(field.spec, Number) else made
 
 
 MANIFESTS = values_of(MANIFEST)

@@ -1,8 +1,8 @@
-"""Policy entries, contrast.md 6.3."""
+"""Policy entries of the manifest: docs/facts/contrast-manifest.md#policy-entries."""
 
 import pytest
 
-from krm_function.manifest import entry, secret_id, survivors
+from krm_function.manifest import policy_entry, secret_id, survivors
 
 
 @pytest.mark.parametrize(
@@ -20,12 +20,12 @@ def test_the_secret_id_names_the_workload(
 
 
 def test_an_entry_holds_no_empty_field() -> None:
-    assert entry("web", "") == {"SANs": ["web"]}
-    assert entry("c", "id", "coordinator") == {"SANs": ["c"], "WorkloadSecretID": "id", "Role": "coordinator"}
+    assert policy_entry("web", "") == {"SANs": ["web"]}
+    assert policy_entry("c", "id", "coordinator") == {"SANs": ["c"], "WorkloadSecretID": "id", "Role": "coordinator"}
 
 
 def test_extra_names_follow_the_workload_once() -> None:
-    assert entry("web", "id", sans=["web.example.com", "web", "10.0.0.1", "10.0.0.1"])["SANs"] == [
+    assert policy_entry("web", "id", sans=["web.example.com", "web", "10.0.0.1", "10.0.0.1"])["SANs"] == [
         "web",
         "web.example.com",
         "10.0.0.1",
@@ -33,9 +33,16 @@ def test_extra_names_follow_the_workload_once() -> None:
 
 
 def test_survivors_are_the_policies_of_other_workloads() -> None:
-    base = {"Policies": {"d1": entry("a", "id-a"), "d2": entry("b", "id-b"), "d0": {"SANs": ["c"]}, "d3": None}}
-    assert survivors(base, {"n": entry("a", "id-a")}) == ("d0", "d2", "d3")
-    assert survivors(base, {"n": entry("c", "id-c")}) == ("d1", "d2", "d3")
-    assert survivors(base, {"d2": entry("x", "id-x")}) == ("d0", "d1", "d3")
+    base = {
+        "Policies": {
+            "d1": policy_entry("a", "id-a"),
+            "d2": policy_entry("b", "id-b"),
+            "d0": {"SANs": ["c"]},
+            "d3": None,
+        }
+    }
+    assert survivors(base, {"n": policy_entry("a", "id-a")}) == ("d0", "d2", "d3")
+    assert survivors(base, {"n": policy_entry("c", "id-c")}) == ("d1", "d2", "d3")
+    assert survivors(base, {"d2": policy_entry("x", "id-x")}) == ("d0", "d1", "d3")
     assert survivors(None, {}) == ()
     assert survivors({"Policies": None}, {}) == ()

@@ -1,4 +1,4 @@
-"""The rules of contrast.md 7.2."""
+"""The rules that a manifest has to keep: docs/facts/contrast-manifest.md#manifest-rules."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from krm_function.manifest import (
     NO_COORDINATOR,
     NO_REFERENCE_VALUES,
-    Problem,
+    ManifestProblem,
     canonical,
-    entry,
+    policy_entry,
     snp_entry,
     tdx_entry,
     unfilled,
@@ -35,8 +35,8 @@ def sample() -> dict[str, Any]:
     return canonical(
         {
             "Policies": {
-                DIGEST: entry("coordinator", "apps/v1/StatefulSet/default/coordinator", "coordinator"),
-                "00" * 32: entry("web", "apps/v1/Deployment/default/web"),
+                DIGEST: policy_entry("coordinator", "apps/v1/StatefulSet/default/coordinator", "coordinator"),
+                "00" * 32: policy_entry("web", "apps/v1/Deployment/default/web"),
             },
             "ReferenceValues": {
                 "snp": [
@@ -85,16 +85,22 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str, str]] = [
     ((*POLICY, "Role"), "cordinator", f"Policies.{DIGEST}.Role", "did you mean coordinator?"),
     ((*POLICY, "Role"), "contrast-node-installer", f"Policies.{DIGEST}.Role", "must be empty or coordinator"),
     ((*POLICY, "Role"), 1, f"Policies.{DIGEST}.Role", "must be a string, not an integer"),
+    *(
+        ((*POLICY, name), value, f"Policies.{DIGEST}.{name}", "must be a string, not a")
+        for name in ("Role", "WorkloadSecretID")
+        for value in ({}, [], 0, False, -0.0)
+    ),
+    *(((*TDX, "Rtmr0Alternatives"), no, "ReferenceValues.tdx[0].Rtmr0Alternatives", "a list") for no in ({}, "", 0)),
     ((*POLICY, "SANs"), "web", f"Policies.{DIGEST}.SANs", "must be a list, not a string"),
     ((*POLICY, "SANs"), [1.5], f"Policies.{DIGEST}.SANs[0]", "must be a string, not a fractional number"),
     ((*POLICY, "SAN"), [], f"Policies.{DIGEST}.SAN", "unknown field, did you mean SANs?"),
     (("Policies", "ab"), {}, "Policies.ab", "64 hex digits"),
     (("Policies", "xy" * 32), {}, f"Policies.{'xy' * 32}", "64 hex digits"),
     (("Policies", "AB" * 32), {}, f"Policies.{'AB' * 32}", "lower case"),
-    (("Policies", "00" * 32), [], f"Policies.{'00' * 32}", "must be an object, not a list"),
+    (("Policies", "00" * 32), [], f"Policies.{'00' * 32}", "must be a map, not a list"),
     (("WorkloadOwnerKeyDigests",), [], "WorkloadOwnerKeyDigests", "did you mean WorkloadOwnerPubKeys?"),
-    ((*SNP, "MinimumTCB", "TEEVersion"), 256, "ReferenceValues.snp[1].MinimumTCB.TEEVersion", "between 0 and 255"),
-    ((*SNP, "MinimumTCB", "TEEVersion"), -1, "ReferenceValues.snp[1].MinimumTCB.TEEVersion", "between 0 and 255"),
+    ((*SNP, "MinimumTCB", "TEEVersion"), 256, "ReferenceValues.snp[1].MinimumTCB.TEEVersion", "from 0 to 255"),
+    ((*SNP, "MinimumTCB", "TEEVersion"), -1, "ReferenceValues.snp[1].MinimumTCB.TEEVersion", "from 0 to 255"),
     ((*SNP, "MinimumTCB", "TEEVersion"), True, "ReferenceValues.snp[1].MinimumTCB.TEEVersion", "not a boolean"),
     ((*SNP, "MinimumTCB", "TEEVersion"), 1.0, "ReferenceValues.snp[1].MinimumTCB.TEEVersion", "not a fractional"),
     ((*SNP, "MinimumTCB", "TEEVersion"), "1", "ReferenceValues.snp[1].MinimumTCB.TEEVersion", "not a string"),
@@ -107,7 +113,7 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str, str]] = [
     ((*SNP, "TrustedMeasurement"), "", "ReferenceValues.snp[1].TrustedMeasurement", "96 hex digits (48 bytes)"),
     ((*SNP, "TrustedMeasurement"), "0a" * 47 + "0 ", "ReferenceValues.snp[1].TrustedMeasurement", "96 hex"),
     ((*SNP, "APEIP"), "80b004", "ReferenceValues.snp[1].APEIP", "8 hex digits"),
-    ((*SNP, "GuestPolicy", "ABIMinor"), 256, "ReferenceValues.snp[1].GuestPolicy.ABIMinor", "between 0 and 255"),
+    ((*SNP, "GuestPolicy", "ABIMinor"), 256, "ReferenceValues.snp[1].GuestPolicy.ABIMinor", "from 0 to 255"),
     (
         (*SNP, "GuestPolicy", "SMT"),
         1,
@@ -115,8 +121,8 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str, str]] = [
         "must be true or false, not an integer",
     ),
     ((*SNP, "GuestPolicy", "Debug"), True, "ReferenceValues.snp[1].GuestPolicy.Debug", "must be false"),
-    ((*SNP, "PlatformInfo"), [], "ReferenceValues.snp[1].PlatformInfo", "must be an object"),
-    ((*SNP, "MinimumMitigationVector"), 2**64, "ReferenceValues.snp[1].MinimumMitigationVector", "between 0"),
+    ((*SNP, "PlatformInfo"), [], "ReferenceValues.snp[1].PlatformInfo", "must be a map"),
+    ((*SNP, "MinimumMitigationVector"), 2**64, "ReferenceValues.snp[1].MinimumMitigationVector", "from 0 to"),
     ((*SNP, "AllowedChipIDs"), ["0a" * 64, "0a" * 63], "ReferenceValues.snp[1].AllowedChipIDs[1]", "128 hex digits"),
     ((*SNP, "AllowedChipIDs"), [None], "ReferenceValues.snp[1].AllowedChipIDs[0]", "128 hex digits"),
     ((*SNP, "CPUs"), 1, "ReferenceValues.snp[1].CPUs", "unknown field"),
@@ -128,7 +134,7 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str, str]] = [
     ((*TDX, "Rtmr0Alternatives"), ["0d"], "ReferenceValues.tdx[0].Rtmr0Alternatives[0]", "96 hex digits"),
     ((*TDX, "Xfam"), "e70206", "ReferenceValues.tdx[0].Xfam", "16 hex digits (8 bytes)"),
     ((*TDX, "AllowedPIIDs"), ["x"], "ReferenceValues.tdx[0].AllowedPIIDs[0]", "hex digits"),
-    ((*TDX, "MinTCBEvaluationDataNumber"), -1, "ReferenceValues.tdx[0].MinTCBEvaluationDataNumber", "between 0"),
+    ((*TDX, "MinTCBEvaluationDataNumber"), -1, "ReferenceValues.tdx[0].MinTCBEvaluationDataNumber", "from 0 to"),
     (("WorkloadOwnerPubKeys",), [EC_HEX, RSA_HEX], "WorkloadOwnerPubKeys[1]", "must be an ECDSA public key"),
     (("WorkloadOwnerPubKeys",), ["ab" * 32], "WorkloadOwnerPubKeys[0]", "no public key"),
     (("SeedshareOwnerPubKeys",), [EC_HEX], "SeedshareOwnerPubKeys[0]", "must be an RSA public key"),
@@ -172,7 +178,9 @@ def test_what_only_the_operator_knows_is_missing_and_grouped_by_entry() -> None:
     manifest = put((*SNP, "MinimumTCB"), {"SNPVersion": 1})
     manifest["ReferenceValues"]["tdx"][0]["MrSeam"] = ""
     problems = validate(manifest)
-    assert problems[0] == Problem("ReferenceValues.snp[1].MinimumTCB.BootloaderVersion", "not filled in", missing=True)
+    assert problems[0] == ManifestProblem(
+        ("ReferenceValues", "snp", 1, "MinimumTCB", "BootloaderVersion"), "not filled in", missing=True
+    )
     assert all(found.missing for found in problems)
     assert unfilled(problems) == {
         "snp[1]": ("MinimumTCB.BootloaderVersion", "MinimumTCB.TEEVersion", "MinimumTCB.MicrocodeVersion"),

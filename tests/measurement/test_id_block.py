@@ -1,4 +1,7 @@
-"""ID blocks: the vectors of contrast.md 5.10, the signature they carry, and the constants re-derived slowly."""
+"""ID blocks: vectors, the signature they carry, and the constants re-derived slowly.
+
+Source: docs/facts/contrast-manifest.md#id-block.
+"""
 
 import hashlib
 import struct

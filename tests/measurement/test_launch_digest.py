@@ -1,4 +1,4 @@
-"""Launch digests: the vectors of contrast.md 5.10 and the shape of the measured page."""
+"""Launch digests: the vectors of docs/facts/contrast-manifest.md#launch-digest and the shape of the measured page."""
 
 import hashlib
 import struct

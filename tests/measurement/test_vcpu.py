@@ -1,4 +1,4 @@
-"""The vCPU formula of contrast.md 5.9."""
+"""How vCPUs are counted: docs/facts/contrast.md#vcpus."""
 
 import pytest
 from hypothesis import given

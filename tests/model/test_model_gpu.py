@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from krm_function.findings import Cause
 from krm_function.model.gpu import gpu_count, gpu_problems
 
 
@@ -55,7 +56,7 @@ def test_a_negative_count_is_a_problem_and_no_gpu() -> None:
     spec = {"containers": [container(-1)]}
 
     assert gpu_count(spec) == 0
-    assert [found.problem for found in gpu_problems(spec)] == ["must not be negative"]
+    assert [found.cause for found in gpu_problems(spec)] == [Cause("CC0408.negative")]
 
 
 @pytest.mark.parametrize(

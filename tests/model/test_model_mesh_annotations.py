@@ -7,11 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from krm_function.findings import Cause, finding
 from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, LONGEST, Egress, Ingress, Mesh, read_mesh
 
 
 def problems(key: str, value: object) -> list[str]:
-    return [found.problem for found in read_mesh({key: value}).problems]
+    return [said(key, found.cause) for found in read_mesh({key: value}).problems]
+
+
+def said(key: str, cause: Cause) -> str:
+    """The sentence of a finding with this cause, without the annotation's name."""
+    message = finding(cause.code, key=key, grammar="", **cause.values).message
+    return message.removeprefix(f"annotation {key}: ")
 
 
 def test_no_annotation_is_no_mesh() -> None:
@@ -82,7 +89,7 @@ def test_a_faulty_ingress_is_a_problem(value: object, expected: list[str]) -> No
 @pytest.mark.parametrize(
     "value, expected",
     [
-        ("", ["is empty"]),
+        ("", ["the egress annotation is empty"]),
         ("asdf", ["entry 1 must be name#listenIP:port#host:port"]),
         ("a#10.0.0.1:1#h:1", ["entry 1: the listen address must be in 127.0.0.0/8"]),
         ("a#128.0.0.1:1#h:1", ["entry 1: the listen address must be in 127.0.0.0/8"]),
@@ -114,9 +121,9 @@ def test_an_admin_port_must_be_a_port(value: str) -> None:
 
 @pytest.mark.parametrize("key, value", [(INGRESS, "a#9901#true"), (EGRESS, "a#127.0.0.1:9901#h:1")])
 def test_the_admin_port_must_be_free(key: str, value: str) -> None:
-    assert read_mesh({key: value, ADMIN_PORT: "9901"}).problems == (
-        (ADMIN_PORT, "port 9901 is used by an ingress or egress entry"),
-    )
+    (found,) = read_mesh({key: value, ADMIN_PORT: "9901"}).problems
+    assert found.key == ADMIN_PORT
+    assert said(*found) == "port 9901 is used by an ingress or egress entry"
 
 
 def test_entries_with_a_problem_are_left_out() -> None:

@@ -17,17 +17,17 @@ from krm_function.model.platforms import (
     is_placeholder,
     parse_runtime_class,
     placeholder,
-    suggest,
+    suggest_placeholder,
     with_gpu,
 )
 
 
 def test_the_four_platforms_are_those_of_contrast() -> None:
     assert [tuple(platform) for platform in PLATFORMS.values()] == [
-        ("metal-qemu-snp", "Metal-QEMU-SNP", "snp", False),
-        ("metal-qemu-snp-gpu", "Metal-QEMU-SNP-GPU", "snp", True),
-        ("metal-qemu-tdx", "Metal-QEMU-TDX", "tdx", False),
-        ("metal-qemu-tdx-gpu", "Metal-QEMU-TDX-GPU", "tdx", True),
+        ("metal-qemu-snp", "Metal-QEMU-SNP", "snp", False, False),
+        ("metal-qemu-snp-gpu", "Metal-QEMU-SNP-GPU", "snp", True, False),
+        ("metal-qemu-tdx", "Metal-QEMU-TDX", "tdx", False, True),
+        ("metal-qemu-tdx-gpu", "Metal-QEMU-TDX-GPU", "tdx", True, False),
     ]
 
 
@@ -142,7 +142,7 @@ def test_a_platform_is_found_by_name_in_any_letter_case() -> None:
     ],
 )
 def test_the_closest_placeholder_is_suggested(name: str, expected: str) -> None:
-    assert suggest(name) == expected
+    assert suggest_placeholder(name) == expected
 
 
 @given(st.sampled_from(sorted(PLATFORMS)), st.text(sorted(HASH_ALPHABET), min_size=1, max_size=16))

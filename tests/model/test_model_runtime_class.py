@@ -206,7 +206,7 @@ def test_overhead_agrees_as_admission_decides(own: object, wanted: dict[str, Any
     assert overhead_agrees({"overhead": own}, RuntimeClass("c", "c", wanted)) is answer
 
 
-# The rules of peers.md A10 once more, one sentence a line, on complete records.
+# The rules of docs/facts/kubernetes.md#runtimeclass-admission once more, one sentence a line, on complete records.
 Full = tuple[str, str, str, str, int | None]
 
 

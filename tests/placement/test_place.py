@@ -9,7 +9,7 @@ from krm_function.model.quantity import NANO
 from krm_function.model.runtime_class import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.placement.nodes import Node
-from krm_function.placement.place import Refusal, listed, place, replicas_of
+from krm_function.placement.place import Refusal, first_and_more, place, replicas_of
 from tests.stages.deployment import an_object, pod_spec
 
 CLASS = RuntimeClass("kata-snp", "kata-handler", {"memory": "1Gi"}, {"tee": "snp"})
@@ -44,7 +44,7 @@ def test_a_pod_that_fits_nowhere_is_an_error_that_names_the_closest_node() -> No
 def test_what_admission_refuses_is_asked_of_no_node() -> None:
     spec = pod_spec(nodeSelector={"tee": "tdx"})
     placed = place(workload(spec=spec), CLASS, [SNP, TDX])
-    assert (placed.placement.refused, placed.placement.verdicts, placed.findings) == (True, (), ())
+    assert (placed.placement.refused, placed.placement.fits, placed.findings) == (True, (), ())
     overhead = pod_spec(overhead={"memory": "2Gi"})
     assert place(workload(spec=overhead), CLASS, [SNP]).placement.refused
 
@@ -108,5 +108,5 @@ def test_a_cron_job_says_it_in_its_job() -> None:
 
 
 def test_long_lists_are_cut() -> None:
-    assert listed(list("abcde")) == "a, b, c, d, e"
-    assert listed(list("abcdef")) == "a, b, c, d and 2 more"
+    assert first_and_more(list("abcde")) == "a, b, c, d, e"
+    assert first_and_more(list("abcdef")) == "a, b, c, d and 2 more"

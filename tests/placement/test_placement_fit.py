@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from krm_function.model.quantity import NANO, nano
 from krm_function.model.runtime_class import RuntimeClass
-from krm_function.placement.fit import demand, fits, shown
+from krm_function.placement.fit import amount_text, demand, fits
 from krm_function.placement.nodes import Node
 from krm_function.placement.taints import UNSCHEDULABLE, Taint
 
@@ -107,7 +107,7 @@ def test_overhead_needs_room_as_well() -> None:
 
 def test_a_node_that_does_not_say_what_it_holds_is_not_judged() -> None:
     answer = fits(demand("Pod", takes(cpu="1000"), CLASS), NODE._replace(allocatable=None))
-    assert (answer.reasons, answer.room) == ((), None)
+    assert (answer.reasons, answer.capacity) == ((), None)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_room_is_what_the_scarcest_resource_allows(
     spec: dict[str, Any], allocatable: dict[str, int], room: int
 ) -> None:
     node = NODE._replace(allocatable={**(NODE.allocatable or {}), **allocatable})
-    assert fits(demand("Pod", spec, CLASS), node).room == room
+    assert fits(demand("Pod", spec, CLASS), node).capacity == room
 
 
 def test_a_full_node_takes_no_pod() -> None:
@@ -155,7 +155,7 @@ def test_node_name_passes_by_the_scheduler_but_not_by_the_kubelet() -> None:
     ],
 )
 def test_an_amount_for_people(name: str, amount: str, text: str) -> None:
-    assert shown(name, nano(amount)) == text
+    assert amount_text(name, nano(amount)) == text
 
 
 quantities = st.integers(0, 10**13).map(lambda amount: amount * 1000)

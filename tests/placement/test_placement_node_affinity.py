@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.placement.node_affinity import holds, required_terms, told, unmatched
+from krm_function.placement.node_affinity import holds, required_terms, requirement_text, unmatched
 
 LABELS = {"tee": "snp", "cores": "64", "zero": "", "odd": "064", "big": "9223372036854775808", "word": "6_4"}
 
@@ -124,4 +124,4 @@ def test_in_and_not_in_are_opposites_for_a_label_that_is_there(key: str, values:
 @given(st.dictionaries(st.text(max_size=3), st.recursive(st.none() | st.text(max_size=3), st.lists, max_leaves=4)))
 def test_any_shape_has_an_answer(requirement: dict[str, Any]) -> None:
     assert holds(requirement, LABELS) in {True, False}
-    assert told(requirement)
+    assert requirement_text(requirement)

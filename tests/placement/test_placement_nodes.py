@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from krm_function.findings import finding
 from krm_function.model.quantity import NANO, nano
 from krm_function.placement.nodes import Node, read_nodes
 from krm_function.placement.taints import Taint
@@ -84,7 +85,7 @@ def test_capacity_stands_in_for_allocatable() -> None:
 def test_what_is_wrong_is_located(parts: dict[str, Any], path: tuple[Any, ...], problem: str) -> None:
     (found,) = read_nodes({"kind": "NodeList", "items": [node(**parts)]}).problems
     assert found.path == ("items", 0, *path)
-    assert problem in found.problem
+    assert problem in finding(found.cause.code, **found.cause.values).message
 
 
 anything = st.recursive(

@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any
 
-from krm_function.policy import describe
+from krm_function.policy import read_policy_data
 from krm_function.policy.image_storage import DRIVER, SANDBOX
 from krm_function.policy.tokens import PATTERNS
 from tests.policy import node
@@ -54,7 +54,7 @@ ENTRY_POINTS_DENIED = [
     "AllowRequestsFailingPolicy",
 ]
 
-# genpolicy.md Appendix B, as far as the rules look at it
+# every field of a request, as far as the rules look at it: docs/facts/kata-rules.md#requests
 PROCESS: Json = {
     "Terminal": False,
     "ConsoleSize": None,
@@ -151,7 +151,9 @@ SAMPLES = {
 
 
 class Agent:
-    """The agent of one VM: evaluates requests and keeps the state as genpolicy.md 7.1 says.
+    """The agent of one VM: evaluates requests and keeps the state.
+
+    Sources: docs/facts/kata-rules.md#state, docs/facts/kata-rules.md#verdicts.
 
     quick: leave out rego-cpp, the slowest of the engines that must agree.
     """
@@ -195,7 +197,7 @@ class Host:
     def __init__(
         self, rego: str, name: str = TOKENS["sandbox-name"], namespace: str = "shop", on: Node | None = None
     ) -> None:
-        self.data = describe(rego)
+        self.data = read_policy_data(rego)
         self.node = on or (node.CONTRAST if "profile" in self.data else node.KATA)
         self.tokens = {**TOKENS, "sandbox-name": name, "sandbox-namespace": namespace, "host-name": name}
 

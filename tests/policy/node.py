@@ -1,6 +1,7 @@
 """The nodes of the tests: what their runtime and shim put into a request that a policy does not say.
 
-Two kinds: one with plain Kata 4.1, and one of Contrast 1.25 on K3s, whose values were recorded on a real one.
+Two kinds: one with plain Kata 4.1, and one of Contrast 1.25 on K3s, whose values were recorded on a real one
+(docs/facts/contrast-node.md#requests).
 """
 
 from typing import NamedTuple

@@ -1,7 +1,8 @@
 """What a node of Contrast 1.25 sends is allowed, and each single change of it is denied; on every engine.
 
-The table is the one of what Contrast's rules and generator add to Kata's. The pod is the one that was recorded on a
-real node (K3s, containerd 2): busybox without a securityContext, as a Pod and as a Deployment.
+The table is that of docs/facts/contrast-node.md#rules, and of what Contrast's generator adds to Kata's. The pod is the
+one that was recorded on a real node (K3s, containerd 2): busybox without a securityContext, as a Pod and as a
+Deployment.
 """
 
 import copy

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from krm_function.findings import Cause
 from krm_function.policy import DEFAULT
 from krm_function.policy.seal import LONGEST_LINE, MOST_BYTES, MOST_LINES, _too_long
 from tests.policy.engines import agreed
@@ -128,22 +129,24 @@ def test_the_limits_are_those_of_the_agent() -> None:
     assert (LONGEST_LINE + 1, MOST_LINES, MOST_BYTES) == AGENT
 
 
-WIDE, LONG, LARGE = "with a line of more than 65535 bytes", "of more than 200000 lines", "of more than 16777216 bytes"
+WIDE = Cause("CC0604.long-line", {"limit": 65535})
+LONG = Cause("CC0604.long-policy", {"limit": 200000, "unit": "lines"})
+LARGE = Cause("CC0604.long-policy", {"limit": 16777216, "unit": "bytes"})
 
 
 @pytest.mark.parametrize(
     ("make", "length", "said"),
     [(line, LONGEST_LINE, WIDE), (lines, MOST_LINES, LONG), (size, MOST_BYTES, LARGE)],
 )
-def test_seal_says_what_is_too_long(make: Callable[[int], str], length: int, said: str) -> None:
-    assert _too_long(make(length).encode()) == ""
-    assert _too_long(make(length).removesuffix("\n").encode()) == ""
+def test_seal_says_what_is_too_long(make: Callable[[int], str], length: int, said: Cause) -> None:
+    assert _too_long(make(length).encode()) is None
+    assert _too_long(make(length).removesuffix("\n").encode()) is None
     assert _too_long(make(length + 1).encode()) == said
 
 
 def test_seal_looks_at_every_line() -> None:
     longest, longer = line(LONGEST_LINE), line(LONGEST_LINE + 1)
-    assert _too_long((longest * 3).encode()) == ""
+    assert _too_long((longest * 3).encode()) is None
     assert _too_long((longest + longer).encode()) == WIDE
     assert _too_long((longest * 3 + longer.removesuffix("\n")).encode()) == WIDE
 
@@ -163,7 +166,7 @@ def test_seal_refuses_what_the_agent_refuses_and_nothing_else(agent: Lines, foun
     policy = HEAD + "".join(text.replace("x :=", f"x{number} :=", 1) for number, text in enumerate(found))
     loads = asked(agent, policy).kind != "error"
 
-    assert (_too_long(policy.encode()) == "") is loads
+    assert (_too_long(policy.encode()) is None) is loads
     assert AGENT.admit(policy) is loads
 
 

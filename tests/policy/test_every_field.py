@@ -8,25 +8,27 @@ from typing import Any
 import pytest
 
 from krm_function.checking.drift import drift
+from krm_function.model.pod_fields import POD_SPEC, TYPES
 from krm_function.policy import default_settings, load_rules, seal
-from krm_function.policy.fields import TYPES
+from krm_function.policy.fields import use_of
+from krm_function.schema.kinds import ListOf, Record, Spec
 from tests.policy import host, pods
 
 Json = dict[str, Any]
 NAME = "every-field-2"
 
 
-def _used(value: Any, shape: str) -> Iterator[tuple[str, str]]:
-    """Every field of the policy that a value of a shape has."""
-    if shape.startswith("["):
+def _used(value: Any, spec: Spec) -> Iterator[tuple[int, str]]:
+    """Every field of the policy that a value has, as its type and its name."""
+    if isinstance(spec, ListOf):
         for entry in value:
-            yield from _used(entry, shape[1:-1])
-    elif shape in TYPES:
+            yield from _used(entry, spec.items)
+    elif isinstance(spec, Record) and spec in TYPES.values():
         for key, entry in value.items():
-            field = TYPES[shape][key]
-            if field.use == "policy":
-                yield shape, key
-                yield from _used(entry, field.shape)
+            field = spec.fields[key]
+            if use_of(field) == "policy":
+                yield id(spec), key
+                yield from _used(entry, field.spec)
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +51,10 @@ def fresh(rego: str) -> host.Agent:
 
 def test_it_has_every_field_that_enters_a_policy() -> None:
     spec = pods.every_field()[0].pod_spec
-    every = {(shape, key) for shape, known in TYPES.items() for key, field in known.items() if field.use == "policy"}
-    assert set(_used(spec, "PodSpec")) == every
+    every = {
+        (id(known), key) for known in TYPES.values() for key, field in known.fields.items() if use_of(field) == "policy"
+    }
+    assert set(_used(spec, POD_SPEC)) == every
 
 
 @pytest.mark.parametrize("name", ["pause", "proxy", "prepare", "app"])

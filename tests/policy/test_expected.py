@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.findings import Ref
+from krm_function.findings import Ref, finding
 from krm_function.model.profiles import CONTRAST, KATA, PROFILES, STRICT, Profile
-from krm_function.policy import describe
-from krm_function.policy.expected import mismatch, unfit
+from krm_function.policy import read_policy_data
+from krm_function.policy.expected import mismatch, mismatch_findings
 from tests.policy import pods
 from tests.policy.bound import image_storage, with_images, without_images
 
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 APP = "app:1@sha256:" + "1" * 64
 POD = pods.simple(image=APP)
-NONE = without_images(describe(pods.sealed(POD).rego))
+NONE = without_images(read_policy_data(pods.sealed(POD).rego))
 BOUND = with_images(NONE)
 BINDING = [profile for profile in PROFILES.values() if profile.binds_images]
 
@@ -29,16 +29,25 @@ def holding(*storages: Any, container: int = 1) -> Json:
     return data
 
 
+def said(data: Json, profile: Profile) -> str:
+    """What is said of data that do not fit, "" of data that do."""
+    cause = mismatch(data, profile)
+    if cause is None:
+        return ""
+    message = finding(cause.code, profile=profile.name, maker="", others="", **cause.values).message
+    return message.removeprefix(f"the policy's data do not fit the rules of profile {profile.name}: ")
+
+
 @pytest.mark.parametrize("profile", BINDING)
 def test_data_with_an_image_in_every_container_fit_rules_that_count_images(profile: Profile) -> None:
-    assert mismatch(BOUND, profile) == ""
-    assert mismatch(with_images(describe(pods.sealed(pods.rich()).rego)), profile) == ""
+    assert mismatch(BOUND, profile) is None
+    assert mismatch(with_images(read_policy_data(pods.sealed(pods.rich()).rego)), profile) is None
 
 
 def test_data_without_images_fit_rules_that_do_not() -> None:
-    assert mismatch(NONE, KATA) == ""
+    assert mismatch(NONE, KATA) is None
     volume = {"driver": "", "fstype": "ext4"}
-    assert mismatch(holding(image_storage(APP), volume), CONTRAST) == "", "volumes are no images"
+    assert mismatch(holding(image_storage(APP), volume), CONTRAST) is None, "volumes are no images"
 
 
 @pytest.mark.parametrize(
@@ -62,8 +71,8 @@ def test_data_without_images_fit_rules_that_do_not() -> None:
     ],
 )
 def test_what_data_lack_for_rules_that_count_images(data: Json, problem: str) -> None:
-    assert mismatch(data, CONTRAST).endswith(problem)
-    assert mismatch(data, STRICT).endswith(problem)
+    assert said(data, CONTRAST).endswith(problem)
+    assert said(data, STRICT).endswith(problem)
 
 
 @pytest.mark.parametrize("member", image_storage(""))
@@ -73,14 +82,14 @@ def test_every_member_of_an_image_storage_is_looked_at(member: str) -> None:
 
 
 def test_an_image_in_any_container_is_too_much_for_rules_that_do_not_count_them() -> None:
-    assert mismatch(BOUND, KATA) == "the sandbox has an image storage, which these rules do not know"
+    assert said(BOUND, KATA) == "the sandbox has an image storage, which these rules do not know"
     only = copy.deepcopy(NONE)
     only["containers"][1]["storages"].append({"driver": "image_guest_pull"})
-    assert mismatch(only, KATA) == "container app has an image storage, which these rules do not know"
+    assert said(only, KATA) == "container app has an image storage, which these rules do not know"
 
 
 def test_the_finding_says_which_profile_and_which_genpolicy_would_do() -> None:
-    (found,) = unfit(POD, NONE, CONTRAST)
+    (found,) = mismatch_findings(POD, NONE, CONTRAST)
     assert (found.code, found.ref, found.path) == ("CC0618", Ref("apps/v1", "Deployment", "shop", "web"), POD.spec_path)
     assert found.message == (
         "the policy's data do not fit the rules of profile contrast-1.25: "
@@ -89,9 +98,9 @@ def test_the_finding_says_which_profile_and_which_genpolicy_would_do() -> None:
     assert found.hint == (
         "use Contrast's genpolicy, and images with digests, or set policy.profile: kata-4.1 and use rules for it"
     )
-    (found,) = unfit(POD, BOUND, KATA)
+    (found,) = mismatch_findings(POD, BOUND, KATA)
     assert found.hint == "use the genpolicy of Kata, or set policy.profile: contrast-1.25 and use rules for it"
-    assert unfit(POD, BOUND, CONTRAST) == unfit(POD, NONE, KATA) == ()
+    assert mismatch_findings(POD, BOUND, CONTRAST) == mismatch_findings(POD, NONE, KATA) == ()
 
 
 ANYTHING = st.recursive(
@@ -102,9 +111,9 @@ ANYTHING = st.recursive(
 
 @given(entries=ANYTHING, profile=st.sampled_from(list(PROFILES.values())))
 def test_any_data_are_judged_and_never_a_crash(entries: Any, profile: Profile) -> None:
-    problem = mismatch({"containers": entries}, profile)
-    assert "\n" not in problem
-    assert problem or not profile.binds_images
+    data = {"containers": entries}
+    assert "\n" not in said(data, profile)
+    assert mismatch(data, profile) or not profile.binds_images
 
 
 def _notes(data: Json, index: int) -> Json:
@@ -143,8 +152,8 @@ STRANGE: dict[str, tuple[Any, str]] = {
 def test_data_that_are_not_this_pods_are_never_sealed(name: str) -> None:
     edit, problem = STRANGE[name]
     data = copy.deepcopy(BOUND)
-    assert unfit(POD, data, CONTRAST) == ()
+    assert mismatch_findings(POD, data, CONTRAST) == ()
     edit(data)
-    (found,) = unfit(POD, data, CONTRAST)
+    (found,) = mismatch_findings(POD, data, CONTRAST)
     assert found.code == "CC0618"
     assert problem in found.message

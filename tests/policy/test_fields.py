@@ -3,7 +3,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.policy.fields import TYPES
+from krm_function.model.pod_fields import ANY_MAP, TYPES
+from krm_function.policy.fields import use_of
+from krm_function.schema.kinds import Anything, Flag, ListOf, MapOf, Number, Only, Record, Spec, Text
 from tests.policy import pods
 
 Json = dict[str, Any]
@@ -46,24 +48,60 @@ def _volume(source: str) -> Any:
 
 
 # every other kind of volume
+NAMES = {id(known): name for name, known in TYPES.items()}
 AROUND |= {
-    field.shape: _volume(source)
-    for source, field in TYPES["Volume"].items()
-    if field.shape in TYPES and field.shape not in AROUND
+    NAMES[id(field.spec)]: _volume(source)
+    for source, field in TYPES["Volume"].fields.items()
+    if id(field.spec) in NAMES and NAMES[id(field.spec)] not in AROUND
 }
 
-ALL = [(shape, name, field) for shape, known in TYPES.items() for name, field in known.items()]
-REFUSED = [(shape, name) for shape, name, field in ALL if field.use == "refused"]
-INERT = [(shape, name) for shape, name, field in ALL if field.use == "inert"]
-HARMLESS = [(shape, name, value) for shape, name, field in ALL for value in field.harmless]
-SHAPED = [(shape, name) for shape, name, field in ALL if field.use == "policy"]
+ALL = [(shape, name, field) for shape, known in TYPES.items() for name, field in known.fields.items()]
+REFUSED = [(shape, name) for shape, name, field in ALL if use_of(field) == "refused"]
+INERT = [(shape, name) for shape, name, field in ALL if use_of(field) == "inert"]
+HARMLESS = [
+    (shape, name, value) for shape, name, field in ALL if isinstance(field.spec, Only) for value in field.spec.values
+]
+SHAPED = [(shape, name) for shape, name, field in ALL if use_of(field) == "policy"]
+
+
+# a value for each type that an inert field may have
+SOMETHING: dict[type, Any] = {
+    Anything: {"any": ["thing"]},
+    Record: {"any": ["thing"]},
+    MapOf: {"any": "thing"},
+    ListOf: [{"any": "thing"}],
+    Text: "anything",
+}
 
 
 def test_the_table_is_closed() -> None:
     assert AROUND.keys() == TYPES.keys()
     for _, _, field in ALL:
-        name = field.shape.strip("[]")
-        assert not name or name in TYPES or name in {"string", "integer", "boolean", "map"}
+        assert (use_of(field) == "refused") == isinstance(field.spec, Only)
+        if use_of(field) == "policy":
+            assert inner(field.spec) in NAMES.values() or holds(field.spec) != "?"
+
+
+def inner(spec: Spec) -> str:
+    """The name of the type that a spec holds, "" if it is none of the table's."""
+    return NAMES.get(id(spec.items if isinstance(spec, ListOf) else spec), "")
+
+
+def holds(spec: Spec) -> str:
+    """A spec in the words of the list of the API's fields."""
+    match spec:
+        case ListOf():
+            return f"[{holds(spec.items)}]"
+        case Text():
+            return "string"
+        case Number():
+            return "integer"
+        case Flag():
+            return "boolean"
+        case Record(closed=False):
+            return "map"
+        case _:
+            return "?"
 
 
 @pytest.mark.parametrize(("shape", "name"), REFUSED)
@@ -86,10 +124,8 @@ def test_the_value_kubernetes_assumes_is_none(shape: str, name: str, value: Any)
 @pytest.mark.parametrize(("shape", "name"), INERT)
 def test_an_inert_field_changes_nothing(shape: str, name: str) -> None:
     around = AROUND[shape]
-    assert (
-        pods.sealed(pods.workload(around({name: {"any": ["thing"]}}))).digest
-        == pods.sealed(pods.workload(around({}))).digest
-    )
+    anything = SOMETHING[type(TYPES[shape].fields[name].spec)]
+    assert pods.sealed(pods.workload(around({name: anything}))).digest == pods.sealed(pods.workload(around({}))).digest
 
 
 @pytest.mark.parametrize(("shape", "name"), SHAPED)
@@ -142,8 +178,8 @@ def test_numbers_are_no_strings_and_true_is_no_number() -> None:
 FIELDS = (Path(__file__).parent / "data" / "pod_fields.txt").read_text().splitlines()
 API: dict[str, dict[str, str]] = {}
 for line in FIELDS[1:]:
-    kind, name, holds = line.replace(": ", " ", 1).split(" ", 2)
-    API.setdefault(kind, {})[name] = holds
+    kind, name, type_name = line.replace(": ", " ", 1).split(" ", 2)
+    API.setdefault(kind, {})[name] = type_name
 # in the table, and in an earlier release of Kubernetes only
 EARLIER = {"PodSpec": {"workloadRef"}}
 
@@ -157,10 +193,10 @@ def _pairs() -> dict[str, set[str]]:
         if kind in found.setdefault(shape, set()):
             continue
         found[shape].add(kind)
-        for name, field in TYPES[shape].items():
-            inner, holds = field.shape.strip("[]"), API[kind].get(name, "").strip("[]")
-            if inner in TYPES and holds:
-                waiting.append((inner, holds))
+        for name, field in TYPES[shape].fields.items():
+            within, of_api = inner(field.spec), API[kind].get(name, "").strip("[]")
+            if within and of_api:
+                waiting.append((within, of_api))
     return found
 
 
@@ -174,12 +210,17 @@ def test_the_list_is_of_the_api_that_the_table_names() -> None:
 
 @pytest.mark.parametrize(("shape", "kind"), PAIRS)
 def test_every_field_of_the_api_is_classified_and_no_other(shape: str, kind: str) -> None:
-    assert TYPES[shape].keys() - EARLIER.get(shape, set()) == API[kind].keys()
+    assert TYPES[shape].fields.keys() - EARLIER.get(shape, set()) == API[kind].keys()
 
 
 @pytest.mark.parametrize(("shape", "kind"), PAIRS)
 def test_what_is_read_has_the_type_of_the_api(shape: str, kind: str) -> None:
-    for name, field in TYPES[shape].items():
-        if field.use == "policy" and field.shape.strip("[]") not in TYPES:
-            holds = API[kind][name]
-            assert field.shape == ("map" if holds[0] == "{" else holds), name
+    for name, field in TYPES[shape].fields.items():
+        if (
+            isinstance(field.spec, Text | Number | Flag | ListOf)
+            and not inner(field.spec)
+            and use_of(field) == "policy"
+        ):
+            assert holds(field.spec) == API[kind][name], name
+        elif field.spec == ANY_MAP:
+            assert API[kind][name][0] == "{", name

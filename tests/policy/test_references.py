@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from krm_function.findings import finding
 from krm_function.policy import References
 from krm_function.policy.references import PREVIOUS_NAMES, Undecodable
 
@@ -57,7 +58,8 @@ def test_secrets_are_decoded_and_string_data_wins() -> None:
 def test_what_is_no_text_is_not_told(value: Any) -> None:
     with pytest.raises(Undecodable) as caught:
         References([_map("s", kind="Secret", data={"k": value})]).find("Secret", "", "s")
-    assert str(value) not in str(caught.value).removeprefix("key k is no base64 of UTF-8 text")
+    message = finding(caught.value.code, field="Secret s", key=caught.value.key).message
+    assert str(value) not in message.removeprefix("Secret s: key k is no base64 of UTF-8 text")
 
 
 @pytest.mark.parametrize("kind", [{}, [], ["ConfigMap"], None, 1])

@@ -1,6 +1,6 @@
 """Every entry point of the agent: what the rules say of it by default, and what it takes to be heard otherwise.
 
-The table is genpolicy.md 6.2 and 6.3-6.11. `{}` is a request that says nothing, so it meets no condition.
+The table is that of docs/facts/kata-rules.md#entry-points. `{}` is a request without content, so it meets none.
 """
 
 import re

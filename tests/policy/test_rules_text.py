@@ -18,7 +18,7 @@ def _x(module: str) -> str:
 
 
 def test_the_engine_of_these_tests_ignores_not_inside_every() -> None:
-    # the defect that the next test guards against (genpolicy.md 9.1): it fails open
+    # the defect that the next test guards against (docs/facts/kata-rules.md#engine-defects): it fails open
     assert "true" in _x('default x := false\nx if {\n\tevery e in ["lo"] {\n\t\tnot e == "lo"\n\t}\n}')
 
 

@@ -774,7 +774,8 @@ def test_commands_of_the_settings(profile: Profile) -> None:
     assert not allowed("cat", "/etc/passwd")
 
 
-WATCHED = "^$(cpath)/watchable/$(bundle-id)-[a-z0-9]{16}-"  # where a shared file system has them (genpolicy.md 1.6)
+# where a shared file system has mounted ConfigMaps (docs/facts/kata.md#default-settings)
+WATCHED = "^$(cpath)/watchable/$(bundle-id)-[a-z0-9]{16}-"
 
 
 def test_storages_of_config_maps(profile: Profile) -> None:

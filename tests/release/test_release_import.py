@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from krm_function.api import ConfigDocument, parse_release
 from krm_function.release import Fact, combine
+from tests import quick_yaml as yaml
 from tests.failures.running import Run, Zygote, listing
 from tools import release_assets as assets
-from tools.make_examples import SUFFIX
+from tools.example_release import SUFFIX
 from tools.make_examples import release as example_release
 
 Import = Callable[..., Run]
@@ -197,7 +197,7 @@ def test_nothing_of_the_old_release_is_left_over(imported: Import, tmp_path: Pat
 
 
 def test_a_manifest_that_kept_the_old_measurements_is_told(imported: Import) -> None:
-    """contrast.md 7.3: an upgrade of the CLI does not refresh a manifest that is there."""
+    """An upgrade of the CLI refreshes no manifest that is there: docs/facts/contrast-manifest.md#default-values."""
     assert imported(assets.files(assets.SNP), "-o", "release.yaml").code == 0
     stale = {**of_the_next_release(assets.SNP), "manifest.json": json.dumps(assets.manifest(assets.SNP))}
     run = imported(stale, "-o", "release.yaml")

@@ -11,7 +11,7 @@ from krm_function.findings import Finding, Ref, finding
 from krm_function.krm import Results
 from krm_function.report.krm import krm_results
 from krm_function.report.machine import render_github, render_json
-from krm_function.report.order import escape, ordered
+from krm_function.report.order import on_one_line, ordered
 from krm_function.report.text import render_text
 
 WEB = Ref("apps/v1", "Deployment", "shop", "web")
@@ -79,7 +79,7 @@ def test_a_github_annotation_cannot_be_closed_from_inside() -> None:
     ],
 )
 def test_escaping_keeps_what_can_be_read(text: str, shown: str) -> None:
-    assert escape(text) == shown
+    assert on_one_line(text) == shown
     shown.encode()
 
 

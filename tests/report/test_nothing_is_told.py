@@ -52,11 +52,11 @@ def test_no_canary_is_told(world: World, ask: tuple[str, ...], form: str, listed
     with tempfile.TemporaryDirectory() as directory:
         config, report = Path(directory, "config.yaml"), Path(directory, "report")
         config.write_bytes(world.config())
-        verb, *more = (part if part != "out.yaml" else str(Path(directory, part)) for part in ask)
-        arguments = [verb, *more, "--format", form, "--report", str(report)]
+        command, *more = (part if part != "out.yaml" else str(Path(directory, part)) for part in ask)
+        arguments = [command, *more, "--format", form, "--report", str(report)]
         arguments += [] if listed else ["--config", str(config)]
         ran = called(*arguments, stdin=world.resource_list() if listed else world.stream())
         written = report.read_text() if report.exists() else ""
     assert "internal error" not in ran.err
-    answer = "" if verb == "check" else ran.out.decode()  # a list is answered with itself
+    answer = "" if command == "check" else ran.out.decode()  # a list is answered with itself
     assert not list(canaries(answer + ran.err + written))

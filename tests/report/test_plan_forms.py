@@ -23,7 +23,7 @@ from krm_function.placement.taints import Taint
 from krm_function.report.plan import Plan, make_plan
 from krm_function.report.plan_html import plan_html
 from krm_function.report.plan_json import plan_json
-from krm_function.report.plan_mermaid import plan_mermaid, quoted
+from krm_function.report.plan_mermaid import mermaid_label, plan_mermaid
 from krm_function.report.plan_text import plan_text
 from tests.stages.deployment import an_object
 
@@ -193,12 +193,12 @@ def test_a_flowchart_of_nothing_is_one() -> None:
 
 @given(st.text())
 def test_a_label_holds_nothing_that_mermaid_could_read(text: str) -> None:
-    assert re.fullmatch(r"(?:[A-Za-z0-9 ./,:=-]|#\d+;)*", quoted(text))
+    assert re.fullmatch(r"(?:[A-Za-z0-9 ./,:=-]|#\d+;)*", mermaid_label(text))
 
 
 @given(st.text(max_size=30).filter(str.isprintable))
 def test_a_label_shows_the_text(text: str) -> None:
-    assert re.sub(r"#(\d+);", lambda found: chr(int(found[1])), quoted(text)) == text
+    assert re.sub(r"#(\d+);", lambda found: chr(int(found[1])), mermaid_label(text)) == text
 
 
 # --- html

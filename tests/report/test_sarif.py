@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.findings import KINDS, Finding, Ref, finding
+from krm_function.findings import Finding, Ref, every_row, finding, row
 from krm_function.report.sarif import render_sarif
 from tests.cli.conftest import Shop
 from tests.failures.world import World, canaries
@@ -70,13 +70,13 @@ def test_a_result_is_known_again_when_lines_move() -> None:
     assert prints[0] != sarif([WARNING])["runs"][0]["results"][0]["partialFingerprints"]
 
 
-@pytest.mark.parametrize("code", KINDS)
+@pytest.mark.parametrize("code", every_row())
 def test_every_code_makes_a_valid_result(code: str) -> None:
     class Values(dict[str, str]):
         def __missing__(self, key: str) -> str:
             return "value"
 
-    kind = KINDS[code]
+    kind = row(code)
     made = Finding(
         code, kind.severity, kind.sentence.format_map(Values()), kind.hint.format_map(Values()), WEB, ("a", 0)
     )

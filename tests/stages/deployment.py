@@ -18,7 +18,7 @@ from tests.stages.example import COORDINATOR, HANDLERS, IMAGES, INITIALIZER, MES
 
 Json = dict[str, Any]
 
-SEED = bytes(range(1, 0x31)).hex()  # of the vectors in contrast.md 5.10
+SEED = bytes(range(1, 0x31)).hex()  # of the vectors in docs/facts/contrast-manifest.md#launch-digest
 APEIP = "0080b004"
 TDX_RTMRS = tuple(digit * 96 for digit in "5678")
 RTMR0 = {"1": "5" * 96, "2": "9" * 96, "3": "1" * 96}

@@ -1,4 +1,4 @@
-"""The worked example of contrast.md 14, and how to change it."""
+"""The worked example of docs/facts/contrast.md#worked-example, and how to change it."""
 
 from collections.abc import Mapping
 from copy import deepcopy

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-import yaml
 
 from krm_function.hosts.stream import decode_stream
 from krm_function.stages.identity import duplicates
 from krm_function.yamltext import parse
+from tests import quick_yaml as yaml
 
 POD = {
     "apiVersion": "v1",

@@ -1,4 +1,4 @@
-"""Injection in detail: contrast.md 5.2 to 5.6."""
+"""Injection in detail: docs/facts/contrast.md#initializer, #service-mesh, #image-store, #image-replacements."""
 
 from copy import deepcopy
 from typing import Any
@@ -499,12 +499,16 @@ def test_null_and_empty_lists_count_as_absent(empty: Any) -> None:
     [
         ("initContainers", {}, "initContainers must be a list, not a map"),
         ("initContainers", [None], "initContainers[0] must be a map, not null"),
-        ("initContainers", [{"image": WEB}], "name must be a string, not null"),
+        ("initContainers", [{"image": WEB}], "initContainers[0].name must be a string, not null"),
         ("containers", "web", "containers must be a list, not a string"),
-        ("containers", [{"name": "web", "volumeMounts": {}}], "volumeMounts must be a list, not a map"),
-        ("containers", [{"name": "web", "volumeMounts": [{}]}], "name must be a string, not null"),
-        ("containers", [{"name": "web", "env": "A=b"}], "env must be a list, not a string"),
-        ("containers", [{"name": 7}], "name must be a string, not a number"),
+        ("containers", [{"name": "web", "volumeMounts": {}}], "containers[0].volumeMounts must be a list, not a map"),
+        (
+            "containers",
+            [{"name": "web", "volumeMounts": [{}]}],
+            "containers[0].volumeMounts[0].name must be a string, not null",
+        ),
+        ("containers", [{"name": "web", "env": "A=b"}], "containers[0].env must be a list, not a string"),
+        ("containers", [{"name": 7}], "containers[0].name must be a string, not an integer"),
         ("volumes", [["x"]], "volumes[0] must be a map, not a list"),
     ],
 )

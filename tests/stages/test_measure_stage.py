@@ -1,4 +1,4 @@
-"""The stage that measures: ID blocks (contrast.md 5.10)."""
+"""The stage that measures: ID blocks (docs/facts/contrast-manifest.md#id-block)."""
 
 import base64
 from hashlib import sha256
@@ -18,7 +18,7 @@ KATA = "io.katacontainers.config.hypervisor."
 KEYS = ("snp_id_block", "snp_id_auth", "snp_guest_policy")
 SNP, TDX = PLATFORMS["metal-qemu-snp"], PLATFORMS["metal-qemu-tdx"]
 
-# sha256 of block and auth for the seed of contrast.md 5.10, one vCPU, by guest policy
+# sha256 of block and auth for the seed of docs/facts/contrast-manifest.md#id-block, one vCPU, by guest policy
 VECTORS = {
     196608: (
         "23d7bb400c735deb0f3bcc2bcfa041ead15039d5c6c07191a67afd477c2d6b71",

@@ -1,4 +1,4 @@
-"""Resolution of runtime classes: contrast.md 5.7, and the truth table of the stage."""
+"""Resolution of runtime classes: docs/facts/contrast.md#runtime-class-names, and the truth table of the stage."""
 
 import re
 from typing import Any

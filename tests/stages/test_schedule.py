@@ -1,4 +1,7 @@
-"""Scheduling: the RuntimeClass objects of a stream, and pods against the class they will get (peers.md A10)."""
+"""Scheduling: the RuntimeClass objects of a stream, and pods against the class they will get.
+
+Source: docs/facts/kubernetes.md#runtimeclass-admission.
+"""
 
 from copy import deepcopy
 from typing import Any

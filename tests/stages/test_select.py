@@ -1,4 +1,4 @@
-"""Selection: contrast.md 3."""
+"""Which objects are workloads of Contrast: docs/facts/contrast.md#selection."""
 
 from typing import Any
 
@@ -174,7 +174,7 @@ def test_text_about_contrast_elsewhere_in_the_pod_selects_nothing() -> None:
 
 @pytest.mark.parametrize(
     "name, actual",
-    [(True, "a boolean"), (3, "a number"), (1.5, "a number"), (["contrast-cc"], "a list"), ({}, "a map")],
+    [(True, "a boolean"), (3, "an integer"), (1.5, "a fractional number"), (["contrast-cc"], "a list"), ({}, "a map")],
 )
 def test_a_runtime_class_of_another_type_is_a_located_error(name: Any, actual: str) -> None:
     made = select(a_list({}, an_object("CronJob", spec=pod_spec(runtimeClassName=name))))
@@ -187,7 +187,7 @@ def test_a_runtime_class_of_another_type_is_a_located_error(name: Any, actual: s
 
 
 @pytest.mark.parametrize("kind", TEMPLATES)
-@pytest.mark.parametrize("wrong, actual", [("text", "a string"), (7, "a number"), (False, "a boolean")])
+@pytest.mark.parametrize("wrong, actual", [("text", "a string"), (7, "an integer"), (False, "a boolean")])
 def test_a_wrong_shape_on_the_way_to_the_pod_spec_is_found_at_its_first_step(
     kind: str, wrong: Any, actual: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""The verifiers of contrast.md 4, each with what it accepts and what it refuses."""
+"""The checks of docs/facts/contrast.md#checks, each with what it accepts and what it refuses."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from krm_function.api.kinds import Generate
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import PREFIX, Workload
 from krm_function.stages.inject import inject
-from krm_function.stages.verify import after, before
+from krm_function.stages.verify import check_after_injection, check_before_injection
 from tests.stages.example import (
     ADMIN,
     COORDINATOR,
@@ -32,11 +32,11 @@ VERSION = "v1.25.0"
 
 
 def early(subject: Workload) -> list[tuple[str, str]]:
-    return [(found.code, found.message) for found in before(subject, IMAGES)]
+    return [(found.code, found.message) for found in check_before_injection(subject, IMAGES)]
 
 
 def late(subject: Workload) -> list[tuple[str, str]]:
-    return [(found.code, found.message) for found in after(subject, VERSION)]
+    return [(found.code, found.message) for found in check_after_injection(subject, VERSION)]
 
 
 def running(*images: Any, **spec: Any) -> Workload:
@@ -81,9 +81,9 @@ def test_contrasts_images_may_wait_for_the_release_but_not_for_ever() -> None:
 
 
 def test_another_image_is_not_exempt_even_if_the_release_replaces_it() -> None:
-    assert [found.code for found in before(running("web:1"), {"web:1": WEB})] == ["CC0502"]
+    assert [found.code for found in check_before_injection(running("web:1"), {"web:1": WEB})] == ["CC0502"]
     look_alike = "ghcr.io/edgelesssys/contrastive:1"
-    assert [found.code for found in before(running(look_alike), {look_alike: WEB})] == ["CC0502"]
+    assert [found.code for found in check_before_injection(running(look_alike), {look_alike: WEB})] == ["CC0502"]
 
 
 # --- versions
@@ -99,8 +99,8 @@ def test_a_coordinator_of_another_release_is_refused() -> None:
     assert late(subject) == []
     subject.containers[0]["image"] = old(COORDINATOR)
     assert late(subject) == [("CC0507", f"image {old(COORDINATOR)} has tag v1.24.0, the release is v1.25.0")]
-    assert after(subject, "v1.26.0-pre") == ()
-    assert after(subject, "v0.0.0-dev") == ()
+    assert check_after_injection(subject, "v1.26.0-pre") == ()
+    assert check_after_injection(subject, "v0.0.0-dev") == ()
     subject.containers[0]["image"] = f"mirror.example/coordinator@{DIGEST}"
     assert late(subject) == []
 
@@ -225,7 +225,7 @@ def test_annotations_on_the_object_itself(kind: str, key: str) -> None:
 def test_annotations_on_a_job_template(root: tuple[str | int, ...]) -> None:
     subject = workload("CronJob", root=root)
     subject.object["spec"]["jobTemplate"]["metadata"] = {"annotations": {SKIP: "true"}}
-    findings = before(subject, IMAGES)
+    findings = check_before_injection(subject, IMAGES)
     assert [(found.code, found.path) for found in findings] == [
         ("CC0202", (*root, "spec", "jobTemplate", "metadata", "annotations", SKIP))
     ]
@@ -254,7 +254,7 @@ def test_misspelt_keys(key: str, hint: str, what: str, place: str) -> None:
     subject = workload()
     metadata = subject.object["metadata"] if place == "object" else subject.pod_metadata
     metadata.setdefault(f"{what}s", {})[PREFIX + key] = "x"
-    findings = before(subject, IMAGES)
+    findings = check_before_injection(subject, IMAGES)
     assert [(found.code, found.message, found.hint) for found in findings] == [
         ("CC0203", f"unknown {what} {PREFIX}{key}", hint)
     ]
@@ -263,7 +263,7 @@ def test_misspelt_keys(key: str, hint: str, what: str, place: str) -> None:
 def test_the_role_is_a_label_of_the_template() -> None:
     assert early(coordinator()) == []
     by_annotation = workload("StatefulSet", pod_template({ROLE: "coordinator"}))
-    findings = before(by_annotation, IMAGES)
+    findings = check_before_injection(by_annotation, IMAGES)
     assert [(found.code, found.hint) for found in findings] == [("CC0202", "move it to the labels of the pod template")]
     both = workload("StatefulSet", pod_template({ROLE: "coordinator"}, {ROLE: "coordinator"}))
     assert early(both) == []
@@ -303,7 +303,7 @@ def test_too_many_vcpus(cpu: Any) -> None:
 
 @pytest.mark.parametrize("cpu", ["two", "1 ", "-1", True, [], "1e999999999"])
 def test_cpu_limits_that_are_none(cpu: Any) -> None:
-    findings = before(limited(cpu), IMAGES)
+    findings = check_before_injection(limited(cpu), IMAGES)
     assert [found.code for found in findings] == ["CC0408"]
     assert findings[0].path == ("spec", "template", "spec", "containers", 0, "resources", "limits", "cpu")
 
@@ -354,19 +354,23 @@ BROKEN: list[tuple[tuple[str, ...], Any, str]] = [
     (("containers",), "x", "containers must be a list, not a string"),
     (("containers",), ["x"], "containers[0] must be a map, not a string"),
     (("containers",), [None], "containers[0] must be a map, not null"),
-    (("containers",), [{"image": WEB}], "name must be a string, not null"),
-    (("containers",), [{"name": ""}], "name must be a string, not an empty one"),
-    (("containers",), [{"name": "a", "image": 1}], "image must be a string, not a number"),
-    (("containers",), [{"name": "a", "env": {}}], "env must be a list, not a map"),
-    (("containers",), [{"name": "a", "command": "x"}], "command must be a list, not a string"),
-    (("containers",), [{"name": "a", "args": [1]}], "args[0] must be a string, not a number"),
-    (("containers",), [{"name": "a", "resources": []}], "resources must be a map, not a list"),
-    (("containers",), [{"name": "a", "resources": {"limits": True}}], "limits must be a map, not a boolean"),
-    (("initContainers",), 3, "initContainers must be a list, not a number"),
-    (("volumes",), [{"emptyDir": {}}], "name must be a string, not null"),
-    (("nodeSelector",), {"a": True}, "a must be a string, not a boolean"),
+    (("containers",), [{"image": WEB}], "containers[0].name must be a string, not null"),
+    (("containers",), [{"name": ""}], "containers[0].name must be a string, not an empty one"),
+    (("containers",), [{"name": "a", "image": 1}], "containers[0].image must be a string, not an integer"),
+    (("containers",), [{"name": "a", "env": {}}], "containers[0].env must be a list, not a map"),
+    (("containers",), [{"name": "a", "command": "x"}], "containers[0].command must be a list, not a string"),
+    (("containers",), [{"name": "a", "args": [1]}], "containers[0].args[0] must be a string, not an integer"),
+    (("containers",), [{"name": "a", "resources": []}], "containers[0].resources must be a map, not a list"),
+    (
+        ("containers",),
+        [{"name": "a", "resources": {"limits": True}}],
+        "containers[0].resources.limits must be a map, not a boolean",
+    ),
+    (("initContainers",), 3, "initContainers must be a list, not an integer"),
+    (("volumes",), [{"emptyDir": {}}], "volumes[0].name must be a string, not null"),
+    (("nodeSelector",), {"a": True}, "nodeSelector.a must be a string, not a boolean"),
     (("tolerations",), ["x"], "tolerations[0] must be a map, not a string"),
-    (("nodeName",), 1, "nodeName must be a string, not a number"),
+    (("nodeName",), 1, "nodeName must be a string, not an integer"),
     (("overhead",), "1Gi", "overhead must be a map, not a string"),
 ]
 
@@ -384,10 +388,10 @@ def test_wrong_types_in_the_pod_spec(path: tuple[str, ...], value: Any, message:
     ("notes", "message"),
     [
         ([], "annotations must be a map, not a list"),
-        ({ADMIN: 9901}, f'["{ADMIN}"] must be a string, not a number'),
-        ({SKIP: True}, f'["{SKIP}"] must be a string, not a boolean'),
+        ({ADMIN: 9901}, f'annotations["{ADMIN}"] must be a string, not an integer'),
+        ({SKIP: True}, f'annotations["{SKIP}"] must be a string, not a boolean'),
         # "" to Kubernetes, absent to kubectl apply: so it is neither
-        ({INGRESS: None}, f'["{INGRESS}"] must be a string, not null'),
+        ({INGRESS: None}, f'annotations["{INGRESS}"] must be a string, not null'),
         ({"other": None}, None),
         (None, None),
     ],

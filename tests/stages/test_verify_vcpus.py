@@ -1,4 +1,4 @@
-"""Which CPU limits of a pod enter the vCPU count (contrast.md 5.9)."""
+"""Which CPU limits of a pod enter the vCPU count (docs/facts/contrast.md#vcpus)."""
 
 from typing import Any
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tools import browser as tool
+from tools import npm as fetching
 from tools.cache import ToolError
 
 
@@ -30,7 +31,7 @@ def test_another_tarball_is_not_taken(tmp_path: Path, monkeypatch: pytest.Monkey
     npm = tmp_path / "npm"
     npm.write_text('#!/bin/sh\nwhile [ "$1" != --pack-destination ]; do shift; done\necho evil > "$2/a.tgz"\n')
     npm.chmod(0o755)
-    monkeypatch.setattr(tool, "_node", lambda: ("node", [str(npm)]))
+    monkeypatch.setattr(fetching, "node", lambda: ("node", [str(npm)]))
     with pytest.raises(ToolError, match="is not the one we know"):
         tool.install()
     assert {path.name for path in (tmp_path / "tools").iterdir()} == {".lock", "bin"}

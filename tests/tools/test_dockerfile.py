@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from krm_function import __version__
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -64,8 +66,16 @@ def test_the_user_is_a_number_and_not_root() -> None:
 
 
 def test_the_label_has_the_version_of_the_package() -> None:
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert f'org.opencontainers.image.version="{version}"' in last_stage()["LABEL"]
+    assert f'org.opencontainers.image.version="{__version__}"' in last_stage()["LABEL"]
+
+
+def test_no_build_takes_a_library_that_is_not_in_the_lock_file() -> None:
+    builds = [
+        step for keyword, rest in instructions() if keyword == "RUN" for step in rest.split("&&") if "pip" in step
+    ]
+    installs = [step for step in builds if " install " in step or " wheel " in step]
+    assert len(installs) == 4
+    assert all({"--require-hashes", "--no-index", "--no-deps"} & set(step.split()) for step in installs)
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +97,10 @@ def test_the_wheel_holds_all_modules_and_data_files(wheel: Path) -> None:
     assert "helm_plugin/plugin.yaml" in held
     assert any(name.endswith("licenses/LICENSE") for name in held)
     assert {name.split("/")[0] for name in held if ".dist-info/" not in name} == {"krm_function", "helm_plugin"}
+
+
+def test_the_wheel_has_the_version_of_the_package(wheel: Path) -> None:
+    assert wheel.name == f"contrast_krm-{__version__}-py3-none-any.whl"
 
 
 def test_the_wheel_installs_and_starts(wheel: Path, tmp_path: Path) -> None:

@@ -2,17 +2,19 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
-import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 
+from krm_function import __version__
 from tools.real import tool
 
 ROOT = Path(__file__).parents[2]
+VERSION = re.sub(r"\.dev(\d+)$", r"-dev.\1", __version__)  # the same in Helm's way of writing, SemVer
 CHART = {
     "Chart.yaml": "apiVersion: v2\nname: chart\nversion: 0.1.0\n",
     "templates/map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: map\n",
@@ -76,7 +78,7 @@ def for_helm3(directory: Path) -> str:
 
 def test_helm4_lists_a_postrenderer(helm4: Helm) -> None:
     helm4.ok("plugin", "install", str(ROOT / "helm_plugin"))
-    assert helm4.ok("plugin", "list").splitlines()[1].split()[:4] == ["contrast-krm", "0.1.0", "postrenderer/v1", "v1"]
+    assert helm4.ok("plugin", "list").splitlines()[1].split()[:4] == ["contrast-krm", VERSION, "postrenderer/v1", "v1"]
 
 
 def test_helm4_runs_the_postrenderer_with_its_arguments(helm4: Helm) -> None:
@@ -95,10 +97,10 @@ def test_helm4_names_the_program_that_is_missing(helm4: Helm) -> None:
     assert '"contrast-krm": executable file not found' in done.stderr
 
 
-def test_helm3_runs_the_verbs(helm3: Helm) -> None:
+def test_helm3_runs_the_commands(helm3: Helm) -> None:
     helm3.put_stub()
     helm3.ok("plugin", "install", for_helm3(helm3.chart.parent / "contrast"))
-    assert helm3.ok("plugin", "list").splitlines()[1].split()[:2] == ["contrast", "0.1.0"]
+    assert helm3.ok("plugin", "list").splitlines()[1].split()[:2] == ["contrast", VERSION]
     helm3.ok("contrast", "plan", "--config", "c.yaml")
     assert helm3.arguments.read_text() == "plan --config c.yaml\n"
 
@@ -109,7 +111,7 @@ def test_helm3_post_renders_without_a_plugin(helm3: Helm) -> None:
     assert "name: map" in helm3.ok("template", "x", str(helm3.chart), *flags)
 
 
-def test_helm4_runs_the_verbs_too(helm4: Helm) -> None:
+def test_helm4_runs_the_commands_too(helm4: Helm) -> None:
     helm4.put_stub()
     helm4.ok("plugin", "install", for_helm3(helm4.chart.parent / "contrast"))
     helm4.ok("contrast", "plan", "--config", "c.yaml")
@@ -127,9 +129,8 @@ def test_helm3_keeps_its_other_plugins(helm3: Helm) -> None:
 
 
 def test_versions_are_that_of_the_package() -> None:
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     manifests = [yaml.safe_load((ROOT / path).read_text()) for path in ("plugin.yaml", "helm_plugin/plugin.yaml")]
-    assert [each["version"] for each in manifests] == [version, version], json.dumps(manifests)
+    assert [each["version"] for each in manifests] == [VERSION, VERSION], json.dumps(manifests)
 
 
 def test_no_manifest_downloads_anything() -> None:

@@ -1,4 +1,4 @@
-"""Keep an edit from leaking through an anchor.
+"""UndoPlace an edit of an anchored node from changing its aliases.
 
 Rule of this file: an alias means what its anchor meant before the edit. Once the anchored node is edited, moved or
 dropped, every alias of it is written out.
@@ -14,7 +14,7 @@ from krm_function.yamltext.nodes import Node
 
 
 def unshare(part: Part, root: Node, text: str) -> Part:
-    """Return `part` with every alias written out whose anchored node has been edited, moved or dropped."""
+    """Write out every alias in `part` whose anchored node was edited, moved or dropped."""
     if "*" not in text:
         return part
     while True:
@@ -64,7 +64,7 @@ def _aliases(node: Node) -> Iterator[Node]:
 
 
 def _untouched(part: Part, kept: set[int]) -> None:
-    """Collect the anchored nodes that stand as they stood, and those edited only by writing aliases out."""
+    """Collect the anchored nodes that are unchanged, and those edited only by writing aliases out."""
     if isinstance(part, Node):
         kept.update(id(node) for node in _anchored(part))
     elif isinstance(part, Live):

@@ -1,19 +1,19 @@
-"""Apply changes to the shadow of a document.
+"""Apply changes to the edit tree of a document.
 
 Rule of this file: what a change does not concern stays the node it was. A new map or list that replaces one is compared
-with it entry by entry, so that only what differs is written anew; behind an alias or a merge key the value is a copy.
+with it entry by entry, so that only what differs is written; the value of an alias or a merge key is copied.
 """
 
 from typing import Any
 
 from krm_function.yamltext.changes import Change, same, step
-from krm_function.yamltext.edit.tree import Entry, Fresh, Live, Part, value_of
+from krm_function.yamltext.edit.tree import Fresh, Live, LiveEntry, Part, value_of
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.offsets import content, has_colon
 
 
 def edit(part: Part, change: Change, at: int = 0) -> Part:
-    """Return `part` after one change, which must be valid (see `apply`); `at`: how deep on its path `part` stands."""
+    """Return `part` after one change, which must be valid (see `apply`); `at`: length of the path to `part`."""
     path, op, new = change
     if at == len(path):
         return _assign(part, new)
@@ -29,7 +29,7 @@ def edit(part: Part, change: Change, at: int = 0) -> Part:
         if entry is None or (last and op == "remove"):
             return _edit_key(part, entry, change, at)
     elif last and op == "insert":
-        part.entries.insert(int(path[at]), Entry(None, -1, Fresh(new)))
+        part.entries.insert(int(path[at]), LiveEntry(None, -1, Fresh(new)))
         return part
     elif last and op == "remove":
         del part.entries[int(path[at])]
@@ -40,8 +40,8 @@ def edit(part: Part, change: Change, at: int = 0) -> Part:
     return part
 
 
-def _edit_key(part: Live, entry: Entry | None, change: Change, at: int) -> Part:
-    """Remove a key, or set one that does not stand in the map itself."""
+def _edit_key(part: Live, entry: LiveEntry | None, change: Change, at: int) -> Part:
+    """Remove a key, or set one that is not in the map itself."""
     path, op, new = change
     key = str(path[at])
     merged = part.merged()
@@ -52,19 +52,19 @@ def _edit_key(part: Live, entry: Entry | None, change: Change, at: int) -> Part:
             part.entries.remove(entry)
         return part
     if key in merged:
-        part.entries.append(Entry(key, -1, Fresh(step(merged[key], change, at + 1))))
+        part.entries.append(LiveEntry(key, -1, Fresh(step(merged[key], change, at + 1))))
         return part
     for origin, (_, value, name) in enumerate(part.node.parts):
-        if name == key:  # it was removed before: give it its place back
+        if name == key:  # it was removed before: restore its position
             before = sum(0 <= other.origin < origin for other in part.entries)
-            part.entries.insert(before, Entry(key, origin, _assign(value, new)))
+            part.entries.insert(before, LiveEntry(key, origin, _assign(value, new)))
             return part
-    part.entries.append(Entry(key, -1, Fresh(new)))
+    part.entries.append(LiveEntry(key, -1, Fresh(new)))
     return part
 
 
 def _assign(part: Part, new: Any) -> Part:
-    """Return `part` with the value `new`: nothing is written that already says so."""
+    """Return `part` with the value `new`: whatever has its value already is not written."""
     old = value_of(part)
     if same(old, new):
         return part
@@ -97,15 +97,15 @@ def _assign_list(live: Live, old: list[Any], new: list[Any]) -> Part:
     changed = live.entries[head : len(old) - tail]
     for entry, value in zip(changed, middle, strict=False):
         entry.child = _assign(entry.child, value)
-    more = [Entry(None, -1, Fresh(value)) for value in middle[len(changed) :]]
+    more = [LiveEntry(None, -1, Fresh(value)) for value in middle[len(changed) :]]
     live.entries[head : len(old) - tail] = changed[: len(middle)] + more
     return live
 
 
 def settle(part: Part, text: str, depth: int) -> Part:
-    """Return `part` with everything rewritten that has no surgical edit, or that stands `depth` collections deep.
+    """Rewrite whatever in `part` cannot be edited in place, or is `depth` collections deep.
 
-    Rewritten are: a block collection of which nothing is left, `[a: b]` pairs, and a set-like key that gets a value.
+    Not editable are a block collection of which nothing is left, `[a: b]` pairs, and a set-like key that gets a value.
     """
     if not isinstance(part, Live):
         return part

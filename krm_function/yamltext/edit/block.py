@@ -1,17 +1,17 @@
-"""Take entries out of a block collection and put new ones in.
+"""Remove entries from a block collection and insert new ones.
 
 Rule of this file: a new key goes below the last line of its map at the column of the first key, a new item at the
-column of the first dash. An item put before another goes above the comment lines that stand directly on that item, so a
-comment stays with what it was written for. What goes, goes with its lines; comments above it stay.
+column of the first dash. An item before another goes above the comment lines directly above that one, so a comment
+stays with what it was written for. A removed entry takes its lines along; comments above it stay.
 """
 
 from bisect import bisect
 from itertools import accumulate
 
 from krm_function.yamltext import offsets, writer
-from krm_function.yamltext.edit.replacements import Canvas, Place
-from krm_function.yamltext.edit.tree import Entry, value_of
-from krm_function.yamltext.edit.undo_write import Records
+from krm_function.yamltext.edit.replacements import CollectionSpans, Replacements
+from krm_function.yamltext.edit.tree import LiveEntry, value_of
+from krm_function.yamltext.edit.undo_write import UndoRecords
 
 Spans = dict[int, tuple[int, int]]
 
@@ -19,7 +19,7 @@ Spans = dict[int, tuple[int, int]]
 class BlockEdit:
     """The edit of the entries of one block collection."""
 
-    def __init__(self, canvas: Canvas, place: Place) -> None:
+    def __init__(self, canvas: Replacements, place: CollectionSpans) -> None:
         """Prepare the edit of the entries of `place`."""
         self.canvas = canvas
         self.text = canvas.text
@@ -28,8 +28,8 @@ class BlockEdit:
         self.alive = [entry.origin for entry in self.live.entries if entry.origin >= 0]
         self.spans: Spans = {}
 
-    def remove(self, records: Records) -> None:
-        """Take out the entries that are gone."""
+    def remove(self, records: UndoRecords) -> None:
+        """Remove the entries that are gone from the text."""
         text, alive = self.text, self.alive
         if len(alive) == len(self.starts):
             return
@@ -44,9 +44,9 @@ class BlockEdit:
         records.removed(self.live, self.path, removed)
 
     def _gaps(self, gone: list[int]) -> list[int]:
-        """For each entry that goes, the lines that stay between it and the entry in front of which it stood.
+        """Count, for each entry that goes, the lines that stay between it and the entry that followed it.
 
-        Of an entry that nothing follows: between it and the last entry that stays.
+        If nothing followed: between it and the last entry that stays.
         """
         alive, spans = self.alive, self.spans
         last = offsets.line_end(self.text, self.ends[alive[-1]])
@@ -64,7 +64,7 @@ class BlockEdit:
         return gaps
 
     def _span(self, index: int) -> tuple[int, int]:
-        """What goes with an entry: its lines; on a dash's line, everything up to the next entry."""
+        """Return the span that goes with an entry: its lines; on a dash's line, everything up to the next entry."""
         text, starts = self.text, self.starts
         if index < self.alive[0] and not offsets.first_on_line(text, starts[0]):
             return starts[index], starts[index + 1]
@@ -77,9 +77,9 @@ class BlockEdit:
         return start, end
 
     def _with_copied_comment(self, index: int, start: int, end: int) -> tuple[int, int]:
-        """The span of an item with the comment above it, if that is but a copy of the one on the next item that stays.
+        """Return the span of an item with the comment above it, if the next item that stays has the same comment.
 
-        kpt hands the comment of a list's first item on to whatever comes to stand first.
+        kpt copies the comment of a list's first item to the item that becomes the first.
         """
         following = bisect(self.alive, index)
         if self.live.node.kind != "seq" or following == len(self.alive):
@@ -89,8 +89,8 @@ class BlockEdit:
         return (top, end) if text[top:start] == text[own:below] != "" else (start, end)
 
     def insert(self, inner: int) -> None:
-        """Put in the entries that are new. `inner`: where lines were appended to the collections inside, or 0."""
-        waiting: list[Entry] = []
+        """Insert the entries that are new. `inner`: where lines were appended to the collections inside, or 0."""
+        waiting: list[LiveEntry] = []
         for entry in self.live.entries:
             if entry.origin < 0:
                 waiting.append(entry)
@@ -101,13 +101,13 @@ class BlockEdit:
         for new in waiting:
             self._append(new, max(offsets.line_end(self.text, self.ends[self.alive[-1]]), inner))
 
-    def _written(self, entry: Entry, style: writer.Style) -> str:
+    def _written(self, entry: LiveEntry, style: writer.Style) -> str:
         value = value_of(entry.child)
         if self.live.node.kind == "map":
             return writer.pair(entry.key or "", value, self.column, style)
         return "-" + writer.behind(value, self.column, style, item=True)
 
-    def _insert_before(self, entry: Entry, index: int) -> None:
+    def _insert_before(self, entry: LiveEntry, index: int) -> None:
         text, column = self.text, self.column
         at = self.starts[index]
         style = self.canvas.style(at)
@@ -133,7 +133,7 @@ class BlockEdit:
         return at
 
     def _above(self, at: int, lines: int) -> int:
-        """Go up from `at` over so many lines of comments and blank lines; what is being removed does not count."""
+        """Go up from `at` over so many lines of comments and blank lines; removed lines do not count."""
         over = {end: start for start, end in self.spans.values()}
         while lines > 0 and at > 0:
             if at in over:
@@ -146,7 +146,7 @@ class BlockEdit:
             lines -= 1
         return at
 
-    def _append(self, entry: Entry, last: int) -> None:
+    def _append(self, entry: LiveEntry, last: int) -> None:
         text = self.text
         lines = 0
         if entry.raw is not None:
@@ -161,7 +161,7 @@ class BlockEdit:
         self.canvas.append_lines(at, style.newline * lines + new if at == len(text) else new)
 
     def _below(self, at: int, lines: int) -> tuple[int, int]:
-        """Go down likewise; answers also how many lines there were too few at the end of the text."""
+        """Go down in the same way; also returns how many lines are missing at the end of the text."""
         text = self.text
         over = dict(self.spans.values())
         while lines and at < len(text):
@@ -177,7 +177,7 @@ class BlockEdit:
 
 
 def _line_numbers(text: str, edges: list[int]) -> dict[int, int]:
-    """The line of each offset, counted from the first of them."""
+    """Return the line of each offset, counted from the first of them."""
     lines: dict[int, int] = {}
     at, line = min(edges), 0
     for edge in sorted(edges):

@@ -1,16 +1,16 @@
-"""Take entries out of a flow collection and put new ones in.
+"""Remove entries from a flow collection and insert new ones.
 
 Rule of this file: the brackets stay, and so does a trailing comma. A new entry is JSON behind the entry before it, on a
 line of its own where the last entry has one.
 """
 
 from krm_function.yamltext import offsets, writer
-from krm_function.yamltext.edit.replacements import Canvas, Place
-from krm_function.yamltext.edit.tree import Entry, Live, value_of
-from krm_function.yamltext.edit.undo_write import Records
+from krm_function.yamltext.edit.replacements import CollectionSpans, Replacements
+from krm_function.yamltext.edit.tree import Live, LiveEntry, value_of
+from krm_function.yamltext.edit.undo_write import UndoRecords
 
 
-def edit_flow(canvas: Canvas, records: Records, place: Place) -> None:
+def edit_flow(canvas: Replacements, records: UndoRecords, place: CollectionSpans) -> None:
     """Edit the entries of one flow collection."""
     alive = [entry.origin for entry in place.live.entries if entry.origin >= 0]
     gone = sorted(set(range(len(place.starts))).difference(alive))
@@ -23,8 +23,8 @@ def edit_flow(canvas: Canvas, records: Records, place: Place) -> None:
     _insert(canvas, place, alive)
 
 
-def _span(text: str, place: Place, index: int, alive: list[int]) -> tuple[int, int]:
-    """What goes with an entry: the comma in front of it, or behind it if no entry stays in front."""
+def _span(text: str, place: CollectionSpans, index: int, alive: list[int]) -> tuple[int, int]:
+    """Return the span that goes with an entry: with the comma before it, or after it if no entry stays before it."""
     live, _, starts, ends = place
     if alive and index < alive[0]:
         return starts[index], starts[index + 1]
@@ -35,7 +35,7 @@ def _span(text: str, place: Place, index: int, alive: list[int]) -> tuple[int, i
     return start, comma + 1 if text[comma] == "," else ends[-1]
 
 
-def _insert(canvas: Canvas, place: Place, alive: list[int]) -> None:
+def _insert(canvas: Replacements, place: CollectionSpans, alive: list[int]) -> None:
     text = canvas.text
     live, _, starts, ends = place
     at = starts[alive[0]] if alive else ends[-1] if ends else offsets.content(text, live.node) + 1
@@ -57,6 +57,6 @@ def _insert(canvas: Canvas, place: Place, alive: list[int]) -> None:
             canvas.replace(at, at, between + new if seen else new + between)
 
 
-def _written(live: Live, entry: Entry) -> str:
+def _written(live: Live, entry: LiveEntry) -> str:
     value = writer.flow(value_of(entry.child))
     return f"{writer.flow_key(entry.key or '')}: {value}" if live.node.kind == "map" else value

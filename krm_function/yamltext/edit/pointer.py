@@ -1,4 +1,4 @@
-"""Addresses of an undo record: like a JSON Pointer, but an item of a list goes by its name where it has one.
+"""Addresses of an undo record: like a JSON Pointer, but items of lists are addressed by name if they have one.
 
 Rule of this file: hosts sort keys and insert items, so an index is the last resort. `/spec/containers/@web/image` is
 the image of the container called web, `#0` the first item of a list.
@@ -7,7 +7,7 @@ the image of the container called web, `#0` the first item of a list.
 
 from collections.abc import Callable, Iterator
 
-from krm_function.yamltext.edit.tree import Entry, Live, Part, value_of
+from krm_function.yamltext.edit.tree import Live, LiveEntry, Part, value_of
 from krm_function.yamltext.nodes import Node
 
 _LONGEST = 12  # characters of an index: no list has more items
@@ -15,7 +15,7 @@ _ESCAPES = (("~", "~0"), ("/", "~1"), ("@", "~2"), ("#", "~3"))
 
 
 def escape(key: str) -> str:
-    """A key as a segment, which is never empty."""
+    """Encode a key as a segment, which is never empty."""
     if not key:
         return "~4"
     for plain, escaped in _ESCAPES:
@@ -25,7 +25,7 @@ def escape(key: str) -> str:
 
 
 def unescape(segment: str) -> str:
-    """The key or name of a segment."""
+    """Decode the key or name of a segment."""
     if segment == "~4":
         return ""
     for plain, escaped in reversed(_ESCAPES):
@@ -34,12 +34,12 @@ def unescape(segment: str) -> str:
 
 
 def pointer(path: tuple[str | int, ...]) -> str:
-    """The address of a path; items of lists go by their index."""
+    """Return the address of a path; items of lists are addressed by index."""
     return "".join(f"/#{part}" if isinstance(part, int) else f"/{escape(part)}" for part in path)
 
 
-def addresses(live: Live, path: str) -> Iterator[tuple[Entry, str]]:
-    """Every entry of a collection that is new or edited, with its address. path: the address of the collection."""
+def addresses(live: Live, path: str) -> Iterator[tuple[LiveEntry, str]]:
+    """Yield the new and edited entries of a collection with their addresses. path: the address of the collection."""
     segment = segments(live)
     for index, entry in enumerate(live.entries):
         if entry.origin < 0 or not isinstance(entry.child, Node):
@@ -47,7 +47,7 @@ def addresses(live: Live, path: str) -> Iterator[tuple[Entry, str]]:
 
 
 def segments(live: Live) -> Callable[[int], str]:
-    """The segment of an entry by its index among the entries of its collection."""
+    """Return the function from an entry's index in its collection to its segment."""
     entries = live.entries
     if live.node.kind == "map":
         return lambda index: escape("<<" if (key := entries[index].key) is None else key)
@@ -63,8 +63,8 @@ def segments(live: Live) -> Callable[[int], str]:
     return segment
 
 
-def entry_of(live: Live, segment: str) -> Entry | None:
-    """The entry that a segment means; None when it is gone."""
+def entry_of(live: Live, segment: str) -> LiveEntry | None:
+    """Find the entry that a segment addresses; None when it is gone."""
     if live.node.kind == "map":
         key = unescape(segment)
         found = live.find(key)
@@ -80,7 +80,7 @@ def entry_of(live: Live, segment: str) -> Entry | None:
 
 
 def _name(item: Part) -> str | None:
-    """The name of an item. That of an edited map is looked up in it, instead of making plain data of all of it."""
+    """Return the name of an item. An edited map is not converted to plain data as a whole for it."""
     entry = item.find("name") if isinstance(item, Live) else None
     if entry is not None:
         name = value_of(entry.child)

@@ -1,6 +1,6 @@
-"""Write an edited tree as text, and prove that it reads back as meant.
+"""Write an edited tree as text, and prove that it reads back as intended.
 
-Rule of this file: no text leaves it that was not parsed again and compared with the value that the changes mean. Where
+Rule of this file: every text that it returns was parsed again and compared with the value that the changes give. Where
 the smallest edit does not read back (an odd line end, a comment in an odd place), the value around it is rewritten,
 then the one around that.
 """
@@ -15,10 +15,10 @@ from krm_function.yamltext.changes import same
 from krm_function.yamltext.document import Document
 from krm_function.yamltext.edit.anchors import shares_lost_anchor, unshare
 from krm_function.yamltext.edit.apply_changes import settle
-from krm_function.yamltext.edit.replacements import Canvas
+from krm_function.yamltext.edit.replacements import Replacements
 from krm_function.yamltext.edit.rewrite import emit
 from krm_function.yamltext.edit.tree import Live, Part
-from krm_function.yamltext.edit.undo_write import NoRecords, Records, Undo
+from krm_function.yamltext.edit.undo_write import NoUndoRecords, Undo, UndoRecords
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.fast.values import read_value
 from krm_function.yamltext.final_newline import guard_end
@@ -29,7 +29,7 @@ _STAND_IN = '["records"]'  # JSON of its own kind, so that it is written as the 
 _compact = JSONEncoder(separators=(",", ":")).encode
 
 
-class Keep(NamedTuple):
+class UndoPlace(NamedTuple):
     """Where the undo records of one object go: its node, and the address, from it on, of the string that holds them."""
 
     node: Node | None  # None for a text without content
@@ -37,7 +37,7 @@ class Keep(NamedTuple):
 
 
 def to_json(undo: Undo) -> str:
-    """The records as they are kept in a document: compact, plain ASCII."""
+    """Encode records as they are stored in a document: compact, plain ASCII."""
     return _compact(undo)
 
 
@@ -52,15 +52,15 @@ def rewrite(
     document: Document,
     make: Callable[[Node, Sequence[str]], Part],
     wanted: Callable[[Sequence[str]], Any],
-    keeps: Sequence[Keep] = (),
+    keeps: Sequence[UndoPlace] = (),
     *,
     recorded: bool = True,
     smallest: bool = False,
 ) -> Rewritten:
-    """The text of the tree that `make` builds, by the smallest edits that read back as `wanted`.
+    """Write the tree that `make` builds, by the smallest edits that read back as `wanted`.
 
-    Both are given the undo records of each object of `keeps` as they are kept, in its order, which is that of the
-    document. What the records are is known only once the text is written, so `make` is given stand-ins first.
+    Both get the encoded undo records of each object of `keeps`, in its order, which is that of the document. The
+    records are known only once the text is written, so `make` gets stand-ins first.
     recorded: whether undo records are made at all. smallest: try no larger edit.
     Raises YamlError (splice) if nothing reads back, or if several objects keep records and are not independent.
     """
@@ -69,12 +69,12 @@ def rewrite(
         return _from_nothing(document, wanted([to_json([])] * len(keeps)))
     depth = _WHOLE
     while depth >= 0:
-        part, canvas, undo = _draft(
+        part, canvas, undo = _attempt(
             document, root, make(root, [_STAND_IN] * len(keeps)), depth, keeps, recorded=recorded
         )
         records = [to_json(one) for one in undo] if keeps else []
         if keeps and not _fill_in(canvas, records):
-            canvas = _draft(document, root, make(root, records), depth, keeps, recorded=recorded).canvas
+            canvas = _attempt(document, root, make(root, records), depth, keeps, recorded=recorded).canvas
         new = canvas.result()
         if _reads_as(new, wanted(records)):
             return Rewritten(new, undo)
@@ -82,27 +82,30 @@ def rewrite(
     raise YamlError("no edit of the text reads back as intended", document.line, 1, "splice")
 
 
-class _Draft(NamedTuple):
+class _Attempt(NamedTuple):
     """One attempt: the edited tree, the replacements that write it, and the undo records of each object."""
 
     part: Part
-    canvas: Canvas
+    canvas: Replacements
     undo: tuple[Undo, ...]
 
 
-def _draft(document: Document, root: Node, part: Part, depth: int, keeps: Sequence[Keep], *, recorded: bool) -> _Draft:
+def _attempt(
+    document: Document, root: Node, part: Part, depth: int, keeps: Sequence[UndoPlace], *, recorded: bool
+) -> _Attempt:
     """Write a tree. Raises YamlError (splice) if several objects keep records and are not independent."""
     text = document.text
     for _ in range(2 if "*" in text else 1):  # what is written out may take another anchor with it
         part = unshare(settle(part, text, depth), root, text)
-    canvas = Canvas(text, max(0, _dash_offset(text, root)))
+    canvas = Replacements(text, max(0, _dash_offset(text, root)))
     canvas.open_end = guard_end(part, text)
     if not keeps:
-        records = Records() if recorded else NoRecords()
+        records = UndoRecords() if recorded else NoUndoRecords()
         emit(canvas, records, part, root, document.item)
-        return _Draft(part, canvas, (records.undo,))
-    members = {id(keep.node): Records(keep.at) for keep in keeps}
-    around = NoRecords(members)  # an alias that stands elsewhere and is written out stays so: no object undoes another
+        return _Attempt(part, canvas, (records.undo,))
+    members = {id(keep.node): UndoRecords(keep.at) for keep in keeps}
+    # an alias in another object that is written out stays written out: no object undoes another
+    around = NoUndoRecords(members)
     emit(canvas, around, part, root, document.item)
     if len(around.entered) < len(keeps):
         raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
@@ -112,10 +115,10 @@ def _draft(document: Document, root: Node, part: Part, depth: int, keeps: Sequen
         and shares_lost_anchor(part, root, [node for keep in keeps if (node := keep.node)])
     ):
         raise YamlError("objects that cannot be edited together", document.line, 1, "splice")
-    return _Draft(part, canvas, tuple(one.undo for one in members.values()))
+    return _Attempt(part, canvas, tuple(one.undo for one in members.values()))
 
 
-def _fill_in(canvas: Canvas, records: Sequence[str]) -> bool:
+def _fill_in(canvas: Replacements, records: Sequence[str]) -> bool:
     """Put the records of each object in the place of their stand-in; False if these cannot be told from other text."""
     in_block, in_flow = writer.scalar(_STAND_IN), writer.quoted(_STAND_IN)
     at = [
@@ -144,7 +147,7 @@ def _reads_as(text: str, wanted: Any) -> bool:
 
 
 def _dash_offset(text: str, node: Node) -> int:
-    """How far lists stand in from their key in this document: that of the first block list there is."""
+    """Return how far lists are indented from their key in this document: the first block list's, -1 without any."""
     if node.style == "block":
         for part in node.parts:
             child = part[1] if node.kind == "map" else part

@@ -1,7 +1,7 @@
 """Edit a document, or several objects of one, in place.
 
-Rule of this file: the new text means `apply(value, changes)`, which `proof` checks. What undoes the changes of an
-object is kept in that object.
+Rule of this file: the value of the new text is `apply(value, changes)`, which `proof` checks. The undo records of an
+object are stored in that object.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from krm_function.yamltext.edit.anchors import foreign_aliases
 from krm_function.yamltext.edit.apply_changes import edit
 from krm_function.yamltext.edit.members import in_groups
 from krm_function.yamltext.edit.pointer import pointer
-from krm_function.yamltext.edit.proof import Keep, rewrite
+from krm_function.yamltext.edit.proof import UndoPlace, rewrite
 from krm_function.yamltext.edit.tree import Part
 from krm_function.yamltext.edit.undo_write import Undo
 from krm_function.yamltext.errors import YamlError
@@ -22,7 +22,7 @@ from krm_function.yamltext.nodes import Node
 
 
 class Spliced(NamedTuple):
-    """A new text, and the records by which `restore` makes the old one of it."""
+    """A new text, and the records by which `restore` restores the old one."""
 
     text: str
     undo: Undo
@@ -40,7 +40,7 @@ class MemberChanges(NamedTuple):
 
 
 class EditedMember(NamedTuple):
-    """An object after its changes, and the undo records that it keeps besides; none if the changes have no effect."""
+    """An object after its changes, and the undo records to store in it; none if the changes have no effect."""
 
     value: Any
     undo: Undo
@@ -71,7 +71,7 @@ def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | N
 
 
 def splice_members(document: Document, members: Sequence[MemberChanges]) -> SplicedMembers:
-    """`splice` for several objects of one document, in one edit of its text unless they share an anchor that is edited.
+    """Splice several objects of one document, in one edit of its text unless they share an anchor that is edited.
 
     Addresses of the records start at the object, so that they stay right when a host moves it. Objects with an alias of
     an anchor in another object come last: by then it is written out if the edit of the other object takes the anchor.
@@ -113,7 +113,7 @@ def _spliced_together(
 
 
 def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str, list[EditedMember]]:
-    """Edit some objects at once. Raises YamlError (splice) if that is not what editing them one by one gives."""
+    """Edit some objects at once. Raises YamlError (splice) if editing them one by one would give another text."""
     objects = [_changed(document, member) for member in members]
     effective = sorted(
         (one for one in objects if one.is_changed), key=lambda one: one.keep.node.start if one.keep.node else 0
@@ -141,17 +141,20 @@ def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str,
 
 
 class _Object(NamedTuple):
-    """An object and its changes. changes: with those that make the place `at` for the records. value: after them."""
+    """An object and its changes. changes: with those that create the maps above `at`, where the records go.
+
+    value: the object after the changes that are not made for the records.
+    """
 
     root: Path
     changes: list[Change]
     at: Path
     value: Any
     is_changed: bool
-    keep: Keep
+    keep: UndoPlace
 
     def keeping(self, records: str) -> Any:
-        """The value with its undo records. Raises ChangeError if there is no place for them."""
+        """Return the value with its undo records. Raises ChangeError if their path cannot be created."""
         return apply(self.value, [*_parents(self.value, self.at), Change(self.at, "set", records)])
 
 
@@ -165,7 +168,7 @@ def _changed(document: Document, member: MemberChanges) -> _Object:
     for part in root:
         before = before[part]
     after = apply(before, list(changes))
-    keep = Keep(_node_at(document.node, root), pointer(at))
+    keep = UndoPlace(_node_at(document.node, root), pointer(at))
     if keep.node is None and document.node is not None:
         raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
     made = _Object(root, [*changes, *_parents(after, at)], at, after, not same(after, before), keep)
@@ -175,7 +178,7 @@ def _changed(document: Document, member: MemberChanges) -> _Object:
 
 
 def _parents(value: Any, path: Path) -> list[Change]:
-    """The changes that create the maps above `path`."""
+    """Make the changes that create the missing maps above `path`."""
     missing = []
     for index, part in enumerate(path[:-1]):
         value = value.get(part) if isinstance(value, dict) else None
@@ -185,7 +188,7 @@ def _parents(value: Any, path: Path) -> list[Change]:
 
 
 def _node_at(node: Node | None, path: Path) -> Node | None:
-    """The node at a path; None if it stands behind an alias or a merge key."""
+    """Find the node at a path; None if an alias or a merge key is on the path."""
     for part in path:
         if node is None or node.kind not in ("map", "seq"):
             return None
@@ -197,14 +200,14 @@ def _node_at(node: Node | None, path: Path) -> Node | None:
 
 
 def _edited(part: Part, root: Path, changes: Sequence[Change]) -> Part:
-    """The tree after changes whose paths start at `root`."""
+    """Return the tree after changes whose paths start at `root`."""
     for change in changes:
         part = edit(part, change._replace(path=(*root, *change.path)))
     return part
 
 
 def _with_values(value: Any, replaced: Mapping[Path, Any]) -> Any:
-    """`value` with other values at some paths, none of which leads through another."""
+    """Return `value` with other values at some paths, none of which leads through another."""
     if () in replaced:
         return replaced[()]
     below: dict[str | int, dict[Path, Any]] = {}

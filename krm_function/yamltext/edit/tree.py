@@ -1,8 +1,8 @@
 """The tree of a document while it is being edited.
 
 Rule of this file: a part of the tree is either as it was (`Node`), partly edited (`Live`, whose entries remember which
-pair or item of the text they were) or written anew (`Fresh`). Only the paths of changes become Live. Which bytes that
-makes is for `emit` to say.
+pair or item of the text they were) or new (`Fresh`). Only the paths of changes become Live. `emit` decides which bytes
+of the text change.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from krm_function.yamltext.nodes import Node
 
 
 class Fresh:
-    """A value that is to be written. `token`: how, on one line; `raw`: the exact bytes behind its colon or dash."""
+    """A new value. `token`: its text, if that is one line; `raw`: the exact bytes behind its colon or dash."""
 
     __slots__ = ("raw", "token", "value")
 
@@ -22,7 +22,7 @@ class Fresh:
         self.raw = raw
 
 
-class Entry:
+class LiveEntry:
     """A pair or an item of a Live. `key` is None for items and for a merge key; `origin` is -1 for a new one.
 
     `raw`: the exact bytes of a new entry, `gap` lines of comments away from its neighbour.
@@ -48,19 +48,19 @@ class Live:
         """Start with the entries as they are."""
         self.node = node
         if node.kind == "map":
-            self.entries = [Entry(part[2], index, part[1]) for index, part in enumerate(node.parts)]
+            self.entries = [LiveEntry(part[2], index, part[1]) for index, part in enumerate(node.parts)]
         else:
-            self.entries = [Entry(None, index, part) for index, part in enumerate(node.parts)]
+            self.entries = [LiveEntry(None, index, part) for index, part in enumerate(node.parts)]
 
-    def find(self, key: str) -> Entry | None:
-        """The entry of a key that stands in the map itself."""
+    def find(self, key: str) -> LiveEntry | None:
+        """Find the entry of a key that is in the map itself."""
         for entry in self.entries:
             if entry.key == key:
                 return entry
         return None
 
     def merged(self) -> dict[str, Any]:
-        """What the merge key of a map brings in."""
+        """Return the pairs that a map has by its merge key."""
         out: dict[str, Any] = {}
         if self.node.kind == "map":
             for entry in self.entries:
@@ -76,7 +76,7 @@ Part = Node | Live | Fresh  # named without strings: those would be compiled, wh
 
 
 def value_of(part: Part) -> Any:
-    """The plain data of a part."""
+    """Return the plain data of a part."""
     if isinstance(part, Node):
         return part.data
     if isinstance(part, Fresh):

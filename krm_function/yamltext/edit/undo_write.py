@@ -1,6 +1,6 @@
-"""The records that take an edit back. Their shapes are described in `undo`, which reads them.
+"""Write the records that undo an edit. Their shapes are described in `undo_read`, which reads them.
 
-Rule of this file: no more than what the edited text cannot say itself. Something added needs its address only; a value
+Rule of this file: a record has no more than what the edited text lacks. Something added needs its address only; a value
 that was replaced needs its old bytes only where writing the value would not give them.
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from krm_function.yamltext.changes import Path, same
 from krm_function.yamltext.edit.pointer import escape, pointer, segments
-from krm_function.yamltext.edit.tree import Entry, Live, value_of
+from krm_function.yamltext.edit.tree import Live, LiveEntry, value_of
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.fast.values import read_value
 from krm_function.yamltext.nodes import Node
@@ -19,13 +19,13 @@ Undo = list[list[Any]]
 Removed = tuple[int, str, int]  # an entry that is gone: its index, its bytes, lines of comments up to what follows
 
 
-def within(undo: Undo, root: Path) -> Undo:
-    """The records of the object at `root`, with addresses that start at its document."""
+def from_document(undo: Undo, root: Path) -> Undo:
+    """Return the records of the object at `root` with addresses that start at its document."""
     prefix = pointer(root)
     return [[record[0], prefix + record[1], *record[2:]] for record in undo]
 
 
-class Records:
+class UndoRecords:
     """Collects the undo records of one edit."""
 
     def __init__(self, keep: str = "") -> None:
@@ -33,24 +33,24 @@ class Records:
         self.keep = keep
         self.undo: Undo = []
 
-    def of(self, _node: Node, path: str) -> "tuple[Records, str]":
+    def of(self, _node: Node, path: str) -> "tuple[UndoRecords, str]":
         """The records to which a node at an address belongs, and its address in them."""
         return self, path
 
     def replaced(self, path: str, before: Any, raw: str, again: Callable[[], str]) -> None:
-        """Record that the bytes `raw` were replaced; `again`: what would be written for their value."""
+        """Record that the bytes `raw` were replaced; `again`: returns what would be written for their value."""
         if "\n" not in raw and raw == again():
             self.undo.append(["=", path, before])
-        elif _says(raw, before):
+        elif _reads_as(raw, before):
             self.undo.append(["~", path, raw])
         else:
             self.undo.append(["=", path, before, raw])
 
-    def added(self, path: str, parent: Node, entry: Entry) -> None:
-        """Record a new entry. Of a new map or list only what we put into it goes: a host or a person may add more.
+    def added(self, path: str, parent: Node, entry: LiveEntry) -> None:
+        """Record a new entry. Undoing a new map or list removes only the entries that it was added with.
 
-        An item of a list goes as a whole. Entries beside the records themselves may be a host's own, which it takes
-        away later; then no empty map is left behind.
+        A host or a person may have added more. An item of a list is removed as a whole. The map that holds the records
+        themselves is removed if it is empty then: a host may have removed the entries that it had in it.
         """
         value = None if parent.kind == "seq" else value_of(entry.child)
         self._added(path, value, 1 if path == self.keep and parent.parts else 0)
@@ -69,7 +69,7 @@ class Records:
             self._added(address, child, around + 1)
 
     def removed(self, live: Live, path: str, gone: Sequence[Removed]) -> None:
-        """Record which entries of a collection at `path` are gone: their bytes, and what each stood in front of."""
+        """Record which entries of a collection at `path` are gone: their bytes, and the entry that followed each."""
         parts, is_map, segment = live.node.parts, live.node.kind == "map", segments(live)
         alive = [(entry.origin, at) for at, entry in enumerate(live.entries) if entry.origin >= 0]
         for index, raw, gap in gone:
@@ -85,16 +85,16 @@ class Records:
             self.undo.append(record)
 
 
-class NoRecords(Records):
+class NoUndoRecords(UndoRecords):
     """Collects none, for an edit that is never undone, and for what stands around objects that have their own."""
 
-    def __init__(self, members: Mapping[int, Records] | None = None) -> None:
+    def __init__(self, members: Mapping[int, UndoRecords] | None = None) -> None:
         """members: by identity of their nodes, objects with records of their own; addresses start at the object."""
         super().__init__()
         self.members = members
         self.entered: set[int] = set()
 
-    def of(self, node: Node, path: str) -> tuple[Records, str]:
+    def of(self, node: Node, path: str) -> tuple[UndoRecords, str]:
         """The records of an object for its node and what stands in it."""
         own = self.members.get(id(node)) if self.members else None
         if own is None:
@@ -105,14 +105,14 @@ class NoRecords(Records):
     def replaced(self, path: str, before: Any, raw: str, again: Callable[[], str]) -> None:
         """Do nothing."""
 
-    def added(self, path: str, parent: Node, entry: Entry) -> None:
+    def added(self, path: str, parent: Node, entry: LiveEntry) -> None:
         """Do nothing."""
 
     def removed(self, live: Live, path: str, gone: Sequence[Removed]) -> None:
         """Do nothing."""
 
 
-def _says(raw: str, value: Any) -> bool:
+def _reads_as(raw: str, value: Any) -> bool:
     try:
         return same(read_raw(raw), value)
     except YamlError:
@@ -120,7 +120,7 @@ def _says(raw: str, value: Any) -> bool:
 
 
 def read_raw(raw: str) -> Any:
-    """The value that bytes behind a colon stand for. Raises YamlError when they are not a value by themselves."""
+    """Parse the bytes behind a colon to their value. Raises YamlError when they are not a value by themselves."""
     value = read_value(f"x:{raw}")
     if not isinstance(value, dict) or list(value) != ["x"]:
         raise YamlError("not one value", code="shape")

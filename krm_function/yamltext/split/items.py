@@ -21,9 +21,9 @@ from krm_function.yamltext.aliases import crosses, inline
 from krm_function.yamltext.errors import LIMITS, Limits
 from krm_function.yamltext.events import check_separators, located, open_events
 from krm_function.yamltext.split.chunk import Chunk
-from krm_function.yamltext.split.header import Header, Reader
+from krm_function.yamltext.split.header import NodeReader, ObjectHeader
 from krm_function.yamltext.split.item_list import ItemList
-from krm_function.yamltext.split.item_reader import Item, Root, Value, read_root
+from krm_function.yamltext.split.item_reader import ListItem, RootMapping, RootValue, read_root
 from krm_function.yamltext.split.stream import LARGE
 
 
@@ -31,20 +31,20 @@ def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
     """Cut the items of a list document; None for anything else.
 
     Anything else: not exactly one document, a root that is no mapping, no `items`, or `items` that is neither a list
-    nor null. Raises YamlError for invalid YAML, and (shape) for an `items` that is an alias or stands behind a `?` key.
+    nor null. Raises YamlError for invalid YAML, and (shape) for an `items` that is an alias or has a `?` key.
     """
     check_separators(text)
     listing = None
     if len(text) > LARGE:
         from krm_function.yamltext.fast.items import cut
 
-        listing = cut(text, limits, lambda part: split_exactly(part, limits))
-    return listing or split_exactly(text, limits)
+        listing = cut(text, limits, lambda part: split_items_by_events(part, limits))
+    return listing or split_items_by_events(text, limits)
 
 
-def split_exactly(text: str, limits: Limits = LIMITS) -> ItemList | None:
-    """`split_items` by one pass over all events."""
-    reader = Reader(open_events(text, limits), limits, 1)
+def split_items_by_events(text: str, limits: Limits = LIMITS) -> ItemList | None:
+    """Do as `split_items`, by one pass over all events."""
+    reader = NodeReader(open_events(text, limits), limits, 1)
     try:
         root = _read(text, reader)
     except YAMLError as error:
@@ -60,8 +60,8 @@ def split_exactly(text: str, limits: Limits = LIMITS) -> ItemList | None:
     return listing._replace(shared_anchors=reader.aliases > 0 and crosses(text, limits, _edges(listing)))
 
 
-def _read(text: str, reader: Reader) -> Root | None:
-    """The root mapping of the only document."""
+def _read(text: str, reader: NodeReader) -> RootMapping | None:
+    """Read the root mapping of the only document; None for anything else."""
     pull = reader.pull
     pull()
     if type(pull()) is not DocumentStartEvent or type(start := pull()) is not MappingStartEvent:
@@ -70,7 +70,7 @@ def _read(text: str, reader: Reader) -> Root | None:
     return root if type(pull()) is DocumentEndEvent and type(pull()) is StreamEndEvent else None
 
 
-def _list(text: str, reader: Reader, root: Root) -> ItemList:
+def _list(text: str, reader: NodeReader, root: RootMapping) -> ItemList:
     value = root.values["items"]
     style: Literal["block", "flow", "empty"]
     style = "empty" if not value.items else "flow" if value.event.flow_style else "block"
@@ -110,7 +110,7 @@ def _list(text: str, reader: Reader, root: Root) -> ItemList:
 
 
 def _edges(listing: ItemList) -> list[int]:
-    """Where the regions begin that are read alone."""
+    """Return the offsets where the regions begin and end that are parsed separately."""
     chunks = (*listing.items, listing.function_config, listing.results)
     return sorted({edge for chunk in chunks if chunk is not None for edge in (chunk.start, chunk.end)})
 
@@ -121,7 +121,7 @@ def resolve_item_aliases(text: str, limits: Limits = LIMITS) -> str:
     return text if listing is None or not listing.shared_anchors else inline(text, limits, _edges(listing))
 
 
-def _block_items(text: str, reader: Reader, value: Value) -> tuple[tuple[Chunk, ...], int]:
+def _block_items(text: str, reader: NodeReader, value: RootValue) -> tuple[tuple[Chunk, ...], int]:
     at = offsets.content_at(text, value.event.start_mark.index)
     dashes = []
     for item in value.items:
@@ -141,7 +141,7 @@ def _block_items(text: str, reader: Reader, value: Value) -> tuple[tuple[Chunk, 
 
 
 def _foot(text: str, end: int, indent: int) -> int:
-    """Where the comments end that follow the last item at `end` and are indented deeper than its dash."""
+    """Return where the comments end that follow the last item at `end` and are indented deeper than its dash."""
     at = end
     while at < len(text):
         after = offsets.line_end(text, at)
@@ -168,16 +168,16 @@ class _Lines:
         return self.line
 
 
-def _flow_item(item: Item, lines: _Lines) -> Chunk:
+def _flow_item(item: ListItem, lines: _Lines) -> Chunk:
     start = item.event.start_mark.index
     return _named(start, item.end, lines.at(start), item.header)
 
 
-def _named(start: int, end: int, line: int, header: Header) -> Chunk:
+def _named(start: int, end: int, line: int, header: ObjectHeader) -> Chunk:
     return Chunk(start, end, line, *header)
 
 
-def _chunk(text: str, value: Value | None) -> Chunk | None:
+def _chunk(text: str, value: RootValue | None) -> Chunk | None:
     if value is None:
         return None
     start, end = offsets.content_at(text, value.event.start_mark.index), value.span[1]

@@ -38,5 +38,5 @@ def _compiled(policy: str, entry_point: str, state: str) -> tuple[Any, Any]:
     engine = Interpreter()
     engine.add_module("policy", policy)
     engine.add_data_json(json.dumps({"pstate": json.loads(state)}))
-    # a query of the bare rule prints "undefined" for false (genpolicy.md 9.1)
+    # a query of the bare rule prints "undefined" for false (docs/facts/kata-rules.md#engine-defects)
     return engine, engine.build(f"x := data.agent_policy.{entry_point}", [])

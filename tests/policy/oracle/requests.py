@@ -1,6 +1,7 @@
 """Rule of this file: what a correct host asks of the agent, from the sandbox to the end of a pod, out of the policy.
 
-The order and the fields are those of Kata's shim (genpolicy.md 6 and 7.2); every request here must be allowed.
+The order and the fields are those of Kata's shim (docs/facts/kata-rules.md#requests); every request here must be
+allowed.
 """
 
 import re

@@ -1,0 +1,112 @@
+"""The short cuts: what exists only for speed, and how a process runs without it.
+
+Rule of this file: a patch is Python that runs in a module right after the module itself, before anything has imported a
+name from it. Without a short cut the same bytes come out. A row is here for as long as its short cut exists.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+NONE: Mapping[str, str] = {}
+
+
+class ShortCut(NamedTuple):
+    """One short cut. patches: module -> what runs after it; instead: module -> what runs in its place."""
+
+    name: str
+    what: str
+    patches: Mapping[str, str] = NONE
+    instead: Mapping[str, str] = NONE
+
+
+_PYYAML = """
+import yaml
+from yaml import MarkedYAMLError, YAMLError
+from yaml._yaml import CParser
+from yaml.events import *
+from yaml.reader import ReaderError
+"""
+# typing.NamedTuple allows no cached_property: a class that has one is derived from a tuple with its fields
+_TYPING = """
+import typing
+from functools import cached_property
+
+class Meta(type):
+    def __new__(cls, name, bases, body):
+        if name == "NamedTuple":
+            return super().__new__(cls, name, bases, body)
+        if not any(isinstance(value, cached_property) for value in body.values()):
+            return typing.NamedTupleMeta(name, (typing._NamedTuple,), body)
+        annotated = body.get("__annotations__", {})
+        fields = {key: body[key] for key in ("__module__", "__annotations__", *annotated) if key in body}
+        rest = {key: value for key, value in body.items() if key not in fields or key == "__module__"}
+        return type(name, (typing.NamedTupleMeta(name, (typing._NamedTuple,), fields),), rest)
+
+class NamedTuple(metaclass=Meta):
+    pass
+"""
+_LIBRARIES = ("cryptography.hazmat.primitives.asymmetric.ec", "jinja2", "jsonpatch", "shtab", "tqdm", "urllib3")
+
+
+def _uncached(*names: str) -> str:
+    return "".join(f"{name} = {name}.__wrapped__\n" for name in names)
+
+
+SHORT_CUTS = (
+    ShortCut("`libyaml.py`", "PyYAML's C parser without the rest of PyYAML", NONE, {"krm_function.libyaml": _PYYAML}),
+    ShortCut("`record.py`", "records without compiled constructors", NONE, {"krm_function.record": _TYPING}),
+    ShortCut(
+        "late imports of libraries",
+        "a library is imported where it is used",
+        {"krm_function.cli.main": "".join(f"import {name}\n" for name in _LIBRARIES)},
+    ),
+    ShortCut(
+        "garbage collector",
+        "off during a render, no collection at the end",
+        {"krm_function.cli.main": "import gc\ngc.disable = gc.freeze = lambda: None\n"},
+    ),
+    ShortCut(
+        "`hosts/pass_through.py`",
+        "a stream without Contrast's leaves before the pipeline is imported",
+        {"krm_function.hosts.pass_through": "def passes_through(data): return False\n"},
+    ),
+    ShortCut(
+        "`yamltext/fast/stream.py`",
+        "streams are cut without events",
+        {"krm_function.yamltext.fast.stream": "def cut(*_): return None\n"},
+    ),
+    ShortCut(
+        "`yamltext/fast/items.py`",
+        "lists are cut without events",
+        {"krm_function.yamltext.fast.items": "def cut(*_): return None\n"},
+    ),
+    ShortCut(
+        "`yamltext/fast/values.py`",
+        "values without positions: the proof of a splice, objects without findings",
+        {"krm_function.yamltext.fast.values": "def read_value(text): return parse(text).value\n"},
+    ),
+    ShortCut(
+        "`_parse_without_positions` in `stages/read.py`",
+        "pods without a runtime class are read without positions",
+        {"krm_function.stages.read": "def _parse_without_positions(resource): return None\n"},
+    ),
+    ShortCut(
+        "`_shared_prefix_ends` in `policy/seal.py`",
+        "what policies begin with is packed and hashed once",
+        {"krm_function.policy.seal": "def _shared_prefix_ends(toml, start): return []\n"},
+    ),
+    ShortCut(
+        "memories of equal parts",
+        "`lru_cache` on readers and writers, `_known` in `policy/pretty.py` and `yamltext/writer.py`",
+        {
+            "krm_function.policy.pretty": "string = encode_basestring\n_shared = _collection\n",
+            "krm_function.policy.passwd": _uncached("users", "memberships"),
+            "krm_function.policy.identity": _uncached("_read"),
+            "krm_function.policy.seal": _uncached("_know_patterns", "_literal"),
+            "krm_function.model.image": _uncached("parse_image"),
+            "krm_function.model.mesh_annotations": _uncached("_read"),
+            "krm_function.yamltext.writer": _uncached("_key_token")
+            + "def _item(value, column, style): return ' ' + block(value, column + 2, style)\n",
+        },
+    ),
+)

@@ -1,0 +1,120 @@
+"""`python -m benchmarks.short_cuts`: what a render costs without each short cut, as a ratio to the render with it.
+
+Rule of this file: a short cut stays where its removal costs a tenth of one of these renders. All variants run in turn,
+A B C A B C ..., each in a process of its own; the ratio is that of the least processor times. Output, messages and exit
+code of every variant must be those of the program as it is.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from benchmarks import inputs
+from benchmarks.left_out import SHORT_CUTS, ShortCut
+from benchmarks.measure import Program, environment, in_turn, least
+from benchmarks.ours import bare_post_render, function, post_render
+
+_CHILD = """
+import sys
+PATCHES, INSTEAD = {patches!r}, {instead!r}
+
+class Finder:
+    @staticmethod
+    def find_spec(name, path, target=None):
+        if name not in PATCHES and name not in INSTEAD:
+            return None
+        from importlib.machinery import PathFinder
+        spec = PathFinder.find_spec(name, path)
+        run = spec.loader.exec_module
+        def exec_module(module):
+            if name in INSTEAD:
+                exec(INSTEAD[name], module.__dict__)
+            else:
+                run(module)
+                exec(PATCHES[name], module.__dict__)
+        spec.loader.exec_module = exec_module
+        return spec
+
+sys.meta_path.insert(0, Finder)
+from krm_function.cli import main
+sys.exit(main())
+"""
+_AS_IT_IS = ShortCut("as it is", "")
+
+
+class Column(NamedTuple):
+    """Some renders of about one size; the figure of a short cut is the largest of its ratios."""
+
+    name: str
+    programs: tuple[Program, ...]
+
+
+def main() -> None:
+    """Print the table, and each ratio when it is measured."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.short_cuts", description=__doc__)
+    parser.add_argument("--runs", type=int, default=15, metavar="N", help="of each variant and input (default: 15)")
+    parser.add_argument("--only", default="", metavar="WORDS", help="only short cuts whose name holds these words")
+    chosen = parser.parse_args()
+    short_cuts = [each for each in SHORT_CUTS if chosen.only in each.name]
+    figures: dict[str, list[float]] = {each.name: [] for each in short_cuts}
+    with tempfile.TemporaryDirectory() as directory:
+        names = []
+        for column in columns(directory):
+            found = [measured(program, short_cuts, chosen.runs) for program in column.programs]
+            for short_cut, ratios in zip(short_cuts, zip(*found, strict=True), strict=True):
+                figures[short_cut.name].append(max(ratios))
+                shown = " ".join(f"{ratio:.3f}" for ratio in ratios)
+                print(f"{column.name:<40} {short_cut.name:<36} {shown}", file=sys.stderr, flush=True)
+            names.append(column.name)
+    print("| short cut | what it is |", " | ".join(names), "|")
+    print("|---|---|" + "---|" * len(names))
+    for each in short_cuts:
+        print(f"| {each.name} | {each.what} |", " | ".join(f"{ratio:.2f}" for ratio in figures[each.name]), "|")
+
+
+def columns(directory: str) -> Iterator[Column]:
+    """The inputs, as a stream and as a ResourceList, with policies; the last column is an unrelated chart's stream."""
+    options = inputs.options(policies=True)
+    for name, documents in (
+        ("ten workloads", inputs.plain(10)),
+        ("1 MB, 2 % Contrast", inputs.mixed(1_000_000, 0.02)),
+        ("3 MB, 2 % Contrast", inputs.mixed(3_000_000, 0.02)),
+        ("1 MB, all Contrast", inputs.mixed(1_000_000, 1.0)),
+    ):
+        listed = function(directory, inputs.resource_list(documents, options))
+        yield Column(name, (post_render(directory, inputs.stream(documents), options), listed))
+    unrelated = inputs.stream(inputs.ordinary(100_000))
+    yield Column("100 KB, nothing of Contrast's, configured", (post_render(directory, unrelated, options),))
+    yield Column("the same, unconfigured", (bare_post_render(directory, unrelated),))
+
+
+def measured(program: Program, short_cuts: Sequence[ShortCut], runs: int) -> list[float]:
+    """The ratio without each short cut to all as it is. Raises ValueError when anything else comes out."""
+    variants = (_AS_IT_IS, *short_cuts)
+    programs = tuple(without(program, short_cut) for short_cut in variants)
+    wanted = answer(programs[0])
+    for short_cut, variant in zip(variants, programs, strict=True):
+        if answer(variant) != wanted:
+            raise ValueError(f"without {short_cut.name} something else comes out")
+    first, *others = (least(samples) for samples in zip(*in_turn(programs, runs), strict=True))
+    return [seconds / first for seconds in others]
+
+
+def without(program: Program, short_cut: ShortCut) -> Program:
+    """The same call without a short cut."""
+    child = _CHILD.format(patches=dict(short_cut.patches), instead=dict(short_cut.instead))
+    return program._replace(name=short_cut.name, command=(sys.executable, "-c", child, *program.command[1:]))
+
+
+def answer(program: Program) -> tuple[bytes, bytes, int]:
+    """Standard output, standard error and exit code."""
+    with open(program.stdin, "rb") as source:
+        done = subprocess.run(program.command, stdin=source, capture_output=True, check=False, env=environment())
+    return done.stdout, done.stderr, done.returncode
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""`mode: check` of a function: verify resources that were rendered before, as the command `check` does.
+
+Rule of this file: nothing is ever changed here; the caller passes the resources on.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from krm_function.api import ConfigDocument, collect, options_in
+from krm_function.cli.messages import print_findings
+from krm_function.findings import Finding, has_errors
+from krm_function.model.resource import Resource
+from krm_function.pipeline import NO_RELEASE
+
+if TYPE_CHECKING:
+    from krm_function.checking import Verdict
+
+
+def wants_check(options: ConfigDocument) -> bool:
+    """Whether a function's own configuration wants a check and no render."""
+    return options_in(options).get("mode") == "check"
+
+
+def check_resources(
+    resources: Sequence[Resource], documents: Sequence[ConfigDocument], options: ConfigDocument
+) -> "Verdict":
+    """The verdict on some resources, problems of the configuration included.
+
+    documents: the whole configuration with the options. The resources are rendered again if the options of the render
+    are known: among the items, as in kpt, or beside `mode: check` in the function's own configuration.
+    """
+    from krm_function.checking import Verdict, check_output
+
+    alone = options_in(options).keys() == {"mode"}
+    config, unmet = collect(documents, "render" if alone else "check")
+    given = [options_in(document) for document in documents]
+    if alone and not any(spec and spec.get("mode") != "check" for spec in given):
+        config = None
+    problems = tuple(found for found in unmet if found.code != NO_RELEASE)
+    if has_errors(problems):
+        return Verdict(problems)
+    made = check_output(resources, None, config)
+    return made._replace(findings=(*problems, *made.findings))
+
+
+def print_verdict(made: "Verdict", before: tuple[Finding, ...] = (), form: str = "text", report: str = "") -> int:
+    """Print a verdict after the findings `before`; the exit code.
+
+    A function prints no summary if all workloads are right; it prints one if there are none, or if something was not
+    checked.
+    """
+    from krm_function.checking import beside_summary
+
+    every = (*before, *made.findings)
+    findings = beside_summary(every, form)
+    complete = made.workloads and len(findings) == len(every)
+    return print_findings(findings, form, report, "" if complete or has_errors(findings) else made.summary)

@@ -1,0 +1,31 @@
+"""The commands, one file each: its arguments (`add_arguments`) and what it does (`run`) side by side.
+
+Rule of this package: a file is imported when its command is called, and imports what the command works with inside
+`run`, so that help and completion stay fast. Commands do not import each other; what two of them need stands beside
+this package. This table has every command in the order of the help; `release import` is in release_import.py.
+"""
+
+SUMMARIES = {
+    "fn": "KRM function: ResourceList from standard input to standard output (the default)",
+    "post-render": "Helm post-renderer: documents from standard input to standard output",
+    "generate": "render files and directories",
+    "plan": "show what a render would change, one line per workload; writes nothing",
+    "explain": "explain every edit of one workload, or why there is none; writes nothing",
+    "diff": "show what a render would change, or how the policies of two outputs differ; writes nothing",
+    "check": "verify rendered output: placeholders, policies, images, manifest",
+    "uninject": "turn rendered output back into its input",
+    "policy": "print the policy of one workload, or compare it with genpolicy's",
+    "policy show": "print the policy that is sealed into a workload",
+    "policy compare": "compare the native policy of a pod with the one that genpolicy makes, field by field",
+    "lock": "look up every image of the Contrast workloads, and write an ImageLock",
+    "manifest": "print the exact manifest.json bytes out of rendered output",
+    "schema": "print the JSON Schema of a kind",
+    "release": "make or show a ContrastRelease: the facts of one Contrast release",
+    "release import": "make a ContrastRelease out of a release's own files",
+    "release show": "show what a ContrastRelease holds, and what it lacks",
+    "init": "add the function to kustomization.yaml or Kptfile",
+    "keys": "make owner keys",
+    "keys new": "make the key pair of an owner; the public key goes to standard output",
+    "install": "copy contrast-krm and its dependencies into a directory, for Argo CD and legacy plugins",
+    "completion": "print the completion script of a shell",
+}

@@ -1,0 +1,74 @@
+"""`contrast-krm check`: verify rendered output against itself and its manifest, and against another render.
+
+Rule of this file: a ResourceList on standard input is printed again, so that the command can stand in a pipe of KRM
+functions: a host that reads an empty answer would delete everything.
+"""
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from krm_function.cli.options import add_config, add_findings, add_paths
+from krm_function.cli.parser import Parser
+
+if TYPE_CHECKING:
+    from krm_function.api import Config
+    from krm_function.cli.inputs import Inputs
+    from krm_function.findings import Finding
+
+DESCRIPTION = (
+    "Checks what will be applied; needs no configuration. With one it also renders again and compares, which finds "
+    "what no policy shows: a command that was removed, a cpu limit on TDX."
+)
+
+
+def add_arguments(parser: Parser) -> None:
+    """Inputs, the manifest, the output to compare with, findings."""
+    add_config(parser)
+    add_paths(parser, what="rendered output")
+    parser.add_argument("--manifest", metavar="FILE", default="", help="manifest.json, if it is not in the output")
+    parser.add_argument(
+        "--no-weaker",
+        metavar="OLD",
+        default="",
+        help="earlier rendered output: an error for every line by which a policy has become weaker",
+    )
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Check rendered output."""
+    from krm_function.checking import ManifestFile, Verdict, beside_summary, check_output
+    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.outputs import output_of
+    from krm_function.cli.policy_differences import STRONGER_FINDING, weaker_findings
+    from krm_function.cli.streams import write_out
+    from krm_function.findings import has_errors
+    from krm_function.hosts.files import read_file
+    from krm_function.hosts.resource_list import DecodedList, encode_failure
+    from krm_function.report.krm import krm_results
+
+    inputs = read_inputs(options.paths)
+    config, findings = _config(options.config, inputs)
+    file = ManifestFile(options.manifest, read_file(options.manifest)) if options.manifest else None
+    checked = Verdict() if has_errors(findings) else check_output(inputs.resources, file, config)
+    findings += checked.findings
+    if options.no_weaker and not has_errors(findings):
+        findings += weaker_findings(options.no_weaker, output_of(inputs))
+    for source in inputs.sources:
+        if isinstance(source.decoded, DecodedList) and not source.file:
+            write_out(encode_failure(source.decoded, krm_results(findings)))
+    printed = beside_summary(findings, options.format)
+    return print_findings(printed, options.format, options.report, checked.summary, shown_info=STRONGER_FINDING)
+
+
+def _config(paths: list[str], inputs: "Inputs") -> "tuple[Config | None, tuple[Finding, ...]]":
+    """The configuration to render again under; None unless the operator named one."""
+    from krm_function.api import collect
+    from krm_function.cli.configuration import from_files_and_resources
+
+    if not paths:
+        return None, inputs.findings
+    documents, findings = from_files_and_resources(paths, inputs.resources)
+    config, unmet = collect(documents)
+    return config, inputs.findings + findings + unmet

@@ -1,0 +1,49 @@
+"""`contrast-krm completion SHELL`: what a shell needs to complete commands, flags and files.
+
+Rule of this file: the script is derived from the parser of every command, so it cannot know less or more than `--help`.
+"""
+
+from argparse import Action, ArgumentParser, Namespace, _SubParsersAction
+from collections.abc import Iterator
+
+from krm_function.cli.parser import Parser
+
+DESCRIPTION = (
+    'For bash: eval "$(contrast-krm completion bash)". For zsh: the same into a file _contrast-krm of your fpath. '
+    "For fish: contrast-krm completion fish | source."
+)
+SHELLS = ("bash", "zsh", "fish")
+FILES = frozenset(("FILE", "PATH"))
+DIRECTORIES = frozenset(("DIR",))
+
+
+def add_arguments(parser: Parser) -> None:
+    """The shell."""
+    parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
+
+
+def run(options: Namespace) -> int:
+    """Print the script of one shell."""
+    import shtab
+
+    from krm_function.cli.exits import OK
+    from krm_function.cli.streams import write_out
+
+    parser = options.every_parser()
+    for action in _actions(parser):
+        if action.metavar in FILES:
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+        elif action.metavar in DIRECTORIES:
+            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+    write_out(f"{shtab.complete(parser, options.shell)}\n".encode())
+    return OK
+
+
+def _actions(parser: ArgumentParser) -> Iterator[Action]:
+    """Every argument of a parser and of the parsers below it."""
+    for action in parser._actions:  # noqa: SLF001 (argparse has no public list)
+        if isinstance(action, _SubParsersAction):
+            for below in set(action.choices.values()):
+                yield from _actions(below)
+        else:
+            yield action

@@ -1,0 +1,93 @@
+"""`contrast-krm diff`: what a render would change, as unified diffs, or how the policies of two outputs differ.
+
+Rule of this file: without errors the diff goes to standard output; with errors there is none, as there would be no
+output. So with --exit-code an exit code of 1 and an empty standard output is an error, never a change.
+"""
+
+import os
+import sys
+from argparse import Namespace
+
+from krm_function.cli.options import add_config, add_findings, add_output_format, add_paths
+from krm_function.cli.parser import Parser
+
+DESCRIPTION = (
+    "Secrets, values of variables and long annotations are masked. On an error nothing is printed. With --policy, one "
+    "line per difference with the verdict weaker, stronger or different; what is not known counts as weaker."
+)
+
+
+def add_arguments(parser: Parser) -> None:
+    """Inputs, the two outputs of --policy, the output, findings."""
+    add_paths(parser)
+    parser.add_argument(
+        "--policy",
+        nargs=2,
+        metavar=("OLD", "NEW"),
+        help="compare policies instead: files or directories with rendered output; - is standard input",
+    )
+    add_output_format(parser)
+    parser.add_argument(
+        "--exit-code",
+        action="store_true",
+        help="exit 1 if anything would change or differs; an error exits 1, 2 or 3 as well, but prints no diff",
+    )
+    add_config(parser)
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print a diff of every document that would change, or with --policy the differences of the policies."""
+    if options.policy:
+        if options.paths or options.config:
+            options.parser.error("--policy takes two outputs and nothing else")
+        return _diff_policies(options)
+    if options.output != "text":
+        options.parser.error("-o json is for --policy")
+    return _diff_documents(options)
+
+
+def _diff_documents(options: Namespace) -> int:
+    from krm_function.cli.exits import exit_code_of_differences
+    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.rendered import render_inputs
+    from krm_function.cli.streams import write_out
+    from krm_function.report.diff import changed_documents, diff_text
+
+    inputs = read_inputs(options.paths)
+    rendered = render_inputs(options, inputs)
+    documents = () if rendered.failed else changed_documents(inputs.resources, rendered)
+    if not rendered.failed:
+        write_out(diff_text(documents, colour=_colour()).encode("utf-8"))
+    code = print_findings(rendered.findings, options.format, options.report)
+    return exit_code_of_differences(code, differ=bool(documents)) if options.exit_code else code
+
+
+def _diff_policies(options: Namespace) -> int:
+    from krm_function.cli.exits import exit_code_of_differences
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.outputs import read_rendered_output
+    from krm_function.cli.policy_differences import differing_policies
+    from krm_function.cli.streams import write_out
+    from krm_function.findings import finding, has_errors
+    from krm_function.report.policy_diff import policy_diff_json, policy_diff_text
+
+    old_path, new_path = options.policy
+    if old_path == new_path == "-":
+        found = finding("CC0909.stdin-twice", option="--policy")
+        return print_findings([found], options.format, options.report)
+    old, new = read_rendered_output([old_path]), read_rendered_output([new_path])
+    compared, findings = differing_policies(old, new)
+    if not has_errors(findings):
+        text = policy_diff_json(compared) if options.output == "json" else policy_diff_text(compared)
+        write_out(text.encode("utf-8"))
+    code = print_findings(findings, options.format, options.report)
+    return exit_code_of_differences(code, differ=bool(compared)) if options.exit_code else code
+
+
+def _colour() -> bool:
+    """Whether to use colour: standard output is a capable terminal and NO_COLOR is unset."""
+    return bool(
+        sys.stdout and sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )

@@ -1,0 +1,27 @@
+"""`contrast-krm fn`: the KRM function of kustomize and kpt, with options.
+
+Rule of this file: the function itself is in function.py, which a call without options reaches without argparse.
+"""
+
+from argparse import Namespace
+
+from krm_function.cli.options import add_config, add_findings, add_genpolicy
+from krm_function.cli.parser import Parser
+
+DESCRIPTION = "On an error the items are printed unchanged, with results."
+
+
+def add_arguments(parser: Parser) -> None:
+    """The configuration, the generator, the findings."""
+    add_config(parser)
+    add_genpolicy(parser)
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Render the ResourceList on standard input."""
+    from krm_function.cli.function import run_function
+    from krm_function.cli.genpolicy import engine
+
+    with engine(options.genpolicy, options.genpolicy_timeout) as chosen:
+        return run_function(options.config, options.format, options.report, *chosen)

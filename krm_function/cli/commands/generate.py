@@ -1,0 +1,151 @@
+"""`contrast-krm generate`: files and directories in, one stream or the same files out.
+
+Rule of this file: nothing is written before everything is known, and the manifest is written last (it vouches for the
+files).
+"""
+
+import itertools
+import os
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from krm_function.cli.options import add_config, add_findings, add_genpolicy, add_paths
+from krm_function.cli.parser import Parser
+
+if TYPE_CHECKING:
+    from krm_function.cli.inputs import Inputs
+    from krm_function.findings import Finding
+    from krm_function.pipeline import Rendered
+    from krm_function.policy.genpolicy import Engine
+
+DESCRIPTION = "Prints one stream, unless -o or --in-place is given. On an error nothing is printed or written."
+
+
+def add_arguments(parser: Parser) -> None:
+    """Inputs, outputs, and the options of `contrast generate`, which generate_flags.py applies."""
+    add_paths(parser, "PATH")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("-o", "--output", metavar="FILE", default="", help="write everything to this file")
+    where.add_argument(
+        "--in-place",
+        action="store_true",
+        help="rewrite the files that change; new objects go to contrast-manifest.yaml",
+    )
+    add_config(parser)
+    add_genpolicy(parser)
+    add_findings(parser)
+    like = parser.add_argument_group("as in `contrast generate`")
+    like.add_argument(
+        "--reference-values", metavar="PLATFORM", default="", help="platform of the bare placeholder contrast-cc"
+    )
+    like.add_argument("-m", "--manifest", metavar="FILE", default="", help="manifest.json to merge with and to write")
+    like.add_argument("--skip-initializer", action="store_true", help="inject no initializer")
+    like.add_argument("--skip-service-mesh", action="store_true", help="inject no service mesh")
+    like.add_argument("--inject-image-store", action="store_true", help="inject the secure image store")
+    like.add_argument("-p", "--policy", metavar="FILE", default="", help="Rego rules instead of the built-in ones")
+    like.add_argument(
+        "-s",
+        "--settings",
+        metavar="FILE|DIR",
+        default="",
+        help="genpolicy-settings.json instead of the built-in one, or a directory with it and "
+        "genpolicy-settings.d/*.json",
+    )
+    like.add_argument(
+        "--image-replacements",
+        metavar="FILE",
+        default="",
+        help="`image = replacement` lines instead of the release's images",
+    )
+    like.add_argument(
+        "-w",
+        "--add-workload-owner-key",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="PEM file with the ECDSA key of someone who may update the manifest (repeatable)",
+    )
+    like.add_argument(
+        "--add-seedshare-owner-key",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="PEM file with the RSA key of someone who may recover the coordinator (repeatable)",
+    )
+    like.add_argument(
+        "-d", "--disable-updates", action="store_true", help="no workload owners: the manifest can never be updated"
+    )
+
+
+def run(options: Namespace) -> int:
+    """Render files."""
+    from krm_function.cli.genpolicy import engine
+
+    with engine(options.genpolicy, options.genpolicy_timeout) as chosen:
+        return _generate(options, *chosen)
+
+
+def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding, ...]") -> int:
+    """engine, wrong: as `genpolicy.engine` gives them."""
+    from krm_function.cli.in_place import changed_files
+    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.one_stream import one_stream, open_ends
+    from krm_function.cli.rendered import render_inputs
+    from krm_function.findings import finding, has_errors
+    from krm_function.hosts.leftovers import sweep
+    from krm_function.hosts.staging import must_be_regular
+    from krm_function.hosts.writing import NewFile, write_files
+
+    if options.in_place and (not options.paths or "-" in options.paths):
+        found = [finding("CC0909.stdin-in-place", option="--in-place")]
+        return print_findings(found, options.format, options.report)
+    if options.manifest:
+        must_be_regular(options.manifest)
+    inputs = read_inputs(options.paths)
+    rendered = render_inputs(options, inputs, engine, wrong)
+    found = [*rendered.findings, *_wrong_files(options, inputs, rendered)]
+    if not options.in_place:
+        found += open_ends(inputs, rendered)
+    in_place = changed_files(inputs, rendered, options.paths) if options.in_place and not has_errors(found) else {}
+    if has_errors(found):
+        return print_findings(found, options.format, options.report)
+    manifest = [NewFile(options.manifest, rendered.manifest)] if options.manifest else []
+    if options.in_place:
+        sweep(one.file for one in inputs.sources)
+        write_files([*itertools.starmap(NewFile, in_place.items()), *manifest])
+    elif options.output:
+        write_files([NewFile(options.output, one_stream(inputs, rendered)), *manifest])
+    else:
+        _print(one_stream(inputs, rendered), options.manifest, rendered.manifest)
+    return print_findings(found, options.format, options.report)
+
+
+def _wrong_files(options: Namespace, inputs: "Inputs", rendered: "Rendered") -> "list[Finding]":
+    """What is wrong with the files of --output and --manifest."""
+    from krm_function.findings import finding, has_errors
+    from krm_function.hosts.files import find_files, same_file
+
+    found: list[Finding] = []
+    if options.output and same_file(
+        options.output, [*find_files(options.config), *(one.file for one in inputs.sources)]
+    ):
+        found.append(finding("CC0909.input-in-place", option="--output"))
+    if options.manifest and not rendered.manifest and not has_errors((*rendered.findings, *found)):
+        found.append(finding("CC0909.no-manifest", option="--manifest"))
+    if options.output and options.manifest and os.path.realpath(options.output) == os.path.realpath(options.manifest):
+        found.append(finding("CC0909.manifest-too", option="--output"))
+    return found
+
+
+def _print(stream: bytes, path: str, manifest: bytes) -> None:
+    """Write standard output, then the manifest to its path; no manifest if writing fails or the pipe is closed."""
+    from krm_function.cli.streams import write_out, write_out_first
+    from krm_function.hosts.writing import NewFile, staged
+
+    if not path:
+        write_out(stream)
+        return
+    with staged([NewFile(path, manifest)]) as put:
+        write_out_first(stream, path)
+        put()

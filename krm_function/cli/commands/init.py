@@ -1,0 +1,101 @@
+"""`contrast-krm init [DIR]`: the function in kustomization.yaml or Kptfile, and files to fill in.
+
+Rule of this file: everything is known before anything is written, and a second run changes nothing.
+"""
+
+import os
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from krm_function.cli.options import add_findings
+from krm_function.cli.parser import Parser
+
+if TYPE_CHECKING:
+    from krm_function.findings import Finding
+
+DESCRIPTION = "Adds what is missing and keeps the rest, comments included. A second run changes nothing."
+
+
+def add_arguments(parser: Parser) -> None:
+    """The directory, the orchestrator, the platform, findings."""
+    parser.add_argument(
+        "directory", metavar="DIR", nargs="?", default=".", help="the outermost overlay, or the package"
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--kustomize", action="store_true", help="kustomization.yaml, created if there is none")
+    which.add_argument("--kpt", action="store_true", help="Kptfile, created if there is none")
+    parser.add_argument(
+        "--platform", metavar="PLATFORM", default="", help="platform of the bare placeholder contrast-cc"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="write nothing; print what would change as a diff")
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Wire a directory. Raises FileProblem."""
+    from krm_function.api import CONFIG_KINDS
+    from krm_function.api.modeline import schema_file
+    from krm_function.cli.init_files import find_target, wiring
+    from krm_function.cli.init_steps import steps
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.schema_copies import write_all
+    from krm_function.cli.streams import write_out
+    from krm_function.findings import has_errors
+    from krm_function.hosts.files import FileProblem
+    from krm_function.hosts.leftovers import sweep
+    from krm_function.model.located import yaml_finding
+    from krm_function.model.platforms import find_platform
+    from krm_function.report.order import on_one_line
+    from krm_function.yamltext import YamlError
+
+    directory = options.directory
+    if not os.path.isdir(directory):
+        raise FileProblem(directory, "no such directory")
+    platform = find_platform(options.platform)
+    findings = _wrong_platform(options.platform) if options.platform and platform is None else []
+    target, problems = find_target(directory, options)
+    findings += problems
+    if target is None or has_errors(findings):
+        return print_findings(findings, options.format, options.report)
+    try:
+        made = wiring(directory, target, platform.name if platform else "")
+    except YamlError as problem:
+        findings.append(yaml_finding(problem, os.path.join(directory, target.name)))
+        return print_findings(findings, options.format, options.report)
+    findings += made.findings
+    if has_errors(findings):
+        return print_findings(findings, options.format, options.report)
+    if options.dry_run:
+        write_out("".join(_diff(made.files)).encode())
+    else:
+        sweep(os.path.join(directory, name) for name in (*os.listdir(directory), *map(schema_file, CONFIG_KINDS)))
+        write_all(made.files)
+    lines = [f"{'would be ' if options.dry_run else ''}{line}" for line in made.changes] or ["nothing to do"]
+    text = "".join(f"{on_one_line(line)}\n" for line in [*lines, *steps(made.state)])
+    return print_findings(findings, options.format, options.report, text)
+
+
+def _wrong_platform(name: str) -> "list[Finding]":
+    from krm_function.findings import finding
+    from krm_function.model.platforms import PLATFORMS
+    from krm_function.schema.nearest import nearest
+
+    known = nearest(name, PLATFORMS) or ", ".join(PLATFORMS)
+    return [finding("CC0909.platform", option="--platform", platform=name, known=known)]
+
+
+def _diff(files: Mapping[str, bytes]) -> Iterator[str]:
+    """What would change, as `diff -u` shows it."""
+    from difflib import unified_diff
+
+    from krm_function.api.modeline import SUFFIX
+    from krm_function.hosts.files import read_file
+
+    for path, data in files.items():
+        there = os.path.exists(path)
+        before = read_file(path).decode("utf-8", "replace").splitlines(keepends=True) if there else []
+        after = data.decode("utf-8", "replace").splitlines(keepends=True)
+        if not path.endswith(SUFFIX):
+            for line in unified_diff(before, after, path if there else os.devnull, path):
+                yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

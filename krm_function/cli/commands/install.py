@@ -1,0 +1,64 @@
+"""`contrast-krm install DIR`: this program and all it needs, in a directory; installation.py makes the copy.
+
+Rule of this file: whatever the system refuses on the way is an error that names the file.
+"""
+
+import os
+import sys
+from argparse import Namespace
+
+from krm_function.cli.options import add_findings
+from krm_function.cli.parser import Parser
+
+DESCRIPTION = (
+    "Creates DIR/contrast-krm, which needs a Python of the same version and no pip, and DIR/plugin, a "
+    "KUSTOMIZE_PLUGIN_HOME. A second run changes nothing."
+)
+
+
+def add_arguments(parser: Parser) -> None:
+    """The directory, the interpreter, findings."""
+    parser.add_argument("directory", metavar="DIR", help="target directory; created if there is none")
+    parser.add_argument(
+        "--python",
+        metavar="PATH",
+        default="",
+        help="the Python that will run it: a path, or a name to be found on PATH (default: the one that runs this)",
+    )
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Install. Raises FileProblem."""
+    from krm_function import __version__
+    from krm_function.cli.distributions import NotCopied
+    from krm_function.cli.installation import PROGRAM, install
+    from krm_function.cli.messages import print_findings
+    from krm_function.findings import finding, has_errors
+    from krm_function.hosts.files import FileProblem
+    from krm_function.report.order import on_one_line
+
+    directory = options.directory
+    python = options.python or _this_python()
+    try:
+        changed, findings = install(directory, python)
+    except NotCopied as problem:
+        changed, findings = False, [finding("CC1320.copy", error=str(problem))]
+    except FileProblem:
+        raise
+    except OSError as problem:
+        raise FileProblem(problem.filename or directory, problem.strerror or "not writable", writing=True) from problem
+    summary = ""
+    if not has_errors(findings):
+        where = on_one_line(os.path.join(directory, PROGRAM))
+        home = on_one_line(os.path.join(os.path.abspath(directory), "plugin"))
+        summary = (
+            f"{where}: contrast-krm {__version__} for {on_one_line(python)}" + ("" if changed else ", as before") + "\n"
+        )
+        summary += f"for legacy plugins: export KUSTOMIZE_PLUGIN_HOME={home}\n"
+    return print_findings(findings, options.format, options.report, summary)
+
+
+def _this_python() -> str:
+    """The interpreter below any virtual environment, which may be gone when the copy runs."""
+    return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)

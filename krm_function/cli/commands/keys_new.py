@@ -1,0 +1,142 @@
+"""`contrast-krm keys new`: an owner's key pair, the private half in a file of its own.
+
+Rule of this file: a private key is written to a new file that only its owner can read, or printed if `-o -` is given;
+it is in no message, and an existing key is never touched.
+"""
+
+import os
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from krm_function.cli.options import add_findings
+from krm_function.cli.parser import Parser
+
+if TYPE_CHECKING:
+    from krm_function.findings import Finding
+    from krm_function.hosts.writing import NewFile
+    from krm_function.manifest.new_keys import KeyPair
+
+DESCRIPTION = "The private key goes into a new file that only you can read. An existing file is never overwritten."
+PRIVATE = 0o600
+PUBLIC = 0o644
+STANDARD_OUTPUT = "-"
+
+
+def add_arguments(parser: Parser) -> None:
+    """Which owner, where the halves go, findings."""
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--workload-owner", action="store_true", help="who may update the manifest: ECDSA, P-384")
+    which.add_argument("--seedshare-owner", action="store_true", help="who may recover the coordinator: RSA, 4096 bits")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="",
+        help="file of the private key (default: workload-owner.pem or seedshare-owner.pem); - prints it",
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--public", metavar="FILE", default="-", help="file of the public key (default: -, print it)")
+    where.add_argument(
+        "--add-to", metavar="FILE", default="", help="add the public key to the ContrastGenerate in FILE"
+    )
+    parser.add_argument("--yaml", action="store_true", help="print the public key as an entry of a YAML list, to paste")
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Make one pair. Raises FileProblem, with nothing left behind."""
+    from krm_function.cli.messages import print_findings
+    from krm_function.hosts.files import FileProblem, read_file
+    from krm_function.hosts.leftovers import sweep
+    from krm_function.hosts.writing import NewFile
+    from krm_function.manifest.new_keys import new_seedshare_owner, new_workload_owner
+    from krm_function.report.order import on_one_line
+    from krm_function.wiring import with_owner_key
+
+    owner = "seedshare" if options.seedshare_owner else "workload"
+    field = f"{owner}OwnerKeys"
+    private = options.output or f"{owner}-owner.pem"  # the name that Contrast's own commands look for
+    public = "" if options.public == STANDARD_OUTPUT else options.public
+    found = _wrong(private, public, options.add_to, field)
+    if found:
+        return print_findings(found, options.format, options.report)
+    sweep((private, public, options.add_to))
+    for path in filter(None, (private, public)):
+        if path != STANDARD_OUTPUT and os.path.lexists(path):  # before seconds go by; writing checks again
+            raise FileProblem(path, "exists; a key is never overwritten, name another file", writing=True)
+    pair = new_seedshare_owner() if owner == "seedshare" else new_workload_owner()
+    if options.add_to:
+        data = with_owner_key(read_file(options.add_to), field, pair.public)
+        _write(pair, private, NewFile(options.add_to, data))
+    elif public:
+        _write(pair, private, NewFile(public, _shown(pair.public, as_yaml=options.yaml), PUBLIC, new=True))
+    else:
+        _print(pair, private, _shown(pair.public, as_yaml=options.yaml))
+    lines = [] if private == STANDARD_OUTPUT else [f"private key: {private}; keep it secret, and out of Git"]
+    lines += [f"public key: {public}"] if public else []
+    lines += [f"public key: added to spec.manifest.{field} in {options.add_to}"] if options.add_to else []
+    lines += [] if options.add_to else [f"the public key goes into spec.manifest.{field} of the ContrastGenerate"]
+    return print_findings([], options.format, options.report, "".join(f"{on_one_line(line)}\n" for line in lines))
+
+
+def _wrong(private: str, public: str, add_to: str, field: str) -> "list[Finding]":
+    """What is wrong with a call, before anything is made."""
+    from krm_function.findings import finding
+    from krm_function.hosts.files import read_file
+    from krm_function.model.located import yaml_finding
+    from krm_function.wiring import with_owner_key
+    from krm_function.yamltext import YamlError
+
+    if private == STANDARD_OUTPUT and not public and not add_to:
+        return [finding("CC0909.public-key", option="--output")]
+    if not add_to:
+        return []
+    try:
+        with_owner_key(read_file(add_to), field, "")
+    except YamlError as problem:
+        return [yaml_finding(problem, add_to)]
+    except ValueError as problem:
+        return [finding("CC0909.add-to", option="--add-to", file=add_to, error=str(problem))]
+    return []
+
+
+def _write(pair: "KeyPair", private: str, public: "NewFile") -> None:
+    """Write both halves or none; the private one first, so that no public key exists whose private half is lost."""
+    from krm_function.cli.streams import write_out_first
+    from krm_function.hosts.writing import NewFile, staged, write_files
+
+    if private != STANDARD_OUTPUT:
+        write_files([NewFile(private, pair.private, PRIVATE, new=True), public])
+        return
+    with staged([public]) as put:
+        write_out_first(pair.private, public.path)
+        put()
+
+
+def _print(pair: "KeyPair", private: str, shown: bytes) -> None:
+    """Write the private half into its file, then the public one to standard output; no file if that fails."""
+    from krm_function.cli.streams import write_out_first
+    from krm_function.hosts.writing import NewFile, write_files
+
+    try:
+        write_files([NewFile(private, pair.private, PRIVATE, new=True)])
+        write_out_first(shown, private)
+    except BaseException:  # signals included: the public half was not printed
+        if _holds(private, pair.private):
+            os.unlink(private)
+        raise
+
+
+def _holds(path: str, data: bytes) -> bool:
+    from krm_function.hosts.files import FileProblem, read_file
+
+    try:
+        return os.path.isfile(path) and read_file(path) == data
+    except FileProblem:
+        return False
+
+
+def _shown(pem: str, *, as_yaml: bool) -> bytes:
+    """PEM, or the same as an entry of a YAML list, to be pasted below the field's name."""
+    lines = "".join(f"  {line}\n" for line in pem.splitlines())
+    return (f"- |\n{lines}" if as_yaml else pem).encode("ascii")

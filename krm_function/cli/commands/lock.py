@@ -1,0 +1,162 @@
+"""`contrast-krm lock`: what the policies have to know of each image, written into an ImageLock.
+
+Rule of this file: a lock is written whole or not at all, and an existing one keeps what people wrote into it.
+"""
+
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from krm_function.cli.options import LONGEST_TIMEOUT, add_config, add_findings, add_paths
+from krm_function.cli.parser import Parser
+
+if TYPE_CHECKING:
+    from krm_function.cli.lock_file import WrittenLock
+    from krm_function.findings import Finding
+    from krm_function.lock import LockLimits, SourceOption
+
+DESCRIPTION = "Uses the network, unless --from names files only. On an error nothing is printed or written."
+UNITS = {"": 1, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
+MOST_JOBS = 64
+
+
+def add_arguments(parser: Parser) -> None:
+    """Inputs, the lock, where images are, limits, findings."""
+    add_paths(parser, what="resources")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="",
+        help="the lock: a new file, or one whose entries and comments are kept (default: standard output)",
+    )
+    parser.add_argument("--prune", action="store_true", help="drop entries of images that the resources do not use")
+    add_config(parser)
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="SOURCE",
+        action="append",
+        default=[],
+        help="where images are: registry (the default), oci:PATH (a layout, directory or tar) or docker-archive:PATH; "
+        "repeatable, tried in this order",
+    )
+    parser.add_argument(
+        "--insecure-registry",
+        metavar="HOST",
+        action="append",
+        default=[],
+        help="use plain HTTP for this registry, host or host:port (repeatable)",
+    )
+    parser.add_argument(
+        "--max-layer-size", metavar="SIZE", default="8Gi", help="refuse images with a larger layer (default: 8Gi)"
+    )
+    parser.add_argument("--jobs", metavar="N", type=int, default=4, help="images at a time (default: 4)")
+    parser.add_argument("--timeout", metavar="SECONDS", type=int, default=900, help="time for one image (default: 900)")
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Lock the images of some resources."""
+    import gc
+
+    from krm_function.cli.lock_file import write_lock
+    from krm_function.cli.lock_task import completed, read_task
+    from krm_function.cli.messages import print_findings
+    from krm_function.findings import finding, has_errors
+    from krm_function.lock import LockProblem, open_sources, resolve_all
+    from krm_function.model.located import yaml_finding
+    from krm_function.yamltext import YamlError
+
+    sources, limits, wrong = _flags(options)
+    if wrong:
+        return print_findings(wrong, options.format, options.report)
+    task, findings = read_task(options)
+    if not task.images and not has_errors(findings):
+        findings.append(finding("CC1210"))
+    if has_errors(findings) or not task.images:
+        return print_findings(findings, options.format, options.report)
+    try:
+        opened = open_sources(sources, options.insecure_registry, options.jobs)
+    except LockProblem as problem:
+        return print_findings([*findings, problem.finding("")], options.format, options.report)
+    gc.enable()  # which the command line switches off for renders; this may take minutes
+    with _progress(len(task.images)) as progress:
+        run = resolve_all(list(task.images), opened, task.known, limits, options.jobs, progress)
+    for use, found in zip(task.images.values(), run.findings, strict=True):
+        findings += [use.place(one) for one in found]
+    summary = ""
+    if not has_errors(findings):
+        try:
+            written = write_lock(task.file, completed(run.entries, task.partial), prune=options.prune)
+            findings += written.findings
+            if not has_errors(findings):
+                summary = _summary(len(run.entries), run.fetched, written)
+        except YamlError as problem:
+            findings.append(yaml_finding(problem, options.output))
+    return print_findings(findings, options.format, options.report, summary)
+
+
+def _summary(count: int, fetched: int, written: "WrittenLock") -> str:
+    """The closing line: how many images, and what else is worth knowing."""
+    text = f"{count} image{'' if count == 1 else 's'}: {fetched} fetched, {count - fetched} known already"
+    if written.kept:
+        text += f", {written.kept} that nothing uses any more kept (--prune drops them)"
+    if written.waited >= 1:
+        text += f", after {written.waited:.0f} s of waiting for another run that writes into the same directory"
+    return f"{text}\n"
+
+
+def _flags(options: Namespace) -> "tuple[list[SourceOption], LockLimits, list[Finding]]":
+    """The sources and limits of one call, and what is wrong with its flags."""
+    import re
+
+    from krm_function.findings import finding
+    from krm_function.lock import FORMS, LockLimits, parse_source
+    from krm_function.model.image import HOST
+
+    wrong: list[Finding] = []
+
+    def refuse(code: str, option: str, **values: Any) -> None:
+        wrong.append(finding(code, option=option, **values))
+
+    sources = []
+    for text in options.source or ["registry"]:
+        source = parse_source(text)
+        if source is None:
+            refuse("CC0909.source", "--from", known=", ".join(FORMS[:-1]), last=FORMS[-1])
+        else:
+            sources.append(source)
+    for host in options.insecure_registry:
+        if not re.fullmatch(rf"{HOST}(?::[0-9]{{1,5}})?", host):
+            refuse("CC0909.registry", "--insecure-registry")
+    size = re.fullmatch(r"([1-9][0-9]{0,12})(Ki|Mi|Gi)?", options.max_layer_size)
+    if size is None:
+        refuse("CC0909.layer-size", "--max-layer-size")
+    if not 1 <= options.jobs <= MOST_JOBS:
+        refuse("CC0909.jobs", "--jobs", limit=MOST_JOBS)
+    if not 1 <= options.timeout <= LONGEST_TIMEOUT:
+        refuse("CC0909.timeout", "--timeout", limit=LONGEST_TIMEOUT)
+    if options.prune and not options.output:
+        refuse("CC0909.prune", "--prune")
+    limit = int(size[1]) * UNITS[(size[2] or "").lower()] if size else 0
+    return sources, LockLimits(limit, float(options.timeout)), wrong
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[int], object]]:
+    """A bar on standard error if that is a terminal; yields what to call with the number of images done."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=total, desc="images", unit="image", leave=False, file=sys.stderr) as bar:
+
+        def step(count: int) -> None:
+            bar.update(count)
+            bar.refresh()  # so that the clock goes on while a large layer arrives
+
+        yield step

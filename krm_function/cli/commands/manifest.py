@@ -1,0 +1,71 @@
+"""`contrast-krm manifest`: the exact bytes of manifest.json out of rendered output, or the verdict on such a file.
+
+Rule of this file: the bytes are signed and compared by Contrast, so they are printed as they were made.
+"""
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from krm_function.cli.options import add_findings, add_paths
+from krm_function.cli.parser import Parser
+
+if TYPE_CHECKING:
+    from krm_function.cli.inputs import Inputs
+    from krm_function.findings import Finding
+
+DESCRIPTION = "These are what `contrast set` and `contrast verify` take."
+
+
+def add_arguments(parser: Parser) -> None:
+    """Inputs, --validate, findings."""
+    add_paths(parser, what="rendered output")
+    parser.add_argument(
+        "--validate", metavar="FILE", default="", help="print what is wrong with a manifest.json instead"
+    )
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print or validate a manifest."""
+    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.streams import write_out
+    from krm_function.findings import finding, has_errors
+
+    if options.validate:
+        return print_findings(_problems(options.validate), options.format, options.report)
+    found, findings = _manifests(read_inputs(options.paths))
+    if not has_errors(findings):
+        if not found:
+            findings += (finding("CC1106"),)
+        elif len(set(found)) > 1:
+            findings += (finding("CC0108.manifests", count=len(found)),)
+        else:
+            write_out(found[0].encode("utf-8"))
+    return print_findings(findings, options.format, options.report)
+
+
+def _manifests(inputs: "Inputs") -> "tuple[list[str], tuple[Finding, ...]]":
+    """The manifest texts of rendered output."""
+    from krm_function.model.objects import emitted_objects
+    from krm_function.stages.manifest_config_map import manifest_of
+    from krm_function.stages.read import read
+
+    source = read(inputs.resources, ())
+    documents = (*source.documents.values(), *source.emitted.values())
+    texts = [manifest_of(value) for document in documents for _, value in emitted_objects(document.value)]
+    return [text for text in texts if text is not None], inputs.findings + source.findings
+
+
+def _problems(path: str) -> "list[Finding]":
+    """What is wrong with a manifest file; values that are still missing are errors here, as for `contrast set`."""
+    from krm_function.findings import finding
+    from krm_function.hosts.files import read_file
+    from krm_function.manifest import ManifestError, decode, validate
+
+    try:
+        manifest = decode(read_file(path))
+    except ManifestError as problem:
+        found = finding("CC0702", field="manifest.json", problem=str(problem), file=path)
+        return [found._replace(line=problem.line, column=problem.column)]
+    return [finding("CC0702", field=one.field, problem=one.problem, file=path) for one in validate(manifest)]

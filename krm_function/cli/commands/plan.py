@@ -1,0 +1,138 @@
+"""`contrast-krm plan`: what a render would change, one line per workload; no resource is written.
+
+Rule of this file: the plan is the render's own record; nothing is computed a second time.
+"""
+
+from argparse import Namespace
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from krm_function.cli.options import add_config, add_findings, add_paths
+from krm_function.cli.parser import Parser
+from krm_function.cli.plan_output import OutputChoices, format_and_file
+
+if TYPE_CHECKING:
+    from krm_function.cli.inputs import Inputs
+    from krm_function.cli.nodes import KnownNodes
+    from krm_function.findings import Finding
+    from krm_function.pipeline import Planned, Rendered
+    from krm_function.placement.place import Placement
+    from krm_function.report.plan import Plan
+
+DESCRIPTION = (
+    "Given nodes, also shows which of them take each pod, and why the others do not; a pod that fits no node is an "
+    "error."
+)
+
+
+def add_arguments(parser: Parser) -> None:
+    """Inputs, output, nodes, findings."""
+    add_paths(parser, "PATH")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FORMAT|FILE",
+        choices=OutputChoices(),
+        action="append",
+        default=[],
+        help="text (default), json, mermaid or html, or a file whose name ends in .txt, .json, .mmd or .html",
+    )
+    nodes = parser.add_mutually_exclusive_group()
+    nodes.add_argument(
+        "--nodes",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="what `kubectl get nodes -o yaml` printed (repeatable, - is standard input); replaces Nodes among PATH",
+    )
+    nodes.add_argument(
+        "--cluster",
+        action="store_true",
+        help="read the nodes from the cluster of the current kubeconfig context (needs contrast-krm[cluster])",
+    )
+    add_config(parser)
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print the plan or write it to a file; findings go to standard error as in a render."""
+    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.nodes import known_nodes
+    from krm_function.cli.rendered import render_inputs
+    from krm_function.cli.streams import write_out
+    from krm_function.findings import finding, has_errors
+    from krm_function.hosts.files import find_files, same_file
+    from krm_function.report.plan import make_plan
+
+    chosen, file = format_and_file(options.output)
+    inputs = read_inputs(options.paths)
+    named = [path for path in options.nodes if path != "-"]
+    if file and same_file(
+        file, [*find_files(options.config), *find_files(named), *(one.file for one in inputs.sources)]
+    ):
+        wrong = finding("CC0909.input", option="--output")
+        return print_findings([wrong], options.format, options.report)
+    known = known_nodes(options, inputs)
+    if has_errors(known.findings):
+        return print_findings(known.findings, options.format, options.report)
+    rendered = render_inputs(options, inputs)
+    placements, found = _place(rendered, known, inputs)
+    plan = make_plan(rendered, known.nodes, placements, found, known.source)
+    text = _writer(chosen)(plan).encode("utf-8")
+    if file:
+        from krm_function.hosts.writing import write_file
+
+        write_file(file, text)
+    else:
+        write_out(text)
+    return print_findings([*rendered.findings, *found], options.format, options.report)
+
+
+def _writer(chosen: str) -> "Callable[[Plan], str]":
+    """The function that turns a plan into text of this format."""
+    match chosen:
+        case "json":
+            from krm_function.report.plan_json import plan_json
+
+            return plan_json
+        case "mermaid":
+            from krm_function.report.plan_mermaid import plan_mermaid
+
+            return plan_mermaid
+        case "html":
+            from krm_function.report.plan_html import plan_html
+
+            return plan_html
+        case _:
+            from krm_function.report.plan_text import plan_text
+
+            return plan_text
+
+
+def _place(rendered: "Rendered", known: "KnownNodes", inputs: "Inputs") -> "tuple[dict[int, Placement], list[Finding]]":
+    """Which nodes take each workload that got its runtime class, by position in the plan."""
+    from krm_function.placement.place import place
+
+    if known.nodes is None:
+        return {}, []
+    broken = {found.ref for found in rendered.findings if found.severity == "error"}
+    placements: dict[int, Placement] = {}
+    findings: list[Finding] = []
+    for index, planned in enumerate(rendered.plan):
+        if planned.workload is None or (planned.scheduled is None and planned.ref in broken):
+            continue
+        answer = place(planned.workload, planned.scheduled, known.nodes)
+        placements[index] = answer.placement
+        findings += map(partial(_located, planned, inputs), answer.findings)
+    return placements, findings
+
+
+def _located(planned: "Planned", inputs: "Inputs", found: "Finding") -> "Finding":
+    """The finding with its line in the input."""
+    from krm_function.model.located import with_position
+    from krm_function.yamltext import parse
+
+    resource = inputs.resources[planned.resource]
+    return with_position(found, resource, parse(resource.text, line=resource.line), planned.workload)

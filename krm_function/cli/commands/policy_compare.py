@@ -1,0 +1,84 @@
+"""`contrast-krm policy compare`: the policy of one pod beside the one that genpolicy makes of it, field by field.
+
+Rule of this file: both get the same rules and settings, so that each difference is one of the two generators.
+"""
+
+from argparse import Namespace
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from krm_function.cli.options import add_config, add_findings, add_genpolicy, add_output_format, add_paths, add_workload
+from krm_function.cli.parser import Parser
+
+if TYPE_CHECKING:
+    from krm_function.cli.inputs import Inputs
+
+DESCRIPTION = "Both get the same rules and settings. genpolicy pulls the pod's images."
+HEAD = "the native policy against genpolicy's; weaker: the native one allows more\n"
+
+
+def add_arguments(parser: Parser) -> None:
+    """Output, genpolicy, the workload, inputs, findings."""
+    add_output_format(parser)
+    add_genpolicy(parser, required=True)
+    add_workload(parser)
+    add_paths(parser)
+    add_config(parser)
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print where the native policy of one workload and that of genpolicy differ."""
+    from krm_function.cli.genpolicy import engine
+    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.sealed_workload import sealed_workload
+    from krm_function.cli.streams import write_out
+    from krm_function.findings import has_errors
+    from krm_function.policy import References, decode_toml, read_policy_data
+    from krm_function.policy.base import unreadable
+    from krm_function.policy.compare.policy_data import compare_initdata
+    from krm_function.policy.compare.workloads import WorkloadDifferences
+    from krm_function.policy.document import rules_of
+    from krm_function.policy.expected import profile_of_data
+    from krm_function.policy.genpolicy import genpolicy_input, read_result, settings_text
+    from krm_function.policy.initdata import POLICY
+    from krm_function.report.policy_diff import policy_diff_json, policy_diff_text
+
+    inputs = read_inputs(options.paths)
+    workload, toml, output, findings = sealed_workload(options, inputs)
+    with engine(options.genpolicy, options.genpolicy_timeout) as (run, wrong):
+        findings += wrong
+        if workload is None or run is None or has_errors(findings):
+            return print_findings(findings, options.format, options.report)
+        try:
+            native = decode_toml(toml)
+            rego = native.data.get(POLICY, "")
+            profile = profile_of_data(read_policy_data(rego))
+        except ValueError as problem:
+            return print_findings((*findings, unreadable(workload, problem)), options.format, options.report)
+        references = References(output.values)
+        settings = settings_text(_settings(options, inputs), profile)
+        answer = run(genpolicy_input(workload, references, rules_of(rego), settings))
+    made, problems = read_result(answer, workload, references)
+    findings += problems
+    if made is not None:
+        try:
+            # the other files of the initdata are the configuration's, whichever generator makes the policy
+            compared = compare_initdata(made._replace(data={**native.data, POLICY: made.data[POLICY]}), native)
+        except ValueError as problem:
+            return print_findings((*findings, unreadable(workload, problem)), options.format, options.report)
+        lines = [WorkloadDifferences(workload.ref, compared)] if compared else []
+        text = policy_diff_json(lines) if options.output == "json" else HEAD + policy_diff_text(lines)
+        write_out(text.encode("utf-8"))
+    return print_findings(findings, options.format, options.report)
+
+
+def _settings(options: Namespace, inputs: "Inputs") -> Mapping[str, Any] | None:
+    """The settings that the render had, None for the built-in ones: rendered output does not say which they were."""
+    from krm_function.api import collect
+    from krm_function.cli.configuration import from_files_and_resources
+
+    documents, _ = from_files_and_resources(options.config, inputs.resources)
+    config, _ = collect(documents)
+    return (config.generate.policy.settings or config.release.policy_settings) if config else None

@@ -1,0 +1,28 @@
+"""`contrast-krm post-render`: the post-renderer of Helm 3 and Helm 4, with options.
+
+Rule of this file: the post-renderer itself is in post_renderer.py, which a call without options reaches too.
+"""
+
+from argparse import Namespace
+
+from krm_function.cli.options import add_config, add_findings, add_genpolicy
+from krm_function.cli.parser import Parser
+
+DESCRIPTION = "On an error nothing is printed. Helm 4 hides standard error: use --report."
+
+
+def add_arguments(parser: Parser) -> None:
+    """The configuration, the generator, the findings."""
+    add_config(parser)
+    add_genpolicy(parser)
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Render the stream on standard input."""
+    from krm_function.cli.genpolicy import engine
+    from krm_function.cli.post_renderer import post_render
+    from krm_function.cli.streams import read_in
+
+    with engine(options.genpolicy, options.genpolicy_timeout) as chosen:
+        return post_render(read_in(), options.config, options.format, options.report, *chosen)

@@ -1,0 +1,135 @@
+"""`contrast-krm release import`: files of a Contrast release in, a ContrastRelease out.
+
+Rule of this file: one release is made of all files, or nothing is printed or written.
+"""
+
+import os
+import re
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from krm_function.cli.options import add_findings
+from krm_function.cli.parser import Parser
+
+if TYPE_CHECKING:
+    from krm_function.api import Release
+    from krm_function.cli.release_file import Before
+    from krm_function.findings import Finding
+    from krm_function.release import Combined, Fact
+
+DESCRIPTION = (
+    "Takes runtime-*.yml, coordinator.yml, an image-replacements file, a manifest.json of `contrast generate`, the "
+    "CLI's reference values, and an older ContrastRelease. Prints the result, unless -o is given."
+)
+LAST_VCPU = 220
+
+
+def add_arguments(parser: Parser) -> None:
+    """Files, output, what the files do not say, findings."""
+    parser.add_argument("files", metavar="FILE", nargs="+", help="files of one release, in any order")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="",
+        help="write this file; a ContrastRelease that is there is updated, its comments stay",
+    )
+    parser.add_argument(
+        "--release", metavar="VERSION", default="", help="the release's version, if the images do not show it"
+    )
+    parser.add_argument(
+        "--vcpus",
+        metavar="N",
+        type=int,
+        default=0,
+        help="the manifest.json was made for TDX pods with N vCPUs: take its RTMR0 for them",
+    )
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Make or update a ContrastRelease. Raises FileProblem."""
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.release_file import read_before
+    from krm_function.findings import has_errors
+    from krm_function.release import combine, facts_of
+
+    findings = [*_usage(options)]
+    before, problems = read_before(options.output)
+    findings += problems
+    imported: list[Fact] = []
+    for file in options.files:
+        facts = facts_of(_read(file), file, options.vcpus)
+        imported += facts.facts
+        findings += facts.findings
+    if not has_errors(findings):
+        combined = combine(imported, before.facts, options.release)
+        findings += combined.findings
+        if not has_errors(findings):
+            return _finish(combined, before, options, findings)
+    return print_findings(findings, options.format, options.report)
+
+
+def _finish(combined: "Combined", before: "Before", options: Namespace, findings: "list[Finding]") -> int:
+    """Check the text, write it, and print what was done."""
+    from krm_function.api.modeline import schema_file
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.release_file import parsed
+    from krm_function.cli.schema_copies import missing_schemas, write_all
+    from krm_function.cli.streams import write_out
+    from krm_function.hosts.leftovers import sweep
+    from krm_function.release import missing, new_text, updated_text
+    from krm_function.release.text import KIND
+    from krm_function.report.order import on_one_line
+
+    schema = schema_file(KIND) if options.output else ""
+    new = before.document is None
+    data = (
+        new_text(combined, schema) if before.document is None else updated_text(combined, before.data, before.document)
+    )
+    release, problems = parsed(data, combined)
+    findings += problems
+    if release is None:
+        return print_findings(findings, options.format, options.report)
+    findings += missing(release)
+    summary = f"release {release.version}: {_names(release)}; {_count(len(release.images))}\n"
+    if not options.output:
+        write_out(data)
+    elif data == before.data:
+        sweep([options.output])
+        summary += f"{on_one_line(options.output)} says so already\n"
+    else:
+        copies = missing_schemas(os.path.dirname(options.output), [KIND]) if new else {}
+        write_all(copies | {options.output: data})
+        summary += f"{'wrote' if new else 'updated'} {on_one_line(options.output)}\n"
+    return print_findings(findings, options.format, options.report, summary)
+
+
+def _count(images: int) -> str:
+    return f"{images} image{'' if images == 1 else 's'}"
+
+
+def _names(release: "Release") -> str:
+    return ", ".join(release.platforms) or "no platform"
+
+
+def _usage(options: Namespace) -> "list[Finding]":
+    """What is wrong with the options."""
+    from krm_function.api.release import VERSION
+    from krm_function.findings import finding
+
+    findings: list[Finding] = []
+    if options.release and not re.fullmatch(VERSION, options.release):
+        findings.append(finding("CC0909.version", option="--release"))
+    if options.vcpus and not 1 <= options.vcpus <= LAST_VCPU:
+        findings.append(finding("CC0909.vcpus", option="--vcpus", limit=LAST_VCPU))
+    return findings
+
+
+def _read(path: str) -> bytes:
+    """One file. Raises FileProblem, also for a directory: a manifest.json in it would be passed over."""
+    from krm_function.hosts.files import FileProblem, read_file
+
+    if os.path.isdir(path):
+        raise FileProblem(path, "is a directory; name the files in it")
+    return read_file(path)

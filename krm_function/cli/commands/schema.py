@@ -1,0 +1,35 @@
+"""`contrast-krm schema [KIND]`: the JSON Schema of a kind, or of all three.
+
+Rule of this file: a kind is found in any case of letters, as kubectl finds it.
+"""
+
+from argparse import Namespace
+
+from krm_function.cli.parser import Parser
+
+DESCRIPTION = "Without a kind: of all, in one object."
+
+
+def add_arguments(parser: Parser) -> None:
+    """The kind."""
+    kinds = "ContrastGenerate, ContrastRelease or ImageLock"
+    parser.add_argument("kind", metavar="KIND", nargs="?", default="", help=kinds)
+
+
+def run(options: Namespace) -> int:
+    """Print one schema, or an object with all of them by kind."""
+    import json
+
+    from krm_function.api.schema import KINDS, schema, schema_text
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.streams import write_out
+    from krm_function.findings import finding
+    from krm_function.schema.nearest import nearest
+
+    kind = {known.lower(): known for known in KINDS}.get(options.kind.lower(), "")
+    if options.kind and not kind:
+        suggestion = nearest(options.kind, KINDS) or ", ".join(KINDS)
+        return print_findings([finding("CC0905", kind=options.kind, suggestion=suggestion)])
+    text = schema_text(kind) if kind else f"{json.dumps({known: schema(known) for known in KINDS}, indent=2)}\n"
+    write_out(text.encode())
+    return print_findings([])

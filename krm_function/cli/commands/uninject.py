@@ -1,0 +1,69 @@
+"""`contrast-krm uninject`: rendered output back to its input.
+
+Rule of this file: everything needed is in the output itself (`contrast-krm.dev/original`), so no configuration is read;
+a record that would change more than a render does is an error.
+"""
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from krm_function.cli.options import add_findings, add_paths
+from krm_function.cli.parser import Parser
+
+if TYPE_CHECKING:
+    from krm_function.cli.inputs import InputFile
+    from krm_function.yamltext import Document
+
+DESCRIPTION = "Needs no configuration."
+
+
+def add_arguments(parser: Parser) -> None:
+    """Inputs and findings."""
+    add_paths(parser, what="rendered output")
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print the input of an earlier render."""
+    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.streams import write_out
+    from krm_function.findings import has_errors
+    from krm_function.model.inverse import any_image
+    from krm_function.stages.prove import prove
+    from krm_function.stages.read import read
+
+    inputs = read_inputs(options.paths)
+    restored = read(inputs.resources, ())
+    findings = inputs.findings + restored.findings
+    findings += prove(inputs.resources, restored.documents, restored.claims, any_image)
+    if has_errors(findings):
+        return print_findings(findings, options.format, options.report)
+    texts: list[str | None] = [resource.text for resource in inputs.resources]
+    for index, document in restored.documents.items():
+        texts[index] = _without_additions(document)
+    for index in restored.emitted:
+        texts[index] = None
+    emitted = {index: document.value for index, document in restored.emitted.items()}
+    write_out(b"".join(_encode(source, texts, emitted) for source in inputs.sources))
+    return print_findings(findings, options.format, options.report)
+
+
+def _without_additions(document: "Document") -> str:
+    """The text of a restored document without what a render had added and a host has put into a `kind: List` since."""
+    from krm_function.model.objects import emitted_objects
+    from krm_function.yamltext import Change, splice
+
+    roots = sorted((root for root, _ in emitted_objects(document.value) if root), reverse=True)
+    return splice(document, [Change(root, "remove") for root in roots]).text if roots else document.text
+
+
+def _encode(source: "InputFile", texts: Sequence[str | None], emitted: Mapping[int, Any]) -> bytes:
+    from krm_function.hosts.emitted import without_added_line_end
+    from krm_function.hosts.resource_list import DecodedList, encode_list
+    from krm_function.hosts.stream import encode_stream
+
+    decoded, mine = source.decoded, texts[source.start : source.end]
+    data = encode_list(decoded, mine, (), ()) if isinstance(decoded, DecodedList) else encode_stream(decoded, mine)
+    return without_added_line_end(data, mine, {index - source.start: value for index, value in emitted.items()})

@@ -1,0 +1,102 @@
+"""The KRM function of kustomize and kpt: a ResourceList in, the rendered ResourceList out.
+
+Rule of this file: on success the ResourceList with edits spliced in; on an error the items as they came, with results,
+and exit code 1 or 2, because only the exit code fails a build (docs/facts/krm-functions.md#results). With `mode: check`
+the items leave as they came in any case: kustomize's own validators cannot succeed, so a check is a transformer there
+(docs/facts/kustomize.md#validators).
+"""
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from krm_function.api import CONFIG_KINDS, ConfigDocument, collect, is_config
+from krm_function.cli.check_mode import check_resources, print_verdict, wants_check
+from krm_function.cli.configuration import from_files, from_resources
+from krm_function.cli.exits import USAGE
+from krm_function.cli.messages import print_findings
+from krm_function.cli.streams import read_in, write_out, write_pieces
+from krm_function.findings import Finding, finding
+from krm_function.hosts.files import blank
+from krm_function.hosts.resource_list import (
+    NotAResourceListError,
+    cut_list,
+    encode_failure,
+    list_pieces,
+)
+from krm_function.model.located import yaml_finding
+from krm_function.model.objects import reference
+from krm_function.pipeline import render
+from krm_function.report.krm import krm_results
+from krm_function.yamltext import YamlError, decode, encode
+
+if TYPE_CHECKING:
+    from krm_function.policy.genpolicy import Engine
+
+ON_A_TERMINAL = """contrast-krm reads a ResourceList on standard input. Try:
+  contrast-krm --help
+  kustomize build --enable-alpha-plugins --enable-exec DIR
+  contrast-krm generate DIR --config release.yaml
+"""
+
+
+def run_function(
+    config_files: Sequence[str] = (),
+    form: str = "text",
+    report: str = "",
+    engine: "Engine | None" = None,
+    wrong: tuple[Finding, ...] = (),
+) -> int:
+    """Standard input to standard output as a KRM function. engine, wrong: as `genpolicy.engine` gives them."""
+    if sys.stdin and sys.stdin.isatty():
+        sys.stderr.write(ON_A_TERMINAL)
+        return USAGE
+    data = read_in()
+    if blank(data):
+        write_out(data)
+        return print_findings([finding("CC0109.resource-list")], form, report)
+    try:
+        source = decode(data)
+    except YamlError as problem:
+        write_out(data)  # a pipe without pipefail must not lose what it carries
+        return print_findings([yaml_finding(problem, "")], form, report)
+    del data  # from here on each part of the input is held once
+    try:
+        decoded = cut_list(source)
+    except NotAResourceListError as problem:
+        write_out(encode(*source))
+        return print_findings([finding("CC0108", problem=str(problem))], form, report)
+    except YamlError as problem:
+        write_out(encode(*source))
+        return print_findings([yaml_finding(problem, "")], form, report)
+    del source
+    documents, findings = from_resources(decoded.resources)
+    if config_files:
+        named, problems = from_files(config_files)
+        documents, findings = documents + named, findings + problems
+    options, more = _function_config(decoded.function_config)
+    documents, findings = documents + options, findings + more
+    if options and wants_check(options[0]):
+        made = check_resources(decoded.resources, documents, options[0])
+        write_out(encode_failure(decoded, krm_results((*findings, *made.findings))))
+        return print_verdict(made, findings, form, report)
+    config, problems = collect(documents)
+    rendered = render(decoded.resources, config, findings + problems + wrong, engine)
+    if rendered.failed:
+        write_out(encode_failure(decoded, krm_results(rendered.findings)))
+        return print_findings(rendered.findings, form, report)
+    write_pieces(list_pieces(decoded, rendered.texts, rendered.added, krm_results(rendered.findings)))
+    return print_findings(rendered.findings, form, report)
+
+
+def _function_config(document: ConfigDocument | None) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
+    """The functionConfig, if there is one of a known kind; kpt sends an empty ConfigMap for none.
+
+    Source: docs/facts/krm-functions.md#function-configuration.
+    """
+    if document is None or not document.value:
+        return [], ()
+    ref = reference(document.value)
+    if ref.kind == "ConfigMap" or is_config(ref.api_version) or ref.kind in CONFIG_KINDS:
+        return [document], ()
+    return [], (finding("CC0908", ref if ref.name else None, ("kind",), line=document.line, kind=ref.kind or "(none)"),)

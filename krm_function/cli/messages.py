@@ -1,0 +1,76 @@
+"""Print findings on standard error, and write them to the report file.
+
+Rule of this file: standard output is data; everything said about it goes to standard error, once, and, because Helm 4
+hides that (docs/facts/helm.md#helm-4-stream), to the file that --report names. The exit code follows from the findings
+(exits.py), so that every host and command agrees.
+"""
+
+import os
+import sys
+from collections.abc import Iterable
+
+from krm_function.cli.exits import exit_code
+from krm_function.findings import Finding, finding
+from krm_function.hosts.files import EmptyProblem, FileProblem
+
+
+def print_findings(
+    findings: Iterable[Finding], form: str = "text", report: str = "", summary: str = "", *, shown_info: str = ""
+) -> int:
+    """Print the findings; the exit code of a call that has these.
+
+    form: one of options.FORMATS. report: a file that gets them as well, "" for none. summary: closing lines in the text
+    format. shown_info: the code of the infos that every format prints; other infos go to json and to the report only.
+    Raises FileProblem for a report that cannot be written.
+    """
+    found = list(findings)
+    chosen = [one for one in found if one.severity != "info" or one.code == shown_info]
+    text = format_findings(found, form) if form == "json" else format_findings(chosen, form, infos=True)
+    if form == "text":
+        text += summary
+    printed = _printed(text)
+    if report:
+        from krm_function.hosts.writing import write_file
+
+        complete = format_findings(found, form, infos=True) + (summary if form == "text" else "")
+        write_file(report, complete.encode("utf-8"))
+    return exit_code(found, printed=printed)
+
+
+def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = False) -> str:
+    """Findings in one of options.FORMATS. infos: with those of severity info; json has them in any case."""
+    if form == "text":
+        from krm_function.report.text import render_text
+
+        return render_text(findings, infos=infos)
+    if form == "sarif":
+        from krm_function.report.sarif import render_sarif
+
+        return render_sarif(findings, infos=infos)
+    from krm_function.report.machine import render_github, render_json
+
+    return render_json(findings) if form == "json" else render_github(findings, infos=infos)
+
+
+def _printed(text: str) -> bool:
+    """Print on standard error; False if that cannot be written, which no message can say."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # or the interpreter tries again at its end
+        return False
+    return True
+
+
+def file_finding(problem: FileProblem) -> Finding:
+    """The finding of a file that cannot be read or written."""
+    reason = problem.problem[:1].lower() + problem.problem[1:]  # the system's words, in lower case as all messages
+    return finding("CC1002" if problem.writing else "CC1001", file=problem.path, problem=reason)
+
+
+def empty_finding(problem: EmptyProblem, command: str) -> Finding:
+    """The finding of an input with nothing in it. command: as it is called, such as `contrast-krm check`."""
+    if problem.path:
+        return finding("CC0109.file", file=problem.path, command=command)
+    return finding("CC0109.pipe", command=command)

@@ -1,0 +1,56 @@
+"""The Helm post-renderer: a stream of documents in, the rendered stream out.
+
+Rule of this file: an empty input is an error, because `helm template --output-dir` of Helm 3 sends nothing and would
+leave every pod unsealed (docs/facts/helm.md#helm-3-stream); on any error nothing is printed, so that Helm stops.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from krm_function.api import collect
+from krm_function.cli.configuration import from_files, from_resources
+from krm_function.cli.messages import print_findings
+from krm_function.cli.streams import write_out, write_pieces
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.hosts.pass_through import passes_through
+from krm_function.model.located import yaml_finding
+from krm_function.yamltext import YamlError, decode
+
+if TYPE_CHECKING:
+    from krm_function.policy.genpolicy import Engine
+
+
+def post_render(
+    data: bytes,
+    config_files: Sequence[str] = (),
+    form: str = "text",
+    report: str = "",
+    engine: "Engine | None" = None,
+    wrong: tuple[Finding, ...] = (),
+) -> int:
+    """Render a stream to standard output. engine, wrong: as `genpolicy.engine` gives them."""
+    if not data:
+        return print_findings([finding("CC0109.helm")], form, report)
+    documents, findings = from_files(config_files)
+    if config_files and passes_through(data) and not has_errors((*findings, *collect(documents)[1], *wrong)):
+        code = print_findings((), form, report)
+        write_out(data)
+        return code
+
+    from helm_plugin.codec import decode_helm, encode_helm
+    from krm_function.pipeline import render
+
+    try:
+        source = decode(data)
+        del data
+        stream = decode_helm(source)
+        del source  # a large stream is not held three times
+    except YamlError as problem:
+        return print_findings([*findings, yaml_finding(problem, "")], form, report)
+    more, problems = from_resources(stream.resources)
+    config, unmet = collect(documents + more)
+    made = render(stream.resources, config, findings + problems + unmet + wrong, engine)
+    code = print_findings(made.findings, form, report)
+    if not made.failed:
+        write_pieces(encode_helm(stream, made.texts, made.added))
+    return code

@@ -1,0 +1,38 @@
+"""Render what a command has read, under the configuration of its call.
+
+Rule of this file: `generate`, `plan`, `explain`, `diff` and `policy` all render here, so they cannot disagree.
+"""
+
+import os
+from argparse import Namespace
+from collections.abc import Sequence
+
+from krm_function.api import ConfigDocument, collect
+from krm_function.cli.configuration import from_files_and_resources
+from krm_function.cli.inputs import Inputs
+from krm_function.findings import Finding
+from krm_function.pipeline import Rendered, render
+from krm_function.policy.genpolicy import Engine
+
+
+def render_inputs(
+    options: Namespace, inputs: Inputs, engine: Engine | None = None, wrong: tuple[Finding, ...] = ()
+) -> Rendered:
+    """Render all resources. engine, wrong: as `genpolicy.engine` gives them. Raises FileProblem.
+
+    Options of `contrast generate` count where the command has them.
+    """
+    documents, findings = from_files_and_resources(options.config, inputs.resources)
+    config, unmet = collect(_once(documents))
+    if config is not None and hasattr(options, "reference_values"):
+        from krm_function.cli.generate_flags import apply_flags
+
+        config, problems = apply_flags(config, options)
+        findings += problems
+    return render(inputs.resources, config, inputs.findings + findings + unmet + wrong, engine)
+
+
+def _once(documents: Sequence[ConfigDocument]) -> list[ConfigDocument]:
+    """A configuration file inside a rendered directory counts once, also if --config names it again."""
+    positions = [(os.path.realpath(one.file), one.line) if one.file else index for index, one in enumerate(documents)]
+    return list(dict(zip(positions, documents, strict=True)).values())

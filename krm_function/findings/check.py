@@ -1,0 +1,98 @@
+"""CC11: `check`: rendered output against its manifest and against another render."""
+
+from krm_function.findings.row import Row
+
+ROWS: dict[str, Row] = {
+    "CC1101": Row(
+        "error",
+        "placeholder {name} is left",
+        "the function was not run on it: kustomize needs --enable-alpha-plugins --enable-exec; Helm 3 renders no hooks",
+    ),
+    "CC1102": Row("error", "the pod has no policy", "render it with contrast-krm"),
+    "CC1103": Row(
+        "error",
+        "the pod is not what its policy describes: {field}",
+        "nothing may change a pod template after it is sealed; render again",
+    ),
+    "CC1104": Row("error", "digest {digest} is not in the manifest", "use the manifest of the same render"),
+    "CC1105": Row(
+        "error",
+        "the manifest has policies of no workload here: {names}",
+        "check all resources of the deployment together",
+    ),
+    "CC1106": Row("error", "no manifest in the input", "pass one with --manifest"),
+    "CC1107": Row(
+        "error",
+        "runtime class {name} does not exist in the input",
+        "render with runtimeClasses: emit, or add the RuntimeClass",
+    ),
+    "CC1108": Row(
+        "error",
+        "placeholder {name} is left in a Helm hook ({hook})",
+        "Helm 3 sends no hooks to a post-renderer: use Helm 4, or pipe `helm template` into contrast-krm post-render",
+    ),
+    "CC1109": Row(
+        "error",
+        "{kind} asks for runtime class {name}, but no pod of this kind is ever sealed",
+        "use a Pod, ReplicationController, Deployment, DaemonSet, StatefulSet, ReplicaSet, Job or CronJob",
+    ),
+    "CC1110": Row(
+        "error",
+        "the manifest gives the pod the role {found}, its template says {wanted}",
+        "use the manifest of the same render",
+    ),
+    "CC1111": Row(
+        "error",
+        "the manifest of {first} and that of {second} are not the same bytes",
+        "keep one; Contrast signs and compares the manifest byte for byte",
+    ),
+    "CC1112": Row(
+        "error",
+        "the manifest accepts no RTMR0 of a VM with {vcpus} vCPUs on platform {platform}",
+        "the cpu limits were changed after the render; render again",
+    ),
+    "CC1113": Row(
+        "error",
+        "a render with this configuration makes another manifest: {fields}",
+        "render again, or check with the configuration of the render; what flags or hands add belongs in spec.manifest",
+    ),
+    "CC1114": Row(
+        "error",
+        "a render with this configuration makes this object otherwise: {fields}",
+        "nothing may change rendered output; render again, or check with the configuration of the render",
+    ),
+    "CC1115": Row(
+        "error",
+        "a render with this configuration {problem}",
+        "nothing may change rendered output; render again, or check with the configuration of the render",
+        {
+            "adds": "makes this object as well, and it is not here",
+            "drops": "does not make this object, and drops it",
+            "not-sealed": "does not seal this pod",
+            "not-known": "does not know this RuntimeClass",
+        },
+    ),
+    "CC1116": Row(
+        "error",
+        "RuntimeClass {name} has the handler {handler}; a class of Contrast's has its own name as handler",
+        "take the RuntimeClass of the release; with another handler its pods run in no confidential VM, or unsealed",
+    ),
+    "CC1117": Row(
+        "info",
+        "not compared with another render: {problem}",
+        "",
+        {
+            "no-lock": "the policies, as the configuration has no ImageLock",
+            "no-configuration": (
+                "RuntimeClass objects, reference values and owner keys, injected containers, initdata beside the"
+                " policy, and what a pod no longer says; that takes the configuration of the render (docs/limits.md"
+                " has the list)"
+            ),
+        },
+    ),
+    "CC1118": Row(
+        "error",
+        "there is no document to check",
+        "see why the command before made none; in a shell, `set -o pipefail` lets its failure through",
+    ),
+}

@@ -1,0 +1,88 @@
+"""CC01: the input as text."""
+
+from krm_function.findings.row import Row
+
+# The rows of yamltext's errors (see model/located) have its words as {problem}.
+ROWS: dict[str, Row] = {
+    "CC0101": Row("error", "not valid YAML: {problem}", "fix the syntax at this place"),
+    "CC0102": Row("error", "the input is not UTF-8: {problem}", "save the file as UTF-8"),
+    "CC0103": Row("error", "the input is too large: {problem}", "split the input"),
+    "CC0104": Row("error", "nested too deeply: {problem}", "no Kubernetes object needs that; remove the nesting"),
+    "CC0105": Row("error", "{problem}", "write the repeated part out instead of using aliases"),
+    "CC0106": Row("error", "{problem}", "keep one of the two; Kubernetes tools disagree about which one wins"),
+    "CC0107": Row("error", "{problem}", "write the value without a tag"),
+    "CC0108": Row(
+        "error",
+        "{problem}",
+        "see docs/reference/hosts.md for the accepted inputs",
+        {
+            "no-document": "there is no document in the input",
+            "manifests": "{count} different manifests in the input",
+            "open-end": "the last line belongs to a string and has no line end, so no document can follow",
+        },
+    ),
+    "CC0109": Row(
+        "error",
+        "the input is empty",
+        "{remedy}",
+        {
+            "resource-list": ("", "a host sends a ResourceList; to pipe documents in, use contrast-krm generate"),
+            "helm": (
+                "",
+                (
+                    "Helm 3 sends nothing to a post-renderer under --output-dir;"
+                    " drop that flag, or pipe `helm template` into this command"
+                ),
+            ),
+            "file": ("", "look at what writes this file, or give {command} another one"),
+            "pipe": ("", "look at what the command in front of the pipe says, or name files: {command} FILE"),
+        },
+    ),
+    "CC0110": Row(
+        "error", "the edited text does not parse back to the intended object: {problem}", "report this as a bug"
+    ),
+    "CC0111": Row(
+        "error",
+        "a {kind} has items: kubectl reads it as a list, and other tools as a {kind}",
+        "remove items, or put the object and its items into a kind: List",
+    ),
+    "CC0112": Row(
+        "error",
+        "{problem}",
+        "let a line that begins with --- hold nothing else, and indent text that has such a line",
+    ),
+    "CC0113": Row(
+        "error",
+        "a member of a {list} has no kind, and kubectl takes it for a {kind}",
+        "write its apiVersion and kind",
+    ),
+    "CC0115": Row(
+        "error",
+        "annotation contrast-krm.dev/original is no record of a render: it would change {field}",
+        "remove the annotation if the object is meant as it stands, else render its source again",
+    ),
+    "CC0116": Row(
+        "error",
+        "annotation contrast-krm.dev/emitted marks what a render has added, and this is no such object: {problem}",
+        "remove the annotation, or the object",
+        {
+            "kind": "only RuntimeClasses and ConfigMaps are added",
+            "fields": "it has more fields than an object that is added",
+            "original": "nothing that is added has an annotation contrast-krm.dev/original",
+            "hook": (
+                "nothing that is added has an annotation helm.sh/hook, with which it would not be part of the release"
+            ),
+            "handler": "its handler and its name are not those of a Contrast RuntimeClass",
+            "overhead": "its overhead is none of a Contrast RuntimeClass",
+            "scheduling": "its scheduling is none of a Contrast RuntimeClass",
+            "data": "it holds something else than manifest.json",
+            "unreadable": "its manifest.json cannot be read",
+            "no-manifest": "its manifest.json is no manifest",
+        },
+    ),
+    "CC0118": Row(
+        "error",
+        "{kind} {name} stands in the input twice, also at {other}",
+        "remove one of the two, or give it another name; of two objects with one identity a cluster has only the last",
+    ),
+}

@@ -1,0 +1,60 @@
+"""CC07: the manifest."""
+
+from krm_function.findings.row import Row
+
+ROWS: dict[str, Row] = {
+    "CC0701": Row(
+        "error",
+        "no coordinator among the resources nor in manifest.base",
+        "render coordinator.yml with them, set manifest.base, or set manifest.emit: none",
+    ),
+    # without a variant in the words of krm_function/manifest, which validates as Contrast does
+    "CC0702": Row("error", "{field}: {problem}", "correct the manifest", {"role": "unknown role {role}"}),
+    "CC0703": Row(
+        "warning", "please fill in all reference values for {entry}", "set {fields} under spec.manifest.referenceValues"
+    ),
+    "CC0704": Row(
+        "error",
+        "{entry} still lacks {fields}, which only a manifest without a base may do",
+        "fill in the values in the base or under spec.manifest.referenceValues",
+    ),
+    "CC0705": Row(
+        "error",
+        "{first} and {second} have the same digest {digest}",
+        "make the two differ, for instance by an annotation on the pod template; a manifest names each digest once",
+    ),
+    "CC0706": Row("info", "manifest has {policies} policies"),
+    # in the words of manifest/keys, as for options of the command line
+    "CC0707": Row("error", "owner key: {problem}", "give the public key as PEM"),
+    "CC0708": Row(
+        "error",
+        "spec.manifest.policies names {name}, which is no workload of this render",
+        "did you mean {suggestion}?",
+    ),
+    "CC0709": Row(
+        "error",
+        "the manifest has no reference values for {platform}",
+        "add them to the ContrastRelease or to manifest.base",
+    ),
+    "CC0711": Row(
+        "error",
+        "{name} has no initdata to take its digest from, and policy.engine is none",
+        "set policy.engine: native, set manifest.emit: none, or seal the pod first",
+    ),
+    "CC0712": Row("error", "a workload without metadata.name cannot be in a manifest", "give it a name"),
+    "CC0713": Row(
+        "error",
+        "ConfigMap {name}, the base of the manifest, {problem}",
+        "render the ConfigMap together with the workloads, or give the manifest itself as base",
+        {
+            "absent": "is not in the input",
+            "twice": "is in the input more than once",
+            "content": "{error}",  # in the words of api/json_text, which reads the configuration's as well
+        },
+    ),
+    "CC0710": Row(
+        "error",
+        "the object {name} of the input would be overwritten by the manifest",
+        "set manifest.name to another name",
+    ),
+}

@@ -1,0 +1,125 @@
+"""CC13: the files of a Contrast release, and setting a deployment up."""
+
+from krm_function.findings.row import Row
+
+ROWS: dict[str, Row] = {
+    "CC1301": Row(
+        "error",
+        "{field} is {first} in {one} and {second} in {other}",
+        "give files of one release only; if a value that is there is wrong, remove it first",
+    ),
+    "CC1302": Row(
+        "error",
+        "{one} and {other} are handlers of two releases",
+        "give runtime files of one release, for all platforms",
+    ),
+    "CC1303": Row("error", "no file says which release this is", "say it with --release"),
+    "CC1304": Row(
+        "error",
+        "not understood as a file of a Contrast release: {problem}",
+        "give runtime-*.yml, coordinator.yml, image replacements, a manifest.json or the reference values of the CLI",
+        {
+            "json": "{error}",  # in the words of api/json_text and of manifest/decode
+            "depth": "is nested too deeply",
+            "object": "a JSON object that is neither a manifest.json nor the CLI's reference values",
+            "nothing": "no runtime class of Contrast, no coordinator and no image replacements in it",
+            "release": "a ContrastRelease already; to update one, name it with -o",
+            "replacement": "not `image = replacement@sha256:<digest>`",
+            "platform": "ReferenceValues.{field} does not say its Platform, as Contrast does since v1.17",
+            "handler": "{handler} is not the name of a runtime handler, contrast-cc-<platform>-<hash>",
+            "names": "the RuntimeClass is named {name}, its handler {handler}",
+        },
+    ),
+    "CC1305": Row(
+        "warning",
+        "{what}: left out, {problem}",
+        "give that file as well if you need it",
+        {
+            "handler": "no runtime-{platform}.yml says what its handler is",
+            "insecure": "insecure platforms are not supported",
+            "platform": "this platform is not supported",
+            "operator": (
+                "an operator's values are not the release's",
+                "set them under spec.manifest.referenceValues of the ContrastGenerate",
+            ),
+        },
+    ),
+    "CC1306": Row(
+        "error",
+        "{field} is of release {before}, and no file says what it is in {now}",
+        "give the file that says it, or remove the field first",
+    ),
+    "CC1307": Row(
+        "warning",
+        "not known: {problem}",
+        "{remedy}",
+        {
+            "platform": ("any platform", "import the release's runtime-<platform>.yml"),
+            "reference-values": (
+                "the reference values of platform {platform}",
+                "import a manifest.json that `contrast generate` made for this platform",
+            ),
+            "apeip": (
+                "APEIP of platform {platform}, {product}",
+                (
+                    "import a manifest.json that `contrast generate` made for this platform;"
+                    " without it only pods with one vCPU can be measured"
+                ),
+            ),
+            "rtmr0": (
+                "RTMR0 of platform {platform} by number of vCPUs",
+                "import a manifest.json made for pods with N vCPUs with --vcpus N, once for each N in use",
+            ),
+            "image": (
+                "the pinned image for {image}",
+                "import the release's image replacements, or add it by hand",
+            ),
+        },
+    ),
+    "CC1308": Row(
+        "warning",
+        "{field} is the same as in release {before}",
+        "let `contrast generate` of release {now} make a new manifest.json; it keeps the values of one that is there",
+    ),
+    "CC1310": Row(
+        "error",
+        "{problem} in {directory}",
+        "say which with --kustomize or --kpt",
+        {
+            "both": "both a kustomization and a Kptfile are",
+            "neither": "neither a kustomization nor a Kptfile is",
+        },
+    ),
+    "CC1311": Row(
+        "error",
+        "cannot be wired: {problem}",
+        "correct or rename the file, or wire it by hand",
+        {
+            "no-map": "it is not a map",
+            "map": "{field} is not a map",
+            "list": "{field} is not a list",
+            "kptfile": "its kind is not Kptfile",
+            "kustomization": "its kind is {kind}, and the function belongs into the outermost overlay",
+            "taken": "it is there, and is no {kind}",
+            "content": "{error}",  # in the words of wiring/generate
+        },
+    ),
+    "CC1312": Row(
+        "warning",
+        "{what} is not the last, {after} comes later",
+        "put it last: nothing may change a pod after it is sealed",
+    ),
+    "CC1313": Row("error", "more than one {kind}: {files}", "keep one, or list the one that counts"),
+    "CC1320": Row(
+        "error",
+        "contrast-krm cannot be installed: {problem}",
+        "name a Python that fits with --python",
+        {
+            "run": "it does not run: {error}",  # in the words of the operating system or of the copy itself
+            "copy": "{error}",  # in the words of cli/distributions
+        },
+    ),
+    "CC1321": Row(
+        "warning", "{python} is not on this machine, so the copy was not tried", "run it once where it will be used"
+    ),
+}

@@ -1,0 +1,66 @@
+"""CC03: scheduling: RuntimeClass objects, node selectors, nodes."""
+
+from krm_function.findings.row import Row
+
+ROWS: dict[str, Row] = {
+    "CC0301": Row("info", "pods will run on nodes with {selector}"),
+    "CC0303": Row(
+        "error",
+        "RuntimeClass {name}: {problem}",
+        "correct the RuntimeClass or the configuration",
+        {
+            "api-version": "apiVersion must be {version}",
+            "field": "{field} {error}",  # in the words of model/runtime_class, which reads the configuration's as well
+        },
+    ),
+    "CC0304": Row(
+        "error",
+        "nodeSelector {key}={pod} contradicts runtime class {name}, which needs {key}={wanted}",
+        "remove the key from the pod template, or use the placeholder of the platform whose nodes have {key}={pod}",
+    ),
+    "CC0305": Row(
+        "error",
+        "overhead is set but does not match runtime class {name}",
+        "remove spec.overhead; the admission controller adds it",
+    ),
+    "CC0306": Row("info", "scheduling of platform {platform} is written into RuntimeClass {name}"),
+    "CC0307": Row("info", "RuntimeClass {name} is emitted"),
+    "CC0308": Row(
+        "error",
+        "RuntimeClass {name} says {field}={found}, the configuration says {wanted}",
+        "make the two agree",
+    ),
+    "CC0309": Row("warning", "node label {label} is deprecated by Kubernetes", "use {successor}"),
+    "CC0310": Row(
+        "warning", "nodeName pins the pod to {node} and bypasses the runtime class's scheduling", "remove nodeName"
+    ),
+    "CC0311": Row(
+        "error",
+        "none of {count} takes the pod; closest is {node}: {reasons}",
+        "add or label a node that fits, or change what the pod or its runtime class asks for",
+    ),
+    "CC0312": Row(
+        "warning",
+        "{replicas} pods are wanted, but the nodes that fit hold {room} even when nothing else runs there",
+        "add nodes, or lower the number of replicas",
+    ),
+    "CC0313": Row(
+        "warning",
+        "runtime handler {handler} is not installed on {nodes}, where pods may be placed and would not start",
+        "install the runtime of this release there, or keep the pods away with scheduling.nodeSelector",
+    ),
+    "CC0314": Row(
+        "error",
+        "{problem}",
+        "give nodes as `kubectl get nodes -o yaml` prints them",
+        {
+            "twice": "there is twice",
+            "string": "must be a string",
+            "boolean": "must be true or false",
+            "list": "must be a list",
+            "map": "must be a map",
+            "effect": "must be NoSchedule, PreferNoSchedule or NoExecute",
+            "quantity": "{error}",  # in the words of model/quantity
+        },
+    ),
+}

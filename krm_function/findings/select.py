@@ -1,0 +1,48 @@
+"""CC02: which objects are rendered, and the annotations that choose how."""
+
+from krm_function.findings.row import Row
+
+ROWS: dict[str, Row] = {
+    "CC0202": Row("error", "{what} {key} has no effect on {place}", "move it to {where}"),
+    "CC0203": Row(
+        "error",
+        "unknown {what} {key}",
+        "remove it; Contrast reads no such key",
+        {"near": ("", "did you mean {near}?")},
+    ),
+    "CC0204": Row(
+        "error",
+        "annotation {key}: {problem}",
+        "write {grammar}",
+        {
+            "string": "must be a string",
+            "length": "is longer than {limit} characters",
+            # the service mesh: ingress and egress are lists of entries
+            "disabled": "entry {entry}: DISABLED stands alone or not at all",
+            "ingress": "entry {entry} must be name#port#disableTLS",
+            "egress": "entry {entry} must be name#listenIP:port#host:port",
+            "name": "entry {entry}: the name must be 1 to 128 letters, digits, '-', '_' or '.'",
+            "name-twice": "entry {entry}: the name is used twice",
+            "port": "entry {entry}: the port must be between 1 and 65535",
+            "port-twice": "entry {entry}: port {port} is used twice",
+            "disable-tls": "entry {entry}: disableTLS must be true or false",
+            "listen-address": "entry {entry}: the listen address must be in 127.0.0.0/8",
+            "listen-port": "entry {entry}: the listen port must be between 1 and 65535",
+            "listen-twice": "entry {entry}: the listen address and port are used twice",
+            "remote-port": "entry {entry}: the remote must end in :port, between 1 and 65535",
+            "remote-host": "entry {entry}: the remote host must be a DNS name or an IP address",
+            "admin-port": "must be a port between 1 and 65535",
+            "admin-port-used": ("port {port} is used by an ingress or egress entry", "write a free port"),
+            # the image store
+            "size": ("is not a size", 'write a positive quantity such as 10Gi, or "0" for no image store'),
+        },
+    ),
+    "CC0205": Row("error", "the egress annotation is empty", "name at least one egress, or remove the annotation"),
+    "CC0206": Row("error", "pod template has no containers", "add spec.containers; an empty pod cannot be sealed"),
+    "CC0207": Row(
+        "error",
+        "{key} must be {expected}, not {actual}",
+        "write {expected}; put quotes around a text such as true",
+    ),
+    "CC0208": Row("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
+}

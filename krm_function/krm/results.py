@@ -1,0 +1,102 @@
+"""The results of one run: added by severity, answered with errors first, and the exit code that they come to.
+
+Rule of this file: a message is a whole text, made by an f-string; nothing is formatted here. kpt shows the first four
+results only, so errors come first.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+from krm_function.krm.result import FieldPath, File, Result, Severity
+
+RANK: dict[str, int] = {"error": 0, "warning": 1, "info": 2}
+
+
+class Describable(Protocol):
+    """What a result can be about: a KubeObject, or a SubObject of one."""
+
+    def result(self, message: str, severity: Severity = "error", path: FieldPath = ()) -> Result:
+        """Make a result about it."""
+
+
+class Results:
+    """The results of one run, in the order in which they were added.
+
+    bug: whether the function stopped by a fault of its own; `run` sets it, `exit_code` is 70 then.
+    """
+
+    def __init__(self, results: Iterable[Result] = ()) -> None:
+        """Begin with `results`."""
+        self.bug = False
+        self._results: list[Result] = []
+        self.extend(results)
+
+    def __iter__(self) -> Iterator[Result]:
+        """Go through them in the order in which they were added."""
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self._results)
+
+    def __repr__(self) -> str:
+        """Show them."""
+        return f"Results({self._results!r})"
+
+    def append(self, result: Result) -> None:
+        """Add one result. Raises ValueError for one that the specification does not allow."""
+        if result.severity not in RANK:
+            raise ValueError(f"unknown severity {result.severity}")
+        if result.resource_ref is not None and not (result.resource_ref.kind and result.resource_ref.name):
+            raise ValueError("a resource_ref needs kind and name")
+        if result.field is not None and result.resource_ref is None:
+            raise ValueError("a field needs a resource_ref")
+        self._results.append(result)
+
+    def extend(self, results: Iterable[Result]) -> None:
+        """Add several."""
+        for result in results:
+            self.append(result)
+
+    def error(self, message: str, about: Describable | None = None, path: FieldPath = ()) -> None:
+        """Add an error: the run has failed. It is about an object, and its field at `path`, if they are given."""
+        self.append(_result(message, "error", about, path))
+
+    def warning(self, message: str, about: Describable | None = None, path: FieldPath = ()) -> None:
+        """Add what someone should look at."""
+        self.append(_result(message, "warning", about, path))
+
+    def info(self, message: str, about: Describable | None = None, path: FieldPath = ()) -> None:
+        """Add what was done."""
+        self.append(_result(message, "info", about, path))
+
+    def sort(self) -> None:
+        """Sort them: errors before warnings before infos; then by file, then by text."""
+        self._results.sort(key=_order)
+
+    @property
+    def failed(self) -> bool:
+        """Whether one of them is an error."""
+        return any(result.severity == "error" for result in self._results)
+
+    @property
+    def exit_code(self) -> int:
+        """0: fine, 1: an error, 70: a bug of the function (EX_SOFTWARE)."""
+        return 70 if self.bug else int(self.failed)
+
+    def to_data(self) -> list[dict[str, Any]]:
+        """Make the entries for `results` of a ResourceList, sorted."""
+        return [result.to_data() for result in sorted(self._results, key=_order)]
+
+    def lines(self, *, infos: bool = True) -> list[str]:
+        """One line a result, sorted: what a function prints on stderr, since kustomize shows no results."""
+        return [str(result) for result in sorted(self._results, key=_order) if infos or result.severity != "info"]
+
+
+def _result(message: str, severity: Severity, about: Describable | None, path: FieldPath) -> Result:
+    return Result(message, severity) if about is None else about.result(message, severity, path)
+
+
+def _order(result: Result) -> tuple[int, str, int, str]:
+    file = result.file or File("")
+    return (RANK[result.severity], file.path, file.position, str(result))

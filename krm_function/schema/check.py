@@ -1,0 +1,259 @@
+"""Everything that is wrong with a value.
+
+Rule of this file: every fault is named, none raises, and no fault quotes a value: a configuration may hold keys, and
+env values of an image. A value without faults costs no path, since most values have none.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from krm_function.record import NamedTuple
+from krm_function.schema.kinds import (
+    ANY_TEXT,
+    Anything,
+    Choice,
+    Flag,
+    JsonObject,
+    ListOf,
+    MapOf,
+    Number,
+    OneOrMany,
+    Only,
+    Path,
+    Problems,
+    Record,
+    Scalar,
+    Spec,
+    Text,
+)
+from krm_function.schema.types import a_type, type_name
+
+FaultKind = Literal["type", "unicode", "value", "unknown", "missing"]
+"""type: of another type, or a list of another length. unicode: no valid text. unknown, missing: a field of a Record."""
+
+
+class Fault(NamedTuple):
+    """What is wrong with one value. problem: lower case, no full stop.
+
+    spec: what the value does not meet; of an unknown or a missing field, the Record. found: the type of a value of the
+    wrong one, as in "must be a map, not {found}".
+    """
+
+    path: Path
+    kind: FaultKind
+    problem: str
+    spec: Spec
+    found: str = ""
+
+    def below(self, *path: str | int) -> "Fault":
+        """The same fault as seen from further up."""
+        return self._replace(path=path + self.path)
+
+
+Faults = Sequence[Fault]
+NONE: Faults = ()
+
+
+def faults(spec: Spec, value: Any) -> Faults:
+    """Find everything that is wrong with a value: fields that a Record does not have first, else as the value goes."""
+    return _CHECKS[type(spec)](spec, value)
+
+
+def wrong_type(spec: Spec, value: Any) -> Fault | None:
+    """Whether a value itself is of the wrong type, the values in it left out. No fault where the spec has no type."""
+    expected = _TYPES.get(type(spec))
+    if expected is None:
+        return None
+    if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
+        return _mistyped(spec, value)
+    if isinstance(spec, ListOf) and spec.length is not None and len(value) != spec.length:
+        return Fault((), "type", f"must have exactly {spec.length} entries, not {len(value)}", spec)
+    return None if expected is not str or value.isascii() else _not_unicode(spec, value)
+
+
+def unknown_fields(spec: Record, value: Mapping[Any, Any]) -> list[Fault]:
+    """The fields of a map that a Record does not have."""
+    return [Fault((str(key),), "unknown", "unknown field", spec) for key in value if key not in spec.fields]
+
+
+def expected(spec: Spec) -> str:
+    """What a value must be: `a list`, `an integer from 0 to 255`."""
+    match spec:
+        case Text():
+            return "a string"
+        case Choice():
+            return f"one of {', '.join(spec.values)}"
+        case Flag():
+            return "true or false"
+        case Number():
+            return "an integer" if spec == Number() else f"an integer from {spec.least} to {spec.most}"
+        case JsonObject():
+            return spec.what
+        case ListOf():
+            return "a list"
+        case _:
+            return "a map"
+
+
+def _mistyped(spec: Spec, value: Any) -> Fault:
+    found = a_type(type_name(value))
+    problem = f"must be {expected(spec)}" + ("" if isinstance(spec, Choice) else f", not {found}")
+    return Fault((), "type", problem, spec, found)
+
+
+def _not_unicode(spec: Spec, text: str) -> Fault | None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return Fault((), "unicode", "must be valid Unicode", spec)
+    return None
+
+
+def _value(spec: Spec, problem: str) -> Faults:
+    """The fault of a value of the right type."""
+    return (Fault((), "value", problem, spec),) if problem else NONE
+
+
+def _anything(_spec: Anything, _value: Any) -> Faults:
+    return NONE
+
+
+def _only(spec: Only, value: Any) -> Faults:
+    good = any(value == known and type(value) is type(known) for known in spec.values)
+    return NONE if good else _value(spec, "must not be set")
+
+
+def _text(spec: Text, value: Any) -> Faults:
+    if spec is ANY_TEXT and isinstance(value, str) and value.isascii():
+        return NONE
+    if not isinstance(value, str):
+        return (_mistyped(spec, value),)
+    if not value and not spec.empty:
+        return _value(spec, "must not be empty")
+    if spec.longest and len(value) > spec.longest:
+        return _value(spec, f"is longer than {spec.longest} characters")
+    if spec.pattern and not re.fullmatch(spec.pattern, value):
+        return _value(spec, f"must be {spec.what}")
+    if not value.isascii() and (fault := _not_unicode(spec, value)):
+        return (fault,)
+    return _value(spec, spec.check(value)) if spec.check else NONE
+
+
+def _choice(spec: Choice, value: Any) -> Faults:
+    if not isinstance(value, str):
+        return (_mistyped(spec, value),)
+    return NONE if value in spec.values else _value(spec, f"must be {expected(spec)}")
+
+
+def _flag(spec: Flag, value: Any) -> Faults:
+    if not isinstance(value, bool):
+        return (_mistyped(spec, value),)
+    return _value(spec, f"must be false: {spec.danger}") if value and spec.danger else NONE
+
+
+def _number(spec: Number, value: Any) -> Faults:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return (_mistyped(spec, value),)
+    good = spec.least <= value <= spec.most
+    return NONE if good else _value(spec, f"must be an integer from {spec.least} to {spec.most}")
+
+
+def _scalar(spec: Scalar, value: Any) -> Faults:
+    return _value(spec, spec.problem(value))
+
+
+def _json_object(spec: JsonObject, value: Any) -> Faults:
+    if isinstance(value, dict):
+        return _value(spec, spec.check(value)) if spec.check else NONE
+    if not isinstance(value, str):
+        return (_mistyped(spec, value),)
+    try:
+        loaded = spec.load(value)
+    except RecursionError:
+        return _value(spec, "is nested too deeply")
+    except ValueError as error:
+        return _value(spec, str(error))
+    return _json_object(spec, loaded)
+
+
+def _one_or_many(spec: OneOrMany, value: Any) -> Faults:
+    return _list(ListOf(spec.items), value) if isinstance(value, list | tuple) else faults(spec.items, value)
+
+
+def _list(spec: ListOf, value: Any) -> Faults:
+    if not isinstance(value, list | tuple):
+        return (_mistyped(spec, value),)
+    wrong = wrong_type(spec, value)
+    out = [wrong] if wrong else []
+    check = _CHECKS[type(spec.items)]
+    for index, item in enumerate(value):
+        found = check(spec.items, item)
+        if found:
+            out += [fault.below(index) for fault in found]
+    return out or (_checked(spec, spec.check(list(value))) if spec.check else NONE)
+
+
+def _map(spec: MapOf, value: Any) -> Faults:
+    if not isinstance(value, (dict, Mapping)):
+        return (_mistyped(spec, value),)
+    out: list[Fault] = []
+    free, check = isinstance(spec.keys, Anything), _CHECKS[type(spec.values)]
+    for key, item in value.items():
+        wrong = NONE if free else faults(spec.keys, key)
+        if wrong:
+            out += [fault._replace(path=(str(key),), problem=f"the key {fault.problem}") for fault in wrong]
+        elif item is not None or not spec.nulls:
+            found = check(spec.values, item)
+            if found:
+                out += [fault.below(key) for fault in found]
+    return out or (_checked(spec, spec.check(dict(value))) if spec.check else NONE)
+
+
+def _record(spec: Record, value: Any) -> Faults:
+    if not isinstance(value, (dict, Mapping)):
+        return (_mistyped(spec, value),)
+    fields, out, strangers = spec.fields, [], False
+    for name, item in value.items():
+        field = fields.get(name)
+        if field is None:
+            strangers = True
+        elif item is not None and not (field.spec is ANY_TEXT and type(item) is str and item.isascii()):  # nearly all
+            found = _CHECKS[type(field.spec)](field.spec, item)
+            if found:
+                out += [fault.below(name) for fault in found]
+    if strangers and spec.closed:
+        out = [*unknown_fields(spec, value), *out]
+    for name in spec.required:
+        if value.get(name) is None:
+            out.append(Fault((name,), "missing", "is missing", spec))
+    return out or (_checked(spec, spec.check(dict(value))) if spec.check else NONE)
+
+
+def _checked(spec: Spec, problems: Problems) -> Faults:
+    return [Fault(path, "value", problem, spec) for path, problem in problems]
+
+
+_TYPES: dict[type, Any] = {
+    Text: str,
+    Choice: str,
+    Flag: bool,
+    Number: int,
+    ListOf: (list, tuple),
+    MapOf: (dict, Mapping),
+    Record: (dict, Mapping),
+}
+_CHECKS: dict[type, Callable[[Any, Any], Faults]] = {
+    Anything: _anything,
+    Only: _only,
+    Text: _text,
+    Choice: _choice,
+    Flag: _flag,
+    Number: _number,
+    Scalar: _scalar,
+    JsonObject: _json_object,
+    OneOrMany: _one_or_many,
+    ListOf: _list,
+    MapOf: _map,
+    Record: _record,
+}

@@ -1,0 +1,144 @@
+"""The kinds of values that a table of fields is made of.
+
+Rule of this file: shapes only. `check` holds values against them and api.schema prints them as JSON Schema, so the two
+cannot disagree on names, types, patterns and ranges. Only a function in a spec may refuse what the JSON Schema accepts.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, Union
+
+from krm_function.record import NamedTuple
+
+Path = tuple[str | int, ...]
+
+Problems = tuple[tuple[Path, str], ...]
+"""Problems: a path inside the value, and what is wrong there (lower case, no full stop, without the value)."""
+
+
+class Anything(NamedTuple):
+    """A value of any type."""
+
+
+class Only(NamedTuple):
+    """One of a few values, of any types; () for a field that must not be set."""
+
+    values: tuple[Any, ...] = ()
+
+
+class Text(NamedTuple):
+    """A string. what: for "must be {what}". pattern: matched whole, in syntax that Python and ECMA share."""
+
+    what: str = "a string"
+    pattern: str = ""
+    longest: int = 0  # characters, 0 for no limit
+    example: str = ""
+    check: Callable[[str], str] | None = None  # the problem, or ""
+    empty: bool = True  # whether "" is allowed
+
+
+class Choice(NamedTuple):
+    """One of a few strings; with `fold`, `read` takes them in any letter case."""
+
+    values: tuple[str, ...]
+    fold: bool = False
+
+
+class Flag(NamedTuple):
+    """A boolean; `danger`, if set, says why it must not be true."""
+
+    danger: str = ""
+
+
+class Number(NamedTuple):
+    """An integer within bounds, both inclusive; by default any that fits 64 bits."""
+
+    least: int = -(2**63)
+    most: int = 2**63 - 1
+
+
+class Scalar(NamedTuple):
+    """A value that one function checks, type and all, such as a quantity.
+
+    problem: what is wrong with a value, "" if nothing is. remedy: an imperative. json_schema: the same as JSON Schema,
+    as far as that goes.
+    """
+
+    problem: Callable[[Any], str]
+    remedy: str
+    json_schema: Mapping[str, Any]
+
+
+class JsonObject(NamedTuple):
+    """A map of any shape; `read` takes its JSON as a string, too. load: reads that, raises ValueError."""
+
+    what: str
+    load: Callable[[str], dict[str, Any]]
+    check: Callable[[dict[str, Any]], str] | None = None  # the problem, or ""
+
+
+class MapOf(NamedTuple):
+    """A map with free keys. nulls: whether a null stands for an absent key. check: see Record."""
+
+    keys: Text | Anything
+    values: "Spec"
+    check: Callable[[dict[str, Any]], Problems] | None = None
+    nulls: bool = False
+
+
+class ListOf(NamedTuple):
+    """A list; length: exactly that many, None for any number. check: as in Record."""
+
+    items: "Spec"
+    length: int | None = None
+    check: Callable[[list[Any]], Problems] | None = None
+
+
+class OneOrMany(NamedTuple):
+    """One entry, or a list of them."""
+
+    items: "Spec"
+
+
+class Field(NamedTuple):
+    """One field of a Record. A null is the same as leaving the field out. about, default: for readers of the schema.
+
+    marks: further properties, which the package that has the table defines and reads; `check` does not.
+    """
+
+    spec: "Spec"
+    about: str = ""
+    required: bool = False
+    default: Any = None
+    marks: tuple[str, ...] = ()
+
+
+class Record(NamedTuple):
+    """A map of known fields. check: finds what is wrong between fields; called when nothing else is wrong.
+
+    closed: whether other fields are faults; else they are ignored.
+    """
+
+    fields: Mapping[str, Field]
+    check: Callable[[dict[str, Any]], Problems] | None = None
+    closed: bool = True
+
+    @cached_property
+    def required(self) -> tuple[str, ...]:
+        """The names of the fields that must be there."""
+        return tuple(name for name, field in self.fields.items() if field.required)
+
+
+Spec = Union[  # noqa: UP007 (forward references)
+    Anything, Only, Text, Choice, Flag, Number, Scalar, JsonObject, MapOf, ListOf, OneOrMany, Record
+]
+
+ANY_TEXT = Text()
+
+
+def hexadecimal(size: int | None = None, *, empty: bool = False) -> Text:
+    """Hex digits for `size` bytes, None for any number from one. empty: whether "" is allowed, too."""
+    if size is None:
+        return Text("hex digits", "(?:[0-9a-fA-F]{2})+")
+    pattern = f"[0-9a-fA-F]{{{2 * size}}}"
+    return Text(f"{2 * size} hex digits ({size} bytes)", f"(?:{pattern})?" if empty else pattern)

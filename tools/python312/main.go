@@ -1,0 +1,1 @@
+../python314/main.go
