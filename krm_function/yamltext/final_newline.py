@@ -1,4 +1,4 @@
-"""Texts whose last line is not ended.
+"""Edit texts whose last line has no line end.
 
 Rule of this file: what is appended brings its own line end, in front. A block scalar that was the last thing would take
 that line end for its own, so its header learns to strip it (`|-`); one that becomes the last thing keeps its line end.
@@ -10,7 +10,7 @@ from krm_function.yamltext.nodes import Node
 
 
 def guard_end(part: Part, text: str) -> bool:
-    """Prepare an edited tree for the end of its text. Answers whether the new text shall end without a line end too."""
+    """Prepare an edited tree for the end of its text; returns whether the new text ends without a line end, too."""
     if text.endswith("\n") or not isinstance(part, Live) or "\n" in text[offsets.leaf_end(text, part.node) :]:
         return False
     if _appends(part):
@@ -19,7 +19,7 @@ def guard_end(part: Part, text: str) -> bool:
 
 
 def _last(live: Live) -> LiveEntry | None:
-    """The entry of the last pair or item of the text, if it is still there."""
+    """Return the entry of the last pair or item of the text, if it is still there."""
     last = len(live.node.parts) - 1
     return next((entry for entry in live.entries if entry.origin == last), None)
 

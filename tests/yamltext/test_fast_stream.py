@@ -68,6 +68,8 @@ def test_every_file_of_the_examples(path: Path) -> None:
         f"{HEAD}  name: b\n",
         f"{HEAD}  'name': b\n",
         f"{HEAD}  labels: {{a: b}}\n  ? name\n  : b\n",
+        f"{HEAD}  <<: *i\n",  # a merge key
+        f"{HEAD}  annotations: &i {{a: b}}\n  <<: *i\n",
         f"{HEAD}    b\n",  # the name goes on
         f"{HEAD}\n    b\n",
         f"{HEAD}data:\n  a: 'x\n  k: |\n    l1\n    l2' junk\n   rest'\n",  # literals that are none
