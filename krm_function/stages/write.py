@@ -142,18 +142,28 @@ def _add(
             successors[place] = value
     for index in emitted:
         texts[index] = None
+    in_lists: dict[int, list[Change]] = {}
     for place in sorted(predecessors.values(), reverse=True):  # the last member of a list first
         index, root = place
         successor = successors.get(place)
-        if not root:
-            texts[index] = None if successor is None else _updated(emitted[index], successor)
-            continue
-        document = parse(str(texts[index]), line=documents[index].line)
-        if successor is None:
-            texts[index] = splice(document, [Change(root, "remove")]).text
-        else:
-            texts[index] = _updated(document, successor, root)
+        if root:
+            in_lists.setdefault(index, []).extend(_update(documents[index].value, root, successor))
+        elif successor is not None:
+            texts[index] = splice(emitted[index], _update(emitted[index].value, root, successor)).text
+    for index, changes in in_lists.items():
+        texts[index] = splice(parse(str(texts[index]), line=documents[index].line), changes).text
     return tuple(new)
+
+
+def _update(document: Any, root: Path, successor: Mapping[str, Any] | None) -> list[Change]:
+    """Return the changes that give an emitted object the fields of its successor, or remove it if it has none."""
+    if successor is None:
+        return [Change(root, "remove")]
+    return [
+        Change(root + path, "remove") if (value := dig(successor, path)) is None else Change(root + path, "set", value)
+        for path in EMITTED_FIELDS
+        if dig(document, root + path) != dig(successor, path)
+    ]
 
 
 def _contains(resource: Resource, document: Document | None, ref: Ref) -> bool:
@@ -167,13 +177,3 @@ def _contains(resource: Resource, document: Document | None, ref: Ref) -> bool:
     found = [reference(one) for _, one in objects(value)]
     alike = [one for one in found if one._replace(namespace="") == ref._replace(namespace="")]
     return any(not one.namespace or not ref.namespace or one.namespace == ref.namespace for one in alike)
-
-
-def _updated(document: Document, value: Mapping[str, Any], root: Path = ()) -> str:
-    """Return the text of an emitted object with the fields of its successor. root: its path in the document."""
-    changes = [
-        Change(root + path, "remove") if dig(value, path) is None else Change(root + path, "set", dig(value, path))
-        for path in EMITTED_FIELDS
-        if dig(document.value, root + path) != dig(value, path)
-    ]
-    return splice(document, changes).text if changes else document.text
