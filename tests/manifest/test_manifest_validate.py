@@ -104,6 +104,7 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str, str]] = [
     ((*SNP, "MinimumTCB", "TEEVersion"), True, "ReferenceValues.snp[1].MinimumTCB.TEEVersion", "not a boolean"),
     ((*SNP, "MinimumTCB", "TEEVersion"), 1.0, "ReferenceValues.snp[1].MinimumTCB.TEEVersion", "not a fractional"),
     ((*SNP, "MinimumTCB", "TEEVersion"), "1", "ReferenceValues.snp[1].MinimumTCB.TEEVersion", "not a string"),
+    ((*SNP, "MinimumTCB", "TEEVersion"), "", "ReferenceValues.snp[1].MinimumTCB.TEEVersion", "not a string"),
     ((*SNP, "MinimumTCB", "TeeVersion"), 1, "ReferenceValues.snp[1].MinimumTCB.TeeVersion", "did you mean TEEVersion?"),
     ((*SNP, "ProductName"), "Turin", "ReferenceValues.snp[1].ProductName", "must be Milan or Genoa, not Turin"),
     ((*SNP, "Platform"), "metal-qemu-snp", "ReferenceValues.snp[1].Platform", "did you mean Metal-QEMU-SNP?"),
