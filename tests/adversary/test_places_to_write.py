@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_function.hosts import leftovers, staging
+from krm_function.hosts import leftovers, temporary_files
 from krm_function.hosts.files import FileProblem
 from krm_function.hosts.writing import NewFile, staged, write_file, write_files
 from tests.adversary.faults import temporaries
