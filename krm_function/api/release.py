@@ -7,7 +7,7 @@ handler, its own kind of reference values.
 from typing import Any
 
 from krm_function.api.document import ConfigDocument, ConfigKind, read_body
-from krm_function.api.kinds import InjectedMemory, PlatformRelease, Release
+from krm_function.api.records import InjectedMemory, PlatformRelease, Release
 from krm_function.api.reference_values import released
 from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, has_errors
