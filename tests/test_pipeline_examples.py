@@ -1,4 +1,4 @@
-"""The examples through the line: idempotent, in any order, and the same in every process."""
+"""The examples through the pipeline: idempotent, in any order, and the same in every process."""
 
 import os
 import subprocess

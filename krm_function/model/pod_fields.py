@@ -286,7 +286,7 @@ POD_SPEC = _type(
         "containers": _policy(ListOf(CONTAINER), required=True),
         "dnsConfig": INERT,
         "dnsPolicy": INERT,
-        "enableServiceLinks": FLAG,  # whether `$(DB_SERVICE_HOST)` may be an address: see tokens.py
+        "enableServiceLinks": FLAG,  # whether `$(DB_SERVICE_HOST)` may be an address: policy/variable_expansion.py
         "ephemeralContainers": _refused([]),
         "evictionResponders": INERT,
         "hostAliases": INERT,  # /etc/hosts is a file of the host in any case
