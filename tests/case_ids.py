@@ -11,7 +11,7 @@ a set. None: pytest's own way.
 | list, set | `[a, b]` |
 | tuple | `a b` |
 | bytes | the text |
-| text of more than 60 characters | its beginning and its length |
+| text of more than 60 characters | its beginning, up to a key or a digest, which may be random |
 """
 
 import re
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 LONGEST = 60
+_RANDOM = re.compile(r"[0-9A-Za-z+/=]{20,}")  # what a key or a digest looks like
 
 
 def id_of(value: Any) -> str | None:
@@ -32,7 +33,9 @@ def id_of(value: Any) -> str | None:
     if text is None:
         return None
     text = text.encode("ascii", "backslashreplace").decode()  # pytest escapes no id that it is given
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 10].rstrip()}..{len(text)}"
+    if len(text) <= LONGEST:
+        return text
+    return f"{_RANDOM.split(text)[0][: LONGEST - 2].rstrip()}.."
 
 
 def _text(value: Any) -> str | None:

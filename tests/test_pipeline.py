@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.kinds import ManifestOptions, PolicyOptions, Scheduling
+from krm_function.api.records import ManifestOptions, PolicyOptions, Scheduling
 from krm_function.findings import finding
 from krm_function.manifest import decode, encode
 from krm_function.model.kinds import KINDS

@@ -9,7 +9,7 @@ from typing import Any
 
 from krm_function.api.base_manifest import load_manifest, manifest_in, manifest_problem
 from krm_function.api.document import ConfigDocument, ConfigKind, read_body
-from krm_function.api.kinds import (
+from krm_function.api.records import (
     Generate,
     ManifestOptions,
     PolicyOptions,

@@ -7,7 +7,7 @@ handler, its own kind of reference values.
 from typing import Any
 
 from krm_function.api.document import ConfigDocument, ConfigKind, read_body
-from krm_function.api.kinds import InjectedMemory, PlatformRelease, Release
+from krm_function.api.records import InjectedMemory, PlatformRelease, Release
 from krm_function.api.reference_values import released
 from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, has_errors
@@ -23,7 +23,7 @@ from krm_function.schema.kinds import Choice, Field, JsonObject, MapOf, Problems
 KIND: ConfigKind = "ContrastRelease"
 VERSION = r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?"
 VCPUS = "[1-9]|[1-9][0-9]|1[0-9][0-9]|2[01][0-9]|220"
-HASH = "(?!gpu)[0-9a-z]{1,16}"  # see model.platforms.parse_runtime_class
+HASH = "(?!gpu)[0-9a-z]{1,16}"  # see model.runtime_class_names.parse_runtime_class
 
 
 def image_problem(text: str) -> str:

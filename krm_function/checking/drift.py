@@ -9,7 +9,7 @@ of an image are mounted, the end of a writable mount of the node's files, which 
 
 from typing import Any
 
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.records import ImageFacts
 from krm_function.findings import Finding, Path, has_errors
 from krm_function.model.profiles import Profile
 from krm_function.model.workload import Workload, dig, mapping, maps

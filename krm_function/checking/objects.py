@@ -13,14 +13,14 @@ compared as plain data, and an object without a counterpart on the other side is
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_function.checking.applied import stale
 from krm_function.checking.differing_paths import differing_paths, paths_text
 from krm_function.checking.drift import differing_fields
-from krm_function.checking.same_object import comparable, excused
+from krm_function.checking.excused_differences import comparable, excused
+from krm_function.checking.sealed_pods import stale
 from krm_function.findings import Finding, Path, finding
 from krm_function.manifest.fields import FILE
+from krm_function.model.finding_position import with_position, yaml_finding
 from krm_function.model.kinds import KINDS
-from krm_function.model.located import with_position, yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import INITDATA, LOCAL_CONFIG, Workload, dig

@@ -6,11 +6,11 @@ Rule of this file: a pod is checked by itself and against the manifest, without 
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.checking.applied import Checked, check_workload, stale, unwatched
+from krm_function.checking.sealed_pods import Checked, check_workload, stale, unwatched
 from krm_function.findings import Finding, finding
 from krm_function.model.cpu_limits import vcpus
+from krm_function.model.finding_position import with_position
 from krm_function.model.kinds import KINDS
-from krm_function.model.located import with_position
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.resource import Resource

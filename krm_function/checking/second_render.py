@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from json import loads
 from typing import Any
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.checking.manifests import Manifests, differing_manifest
 from krm_function.checking.objects import compare_objects
 from krm_function.checking.output import Output
 from krm_function.checking.pods import Pod
 from krm_function.findings import Finding, finding
 from krm_function.manifest import rtmr0_values
+from krm_function.model.finding_position import with_position
 from krm_function.model.inverse import any_image
-from krm_function.model.located import with_position
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import is_contrast_name

@@ -6,12 +6,12 @@ nothing can be rendered, so the pods are taken as they stand, which is right for
 
 from collections.abc import Iterator, Sequence
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding, Path, finding, has_errors
+from krm_function.model.finding_position import with_position, yaml_finding
 from krm_function.model.image import Image, parse_image, printable_reference
 from krm_function.model.inverse import images_of
 from krm_function.model.kinds import KINDS
-from krm_function.model.located import with_position, yaml_finding
 from krm_function.model.pod_types import type_findings
 from krm_function.model.resource import Resource
 from krm_function.model.workload import Workload, mapping, maps

@@ -8,7 +8,7 @@ from krm_function.krm.result import FieldPath, Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from krm_function.krm.results import Describable
+    from krm_function.krm.describable import Describable
 
 
 class FunctionError(ValueError):

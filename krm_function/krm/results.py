@@ -5,19 +5,16 @@ results only, so errors come first.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 from krm_function.krm.errors import MisuseError
 from krm_function.krm.result import FieldPath, File, Result, Severity
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from krm_function.krm.describable import Describable
+
 RANK: dict[str, int] = {"error": 0, "warning": 1, "info": 2}
-
-
-class Describable(Protocol):
-    """What a result can be about: a KubeObject, or a SubObject of one."""
-
-    def result(self, message: str, severity: Severity = "error", path: FieldPath = ()) -> Result:
-        """Make a result about it."""
 
 
 class Results:
@@ -61,15 +58,15 @@ class Results:
         for result in results:
             self.append(result)
 
-    def error(self, message: str, about: Describable | None = None, path: FieldPath = ()) -> None:
+    def error(self, message: str, about: "Describable | None" = None, path: FieldPath = ()) -> None:
         """Add an error: the run has failed. It is about an object, and its field at `path`, if they are given."""
         self.append(_result(message, "error", about, path))
 
-    def warning(self, message: str, about: Describable | None = None, path: FieldPath = ()) -> None:
+    def warning(self, message: str, about: "Describable | None" = None, path: FieldPath = ()) -> None:
         """Add what someone should look at."""
         self.append(_result(message, "warning", about, path))
 
-    def info(self, message: str, about: Describable | None = None, path: FieldPath = ()) -> None:
+    def info(self, message: str, about: "Describable | None" = None, path: FieldPath = ()) -> None:
         """Add what was done."""
         self.append(_result(message, "info", about, path))
 
@@ -96,7 +93,7 @@ class Results:
         return [str(result) for result in sorted(self._results, key=_order) if infos or result.severity != "info"]
 
 
-def _result(message: str, severity: Severity, about: Describable | None, path: FieldPath) -> Result:
+def _result(message: str, severity: Severity, about: "Describable | None", path: FieldPath) -> Result:
     if not isinstance(message, str):
         raise MisuseError(f"a message is a text, and comes first, not {type(message).__name__}")
     if about is not None and not hasattr(about, "result"):

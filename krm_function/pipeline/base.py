@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from krm_function.api.base_manifest import names_config_map
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding, has_errors
 from krm_function.model.objects import objects
 from krm_function.model.resource import Resource

@@ -7,7 +7,7 @@ policies are made.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding
 from krm_function.model.objects import objects
 from krm_function.model.resource import Resource

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding
 from krm_function.model.edits import ObjectEdits
 from krm_function.model.resource import Resource

@@ -7,7 +7,7 @@ severity error anywhere means that nothing is written: the caller keeps its inpu
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding, has_errors
 from krm_function.model.edits import ObjectEdits
 from krm_function.model.resource import Resource

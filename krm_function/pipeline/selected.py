@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding
-from krm_function.model.located import with_position
+from krm_function.model.finding_position import with_position
 from krm_function.model.resource import Resource
 from krm_function.model.workload import Workload
 from krm_function.pipeline.result import Planned

@@ -7,12 +7,12 @@ containers, no ID block and no policy.
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding, has_errors
 from krm_function.manifest.gathered_values import ReferenceValues
 from krm_function.model.cpu_limits import vcpus
 from krm_function.model.edits import Edit
-from krm_function.model.located import with_position
+from krm_function.model.finding_position import with_position
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_objects import RuntimeClass

@@ -7,7 +7,7 @@ distinguish an absent member from an empty one.
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.records import ImageFacts
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.policy.capabilities import capabilities, no_new_privileges, unknown_capabilities
 from krm_function.policy.devices import add_gpus, device, devices

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from krm_function.api.image_lock import unknown_accounts
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.records import ImageFacts
 from krm_function.findings import Cause, Finding, finding
 from krm_function.policy.identity import Identity, explicit_groups, security_value
 from krm_function.policy.passwd import UnreadableError, memberships, numeric, users

@@ -15,7 +15,7 @@ from krm_function.model.workload import INITDATA
 from krm_function.policy.pod_metadata import PodMetadata, is_bookkeeping
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References, Undecodable
-from krm_function.policy.tokens import (
+from krm_function.policy.variable_expansion import (
     CONTROLLED,
     FIELDS,
     LISTS,

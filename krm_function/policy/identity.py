@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.records import ImageFacts
 from krm_function.findings import Cause
 from krm_function.record import NamedTuple
 

@@ -13,7 +13,7 @@ from krm_function.policy.environment import environment
 from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References
-from krm_function.policy.tokens import (
+from krm_function.policy.variable_expansion import (
     escaped_argument,
     expand,
     expanded,

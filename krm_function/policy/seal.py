@@ -7,7 +7,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.api.kinds import EMPTY, ImageFacts
+from krm_function.api.records import EMPTY, ImageFacts
 from krm_function.findings import Cause, Finding, finding, has_errors
 from krm_function.model.workload import Workload
 from krm_function.policy.base import base_initdata
@@ -21,7 +21,7 @@ from krm_function.policy.problems import problem
 from krm_function.policy.process import DEFAULT_PATH
 from krm_function.policy.references import References
 from krm_function.policy.settings import Settings
-from krm_function.policy.tokens import PATTERN
+from krm_function.policy.variable_expansion import PATTERN
 from krm_function.policy.volumes import host_visible_volumes
 from krm_function.record import NamedTuple
 

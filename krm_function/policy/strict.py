@@ -16,7 +16,7 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.policy.pod_metadata import PATTERNS, SUFFIX, PodMetadata, escape_regex
-from krm_function.policy.tokens import TOKENS
+from krm_function.policy.variable_expansion import TOKENS
 
 Json = dict[str, Any]
 

@@ -14,7 +14,7 @@ from krm_function.api import is_config
 from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, finding
 from krm_function.manifest import ManifestError, decode
-from krm_function.model.located import yaml_finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import objects
 from krm_function.model.workload import mapping
 from krm_function.release.coordinator import coordinator_facts, is_coordinator

@@ -15,7 +15,7 @@ The policy profile is told by no file: it follows from the version, in place of 
 
 from collections.abc import Iterable, Mapping
 
-from krm_function.api.release_profile import profile_of_version
+from krm_function.api.profile_of_version import profile_of_version
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.image import CONTRAST
 from krm_function.record import NamedTuple

@@ -16,7 +16,7 @@ Rule of this file: a path says what the fact is about, so that the same fact of 
 
 from typing import Any
 
-from krm_function.api.kinds import NO_VERSION
+from krm_function.api.records import NO_VERSION
 from krm_function.findings import Finding, Path
 from krm_function.manifest import fields as manifest
 from krm_function.record import NamedTuple

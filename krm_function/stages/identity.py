@@ -19,9 +19,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.model.helm_hooks import hook_of
 from krm_function.model.kinds import KINDS_BY_CONTENT
-from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import contrast_names_in, is_contrast_name

@@ -10,7 +10,7 @@ image store and pinned images, never the initializer or the mesh.
 from collections.abc import Iterator
 from typing import Any
 
-from krm_function.api.kinds import Generate, Release
+from krm_function.api.records import Generate, Release
 from krm_function.findings import Cause, Finding, finding
 from krm_function.model.annotations import KNOWN
 from krm_function.model.draft import Draft

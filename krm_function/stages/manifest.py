@@ -8,7 +8,7 @@ digest are an error.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from krm_function.api.kinds import Config, ManifestOptions
+from krm_function.api.records import Config, ManifestOptions
 from krm_function.findings import Finding, Ref, finding
 from krm_function.manifest import (
     COORDINATOR,

@@ -8,7 +8,7 @@ left out.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from krm_function.api.kinds import EMPTY, ImageFacts
+from krm_function.api.records import EMPTY, ImageFacts
 from krm_function.findings import Finding, finding
 from krm_function.model.annotations import TOTAL, annotations_size
 from krm_function.model.edits import Edit

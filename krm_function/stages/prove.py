@@ -9,13 +9,13 @@ the output. An error names the path that would change, never a value.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from krm_function.api.kinds import Scheduling
+from krm_function.api.records import Scheduling
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.model.edits import Edit
+from krm_function.model.finding_position import with_position
 from krm_function.model.injected import secrets_mount
 from krm_function.model.inverse import RECORD, Images, containers_of, is_same_container, secrets_mounts, unexplained
 from krm_function.model.kinds import KINDS
-from krm_function.model.located import with_position
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.resource import Resource

@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.finding_position import with_position, yaml_finding
 from krm_function.model.kinds import EDITED, KINDS, KINDS_BY_CONTENT
-from krm_function.model.located import with_position, yaml_finding
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL, dig, mapping

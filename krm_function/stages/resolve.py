@@ -15,7 +15,7 @@ it gets is decided here:
 
 from typing import Any
 
-from krm_function.api.kinds import Release
+from krm_function.api.records import Release
 from krm_function.findings import Finding, finding
 from krm_function.model.edits import Edit
 from krm_function.model.gpu import gpu_count

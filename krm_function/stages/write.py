@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.annotations import TOTAL, annotations_size
 from krm_function.model.edits import ObjectEdits
-from krm_function.model.located import yaml_finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import LOCAL_CONFIG, ORIGINAL, dig, mapping

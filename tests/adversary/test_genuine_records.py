@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import ManifestOptions, PolicyOptions, Scheduling
+from krm_function.api.records import ManifestOptions, PolicyOptions, Scheduling
 from krm_function.model.inverse import images_of
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import reference

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import PolicyOptions
+from krm_function.api.records import PolicyOptions
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import INITDATA
 from krm_function.policy import Initdata, annotation, encode_toml, load_rules

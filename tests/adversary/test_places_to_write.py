@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_function.hosts import leftovers, staging
+from krm_function.hosts import leftovers, temporary_files
 from krm_function.hosts.files import FileProblem
 from krm_function.hosts.writing import NewFile, staged, write_file, write_files
 from tests.adversary.faults import temporaries
@@ -260,7 +260,7 @@ def test_a_group_that_cannot_be_kept_gives_another_one_no_more_than_everybody_ha
     monkeypatch.setattr(os, "fchown", refuse)
     before = target.stat()
     elsewhere = os.stat_result((*before[:5], before.st_gid + 1, *before[6:]))
-    monkeypatch.setattr(staging, "_old", lambda _: elsewhere)
+    monkeypatch.setattr(temporary_files, "_old", lambda _: elsewhere)
     write_file(str(target), b"new")
     assert stat.S_IMODE(target.stat().st_mode) == new
 
@@ -317,7 +317,7 @@ def test_a_run_whose_temporary_file_was_cleared_away_before_its_lock_makes_anoth
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = iter([left(tmp_path, "a.yaml", token * 12) for token in "abc"])
-    monkeypatch.setattr(staging, "temporary_name", lambda _: str(next(names)))
+    monkeypatch.setattr(temporary_files, "temporary_name", lambda _: str(next(names)))
     real = fcntl.flock
     calls: list[int] = []
 

@@ -6,7 +6,7 @@ import pytest
 
 from krm_function.api import Config, Generate, collect, is_config
 from krm_function.api.config_map import from_config_map
-from krm_function.api.kinds import Scheduling
+from krm_function.api.records import Scheduling
 from krm_function.findings import Finding
 from tests.api.documents import EXAMPLES, GENERATE, IMAGE_LOCK, PEM, RELEASE, WEB, A, B, C, changed, document, said
 
@@ -201,7 +201,7 @@ def test_a_dotted_path_sets_any_field() -> None:
             "manifest.referenceValues.snp.MinimumTCB.SNPVersion": "3",
             "manifest.referenceValues.snp.MinimumTCB.TEEVersion": "0",
             "manifest.referenceValues.metal-qemu-snp": '[{"ProductName": "Milan"}]',
-            "manifest.merge_policies.web.v1.sans": "a.example, b.example",
+            "manifest.policies.web.v1.sans": "a.example, b.example",
         }
     )
 
@@ -273,7 +273,7 @@ def test_one_field_given_twice_is_an_error(data: dict[str, str]) -> None:
         ("scheduling.metal-qemu-snp.nodeSelector", "hardware"),
         ("scheduling.metal-qemu-snp.tolerations", "x"),
         ("scheduling.metal-qemu-snp.tolerations", '[], "more": {}'),
-        ("manifest.merge_policies.web.sans", "a b"),
+        ("manifest.policies.web.sans", "a b"),
     ],
 )
 def test_a_text_that_means_nothing_is_refused_like_any_other_value(key: str, value: str) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import ManifestOptions, PolicyOptions
-from krm_function.checking.applied import Checked, check_classes, check_manifest, check_workload
+from krm_function.api.records import ManifestOptions, PolicyOptions
+from krm_function.checking.sealed_pods import Checked, check_classes, check_manifest, check_workload
 from krm_function.findings import Ref
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.sealed import SealedWorkload

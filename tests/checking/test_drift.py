@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.records import ImageFacts
 from krm_function.checking.drift import drift
 from krm_function.model.profiles import CONTRAST, DEFAULT, KATA, Profile
 from krm_function.model.workload import Workload

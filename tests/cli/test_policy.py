@@ -267,9 +267,8 @@ def resealed_rules(rendered: bytes) -> bytes:
 
 
 def test_no_weaker_prints_no_other_infos(shop: Shop, output: str) -> None:
-    assert shop("check", output, "--no-weaker", output).stderr.startswith(
-        "checked 2 Contrast workloads\nnot checked without --config"
-    )
+    run = shop("check", output, "--no-weaker", output)
+    assert run.stderr.startswith("checked 2 Contrast workloads\nnot checked without --config")
 
 
 def variations(rendered: bytes) -> dict[str, tuple[bytes, bytes, str]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from krm_function.policy import read_policy_data
 from krm_function.policy.image_storage import DRIVER, SANDBOX
-from krm_function.policy.tokens import PATTERNS
+from krm_function.policy.variable_expansion import PATTERNS
 from tests.policy import node
 from tests.policy.engines import agreed
 from tests.policy.node import Node

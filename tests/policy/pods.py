@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from krm_function.api.kinds import EMPTY, ImageFacts
+from krm_function.api.records import EMPTY, ImageFacts
 from krm_function.findings import Finding, Ref
 from krm_function.model.workload import Workload
 from krm_function.policy import DEFAULT, Policy, Profile, References, default_settings, load_rules, seal

@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from krm_function.api.image_lock import unknown_accounts
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.records import ImageFacts
 from krm_function.findings import Cause, dotted, finding
 from krm_function.policy.effective_user import HIGHEST, effective_identity, unknown_users
 from krm_function.policy.identity import Identity, explicit_groups

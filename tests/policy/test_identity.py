@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.records import ImageFacts
 from krm_function.findings import Finding, finding
 from krm_function.policy import KATA, Policy, References, default_settings, load_rules, seal
 from krm_function.policy.identity import guest_pull_refusal, identity, security_value

@@ -39,7 +39,7 @@ def planned(name: str = "web", tee: str = "snp", **changes: Any) -> Planned:
 
 
 def plan_of(lines: list[Planned], nodes: list[Node] | None, *, source: str = "nodes.yaml", findings: Any = ()) -> Plan:
-    """As `cli.plan` makes it."""
+    """As `cli/commands/plan.py` makes it."""
     placed = {
         index: place(line.workload, line.scheduled, nodes)
         for index, line in enumerate(lines)

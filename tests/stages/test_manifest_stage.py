@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import Config, ManifestOptions, Release, WorkloadPolicy
+from krm_function.api.records import Config, ManifestOptions, Release, WorkloadPolicy
 from krm_function.manifest import decode, encode
 from krm_function.manifest.fields import FILE
 from krm_function.manifest.gathered_values import ReferenceValues

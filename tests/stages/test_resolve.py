@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import PlatformRelease, Release
+from krm_function.api.records import PlatformRelease, Release
 from krm_function.model.edits import ABSENT, Edit
 from krm_function.model.kinds import KINDS
 from krm_function.model.platforms import PLATFORMS

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import Generate, PlatformRelease, Scheduling
+from krm_function.api.records import Generate, PlatformRelease, Scheduling
 from krm_function.findings import Finding, has_errors
 from krm_function.model.edits import ABSENT, ObjectEdits
 from krm_function.model.objects import reference

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import Generate
+from krm_function.api.records import Generate
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import PREFIX, Workload
 from krm_function.stages.inject import inject
