@@ -57,7 +57,7 @@ def pytest_report_header(config: pytest.Config) -> str:
     )
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)  # before -k and -m
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is marked nightly, unless all is to run."""
     every = list(items)

@@ -27,6 +27,7 @@ class Collected(NamedTuple):
 
 
 COLLECTED = pytest.StashKey[Collected]()
+FRESH = range(1 << 30, 1 << 31)  # seeds that are new every night
 
 
 def function_of(item: pytest.Item) -> str:
@@ -79,5 +80,5 @@ def in_pairs(parameters: Mapping[str, Iterable[Any]], *, unless: Any = lambda *_
 def seeds(count: int) -> list[Any]:
     """So many seeds that are the same in every run, and as many that only a nightly run has: by PROPERTY_SEED."""
     fresh = Random(os.environ.get("PROPERTY_SEED", "0"))  # noqa: S311 (not for secrets)
-    new = [fresh.randrange(1 << 30, 1 << 31) for _ in range(count)]
+    new = [fresh.choice(FRESH) for _ in range(count)]
     return [*range(count), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in new)]

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.selection import COLLECTED, NIGHTLY, all_pairs, function_of
+from tests.selection import COLLECTED, FRESH, NIGHTLY, all_pairs, function_of
 
 TESTS = Path(__file__).parent
-SEED = "seed"  # new every night: its values are no part of the table
 # what a machine may not have: a shell, the right to give files away
 SKIPPED = {"cli/test_completion.py": 2, "adversary/test_places_to_write.py": 1}
 
@@ -30,12 +29,16 @@ def values(item: pytest.Function) -> list[tuple[str, Any]]:
     """The parameters of a case with what tells their values apart."""
     if not hasattr(item, "callspec"):
         return []
-    return [(name, item.callspec.params[name]) for name in sorted(item.callspec.params) if name != SEED]
+    return [(name, item.callspec.params[name]) for name in sorted(item.callspec.params)]
 
 
 def keys(item: pytest.Function) -> set[Any]:
     """The values of a case, and their pairs."""
-    told = [(name, value if isinstance(value, (str, int)) else id(value)) for name, value in values(item)]
+    told = [
+        (name, value if isinstance(value, (str, int)) else id(value))
+        for name, value in values(item)
+        if not (name == "seed" and value in FRESH)
+    ]
     return {*told, *combinations(told, 2)}
 
 

@@ -6,7 +6,7 @@ the order in which they came, which is deepest first.
 
 from krm_function.record import NamedTuple
 from krm_function.yamltext import offsets
-from krm_function.yamltext.edit.tree import Live
+from krm_function.yamltext.edit.tree import EditedCollection
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.writer import Style
 
@@ -14,7 +14,7 @@ from krm_function.yamltext.writer import Style
 class CollectionSpans(NamedTuple):
     """An edited collection: its address, and where its entries begin and end in the text."""
 
-    live: Live
+    edited: EditedCollection
     path: str
     starts: list[int]
     ends: list[int]

@@ -11,7 +11,7 @@ from krm_function.record import NamedTuple
 from krm_function.yamltext.changes import Change, Path, apply, same
 from krm_function.yamltext.document import Document, parse
 from krm_function.yamltext.edit.anchors import foreign_aliases
-from krm_function.yamltext.edit.apply_changes import edit
+from krm_function.yamltext.edit.apply_changes import apply_change
 from krm_function.yamltext.edit.members import in_groups
 from krm_function.yamltext.edit.pointer import pointer
 from krm_function.yamltext.edit.proof import UndoPlace, rewrite
@@ -131,7 +131,8 @@ def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str,
     """Edit some objects at once. Raises YamlError (splice) if editing them one by one would give another text."""
     objects = [_changed(document, member) for member in members]
     effective = sorted(
-        (one for one in objects if one.is_changed), key=lambda one: one.keep.node.start if one.keep.node else 0
+        (one for one in objects if one.is_changed),
+        key=lambda one: one.undo_place.node.start if one.undo_place.node else 0,
     )
     if not effective:
         return document.text, [EditedMember(one.value, []) for one in objects]
@@ -146,11 +147,11 @@ def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str,
         return part
 
     def wanted(records: Sequence[str]) -> Any:
-        values = {one.root: one.keeping(kept) for one, kept in zip(effective, records, strict=True)}
+        values = {one.root: one.with_undo(kept) for one, kept in zip(effective, records, strict=True)}
         return _with_values(document.value, values)
 
-    keeps = [one.keep for one in effective]
-    text, undo = rewrite(document, make, wanted, keeps, smallest=len(effective) > 1)
+    undo_places = [one.undo_place for one in effective]
+    text, undo = rewrite(document, make, wanted, undo_places, smallest=len(effective) > 1)
     records = {one.root: mine for one, mine in zip(effective, undo, strict=True)}
     return text, [EditedMember(one.value, records.get(one.root, [])) for one in objects]
 
@@ -166,9 +167,9 @@ class _Object(NamedTuple):
     at: Path
     value: Any
     is_changed: bool
-    keep: UndoPlace
+    undo_place: UndoPlace
 
-    def keeping(self, records: str) -> Any:
+    def with_undo(self, records: str) -> Any:
         """Return the value with its undo records. Raises ChangeError if their path cannot be created."""
         return apply(self.value, [*_parents(self.value, self.at), Change(self.at, "set", records)])
 
@@ -183,12 +184,12 @@ def _changed(document: Document, member: MemberChanges) -> _Object:
     for part in root:
         before = before[part]
     after = apply(before, list(changes))
-    keep = UndoPlace(_node_at(document.node, root), pointer(at))
-    if keep.node is None and document.node is not None:
+    place = UndoPlace(_node_at(document.node, root), pointer(at))
+    if place.node is None and document.node is not None:
         raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
-    made = _Object(root, [*changes, *_parents(after, at)], at, after, not same(after, before), keep)
+    made = _Object(root, [*changes, *_parents(after, at)], at, after, not same(after, before), place)
     if made.is_changed:
-        made.keeping("")
+        made.with_undo("")
     return made
 
 
@@ -217,7 +218,7 @@ def _node_at(node: Node | None, path: Path) -> Node | None:
 def _edited(part: Part, root: Path, changes: Sequence[Change]) -> Part:
     """Return the tree after changes whose paths start at `root`."""
     for change in changes:
-        part = edit(part, change._replace(path=(*root, *change.path)))
+        part = apply_change(part, change._replace(path=(*root, *change.path)))
     return part
 
 

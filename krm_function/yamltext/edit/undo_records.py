@@ -10,7 +10,7 @@ from typing import Any
 
 from krm_function.yamltext.changes import Path, same
 from krm_function.yamltext.edit.pointer import escape, pointer, segments
-from krm_function.yamltext.edit.tree import Live, LiveEntry, value_of
+from krm_function.yamltext.edit.tree import EditedCollection, EditedEntry, value_of
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.fast.values import read_value
 from krm_function.yamltext.nodes import Node
@@ -28,9 +28,9 @@ def from_document(undo: Undo, root: Path) -> Undo:
 class UndoRecords:
     """Collects the undo records of one edit."""
 
-    def __init__(self, keep: str = "") -> None:
-        """Start without records; `keep` is the address of the string that will hold them, "" when nothing will."""
-        self.keep = keep
+    def __init__(self, stored_at: str = "") -> None:
+        """Start without records; `stored_at` is the address of the string that will hold them, "" when nothing will."""
+        self.stored_at = stored_at
         self.undo: Undo = []
 
     def of(self, _node: Node, path: str) -> "tuple[UndoRecords, str]":
@@ -46,14 +46,14 @@ class UndoRecords:
         else:
             self.undo.append(["=", path, before, raw])
 
-    def added(self, path: str, parent: Node, entry: LiveEntry) -> None:
+    def added(self, path: str, parent: Node, entry: EditedEntry) -> None:
         """Record a new entry. Undoing a new map or list removes only the entries that it was added with.
 
         A host or a person may have added more. An item of a list is removed as a whole. The map that holds the records
         themselves is removed if it is empty then: a host may have removed the entries that it had in it.
         """
         value = None if parent.kind == "seq" else value_of(entry.child)
-        self._added(path, value, 1 if path == self.keep and parent.parts else 0)
+        self._added(path, value, 1 if path == self.stored_at and parent.parts else 0)
 
     def _added(self, path: str, value: Any, around: int) -> None:
         inner: list[tuple[str, Any]] = []
@@ -68,18 +68,18 @@ class UndoRecords:
         for address, child in inner:
             self._added(address, child, around + 1)
 
-    def removed(self, live: Live, path: str, gone: Sequence[Removed]) -> None:
+    def removed(self, edited: EditedCollection, path: str, removed: Sequence[Removed]) -> None:
         """Record which entries of a collection at `path` are gone: their bytes, and the entry that followed each."""
-        parts, is_map, segment = live.node.parts, live.node.kind == "map", segments(live)
-        alive = [(entry.origin, at) for at, entry in enumerate(live.entries) if entry.origin >= 0]
-        for index, raw, gap in gone:
+        parts, is_map, segment = edited.node.parts, edited.node.kind == "map", segments(edited)
+        kept = [(entry.origin, at) for at, entry in enumerate(edited.entries) if entry.origin >= 0]
+        for index, raw, gap in removed:
             if is_map:
                 _, value, key = parts[index]
                 where, before = f"{path}/{escape('<<' if key is None else key)}", value.data
             else:
                 where, before = f"{path}/#{index}", parts[index].data
-            follower = bisect(alive, (index, len(parts)))
-            record: list[Any] = ["+", where, before, raw, segment(alive[follower][1]) if alive[follower:] else "", gap]
+            follower = bisect(kept, (index, len(parts)))
+            record: list[Any] = ["+", where, before, raw, segment(kept[follower][1]) if kept[follower:] else "", gap]
             while record[-1] in ("", 0) and len(record) > 3:
                 record.pop()
             self.undo.append(record)
@@ -105,10 +105,10 @@ class NoUndoRecords(UndoRecords):
     def replaced(self, path: str, before: Any, raw: str, again: Callable[[], str]) -> None:
         """Do nothing."""
 
-    def added(self, path: str, parent: Node, entry: LiveEntry) -> None:
+    def added(self, path: str, parent: Node, entry: EditedEntry) -> None:
         """Do nothing."""
 
-    def removed(self, live: Live, path: str, gone: Sequence[Removed]) -> None:
+    def removed(self, edited: EditedCollection, path: str, removed: Sequence[Removed]) -> None:
         """Do nothing."""
 
 
