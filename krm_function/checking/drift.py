@@ -143,7 +143,7 @@ def _described(
     alone = pod._replace(spec={**pod.spec, "initContainers": [], "containers": [], key: [container]})
     facts = _claimed(container, policy, volumes=volumes)
     made, findings = containers(alone, {container["image"]: facts}, PAUSE, references, settings)
-    if any(found.code in NOT_IN_INPUT for found in findings):  # its variables cannot be told from the image's
+    if any(found.code in NOT_IN_INPUT for found in findings):  # its variables cannot be distinguished from the image's
         facts = _claimed(container, policy, volumes=volumes, whole_env=True)
         return containers(alone, {container["image"]: facts}, PAUSE, references, settings)[0], []
     return made, findings
@@ -156,12 +156,12 @@ def _settings(sealed: Json, profile: Profile) -> Settings:
         one.get("fstype") == "bind" for entry in maps(sealed.get("containers")) for one in maps(entry.get("storages"))
     )
     kata = {**default.kata_config, "enable_configmap_secret_storages": stored}
-    told = mapping(sealed.get("cluster_config"))
+    stated = mapping(sealed.get("cluster_config"))
     cluster = dict(default.cluster_config)
-    if isinstance(told.get("guest_pull"), bool):
-        cluster["guest_pull"] = told["guest_pull"]
-    if told.get("emptydir_type") in EMPTYDIR_TYPES:
-        cluster["emptydir_type"] = told["emptydir_type"]
+    if isinstance(stated.get("guest_pull"), bool):
+        cluster["guest_pull"] = stated["guest_pull"]
+    if stated.get("emptydir_type") in EMPTYDIR_TYPES:
+        cluster["emptydir_type"] = stated["emptydir_type"]
     return default._replace(cluster_config=cluster, kata_config=kata)
 
 

@@ -72,7 +72,7 @@ class ResourceList:
     @property
     def api_version(self) -> str:
         """The version of the input, which is also that of the output."""
-        return self._apart.listing.api_version
+        return self._apart.item_list.api_version
 
     @property
     def results(self) -> Results:
@@ -87,8 +87,8 @@ class ResourceList:
     @property
     def open_end(self) -> bool:
         """Whether the text ends with its last item, without a line end; a new item gives it one."""
-        text, listing, _ = self._apart
-        return listing.style == "block" and listing.items_at == len(text) and not text.endswith("\n")
+        text, item_list, _ = self._apart
+        return item_list.style == "block" and item_list.items_at == len(text) and not text.endswith("\n")
 
     @property
     def changed(self) -> bool:

@@ -68,10 +68,10 @@ def _yaml(text: str, file: str) -> Facts:
         return Facts(findings=(yaml_finding(problem, file),))
     for line, document in documents:
         for _, value in objects(document.value):
-            told = _object(mapping(value), file, line)
-            known = known or told is not None
-            facts += told.facts if told else ()
-            findings += told.findings if told else ()
+            read = _object(mapping(value), file, line)
+            known = known or read is not None
+            facts += read.facts if read else ()
+            findings += read.findings if read else ()
     if not known:
         return _unknown("CC1304.nothing", file)
     return Facts(tuple(facts), tuple(findings))

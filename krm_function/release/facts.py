@@ -4,7 +4,7 @@ Rule of this file: a path says what the fact is about, so that the same fact of 
 
     path                                            value
     version                                         "v1.25.0"
-    policyProfile                                   "contrast-1.25", told by no file but by the version
+    policyProfile                                   "contrast-1.25", in no file: it follows from the version
     platforms, <platform>, handler                  "contrast-cc-<platform>-<hash>"
     platforms, <platform>, overhead                 {"memory": "682Mi"}
     platforms, <platform>, snp, Milan, <field>      a measured value of the entry for this product

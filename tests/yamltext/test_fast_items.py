@@ -1,4 +1,4 @@
-"""The fast path for lists gives the listing that the event parser gives, or none."""
+"""The fast path for lists gives the items that the event parser gives, or none."""
 
 from pathlib import Path
 

@@ -121,7 +121,7 @@ def _attempt(
 
 
 def _fill_in(replacements: Replacements, records: Sequence[str]) -> bool:
-    """Put the records of each object in the place of their stand-in; False if these cannot be told from other text."""
+    """Put the records of each object in the place of their stand-in; False if a stand-in occurs in other text."""
     in_block, in_flow = writer.scalar(_STAND_IN), writer.quoted(_STAND_IN)
     at = [
         index

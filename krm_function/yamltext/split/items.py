@@ -34,12 +34,12 @@ def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
     nor null. Raises YamlError for invalid YAML, and (shape) for an `items` that is an alias or has a `?` key.
     """
     check_separators(text)
-    listing = None
+    item_list = None
     if len(text) > LARGE:
         from krm_function.yamltext.fast.items import cut
 
-        listing = cut(text, limits, lambda part: split_items_by_events(part, limits))
-    return listing or split_items_by_events(text, limits)
+        item_list = cut(text, limits, lambda part: split_items_by_events(part, limits))
+    return item_list or split_items_by_events(text, limits)
 
 
 def split_items_by_events(text: str, limits: Limits = LIMITS) -> ItemList | None:
@@ -56,8 +56,8 @@ def split_items_by_events(text: str, limits: Limits = LIMITS) -> ItemList | None
         raise reader.fail(value.event, "items is an alias", "shape")
     if type(value.event) is not SequenceStartEvent and not value.header.empty:
         return None
-    listing = _list(text, reader, root)
-    return listing._replace(shared_anchors=reader.aliases > 0 and crosses(text, limits, _edges(listing)))
+    item_list = _list(text, reader, root)
+    return item_list._replace(shared_anchors=reader.aliases > 0 and crosses(text, limits, _edges(item_list)))
 
 
 def _read(text: str, reader: NodeReader) -> RootMapping | None:
@@ -109,16 +109,16 @@ def _list(text: str, reader: NodeReader, root: RootMapping) -> ItemList:
     )
 
 
-def _edges(listing: ItemList) -> list[int]:
+def _edges(item_list: ItemList) -> list[int]:
     """Return the offsets where the regions begin and end that are parsed separately."""
-    chunks = (*listing.items, listing.function_config, listing.results)
+    chunks = (*item_list.items, item_list.function_config, item_list.results)
     return sorted({edge for chunk in chunks if chunk is not None for edge in (chunk.start, chunk.end)})
 
 
 def resolve_item_aliases(text: str, limits: Limits = LIMITS) -> str:
     """Write out the aliases of a list document that leave their item, so that each item can be parsed alone."""
-    listing = split_items(text, limits)
-    return text if listing is None or not listing.shared_anchors else inline(text, limits, _edges(listing))
+    item_list = split_items(text, limits)
+    return text if item_list is None or not item_list.shared_anchors else inline(text, limits, _edges(item_list))
 
 
 def _block_items(text: str, reader: NodeReader, value: RootValue) -> tuple[tuple[Chunk, ...], int]:

@@ -22,11 +22,11 @@ _ENDS = 2  # items that stay in the text, because the edits around the list depe
 class OuterList(NamedTuple):
     """A list document from which all items but the first and the last were taken out, if it is a block list.
 
-    The caller has the items, which are nearly all of the text, so they are not kept twice. listing: of this text.
+    The caller has the items, which are nearly all of the text, so they are not kept twice. item_list: of this text.
     """
 
     text: str
-    listing: ItemList
+    item_list: ItemList
     inner: tuple[str, ...] = ()  # the items that were taken out
 
 
