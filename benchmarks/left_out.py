@@ -86,14 +86,14 @@ SHORT_CUTS = (
         {"krm_function.yamltext.fast.values": "def read_value(text): return parse(text).value\n"},
     ),
     ShortCut(
-        "`_by_value` in `stages/read.py`",
+        "`_parse_without_positions` in `stages/read.py`",
         "pods without a runtime class are read without positions",
-        {"krm_function.stages.read": "def _by_value(resource): return None\n"},
+        {"krm_function.stages.read": "def _parse_without_positions(resource): return None\n"},
     ),
     ShortCut(
-        "`_marks` in `policy/seal.py`",
+        "`_shared_prefix_ends` in `policy/seal.py`",
         "what policies begin with is packed and hashed once",
-        {"krm_function.policy.seal": "def _marks(toml, start): return []\n"},
+        {"krm_function.policy.seal": "def _shared_prefix_ends(toml, start): return []\n"},
     ),
     ShortCut(
         "memories of equal parts",

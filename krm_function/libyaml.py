@@ -73,7 +73,7 @@ def _unusable(problem: Exception) -> ImportError:
     from importlib.metadata import PackageNotFoundError, version
 
     if isinstance(sys.modules.get("yaml"), _Unread):
-        del sys.modules["yaml"]  # whoever imports it next gets the whole package, or its own error
+        del sys.modules["yaml"]  # the next import gets the whole package, or its own error
     try:
         found = f"PyYAML {version('pyyaml')} cannot be used: {problem}"
     except PackageNotFoundError:

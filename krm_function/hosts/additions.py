@@ -9,10 +9,10 @@ from typing import Any
 
 from krm_function.manifest import ManifestError, decode
 from krm_function.manifest.fields import FILE, MANIFEST
-from krm_function.model.hook import hook_of
+from krm_function.model.helm_hooks import hook_of
 from krm_function.model.objects import reference
-from krm_function.model.platforms import is_handler
-from krm_function.model.runtime_class import API_VERSION, KIND
+from krm_function.model.runtime_class_names import is_handler
+from krm_function.model.runtime_class_objects import API_VERSION, KIND
 from krm_function.model.workload import ORIGINAL, dig, mapping
 
 NEEDED = ("Policies", "ReferenceValues")  # every manifest has these

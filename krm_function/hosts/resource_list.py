@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.api import ConfigDocument
-from krm_function.hosts.emitted import after_newline
+from krm_function.hosts.emitted_annotations import after_newline
 from krm_function.hosts.results import without_own_results
 from krm_function.krm.errors import NotAResourceListError
 from krm_function.krm.kube_object import KubeObject

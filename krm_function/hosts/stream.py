@@ -8,7 +8,7 @@ Source: docs/facts/helm.md#helm-3-stream.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_function.hosts.emitted import after_newline
+from krm_function.hosts.emitted_annotations import after_newline
 from krm_function.model.resource import Resource
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple

@@ -12,7 +12,7 @@ from krm_function.krm.errors import MisuseError
 from krm_function.krm.field_path import ABSENT, check_plain, checked, kind_of, look_up
 from krm_function.krm.fields import Fields, SubObject
 from krm_function.krm.outline import Outline, outline, state
-from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity, dotted
+from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity, dotted, one_line
 from krm_function.krm.string_map import StringMap, as_string
 from krm_function.yamltext import Document, dump, parse
 
@@ -22,6 +22,7 @@ ID = ("internal.config.kubernetes.io/id", "config.k8s.io/id")
 LOCAL_CONFIG = "config.kubernetes.io/local-config"
 FUNCTION = "config.kubernetes.io/function"
 
+_TOP = frozenset(("data", "metadata", "spec", "status"))  # fields of most kinds, there or not
 _NEW = b"new"  # in the place of a snapshot: there is no text that the data could equal
 
 
@@ -285,13 +286,27 @@ class KubeObject(Fields):
         self._value = value
 
     def _write(self) -> str:
-        """Write the data as it is now."""
-        if self._snapshot == _NEW:
-            check_plain(self._value)
-            return dump(self._value)
-        from krm_function.krm.rewritten import rewritten
+        """Write the data as it is now. Raises MisuseError, which names the object."""
+        try:
+            if self._snapshot == _NEW:
+                check_plain(self._value)
+                return dump(self._value)
+            from krm_function.krm.rewritten import rewritten
 
-        return rewritten(self.document, self._outline, self._value)
+            return rewritten(self.document, self._outline, self._value)
+        except MisuseError as error:
+            raise MisuseError(f"{self._named(())[0]}: {error}") from None
+
+    def _named(self, path: FieldPath) -> tuple[str, FieldPath]:
+        return one_line(self.short_string) or "an object without kind and name", path
+
+    def _refuse_dotted(self, path: FieldPath) -> None:
+        first, dot, _ = str(path[0]).partition(".") if path else ("", "", "")
+        value = self._peek()
+        if dot and isinstance(value, dict) and path[0] not in value and (first in value or first in _TOP):
+            parts = ", ".join(f'"{part}"' for part in str(path[0]).split("."))
+            place = f"{self._named(())[0]}: {dotted(path)}"
+            raise MisuseError(f"{place}: there is no such key; a path is a tuple of keys: write ({parts})")
 
     def _string(self, *path: str) -> str:
         return as_string(_none(look_up(self._peek(), path))) or ""

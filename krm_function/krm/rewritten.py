@@ -21,10 +21,12 @@ def rewritten(document: Document, given_out: Outline | None, value: Any) -> str:
     Raises MisuseError for what is no plain data, FunctionError for a change of kpt's own annotation, YamlError (splice)
     should no edit read back as meant.
     """
-    check_plain(value)
+    check_plain(value, new=False)
     path = ("metadata", "annotations", UPSTREAM_IDENTIFIER)
     if not same(look_up(document.value, path), look_up(value, path)):
         check_settable(UPSTREAM_IDENTIFIER)
     document, given_out = moved(document, given_out, value)
     changes = difference(given_out, document.value, value)
+    for change in changes:
+        check_plain(change.value, change.path)
     return splice(document, changes).text if changes else document.text

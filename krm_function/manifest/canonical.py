@@ -64,7 +64,8 @@ def _record(value: Mapping[str, Any], spec: Record, path: Path, *, strict: bool)
     for name, field in spec.fields.items():
         part = value.get(name)
         part = zero_of(field) if part is None else canonical_value(part, field.spec, (*path, name), strict=strict)
-        if part or OMIT_EMPTY not in field.marks:
+        empty = not part and (part is None or wrong_type(field.spec, part) is None)  # {} is no empty string
+        if not empty or OMIT_EMPTY not in field.marks:
             result[name] = part
     return result
 

@@ -9,7 +9,7 @@ that permits debugging.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_function.manifest.canonical import canonical_value
+from krm_function.manifest.canonical import canonical_value, zero_of
 from krm_function.manifest.fields import COORDINATOR, MANIFEST, OPERATOR, REFERENCE_VALUES
 from krm_function.manifest.problem import ManifestProblem, problem_of
 from krm_function.schema.check import faults
@@ -76,7 +76,7 @@ def _unfilled(value: Any, spec: Spec, path: Path) -> Iterator[ManifestProblem]:
     if isinstance(spec, Record) and isinstance(value, Mapping):
         for name, field in spec.fields.items():
             part = value.get(name)
-            if OPERATOR in field.marks and part in (None, ""):
+            if OPERATOR in field.marks and (part is None or part == zero_of(field)):
                 yield ManifestProblem((*path, name), "not filled in", missing=True)
             yield from _unfilled(part, field.spec, (*path, name))
     elif isinstance(spec, ListOf) and isinstance(value, list):

@@ -20,7 +20,7 @@ class UnknownVcpuCount(KeyError):
         return f"no RTMR0 for {self.count} vCPUs"
 
 
-def select(table: Mapping[str, str], counts: Iterable[int]) -> tuple[str, tuple[str, ...]]:
+def select_rtmr0(table: Mapping[str, str], counts: Iterable[int]) -> tuple[str, tuple[str, ...]]:
     """Pick the RTMR0 of each vCPU count from a release's `rtmr0ByVCPU` (decimal count -> 96 hex digits).
 
     Returns the smallest value in string order, for Rtmrs[0], and the others ascending, for Rtmr0Alternatives; no value

@@ -58,22 +58,22 @@ def address_of(ref: Ref) -> str:
     return "/".join(part for part in (ref.kind, ref.namespace, ref.name) if part)
 
 
-def find(text: str, refs: Iterable[Ref]) -> Ref | Finding:
+def find_by_address(text: str, refs: Iterable[Ref]) -> Ref | Finding:
     """Find the one object that an address matches; else a usage error (CC0909) with the nearest address as remedy."""
     known = list(dict.fromkeys(refs))
     address = parse_address(text)
     if address is None:
-        return _wrong(text, known, address=False)
+        return _not_found(text, known, address=False)
     found = [ref for ref in known if address.matches(ref)]
     if len(found) == 1:
         return found[0]
     if found:
         several = ", ".join(address_of(ref) for ref in found)
         return finding("CC0909.several", option=OPTION, text=text, count=len(found), known=several)
-    return _wrong(text, known, address=True)
+    return _not_found(text, known, address=True)
 
 
-def _near(text: str, known: list[Ref]) -> str:
+def _nearest_address(text: str, known: list[Ref]) -> str:
     """Return the nearest address, or ""; an object of the same name comes before one with a similar name."""
     name = text.rpartition("/")[2]
     alike = [ref for ref in known if name and ref.name.lower() == name.lower()] or known
@@ -88,9 +88,9 @@ def _near(text: str, known: list[Ref]) -> str:
     return address_of(close) if close is not None else ""
 
 
-def _wrong(text: str, known: list[Ref], *, address: bool) -> Finding:
+def _not_found(text: str, known: list[Ref], *, address: bool) -> Finding:
     """Make the finding for a text that matches no object. address: whether it has the form of an address."""
-    near, some = _near(text, known), ", ".join(address_of(ref) for ref in known[:8])
+    near, some = _nearest_address(text, known), ", ".join(address_of(ref) for ref in known[:8])
     if near:
         code = "CC0909.absent-near" if address else "CC0909.no-address-near"
     elif some:

@@ -7,7 +7,7 @@ from typing import Any
 
 from krm_function.findings import Path
 from krm_function.model.edits import ABSENT, Edit
-from krm_function.model.pods import named
+from krm_function.model.pods import indexes_named
 from krm_function.model.workload import Workload
 from krm_function.yamltext import Op
 
@@ -39,5 +39,5 @@ class Draft:
 
     def drop(self, path: Path, name: str, code: str, reason: str) -> None:
         """Remove all entries of this name from a list, the last one first."""
-        for index in reversed(named(self.workload.at(path), name)):
+        for index in reversed(indexes_named(self.workload.at(path), name)):
             self.edit("remove", (*path, index), ABSENT, code, reason)

@@ -11,7 +11,7 @@ from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Op
 
 
-class Absent:
+class AbsentType:
     """The type of ABSENT: no value, which is not the same as null."""
 
     def __repr__(self) -> str:
@@ -19,7 +19,7 @@ class Absent:
         return "ABSENT"
 
 
-ABSENT = Absent()
+ABSENT = AbsentType()
 
 
 class Edit(NamedTuple):

@@ -91,7 +91,7 @@ def _problem(text: str) -> str:
     return "its name is not valid"
 
 
-def shown(text: str) -> str:
+def printable_reference(text: str) -> str:
     """Make a text that should be a reference safe to print: without the login and the query that a URL may have."""
     name, at, digest = text.rpartition("@sha256:")
     if not at or not re.fullmatch("[0-9a-fA-F]*", digest):

@@ -28,9 +28,10 @@ from krm_function.model.injected.initializer import INITIALIZER
 from krm_function.model.injected.mesh_sidecar import MESH_ARGS, SERVICE_MESH
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import reference
-from krm_function.model.platforms import Bare, Platform, is_contrast_name, is_handler, parse_runtime_class
-from krm_function.model.pods import sources
-from krm_function.model.runtime_class import API_VERSION, KIND
+from krm_function.model.platforms import Platform
+from krm_function.model.pods import volume_sources
+from krm_function.model.runtime_class_names import Bare, is_contrast_name, is_handler, parse_runtime_class
+from krm_function.model.runtime_class_objects import API_VERSION, KIND
 from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, dig, mapping, maps
 from krm_function.yamltext import same
 
@@ -41,7 +42,7 @@ PROCESSES: dict[str, dict[str, Any]] = {  # what a render makes the containers o
 }
 OWN_CONTAINERS = frozenset(PROCESSES)
 REPLACED_CONTAINERS = frozenset((INITIALIZER, SERVICE_MESH))  # a render replaces those that the pod has already
-PLACES = ("internal.config.kubernetes.io/", *PATH, *INDEX, *ID)  # where hosts keep an object's position
+POSITION_ANNOTATIONS = ("internal.config.kubernetes.io/", *PATH, *INDEX, *ID)  # where hosts keep an object's position
 RECORD: Path = ("metadata", "annotations", ORIGINAL)
 STATE = "/state"  # where the initializer mounts the volume that shares an encrypted one
 
@@ -85,12 +86,12 @@ def _changed(now: Any, before: Any, images: Images) -> Path | None:
     return _maps(rules)(now, before)
 
 
-def like(now: Any, before: Any, images: Images) -> bool:
+def is_same_container(now: Any, before: Any, images: Images) -> bool:
     """Whether two containers differ only in what a render changes."""
     return _container(images)(now, before) is None
 
 
-def entries(pod_spec: Any, field: str, *, own: bool) -> list[Any]:
+def containers_of(pod_spec: Any, field: str, *, own: bool) -> list[Any]:
     """Return a field's containers that have one of Contrast's names (own), or all others; `containers` has no own."""
     found = mapping(pod_spec).get(field)
     if not isinstance(found, list):
@@ -112,7 +113,7 @@ def _maps(rules: dict[str, Rule]) -> Rule:
     """Make a rule for maps: each key is equal in both, or has a rule. An absent or null map has no keys."""
 
     def rule(now: Any, before: Any) -> Path | None:
-        if not _is(dict, now, before):
+        if not _all_of_type(dict, now, before):
             return ()
         left, right = mapping(now), mapping(before)
         for key in left | right:
@@ -134,11 +135,11 @@ def _annotations(own: tuple[str, ...]) -> Rule:
     """
 
     def rule(now: Any, before: Any) -> Path | None:
-        if not _is(dict, now, before):
+        if not _all_of_type(dict, now, before):
             return ()
         left, right = mapping(now), mapping(before)
         if not right:
-            left = {key: value for key, value in left.items() if not str(key).startswith(PLACES)}
+            left = {key: value for key, value in left.items() if not str(key).startswith(POSITION_ANNOTATIONS)}
         for key in left | right:
             if not (key in left and key in right and same(left[key], right[key])) and not str(key).startswith(own):
                 return (str(key),)
@@ -147,7 +148,7 @@ def _annotations(own: tuple[str, ...]) -> Rule:
     return rule
 
 
-def _is(kind: type, *values: Any) -> bool:
+def _all_of_type(kind: type, *values: Any) -> bool:
     """Whether each value is of a type, absent or null."""
     return all(one is ABSENT or one is None or isinstance(one, kind) for one in values)
 
@@ -159,7 +160,7 @@ def _scheduling(now: Any, before: Any) -> Path | None:
 
 
 def _fewer_keys(now: Any, before: Any) -> Path | None:
-    if not _is(dict, now, before):
+    if not _all_of_type(dict, now, before):
         return ()
     left, right = mapping(now), mapping(before)
     wrong = [key for key, value in right.items() if key not in left or not same(left[key], value)]
@@ -172,7 +173,7 @@ def _fewer_entries(now: Any, before: Any) -> Path | None:
 
 def _without(now: Any, before: Any, removable: Callable[[Any], bool]) -> Path | None:
     """Compare two lists: the second is the first without some entries that may go."""
-    if not _is(list, now, before):
+    if not _all_of_type(list, now, before):
         return ()
     left, right = (one if isinstance(one, list) else [] for one in (now, before))
     stays = 0
@@ -206,7 +207,7 @@ def _volumes(spec: dict[str, Any]) -> Rule:
 
     def removable(volume: Any) -> bool:
         source = own.get(_name(volume))
-        if source is None or sources(mapping(volume)) != (source,):
+        if source is None or volume_sources(mapping(volume)) != (source,):
             return False
         return source != "emptyDir" or same(volume, memory_volume(_name(volume)))
 
@@ -215,22 +216,24 @@ def _volumes(spec: dict[str, Any]) -> Rule:
 
 def _init_containers(now: Any, before: Any, images: Images) -> Path | None:
     """Compare init containers: those of Contrast's names in any order, the others one by one."""
-    if not _is(list, now, before):
+    if not _all_of_type(list, now, before):
         return ()
     sides = [{"initContainers": one} for one in (now, before)]
-    present = entries(sides[0], "initContainers", own=True)
-    for entry in entries(sides[1], "initContainers", own=True):
-        if _name(entry) not in REPLACED_CONTAINERS and not any(like(one, entry, images) for one in present):
+    present = containers_of(sides[0], "initContainers", own=True)
+    for entry in containers_of(sides[1], "initContainers", own=True):
+        if _name(entry) not in REPLACED_CONTAINERS and not any(
+            is_same_container(one, entry, images) for one in present
+        ):
             return (f"({_name(entry)})",)
-    back = entries(sides[1], "initContainers", own=True)
+    back = containers_of(sides[1], "initContainers", own=True)
     for entry in present:
-        if not _runs_as_ours(entry) and not any(like(entry, one, images) for one in back):
+        if not _runs_injected_process(entry) and not any(is_same_container(entry, one, images) for one in back):
             return (f"({_name(entry)})",)
-    left, right = (entries(side, "initContainers", own=False) for side in sides)
+    left, right = (containers_of(side, "initContainers", own=False) for side in sides)
     return _pairs(left, right, images)
 
 
-def _runs_as_ours(container: Any) -> bool:
+def _runs_injected_process(container: Any) -> bool:
     """Whether a container of one of Contrast's names runs what a render makes it run; images and settings vary."""
     return all(same(mapping(container).get(key), one) for key, one in PROCESSES[_name(container)].items())
 
@@ -260,7 +263,7 @@ def _container(images: Images) -> Rule:
 
 def _mounts(now: Any, before: Any) -> Path | None:
     """Compare mounts: any of the secrets volume may come, the one that a render adds may go; the others stay."""
-    if not _is(list, now, before):
+    if not _all_of_type(list, now, before):
         return ()
     left, right = (one if isinstance(one, list) else [] for one in (now, before))
     others = [[mount for mount in side if _name(mount) != SECRETS] for side in (left, right)]

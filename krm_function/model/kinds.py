@@ -19,4 +19,4 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 EDITED = frozenset((*KINDS, "RuntimeClass"))  # a render writes to these
-RELEVANT_BY_CONTENT = frozenset(("List", "RuntimeClass"))  # a render reads them to find out whether they concern it
+KINDS_BY_CONTENT = frozenset(("List", "RuntimeClass"))  # a render reads them to find out whether they concern it

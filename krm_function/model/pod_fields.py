@@ -36,7 +36,6 @@ INERT = _inert(Anything())
 INERT_TEXT = _inert(ANY_TEXT)
 INERT_MAP = _inert(ANY_MAP)
 INERT_MAPS = _inert(ListOf(ANY_MAP))
-INERT_RESOURCES = _inert(Record({"limits": INERT_MAP, "requests": INERT_MAP}, closed=False))
 TEXT = _policy(ANY_TEXT)
 NAMED = _policy(NAME, required=True)
 NEEDED = _policy(ANY_TEXT, required=True)
@@ -287,7 +286,7 @@ POD_SPEC = _type(
         "containers": _policy(ListOf(CONTAINER), required=True),
         "dnsConfig": INERT,
         "dnsPolicy": INERT,
-        "enableServiceLinks": FLAG,  # whether `$(DB_SERVICE_HOST)` may be an address: see tokens.py
+        "enableServiceLinks": FLAG,  # whether `$(DB_SERVICE_HOST)` may be an address: policy/variable_expansion.py
         "ephemeralContainers": _refused([]),
         "evictionResponders": INERT,
         "hostAliases": INERT,  # /etc/hosts is a file of the host in any case

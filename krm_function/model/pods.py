@@ -9,12 +9,12 @@ from typing import Any
 from krm_function.model.workload import Workload, mapping, maps
 
 
-def named(entries: Any, name: str) -> list[int]:
+def indexes_named(entries: Any, name: str) -> list[int]:
     """Return the indexes of the entries of this name in a list."""
     return [index for index, entry in enumerate(maps(entries)) if entry.get("name") == name]
 
 
-def claims(workload: Workload) -> tuple[str, ...]:
+def claim_names(workload: Workload) -> tuple[str, ...]:
     """Return the names of a StatefulSet's volumeClaimTemplates; a claim replaces a volume of the same name."""
     return tuple(str(mapping(claim.get("metadata")).get("name")) for claim in claim_templates(workload))
 
@@ -26,6 +26,6 @@ def claim_templates(workload: Workload) -> list[dict[str, Any]]:
     return maps(mapping(workload.object.get("spec")).get("volumeClaimTemplates"))
 
 
-def sources(volume: Mapping[str, Any]) -> tuple[str, ...]:
+def volume_sources(volume: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the sources of a volume, such as emptyDir; Kubernetes allows one, and none means emptyDir."""
     return tuple(key for key, value in volume.items() if key != "name" and value is not None)

@@ -7,13 +7,13 @@ policies are made.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding
 from krm_function.model.objects import objects
 from krm_function.model.resource import Resource
 from krm_function.model.workload import INITDATA
 from krm_function.pipeline.workload import WorkloadRender
-from krm_function.stages.read import Read, read
+from krm_function.stages.read import ReadDocuments, read
 
 if TYPE_CHECKING:
     from krm_function.pipeline.sealer import Sealer
@@ -29,7 +29,7 @@ def with_policies(
     workloads: Sequence[WorkloadRender],
     config: Config,
     resources: Sequence[Resource],
-    source: Read,
+    source: ReadDocuments,
     engine: "Engine | None",
     sealer: "Sealer | None",
 ) -> tuple[list[WorkloadRender], tuple[Finding, ...]]:

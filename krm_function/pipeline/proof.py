@@ -2,19 +2,19 @@
 
 from collections.abc import Sequence
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding
 from krm_function.model.edits import ObjectEdits
 from krm_function.model.resource import Resource
-from krm_function.stages.read import Read
-from krm_function.stages.write import Written
+from krm_function.stages.read import ReadDocuments
+from krm_function.stages.write import WriteResult
 
 
 def unproven(
     resources: Sequence[Resource],
-    source: Read,
+    source: ReadDocuments,
     config: Config | None,
-    written: Written | None,
+    written: WriteResult | None,
     edits: Sequence[ObjectEdits],
     *,
     seals: bool,

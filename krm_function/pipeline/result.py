@@ -9,7 +9,7 @@ from typing import Any
 
 from krm_function.findings import Finding, Ref, has_errors
 from krm_function.model.edits import Edit
-from krm_function.model.runtime_class import RuntimeClass
+from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.record import NamedTuple
 

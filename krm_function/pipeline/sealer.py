@@ -7,8 +7,8 @@ render without policies does not load it.
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from krm_function.api.kinds import Config
-from krm_function.api.release_profile import chosen_profile
+from krm_function.api.profile_of_version import chosen_profile
+from krm_function.api.records import Config
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.model.workload import Workload
 from krm_function.policy import References, load_rules, settings

@@ -7,15 +7,15 @@ containers, no ID block and no policy.
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding, has_errors
 from krm_function.manifest.gathered_values import ReferenceValues
+from krm_function.model.cpu_limits import vcpus
 from krm_function.model.edits import Edit
-from krm_function.model.located import placed
+from krm_function.model.finding_position import with_position
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.resource import Resource
-from krm_function.model.runtime_class import RuntimeClass
-from krm_function.model.vcpus import vcpus
+from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.pipeline.result import NO_LABELS, Planned
 from krm_function.record import NamedTuple
@@ -24,7 +24,7 @@ from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.resolve import Resolved, resolve
 from krm_function.stages.runtime_classes import RuntimeClasses
 from krm_function.stages.schedule import schedule
-from krm_function.stages.verify import after, before
+from krm_function.stages.verify import check_after_injection, check_before_injection
 from krm_function.yamltext import Document
 
 
@@ -62,14 +62,14 @@ class WorkloadRender(NamedTuple):
 
     def placed_findings(self, resource: Resource, document: Document) -> tuple[Finding, ...]:
         """Return its findings with their lines in the input."""
-        return tuple(placed(found, resource, document, self.workload) for found in self.findings)
+        return tuple(with_position(found, resource, document, self.workload) for found in self.findings)
 
 
 def resolved(resource: int, workload: Workload, config: Config) -> WorkloadRender:
     """Verify one workload as the user wrote it, and resolve its runtime class."""
     found = resolve(workload, config.release, config.generate.platform)
     count = vcpus(workload)
-    findings = before(workload, config.release.images) + found.findings
+    findings = check_before_injection(workload, config.release.images) + found.findings
     made = WorkloadRender(resource, workload, workload.runtime_class, found, count if isinstance(count, int) else 0)
     return made.plus(() if has_errors(findings) else found.edits, findings)
 
@@ -80,7 +80,7 @@ def injected(one: WorkloadRender, config: Config, coordinator_namespace: str) ->
         return one
     outcome, workload = inject_into(one.workload, config.generate, config.release, coordinator_namespace)
     one = one.plus(*outcome, workload)
-    return one if one.failed else one.plus((), after(one.workload, config.release.version))
+    return one if one.failed else one.plus((), check_after_injection(one.workload, config.release.version))
 
 
 def scheduled(one: WorkloadRender, classes: RuntimeClasses) -> WorkloadRender:

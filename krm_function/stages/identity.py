@@ -19,12 +19,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.hook import hook_of
-from krm_function.model.kinds import RELEVANT_BY_CONTENT
-from krm_function.model.located import yaml_finding
+from krm_function.model.finding_position import yaml_finding
+from krm_function.model.helm_hooks import hook_of
+from krm_function.model.kinds import KINDS_BY_CONTENT
 from krm_function.model.objects import objects, reference
-from krm_function.model.platforms import contrast_names_in, is_contrast_name
 from krm_function.model.resource import Resource
+from krm_function.model.runtime_class_names import contrast_names_in, is_contrast_name
 from krm_function.model.workload import EMITTED, LOCAL_CONFIG, dig
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, YamlError, locate, parse, read_value
@@ -49,7 +49,7 @@ def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document])
     """Return CC0118 for every object that occurs again. documents: what was parsed before, by position."""
     alike: dict[Named, list[int]] = {}
     for index, resource in enumerate(resources):
-        if not resource.may_be(RELEVANT_BY_CONTENT) or index not in documents:
+        if not resource.may_be(KINDS_BY_CONTENT) or index not in documents:
             if resource.name:
                 alike.setdefault((resource.kind, resource.name), []).append(index)
             continue
@@ -68,14 +68,14 @@ def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document])
             if (one.ref.kind, name := _name(one.value)) in suspects:
                 standing.setdefault((_group(one.ref.api_version), one.ref.kind, name), []).append(one)
     for group in (group for named in standing.values() for group in _by_namespace(named)):
-        if len(group) > 1 and not _two(group):
-            findings += _said(group, resources)
+        if len(group) > 1 and not _are_distinct(group):
+            findings += _duplicate_findings(group, resources)
     return tuple(findings)
 
 
 def _by_namespace(named: list[ObjectAt]) -> Iterable[list[ObjectAt]]:
     """Group objects of one name by the namespace that they can come into."""
-    if any(not one.ref.namespace for one in named) and any(map(_is_ours, named)):
+    if any(not one.ref.namespace for one in named) and any(map(_is_contrast_object, named)):
         return [named]
     spaces: dict[str, list[ObjectAt]] = {}
     for one in named:
@@ -98,15 +98,15 @@ def _namespace(ref: Ref) -> str:
     return "" if ref.kind in CLUSTER_WIDE else ref.namespace or "default"
 
 
-def _two(group: list[ObjectAt]) -> bool:
+def _are_distinct(group: list[ObjectAt]) -> bool:
     """Whether objects of one identity are different ones all the same."""
     if group[0].ref.name == PACKAGE_CONTEXT and group[0].ref.kind == "ConfigMap":
         return all(dig(one.value, ("metadata", "annotations", LOCAL_CONFIG)) == "true" for one in group)
     hooks = [bool(hook_of(one.value)) for one in group]
-    return sorted(hooks) == [False, True] and not any(map(_is_ours, group))
+    return sorted(hooks) == [False, True] and not any(map(_is_contrast_object, group))
 
 
-def _is_ours(one: ObjectAt) -> bool:
+def _is_contrast_object(one: ObjectAt) -> bool:
     """Whether an object names a class of Contrast's, is one, or was added by a render."""
     if one.ref.kind == "RuntimeClass" and is_contrast_name(one.ref.name):
         return True
@@ -114,7 +114,7 @@ def _is_ours(one: ObjectAt) -> bool:
     return added or any(True for _ in contrast_names_in(one.value))
 
 
-def _said(group: list[ObjectAt], resources: Sequence[Resource]) -> list[Finding]:
+def _duplicate_findings(group: list[ObjectAt], resources: Sequence[Resource]) -> list[Finding]:
     """Make a finding for each occurrence; each names another occurrence, the first one if possible."""
     places = []
     for one in group:

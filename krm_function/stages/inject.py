@@ -10,7 +10,7 @@ image store and pinned images, never the initializer or the mesh.
 from collections.abc import Iterator
 from typing import Any
 
-from krm_function.api.kinds import Generate, Release
+from krm_function.api.records import Generate, Release
 from krm_function.findings import Cause, Finding, finding
 from krm_function.model.annotations import KNOWN
 from krm_function.model.draft import Draft
@@ -21,7 +21,7 @@ from krm_function.model.injected.initializer import INITIALIZER, INITIALIZER_IMA
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH, SERVICE_MESH_IMAGE, MeshConfig, service_mesh
 from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
 from krm_function.model.pod_types import type_findings
-from krm_function.model.pods import claims, named, sources
+from krm_function.model.pods import claim_names, indexes_named, volume_sources
 from krm_function.model.quantity import nano
 from krm_function.model.workload import PREFIX, Workload, maps
 from krm_function.record import NamedTuple
@@ -34,7 +34,7 @@ LONGEST_NAME = 63  # characters of a volume's name
 DEVICES = ("persistentVolumeClaim", "iscsi")
 
 
-class Wanted(NamedTuple):
+class InjectionPlan(NamedTuple):
     """What is injected into one pod, decided before anything is edited."""
 
     initializer: bool
@@ -66,7 +66,7 @@ def inject_into(
     workload: Workload, options: Generate, release: Release, coordinator_namespace: str
 ) -> tuple[Outcome, Workload]:
     """Do as `inject` for a workload whose types `verify` has checked; also returns the workload after the edits."""
-    wanted = _wanted(workload, options)
+    wanted = _injection_plan(workload, options)
     findings = tuple(_problems(workload, wanted))
     if findings:
         return Outcome(findings=findings), workload
@@ -84,12 +84,12 @@ def inject_into(
     return Outcome(tuple(draft.edits)), draft.workload
 
 
-def _wanted(workload: Workload, options: Generate) -> Wanted:
+def _injection_plan(workload: Workload, options: Generate) -> InjectionPlan:
     annotations = workload.annotations
     ordinary = not workload.is_coordinator
     annotated = any(key in annotations for key in KEYS)
     size = str(annotations.get(STORE_SIZE, IMAGE_STORE_SIZE))
-    return Wanted(
+    return InjectionPlan(
         initializer=ordinary and options.initializer and annotations.get(SKIP_INITIALIZER) != "true",
         mesh=ordinary and options.service_mesh and annotated,
         mesh_annotated=annotated,
@@ -101,7 +101,7 @@ def _wanted(workload: Workload, options: Generate) -> Wanted:
 # --- what prevents an injection
 
 
-def _problems(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
+def _problems(workload: Workload, wanted: InjectionPlan) -> Iterator[Finding]:
     """Find everything that forbids an injection, before the first edit, so that no pod is ever half injected."""
     for each in workload.all_containers:
         if not each.is_init and each.name in wanted.own:
@@ -135,8 +135,8 @@ def _is_positive(quantity: str) -> bool:
 def _wrong_source(workload: Workload, name: str, allowed: tuple[str, ...]) -> Iterator[Finding]:
     """Find volumes of this name whose source is not one of `allowed`."""
     volumes = maps(workload.pod_spec.get("volumes"))
-    for index in named(volumes, name):
-        found = sources(volumes[index])
+    for index in indexes_named(volumes, name):
+        found = volume_sources(volumes[index])
         if len(found) != 1 or found[0] not in allowed:
             path = (*workload.spec_path, "volumes", index)
             actual = " and ".join(found) or "without a source"
@@ -146,13 +146,13 @@ def _wrong_source(workload: Workload, name: str, allowed: tuple[str, ...]) -> It
 def _not_empty_dir(workload: Workload, name: str) -> Iterator[Finding]:
     """Find what forbids a volume of this name: another source, or a claim template that replaces it."""
     yield from _wrong_source(workload, name, ("emptyDir",))
-    if name in claims(workload):
-        path = (*workload.root, "spec", "volumeClaimTemplates", claims(workload).index(name))
+    if name in claim_names(workload):
+        path = (*workload.root, "spec", "volumeClaimTemplates", claim_names(workload).index(name))
         actual = "a volumeClaimTemplate"
         yield finding("CC0805", workload.ref, path, volume=name, expected="emptyDir", actual=actual)
 
 
-def _taken_mount_paths(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
+def _taken_mount_paths(workload: Workload, wanted: InjectionPlan) -> Iterator[Finding]:
     """Find mounts of other volumes at the path of the secrets; Kubernetes refuses two at one path."""
     for each in workload.all_containers:
         if each.is_init and each.name in wanted.own:
@@ -182,9 +182,9 @@ def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
     if parsed is None:
         yield problem("CC0806.form")
         return
-    if named(workload.pod_spec.get("volumes"), parsed.device):
+    if indexes_named(workload.pod_spec.get("volumes"), parsed.device):
         yield from _wrong_source(workload, parsed.device, DEVICES)
-    elif parsed.device not in claims(workload):
+    elif parsed.device not in claim_names(workload):
         yield problem("CC0806.device", device=parsed.device)
     if parsed.mount in {parsed.device, SECRETS}:
         yield problem("CC0806.mount", mount=parsed.mount)
@@ -199,11 +199,11 @@ def _ensure_volume(draft: Draft, volume: dict[str, Any], code: str, reason: str)
     """Append a volume unless the pod has one of its name."""
     path = (*draft.workload.spec_path, "volumes")
     present = maps(draft.workload.at(path))
-    if not named(present, volume["name"]):
+    if not indexes_named(present, volume["name"]):
         draft.put(path, len(present), volume, code, reason)
 
 
-def _place(draft: Draft, container: dict[str, Any], index: int, code: str, reason: str) -> None:
+def _place_container(draft: Draft, container: dict[str, Any], index: int, code: str, reason: str) -> None:
     """Make `container` the only one of its name in initContainers, at this index among the others; -1 is the end."""
     path = (*draft.workload.spec_path, "initContainers")
     name = container["name"]
@@ -215,7 +215,7 @@ def _place(draft: Draft, container: dict[str, Any], index: int, code: str, reaso
         draft.put(path, index, container, code, reason)
 
 
-def _add_initializer(draft: Draft, wanted: Wanted, release: Release, host: str) -> None:
+def _add_initializer(draft: Draft, wanted: InjectionPlan, release: Release, host: str) -> None:
     """Add the initializer as the first init container, its volume, and a mount in every container that is not injected.
 
     With `secure-pv` it also gets the device and the volume to share. Source: docs/facts/contrast.md#initializer.
@@ -236,10 +236,10 @@ def _add_initializer(draft: Draft, wanted: Wanted, release: Release, host: str) 
     # The image store must be there before the first image is pulled, so its holder stays first in every render.
     others = [entry["name"] for entry in pod.init_containers if entry["name"] != INITIALIZER]
     first = 1 if wanted.store and others[:1] == [PVC_HOLDER] else 0
-    _place(draft, container, first, "CC0801", reason)
+    _place_container(draft, container, first, "CC0801", reason)
 
 
-def _mount_secrets(draft: Draft, wanted: Wanted) -> None:
+def _mount_secrets(draft: Draft, wanted: InjectionPlan) -> None:
     """Add the mount as the last one of every container that is not injected, and remove others of that volume."""
     mount = secrets_mount()
     for each in draft.workload.all_containers:
@@ -252,7 +252,7 @@ def _mount_secrets(draft: Draft, wanted: Wanted) -> None:
             continue
         reason = f"container {each.name} reads its certificates and secrets here"
         draft.put(path, len(present), mount, "CC0804", reason)
-        for index in reversed(named(present, SECRETS)):
+        for index in reversed(indexes_named(present, SECRETS)):
             draft.edit("remove", (*path, index), ABSENT, "CC0804", "the secrets are mounted once, at /contrast")
 
 
@@ -264,16 +264,16 @@ def _add_mesh(draft: Draft, release: Release) -> None:
     _ensure_volume(draft, memory_volume(SECRETS), "CC0802", "the service mesh reads its certificate here")
     image = release.images.get(SERVICE_MESH_IMAGE, SERVICE_MESH_IMAGE)
     container = service_mesh(image, MeshConfig(admin, ingress, egress, port), release.memory.service_mesh)
-    _place(draft, container, -1, "CC0802", "a service mesh annotation asks for the proxy")
+    _place_container(draft, container, -1, "CC0802", "a service mesh annotation asks for the proxy")
 
 
-def _add_image_store(draft: Draft, wanted: Wanted, release: Release) -> bool:
+def _add_image_store(draft: Draft, wanted: InjectionPlan, release: Release) -> bool:
     """Add the holder of the image store and its volume; True if the holder is new, as one that the pod has stays.
 
     Source: docs/facts/contrast.md#image-store.
     """
     path = (*draft.workload.spec_path, "initContainers")
-    missing = not named(draft.workload.at(path), PVC_HOLDER)
+    missing = not indexes_named(draft.workload.at(path), PVC_HOLDER)
     if missing:
         image = release.images.get(INITIALIZER_IMAGE, INITIALIZER_IMAGE)
         reason = "holds the device of the image store before the first image is pulled"

@@ -8,7 +8,7 @@ digest are an error.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from krm_function.api.kinds import Config, ManifestOptions
+from krm_function.api.records import Config, ManifestOptions
 from krm_function.findings import Finding, Ref, finding
 from krm_function.manifest import (
     COORDINATOR,
@@ -29,35 +29,39 @@ from krm_function.record import NamedTuple
 from krm_function.schema.nearest import nearest
 
 
-class Made(NamedTuple):
+class MadeManifest(NamedTuple):
     """The manifest as canonical bytes; b"" when none is configured or after an error."""
 
     data: bytes = b""
     findings: tuple[Finding, ...] = ()
 
 
-def make_manifest(config: Config, sealed: Sequence[SealedWorkload], values: ReferenceValues) -> Made:
+def make_manifest(config: Config, sealed: Sequence[SealedWorkload], values: ReferenceValues) -> MadeManifest:
     """Make the manifest of all workloads of this render, merged with the base."""
     options = config.generate.manifest
     base = options.base
     if not _has_coordinator(config, sealed):
         found = () if options.emit == "none" else (finding("CC0701"),)
-        return Made(findings=found)
+        return MadeManifest(findings=found)
     policies, problems = _policies(sealed, options)
     problems += _unknown_names(sealed, config)
     keys, key_problems = _owner_keys(config)
     if problems or key_problems:
         unsealed_only = all(found.code == "CC0711" for found in problems) and not key_problems
-        return Made() if options.emit == "none" and unsealed_only else Made(findings=problems + key_problems)
+        return (
+            MadeManifest()
+            if options.emit == "none" and unsealed_only
+            else MadeManifest(findings=problems + key_problems)
+        )
     manifest = merge(
         base, policies, values.release, values.overrides, owner_keys=keys[0], seedshare_keys=keys[1], rtmr0=values.rtmr0
     )
     if options.disable_updates:
         manifest["WorkloadOwnerPubKeys"] = None
-    return Made(encode(manifest), _validated(manifest, config))
+    return MadeManifest(encode(manifest), _validated(manifest, config))
 
 
-def foresee(config: Config, sealed: Sequence[SealedWorkload]) -> tuple[Finding, ...]:
+def manifest_errors(config: Config, sealed: Sequence[SealedWorkload]) -> tuple[Finding, ...]:
     """Find the errors of the manifest when those of workloads forbid making it, so that all are reported at once.
 
     sealed: with "" as the digest of each workload that has errors; such a workload gets no policy entry.

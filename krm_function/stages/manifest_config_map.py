@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from krm_function.api.base_manifest import manifest_in
-from krm_function.api.kinds import Config, ManifestOptions
+from krm_function.api.records import Config, ManifestOptions
 from krm_function.findings import Finding, finding
 from krm_function.manifest.fields import FILE
 from krm_function.model.sealed import SealedWorkload

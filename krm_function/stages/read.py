@@ -11,20 +11,20 @@ from types import MappingProxyType
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.kinds import EDITED, KINDS, RELEVANT_BY_CONTENT
-from krm_function.model.located import placed, yaml_finding
+from krm_function.model.finding_position import with_position, yaml_finding
+from krm_function.model.kinds import EDITED, KINDS, KINDS_BY_CONTENT
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL, dig, mapping
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, MemberUndo, YamlError, parse, read_undo, read_value, restore_members
 
-POD_KINDS = RELEVANT_BY_CONTENT.union(KINDS)
+POD_KINDS = KINDS_BY_CONTENT.union(KINDS)
 RUNTIME_CLASS = "runtimeClassName"
 NO_CLAIMS: Mapping[int, tuple[Path, ...]] = MappingProxyType({})
 
 
-class Read(NamedTuple):
+class ReadDocuments(NamedTuple):
     """Documents by position of their resource: restored ones, and those that an earlier render added (emitted).
 
     claims: the objects of a document whose undo records were applied and are not proven yet.
@@ -36,7 +36,9 @@ class Read(NamedTuple):
     claims: Mapping[int, tuple[Path, ...]] = NO_CLAIMS
 
 
-def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known: Read | None = None) -> Read:
+def read(
+    resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known: ReadDocuments | None = None
+) -> ReadDocuments:
     """Parse the resources of some kinds, those of uncertain kind, and those that may have an annotation of a render.
 
     known: what was read before; its documents are kept as they are, its findings are not repeated.
@@ -53,10 +55,10 @@ def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known:
         if index in before:
             documents[index] = before[index]
             continue
-        if not resource.may_be(wanted) and not marked(resource):
+        if not resource.may_be(wanted) and not may_have_render_annotation(resource):
             continue
         try:
-            document = _by_value(resource) or parse(resource.text, line=resource.line)
+            document = _parse_without_positions(resource) or parse(resource.text, line=resource.line)
         except YamlError as problem:
             findings.append(yaml_finding(problem, resource.file))
             continue
@@ -68,17 +70,17 @@ def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known:
             findings += problems
             if roots:
                 claims[index] = roots
-    return Read(documents, emitted, tuple(findings), claims)
+    return ReadDocuments(documents, emitted, tuple(findings), claims)
 
 
-def marked(resource: Resource) -> bool:
+def may_have_render_annotation(resource: Resource) -> bool:
     """Whether a resource may have an annotation of an earlier render, whose key a render writes without escapes."""
     return EMITTED in resource.text or ORIGINAL in resource.text
 
 
-def _by_value(resource: Resource) -> Document | None:
+def _parse_without_positions(resource: Resource) -> Document | None:
     """Parse without positions if no finding can refer to it (no pod, or one without runtimeClassName); else None."""
-    if resource.may_be(RELEVANT_BY_CONTENT) or RUNTIME_CLASS in resource.text or marked(resource):
+    if resource.may_be(KINDS_BY_CONTENT) or RUNTIME_CLASS in resource.text or may_have_render_annotation(resource):
         return None
     try:
         value = read_value(resource.text)
@@ -114,7 +116,7 @@ def _not_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
     from krm_function.hosts.additions import no_addition
 
     return tuple(
-        placed(finding(wrong, reference(value), _annotation(root, EMITTED)), resource, document)
+        with_position(finding(wrong, reference(value), _annotation(root, EMITTED)), resource, document)
         for root, value in found.items()
         if (wrong := no_addition(value))
     )
@@ -140,7 +142,7 @@ def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[F
             continue
         if ref.kind not in EDITED:
             wrong = finding("CC0115", ref, path, field="a kind that no render edits")
-            return document, (placed(wrong, resource, document),), ()
+            return document, (with_position(wrong, resource, document),), ()
         members.append(MemberUndo(root, undo))
         refs.append(ref)
     restored = restore_members(document, members)

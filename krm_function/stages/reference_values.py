@@ -6,7 +6,7 @@ Rule of this file: a platform in use without reference values is an error, never
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding, finding
 from krm_function.manifest import FieldProblem, Rtmr0, canonical, merged_reference_values
 from krm_function.manifest.gathered_values import ReferenceValues

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from krm_function.api.kinds import Generate, PlatformRelease, Release, Scheduling
+from krm_function.api.records import Generate, PlatformRelease, Release, Scheduling
 from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
 from krm_function.model.edits import ABSENT, Edit, ObjectEdits
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.quantity import equal
-from krm_function.model.runtime_class import (
+from krm_function.model.runtime_class_objects import (
     API_VERSION,
     DEPRECATED_NODE_LABELS,
     KIND,

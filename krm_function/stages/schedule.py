@@ -6,7 +6,7 @@ is an error now, all conflicts at once; the scheduling itself is written into Ru
 
 from krm_function.findings import finding
 from krm_function.model.edits import Outcome
-from krm_function.model.runtime_class import RuntimeClass, merge_node_selector, overhead_agrees
+from krm_function.model.runtime_class_objects import RuntimeClass, merge_node_selector, overhead_agrees
 from krm_function.model.workload import Workload
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.kinds import EDITED, KINDS
 from krm_function.model.objects import objects, reference
-from krm_function.model.platforms import is_contrast_name
+from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.workload import Workload, dig
 from krm_function.record import NamedTuple
 from krm_function.schema.types import a_type, type_name

@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Finding, Path, finding
-from krm_function.measurement.vcpu import MAX_VCPUS
+from krm_function.measurement.vcpu_count import MAX_VCPUS
 from krm_function.model import annotations
+from krm_function.model.cpu_limits import vcpus
 from krm_function.model.gpu import gpu_count, gpu_problems
-from krm_function.model.image import is_contrast_image, parse_image, shown
+from krm_function.model.image import is_contrast_image, parse_image, printable_reference
 from krm_function.model.injected.initializer import INITIALIZER
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
 from krm_function.model.mesh_annotations import read_mesh
 from krm_function.model.pod_types import type_findings
-from krm_function.model.pods import claim_templates, claims, named, sources
-from krm_function.model.vcpus import vcpus
+from krm_function.model.pods import claim_names, claim_templates, indexes_named, volume_sources
 from krm_function.model.workload import POD_ROLE, Workload, mapping, maps
 
 # Volume sources that stay inside the VM or are checked there; all others are a file system of the host's.
@@ -28,7 +28,7 @@ INSIDE = ("configMap", "downwardAPI", "emptyDir", "ephemeral", "projected", "sec
 COORDINATOR = "coordinator"
 
 
-def before(workload: Workload, release_images: Mapping[str, str]) -> tuple[Finding, ...]:
+def check_before_injection(workload: Workload, release_images: Mapping[str, str]) -> tuple[Finding, ...]:
     """Check a workload as the user wrote it. release_images: what the render will replace, and thereby pin."""
     shape = type_findings(workload)
     if shape:
@@ -42,7 +42,7 @@ def before(workload: Workload, release_images: Mapping[str, str]) -> tuple[Findi
     )
 
 
-def after(workload: Workload, release_version: str) -> tuple[Finding, ...]:
+def check_after_injection(workload: Workload, release_version: str) -> tuple[Finding, ...]:
     """Check a workload after injection. release_version: the tag that Contrast's own images must have."""
     shape = type_findings(workload)
     if shape:
@@ -50,7 +50,7 @@ def after(workload: Workload, release_version: str) -> tuple[Finding, ...]:
     return (*_images(workload, {}), *_versions(workload, release_version), *_mounts(workload), *_claims(workload))
 
 
-def rendered(workload: Workload) -> tuple[Finding, ...]:
+def check_rendered(workload: Workload) -> tuple[Finding, ...]:
     """Check a pod as it will be applied for what Kubernetes or Contrast would refuse; any tool may have rendered it."""
     shape = type_findings(workload)
     if shape:
@@ -106,16 +106,16 @@ def _keys(workload: Workload, metadata: Path) -> Iterator[tuple[Path, str, str]]
     """Yield the keys of Contrast's domain in one metadata: its path, annotation or label, the key."""
     for what in ("annotation", "label"):
         for key in mapping(workload.at((*metadata, f"{what}s"))):
-            if annotations.is_ours(str(key)):
+            if annotations.is_contrast_key(str(key)):
                 yield metadata, what, str(key)
 
 
 def _unread(workload: Workload, metadata: Path, what: str, key: str, place: str) -> Finding:
     path = (*metadata, f"{what}s", key)
     if key in annotations.KNOWN:
-        where = annotations.where(key)
+        where = annotations.correct_location(key)
         return finding("CC0202", workload.ref, path, what=what, key=key, place=place, where=where)
-    near = annotations.suggest(key)
+    near = annotations.suggest_key(key)
     return finding("CC0203.near" if near else "CC0203", workload.ref, path, what=what, key=key, near=near)
 
 
@@ -156,7 +156,7 @@ def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding
             continue
         parsed = parse_image(image)
         if isinstance(parsed, str):
-            yield finding("CC0503", workload.ref, path, image=shown(image), problem=parsed)
+            yield finding("CC0503", workload.ref, path, image=printable_reference(image), problem=parsed)
         elif not parsed.pinned:
             yield finding("CC0502", workload.ref, path, image=image)
 
@@ -180,7 +180,7 @@ def _versions(workload: Workload, release: str) -> Iterator[Finding]:
 def _mounts(workload: Workload) -> Iterator[Finding]:
     """Check that no container mounts a file system that the host controls; block devices are no mounts."""
     volumes = maps(workload.pod_spec.get("volumes"))
-    claimed = claims(workload)
+    claimed = claim_names(workload)
     for each in workload.all_containers:
         for index, mount in enumerate(each.mounts):
             name = mount["name"]
@@ -189,7 +189,7 @@ def _mounts(workload: Workload) -> Iterator[Finding]:
             if name in claimed:  # takes the place of a volume of this name
                 yield finding("CC0807", workload.ref, path, **values, source="volumeClaimTemplate")
                 continue
-            found = named(volumes, name)
+            found = indexes_named(volumes, name)
             if not found:
                 yield finding("CC0810", workload.ref, path, **values)
             for at in found:
@@ -198,7 +198,7 @@ def _mounts(workload: Workload) -> Iterator[Finding]:
 
 def _source(workload: Workload, container: str, path: Path, volume: Mapping[str, Any]) -> Iterator[Finding]:
     """Check the source of a mounted volume. For Kubernetes no source means emptyDir, for Contrast it is an error."""
-    made_from = sources(volume)
+    made_from = volume_sources(volume)
     if not made_from:
         expected = "one of " + ", ".join(INSIDE)
         actual = "without a source"

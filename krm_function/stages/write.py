@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.annotations import TOTAL, size
+from krm_function.model.annotations import TOTAL, annotations_size
 from krm_function.model.edits import ObjectEdits
-from krm_function.model.located import yaml_finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import LOCAL_CONFIG, ORIGINAL, dig, mapping
@@ -32,7 +32,7 @@ RECORD: Path = ("metadata", "annotations", ORIGINAL)
 Predecessors = dict[Ref, tuple[int, Path]]  # an object that a render added -> its document and path in it
 
 
-class Written(NamedTuple):
+class WriteResult(NamedTuple):
     """A text for every resource, None for a dropped one, and the objects that are new."""
 
     texts: tuple[str | None, ...]
@@ -46,7 +46,7 @@ def write(
     emitted: Mapping[int, Document],
     edits: Iterable[ObjectEdits],
     additions: Iterable[Mapping[str, Any]],
-) -> Written:
+) -> WriteResult:
     """Make the text of every resource after its edits. documents, emitted: as `read` returns them."""
     texts: list[str | None] = [resource.text for resource in resources]
     for index, document in documents.items():
@@ -56,9 +56,9 @@ def write(
         texts[index], problems = _edited(resources[index], documents[index], changed)
         findings += problems
     predecessors = _predecessors(documents, emitted)
-    taken = _taken(resources, documents, emitted, predecessors, additions := tuple(additions))
+    taken = _collisions(resources, documents, emitted, predecessors, additions := tuple(additions))
     added = () if taken else _add(documents, emitted, texts, predecessors, additions)
-    return Written(tuple(texts), added, (*findings, *taken))
+    return WriteResult(tuple(texts), added, (*findings, *taken))
 
 
 def _by_document(edits: Iterable[ObjectEdits]) -> dict[int, list[ObjectEdits]]:
@@ -90,10 +90,10 @@ def collisions(
     additions: Iterable[Mapping[str, Any]],
 ) -> tuple[Finding, ...]:
     """Report every addition whose identity is that of an object that no render added."""
-    return _taken(resources, documents, emitted, _predecessors(documents, emitted), additions)
+    return _collisions(resources, documents, emitted, _predecessors(documents, emitted), additions)
 
 
-def _taken(
+def _collisions(
     resources: Sequence[Resource],
     documents: Mapping[int, Document],
     emitted: Mapping[int, Document],
@@ -105,7 +105,7 @@ def _taken(
     return tuple(
         finding("CC0710", ref, name=f"{ref.kind}/{ref}")
         for ref in refs
-        if ref not in predecessors and any(_holds(one, documents.get(index), ref) for index, one in others)
+        if ref not in predecessors and any(_contains(one, documents.get(index), ref) for index, one in others)
     )
 
 
@@ -120,7 +120,7 @@ def _too_large(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
     """Report an object whose annotations are larger than Kubernetes allows; its undo records count, too."""
     path: Path = ("metadata", "annotations")
     kept = {ORIGINAL: to_json(edited.undo)} if edited.undo else {}
-    found = size(mapping(dig(edited.value, path)) | kept)
+    found = annotations_size(mapping(dig(edited.value, path)) | kept)
     return [finding("CC0611", edits.ref, edits.root + path, size=found, limit=TOTAL)] if found > TOTAL else []
 
 
@@ -142,21 +142,31 @@ def _add(
             successors[place] = value
     for index in emitted:
         texts[index] = None
+    in_lists: dict[int, list[Change]] = {}
     for place in sorted(predecessors.values(), reverse=True):  # the last member of a list first
         index, root = place
         successor = successors.get(place)
-        if not root:
-            texts[index] = None if successor is None else _updated(emitted[index], successor)
-            continue
-        document = parse(str(texts[index]), line=documents[index].line)
-        if successor is None:
-            texts[index] = splice(document, [Change(root, "remove")]).text
-        else:
-            texts[index] = _updated(document, successor, root)
+        if root:
+            in_lists.setdefault(index, []).extend(_update(documents[index].value, root, successor))
+        elif successor is not None:
+            texts[index] = splice(emitted[index], _update(emitted[index].value, root, successor)).text
+    for index, changes in in_lists.items():
+        texts[index] = splice(parse(str(texts[index]), line=documents[index].line), changes).text
     return tuple(new)
 
 
-def _holds(resource: Resource, document: Document | None, ref: Ref) -> bool:
+def _update(document: Any, root: Path, successor: Mapping[str, Any] | None) -> list[Change]:
+    """Return the changes that give an emitted object the fields of its successor, or remove it if it has none."""
+    if successor is None:
+        return [Change(root, "remove")]
+    return [
+        Change(root + path, "remove") if (value := dig(successor, path)) is None else Change(root + path, "set", value)
+        for path in EMITTED_FIELDS
+        if dig(document, root + path) != dig(successor, path)
+    ]
+
+
+def _contains(resource: Resource, document: Document | None, ref: Ref) -> bool:
     """Whether a resource is the object `ref`, or contains it in a `kind: List`. A missing namespace may be any."""
     if not resource.may_be(("List",)) and (resource.kind, resource.name) != (ref.kind, ref.name):
         return False
@@ -167,13 +177,3 @@ def _holds(resource: Resource, document: Document | None, ref: Ref) -> bool:
     found = [reference(one) for _, one in objects(value)]
     alike = [one for one in found if one._replace(namespace="") == ref._replace(namespace="")]
     return any(not one.namespace or not ref.namespace or one.namespace == ref.namespace for one in alike)
-
-
-def _updated(document: Document, value: Mapping[str, Any], root: Path = ()) -> str:
-    """Return the text of an emitted object with the fields of its successor. root: its path in the document."""
-    changes = [
-        Change(root + path, "remove") if dig(value, path) is None else Change(root + path, "set", dig(value, path))
-        for path in EMITTED_FIELDS
-        if dig(document.value, root + path) != dig(value, path)
-    ]
-    return splice(document, changes).text if changes else document.text

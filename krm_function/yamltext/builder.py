@@ -12,7 +12,7 @@ from krm_function.yamltext.changes import same
 from krm_function.yamltext.errors import Code, Limits, YamlError
 from krm_function.yamltext.events import Event, Pull
 from krm_function.yamltext.nodes import Node, aliases_in
-from krm_function.yamltext.scalars import key_text, tagged, typed
+from krm_function.yamltext.scalar_types import key_text, tagged, typed
 
 _TAG = "tag:yaml.org,2002:"
 _made = tuple.__new__  # makes a Node of all its fields in a fifth of its constructor's time

@@ -139,7 +139,9 @@ def column(text: str, at: int) -> int:
 
 def first_on_line(text: str, at: int) -> bool:
     """Whether only spaces stand before `at` on its line."""
-    return not text[line_start(text, at) : at].strip(" ")
+    while at and text[at - 1] == " ":  # and not back to the start of the line, which may be all of the text
+        at -= 1
+    return not at or text[at - 1] == "\n"
 
 
 def alone_behind(text: str, at: int) -> bool:

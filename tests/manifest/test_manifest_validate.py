@@ -81,10 +81,21 @@ SNP: tuple[str | int, ...] = ("ReferenceValues", "snp", 1)
 TDX: tuple[str | int, ...] = ("ReferenceValues", "tdx", 0)
 POLICY: tuple[str | int, ...] = ("Policies", DIGEST)
 
+NO_TEXT: tuple[Any, ...] = ({}, [], 0, False, -0.0)
+NO_LIST: tuple[Any, ...] = ({}, "", 0)
+EMPTY: list[tuple[tuple[str | int, ...], Any, str, str]] = [
+    *(
+        ((*POLICY, name), value, f"Policies.{DIGEST}.{name}", "must be a string, not a")
+        for name in ("Role", "WorkloadSecretID")
+        for value in NO_TEXT
+    ),
+    *(((*TDX, "Rtmr0Alternatives"), no, "ReferenceValues.tdx[0].Rtmr0Alternatives", "a list") for no in NO_LIST),
+]
 WRONG: list[tuple[tuple[str | int, ...], Any, str, str]] = [
     ((*POLICY, "Role"), "cordinator", f"Policies.{DIGEST}.Role", "did you mean coordinator?"),
     ((*POLICY, "Role"), "contrast-node-installer", f"Policies.{DIGEST}.Role", "must be empty or coordinator"),
     ((*POLICY, "Role"), 1, f"Policies.{DIGEST}.Role", "must be a string, not an integer"),
+    *EMPTY,
     ((*POLICY, "SANs"), "web", f"Policies.{DIGEST}.SANs", "must be a list, not a string"),
     ((*POLICY, "SANs"), [1.5], f"Policies.{DIGEST}.SANs[0]", "must be a string, not a fractional number"),
     ((*POLICY, "SAN"), [], f"Policies.{DIGEST}.SAN", "unknown field, did you mean SANs?"),
@@ -98,6 +109,7 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str, str]] = [
     ((*SNP, "MinimumTCB", "TEEVersion"), True, "ReferenceValues.snp[1].MinimumTCB.TEEVersion", "not a boolean"),
     ((*SNP, "MinimumTCB", "TEEVersion"), 1.0, "ReferenceValues.snp[1].MinimumTCB.TEEVersion", "not a fractional"),
     ((*SNP, "MinimumTCB", "TEEVersion"), "1", "ReferenceValues.snp[1].MinimumTCB.TEEVersion", "not a string"),
+    ((*SNP, "MinimumTCB", "TEEVersion"), "", "ReferenceValues.snp[1].MinimumTCB.TEEVersion", "not a string"),
     ((*SNP, "MinimumTCB", "TeeVersion"), 1, "ReferenceValues.snp[1].MinimumTCB.TeeVersion", "did you mean TEEVersion?"),
     ((*SNP, "ProductName"), "Turin", "ReferenceValues.snp[1].ProductName", "must be Milan or Genoa, not Turin"),
     ((*SNP, "Platform"), "metal-qemu-snp", "ReferenceValues.snp[1].Platform", "did you mean Metal-QEMU-SNP?"),

@@ -1,4 +1,4 @@
-"""The fast path for lists gives the listing that the event parser gives, or none."""
+"""The fast path for lists gives the items that the event parser gives, or none."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from benchmarks.inputs import mixed, options, ordinary, resource_list
 from krm_function.yamltext import LIMITS, ItemList, YamlError
 from krm_function.yamltext.fast.items import cut
-from krm_function.yamltext.split.items import split_by_events
+from krm_function.yamltext.split.items import split_items_by_events
 from tests.hosts.test_pass_through import LISTS
 
 ROOT = Path(__file__).parents[2]
@@ -26,12 +26,12 @@ def cut_fast(text: str, most: int = 1) -> ItemList | None:
 
     def by_events(part: str) -> ItemList | None:
         by_parser.append(part)
-        return split_by_events(part, LIMITS)
+        return split_items_by_events(part, LIMITS)
 
     found = cut(text, LIMITS, by_events)
     if found is None:
         return None
-    assert found == split_by_events(text, LIMITS), text
+    assert found == split_items_by_events(text, LIMITS), text
     return found if len(by_parser) <= most else None
 
 
@@ -43,9 +43,9 @@ def test_lists_of_every_shape(head: str, item: str, tail: str, indent: str) -> N
     items = "".join(f"{indent}{line}" for line in (item * 6).splitlines(keepends=True))
     text = head + items + tail
     try:
-        split_by_events(text, LIMITS)
+        split_items_by_events(text, LIMITS)
     except YamlError:
-        assert cut(text, LIMITS, lambda part: split_by_events(part, LIMITS)) is None
+        assert cut(text, LIMITS, lambda part: split_items_by_events(part, LIMITS)) is None
         return
     cut_fast(text)
 
@@ -100,9 +100,9 @@ def test_recorded_lists(name: str) -> None:
 def test_what_could_fool_it(bad: str) -> None:
     for text in (HEAD + ITEM * 3 + bad + ITEM * 3, HEAD + bad + ITEM * 5, HEAD + ITEM * 5 + bad, HEAD + bad * 6 + TAIL):
         try:
-            split_by_events(text, LIMITS)
+            split_items_by_events(text, LIMITS)
         except YamlError:
-            assert cut(text, LIMITS, lambda part: split_by_events(part, LIMITS)) is None, text
+            assert cut(text, LIMITS, lambda part: split_items_by_events(part, LIMITS)) is None, text
         else:
             cut_fast(text)
 
@@ -124,8 +124,8 @@ LINES = st.sampled_from(
 def test_random_lists(lines: list[str]) -> None:
     text = HEAD + ITEM + "".join(lines)
     try:
-        split_by_events(text, LIMITS)
+        split_items_by_events(text, LIMITS)
     except YamlError:
-        assert cut(text, LIMITS, lambda part: split_by_events(part, LIMITS)) is None, text
+        assert cut(text, LIMITS, lambda part: split_items_by_events(part, LIMITS)) is None, text
     else:
         cut_fast(text)

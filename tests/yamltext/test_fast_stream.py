@@ -12,7 +12,7 @@ from benchmarks.inputs import mixed, ordinary, stream
 from krm_function.yamltext import LIMITS, Chunk, Limits, YamlError
 from krm_function.yamltext.fast.stream import _HEADER, cut
 from krm_function.yamltext.fast.validate import _BRACKETS, _COLUMNS, may_be_too_deep, without_literals
-from krm_function.yamltext.split.stream import split_by_events
+from krm_function.yamltext.split.stream import split_stream_by_events
 from tests.hosts.test_pass_through import ODD, STREAMS
 
 ROOT = Path(__file__).parents[2]
@@ -26,11 +26,11 @@ def cut_fast(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...] | None:
 
     def by_events(document: str) -> tuple[Chunk, ...]:
         by_parser.append(document)
-        return split_by_events(document, limits)
+        return split_stream_by_events(document, limits)
 
     found = cut(text, limits, by_events)
     try:
-        wanted = split_by_events(text, limits)
+        wanted = split_stream_by_events(text, limits)
     except YamlError:
         assert found is None, text
         return None
@@ -50,7 +50,9 @@ def test_odd_and_recorded_streams(text: str) -> None:
     cut_fast(text)
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/**/*.yaml")), ids=str)
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("examples/**/*.yaml")), ids=lambda path: path.relative_to(ROOT).as_posix()
+)
 def test_every_file_of_the_examples(path: Path) -> None:
     cut_fast(path.read_text())
 

@@ -6,21 +6,21 @@ the order in which they came, which is deepest first.
 
 from krm_function.record import NamedTuple
 from krm_function.yamltext import offsets
-from krm_function.yamltext.edit.tree import Live
+from krm_function.yamltext.edit.tree import EditedCollection
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.writer import Style
 
 
-class Place(NamedTuple):
+class CollectionSpans(NamedTuple):
     """An edited collection: its address, and where its entries begin and end in the text."""
 
-    live: Live
+    edited: EditedCollection
     path: str
     starts: list[int]
     ends: list[int]
 
 
-class Hole(NamedTuple):
+class ReplacedValue(NamedTuple):
     """A replaced value: its address, its span, the column of the entries around it, and their collection."""
 
     path: str
@@ -30,7 +30,7 @@ class Hole(NamedTuple):
     parent: Node
 
 
-class Canvas:
+class Replacements:
     """Collects the replacements of one text."""
 
     def __init__(self, text: str, dash: int) -> None:

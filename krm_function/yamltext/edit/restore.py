@@ -13,8 +13,8 @@ from krm_function.yamltext.document import Document
 from krm_function.yamltext.edit.members import in_groups
 from krm_function.yamltext.edit.pointer import entry_of, unescape
 from krm_function.yamltext.edit.proof import rewrite
-from krm_function.yamltext.edit.tree import Entry, Fresh, Live, Part, value_of
-from krm_function.yamltext.edit.undo_write import Undo, read_raw, within
+from krm_function.yamltext.edit.tree import EditedCollection, EditedEntry, NewValue, Part, value_of
+from krm_function.yamltext.edit.undo_records import Undo, from_document, read_raw
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.nodes import Node
 
@@ -43,7 +43,7 @@ def restore(document: Document, undo: Undo, root: Path = ()) -> str:
     """
     if document.node is None or not undo:
         return document.text
-    undo = within(undo, root)
+    undo = from_document(undo, root)
     try:
         return _restored(document, undo, exact=True)
     except YamlError:
@@ -57,7 +57,7 @@ def restore_members(document: Document, members: Sequence[MemberUndo]) -> Restor
 
 
 def _restored_together(document: Document, members: Sequence[MemberUndo]) -> tuple[str, list[YamlError | None]]:
-    undo = [record for member in members for record in within(member.undo, member.root)]
+    undo = [record for member in members for record in from_document(member.undo, member.root)]
     return _restored(document, undo, exact=True), [None] * len(members)
 
 
@@ -80,33 +80,33 @@ def _restored(document: Document, undo: Undo, *, exact: bool) -> str:
     return rewrite(document, make, lambda _: wanted, recorded=False, smallest=exact).text
 
 
-Chain = list[tuple[Live, Entry]]
+Chain = list[tuple[EditedCollection, EditedEntry]]
 
 
 class _Root:
     """The top of the tree, which makes its root an entry like any other."""
 
     def __init__(self, node: Node) -> None:
-        self.entry = Entry("", 0, node)
+        self.entry = EditedEntry("", 0, node)
 
     def reach(self, segments: list[str]) -> Chain | None:
         """Find the collections and entries on the path of an address; None when it is gone."""
         entry = self.entry
         chain: Chain = []
         for segment in segments:
-            live = self.open(entry)
-            found = entry_of(live, segment) if live is not None else None
-            if live is None or found is None:
+            edited = self.open(entry)
+            found = entry_of(edited, segment) if edited is not None else None
+            if edited is None or found is None:
                 return None
-            chain.append((live, found))
+            chain.append((edited, found))
             entry = found
         return chain
 
-    def open(self, entry: Entry) -> Live | None:
+    def open(self, entry: EditedEntry) -> EditedCollection | None:
         """Make the collection in an entry editable; None when there is none."""
         if isinstance(entry.child, Node) and entry.child.kind in ("map", "seq"):
-            entry.child = Live(entry.child)
-        return entry.child if isinstance(entry.child, Live) else None
+            entry.child = EditedCollection(entry.child)
+        return entry.child if isinstance(entry.child, EditedCollection) else None
 
 
 def _reverted(node: Node, undo: Undo, *, exact: bool) -> Part:
@@ -118,18 +118,18 @@ def _reverted(node: Node, undo: Undo, *, exact: bool) -> Part:
             continue
         chain, entry, follower = target
         if record[0] == "=":
-            entry.child = Fresh(record[2], None, record[3] if exact and len(record) > 3 else None)
+            entry.child = NewValue(record[2], None, record[3] if exact and len(record) > 3 else None)
         elif record[0] == "~":
-            entry.child = Fresh(read_raw(record[2]), None, record[2] if exact else None)
+            entry.child = NewValue(read_raw(record[2]), None, record[2] if exact else None)
         elif record[0] == "+":
-            _put_back(root, chain, record, follower, exact=exact)
+            _insert_again(root, chain, record, follower, exact=exact)
     for record, target in targets:
         if target is not None and record[0] == "-":
-            _take_away(target[0], record[2] if len(record) > 2 else 0)
+            _remove_added(target[0], record[2] if len(record) > 2 else 0)
     return root.entry.child
 
 
-def _target(root: _Root, record: list[Any]) -> tuple[Chain, Entry, Entry | None] | None:
+def _target(root: _Root, record: list[Any]) -> tuple[Chain, EditedEntry, EditedEntry | None] | None:
     segments = record[1].split("/")[1:]
     if record[0] != "+":
         chain = root.reach(segments)
@@ -140,37 +140,37 @@ def _target(root: _Root, record: list[Any]) -> tuple[Chain, Entry, Entry | None]
     if chain is None or not segments:
         return None
     parent = chain[-1][1] if chain else root.entry
-    live = root.open(parent)
-    if live is None:
+    edited = root.open(parent)
+    if edited is None:
         return None
-    follower = entry_of(live, record[4]) if len(record) > 4 and record[4] else None
+    follower = entry_of(edited, record[4]) if len(record) > 4 and record[4] else None
     return chain, parent, follower
 
 
-def _put_back(root: _Root, chain: Chain, record: list[Any], follower: Entry | None, *, exact: bool) -> None:
+def _insert_again(root: _Root, chain: Chain, record: list[Any], follower: EditedEntry | None, *, exact: bool) -> None:
     parent = chain[-1][1] if chain else root.entry
-    live = parent.child
-    if not isinstance(live, Live):
+    edited = parent.child
+    if not isinstance(edited, EditedCollection):
         return
     key = None
-    if live.node.kind == "map":
+    if edited.node.kind == "map":
         key = unescape(record[1].rsplit("/", 1)[1])
-        there = live.find(key)
+        there = edited.find(key)
         if there is not None:
-            there.child = Fresh(record[2])
+            there.child = NewValue(record[2])
             return
-    entry = Entry(key, -1, Fresh(record[2]))
+    entry = EditedEntry(key, -1, NewValue(record[2]))
     if exact and len(record) > 3 and record[3]:
         entry.raw = record[3]
         entry.gap = min(record[5], _FARTHEST) if len(record) > 5 else 0
-    live.entries.insert(live.entries.index(follower) if follower in live.entries else len(live.entries), entry)
+    edited.entries.insert(edited.entries.index(follower) if follower in edited.entries else len(edited.entries), entry)
 
 
-def _take_away(chain: Chain, around: int) -> None:
+def _remove_added(chain: Chain, around: int) -> None:
     while chain:
-        live, entry = chain.pop()
-        if entry in live.entries:
-            live.entries.remove(entry)
-        if live.entries or around <= 0:
+        edited, entry = chain.pop()
+        if entry in edited.entries:
+            edited.entries.remove(entry)
+        if edited.entries or around <= 0:
             return
         around -= 1

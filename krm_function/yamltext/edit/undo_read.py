@@ -14,7 +14,7 @@ from typing import Any
 
 from krm_function.yamltext.changes import Path
 from krm_function.yamltext.document import Document, locate
-from krm_function.yamltext.edit.undo_write import Undo
+from krm_function.yamltext.edit.undo_records import Undo
 from krm_function.yamltext.errors import LIMITS, YamlError
 
 _SHAPES: dict[str, tuple[tuple[type, ...], int]] = {

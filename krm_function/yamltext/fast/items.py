@@ -40,17 +40,17 @@ def cut(text: str, limits: Limits, by_events: Callable[[str], ItemList | None]) 
         if len(starts) < _FEW:
             return None
         first, last = starts[1], starts[-1]
-        listing = by_events(text[:first] + text[last:])
-        if listing is None or (listing.style, listing.indent, len(listing.items)) != ("block", column, 2):
+        item_list = by_events(text[:first] + text[last:])
+        if item_list is None or (item_list.style, item_list.indent, len(item_list.items)) != ("block", column, 2):
             return None
-        if (listing.items[0].start, listing.items[0].end, listing.items[1].start) != (starts[0], first, first):
+        if (item_list.items[0].start, item_list.items[0].end, item_list.items[1].start) != (starts[0], first, first):
             return None
-        line = listing.items[0].line + text.count("\n", starts[0], first)
+        line = item_list.items[0].line + text.count("\n", starts[0], first)
         header = header_of_item(column)
         between = tuple(validated(text, pairwise(starts[1:]), line, header, item, limits.aliases))
     except (ValueError, YAMLError):
         return None  # the parser finds what is wrong, and where
-    wide = listing.spread(last - first, text.count("\n", first, last))
+    wide = item_list.spread(last - first, text.count("\n", first, last))
     return wide._replace(items=(wide.items[0], *between, wide.items[1]))
 
 

@@ -12,7 +12,7 @@ from krm_function.yamltext.events import Event, Pull
 _NAMES = frozenset(("apiVersion", "kind", "metadata", "name"))
 
 
-class Header(NamedTuple):
+class ObjectHeader(NamedTuple):
     """The fields that identify an object. A text is "" when it is absent or not a scalar; certain: as of a Chunk."""
 
     api_version: str
@@ -23,7 +23,7 @@ class Header(NamedTuple):
     certain: bool = True
 
 
-class Reader:
+class NodeReader:
     """Reads whole nodes from a stream of events."""
 
     def __init__(self, pull: Pull, limits: Limits, line: int) -> None:
@@ -83,7 +83,7 @@ class Reader:
         if self.aliases > self.limits.aliases:
             raise self.fail(event, f"more than {self.limits.aliases} aliases", "alias")
 
-    def header(self, event: Event, depth: int) -> Header:
+    def header(self, event: Event, depth: int) -> ObjectHeader:
         """Read the node that `event` begins to its end, and return its header."""
         found: dict[str, str] = {}
         is_map = type(event) is MappingStartEvent
@@ -93,7 +93,7 @@ class Reader:
         else:
             self.skip(event, depth)
         scalar = type(event) is ScalarEvent
-        return Header(
+        return ObjectHeader(
             found.get("apiVersion", ""),
             found.get("kind", ""),
             found.get("name", ""),

@@ -19,29 +19,29 @@ _Edit = tuple[int, int, str]
 _ENDS = 2  # items that stay in the text, because the edits around the list depend on how they begin and end
 
 
-class Apart(NamedTuple):
+class OuterList(NamedTuple):
     """A list document from which all items but the first and the last were taken out, if it is a block list.
 
-    The caller has the items, which are nearly all of the text, so they are not kept twice. listing: of this text.
+    The caller has the items, which are nearly all of the text, so they are not kept twice. item_list: of this text.
     """
 
     text: str
-    listing: ItemList
+    item_list: ItemList
     inner: tuple[str, ...] = ()  # the items that were taken out
 
 
-def take_apart(text: str, items: ItemList, texts: Sequence[str]) -> Apart:
+def take_out_items(text: str, items: ItemList, texts: Sequence[str]) -> OuterList:
     """Take out the inner items. texts: of all items, as the caller has them."""
     if items.style != "block" or len(texts) <= _ENDS:
-        return Apart(text, items)
+        return OuterList(text, items)
     first, last = items.items[0], items.items[-1]
     start, end = first.end, last.start
     ends = items._replace(items=(first, last)).spread(start - end, first.line - last.line + first.of(text).count("\n"))
-    return Apart(text[:start] + text[end:], ends, tuple(texts[1:-1]))
+    return OuterList(text[:start] + text[end:], ends, tuple(texts[1:-1]))
 
 
-def put_together(
-    apart: Apart,
+def join_items(
+    apart: OuterList,
     new_texts: Sequence[str | None],
     added: Sequence[Any] = (),
     results: Sequence[Any] | None = None,
@@ -95,8 +95,8 @@ def replace_items(
     added: Sequence[Any] = (),
     results: Sequence[Any] | None = None,
 ) -> str:
-    """Do as `put_together` with a whole text, and return one text."""
-    return "".join(put_together(Apart(text, items), new_texts, added, results))
+    """Do as `join_items` with a whole text, and return one text."""
+    return "".join(join_items(OuterList(text, items), new_texts, added, results))
 
 
 def _flow_items(chunks: tuple[Chunk, ...], new_texts: Sequence[str | None]) -> list[_Edit]:

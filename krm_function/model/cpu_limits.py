@@ -1,6 +1,6 @@
 """Count the vCPUs of a workload's VM from its CPU limits.
 
-Rule of this file: it only finds the limits; `measurement.vcpu` adds them up. Limits count, requests never do
+Rule of this file: it only finds the limits; `measurement.vcpu_count` adds them up. Limits count, requests never do
 (docs/facts/contrast.md#vcpus), and a limit that is no quantity is a finding, because a guess would end in a wrong
 launch digest.
 """
@@ -8,7 +8,7 @@ launch digest.
 from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
-from krm_function.measurement.vcpu import vcpu_count
+from krm_function.measurement.vcpu_count import vcpu_count
 from krm_function.model.quantity import milli
 from krm_function.model.workload import Workload, dig
 

@@ -28,7 +28,7 @@ def yaml_finding(problem: YamlError, file: str, ref: Ref | None = None, path: Pa
     return finding(code, ref, path, line=problem.line, column=problem.column, file=file, problem=problem.message)
 
 
-def placed(found: Finding, resource: Resource, document: Document, workload: Workload | None = None) -> Finding:
+def with_position(found: Finding, resource: Resource, document: Document, workload: Workload | None = None) -> Finding:
     """Return the finding with its path in the input and, if the input is a file, the line and column of that path.
 
     workload: the workload that the finding is about, if it was edited since it was read.
