@@ -1,5 +1,6 @@
 """Writing: splicing the edits, keeping the way back, and placing what a render adds."""
 
+import re
 from json import dumps
 from typing import Any
 
@@ -12,7 +13,7 @@ from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.stages.read import read
 from krm_function.stages.write import WriteResult, write
-from krm_function.yamltext import YamlError, parse
+from krm_function.yamltext import YamlError, parse, read_value
 from krm_function.yamltext.edit.proof import rewrite
 from tests.stages.deployment import a_list, an_object, stream
 
@@ -116,6 +117,34 @@ def test_several_members_of_one_list_are_all_edited() -> None:
         items[index]["metadata"].pop("annotations")
         items[index]["spec"]["template"]["spec"]["runtimeClassName"] = "contrast-cc"
         assert items[index] == an_object(name=name)
+
+
+def test_a_list_is_written_and_restored_in_as_many_passes_as_one_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    passes: list[str] = []
+
+    def counted(text: str) -> Any:
+        passes.append(text)
+        return read_value(text)
+
+    monkeypatch.setattr("krm_function.yamltext.edit.proof.read_value", counted)
+    for count in (1, 3, 30):
+        resources = stream(a_list(*(an_object(name=f"w{index}") for index in range(count))))
+        made = written(resources, tuple(change("new", ("items", index)) for index in range(count)))
+        assert len(passes) == 1
+        source = read([resources[0]._replace(text=str(made.texts[0]))])
+        assert len(passes) == 2
+        assert source.documents[0].text == resources[0].text
+        assert len(source.claims[0]) == count
+        passes.clear()
+
+
+def test_a_member_of_a_list_that_cannot_be_edited_is_named_and_the_others_are_edited() -> None:
+    resources = stream(a_list(*(an_object(name=f"w{index}") for index in range(5))))
+    half = change("\ud800", ("items", 3))._replace(ref=REF._replace(name="w3"))
+    made = written(resources, (*(change("new", ("items", index)) for index in (0, 1, 2, 4)), half))
+    assert [(found.code, found.ref) for found in made.findings] == [("CC0110", half.ref)]
+    classes = re.findall("runtimeClassName: (.*)", str(made.texts[0]))
+    assert classes == ["new", "new", "new", "contrast-cc", "new"]
 
 
 def test_the_records_of_a_list_member_do_not_say_where_in_the_list_it_stood() -> None:

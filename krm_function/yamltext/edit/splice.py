@@ -159,25 +159,28 @@ def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str,
 class _Object(NamedTuple):
     """An object and its changes. changes: with those that create the maps above `at`, where the records go.
 
-    value: the object after the changes that are not made for the records.
+    value: the object after the changes that are not made for the records. with_place: after all of them, and an empty
+    string in the place of the records.
     """
 
     root: Path
     changes: list[Change]
     at: Path
     value: Any
+    with_place: Any
     is_changed: bool
     undo_place: UndoPlace
 
     def with_undo(self, records: str) -> Any:
-        """Return the value with its undo records. Raises ChangeError if their path cannot be created."""
-        return apply(self.value, [*_parents(self.value, self.at), Change(self.at, "set", records)])
+        """Return the value with its undo records."""
+        return apply(self.with_place, [Change(self.at, "set", records)])
 
 
 def _changed(document: Document, member: MemberChanges) -> _Object:
-    """Raises ChangeError if a change, or the place for the records, does not exist.
+    """Apply the changes of an object to its value.
 
-    Raises YamlError (splice) for an object behind an alias.
+    Raises ChangeError if the path of a change, or of the records, does not exist, YamlError (splice) for an object
+    behind an alias.
     """
     root, changes, at = member
     before = document.value
@@ -187,10 +190,11 @@ def _changed(document: Document, member: MemberChanges) -> _Object:
     place = UndoPlace(_node_at(document.node, root), pointer(at))
     if place.node is None and document.node is not None:
         raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
-    made = _Object(root, [*changes, *_parents(after, at)], at, after, not same(after, before), place)
-    if made.is_changed:
-        made.with_undo("")
-    return made
+    if same(after, before):
+        return _Object(root, [], at, after, after, False, place)
+    parents = _parents(after, at)
+    with_place = apply(after, [*parents, Change(at, "set", "")])
+    return _Object(root, [*changes, *parents], at, after, with_place, True, place)
 
 
 def _parents(value: Any, path: Path) -> list[Change]:
@@ -218,7 +222,7 @@ def _node_at(node: Node | None, path: Path) -> Node | None:
 def _edited(part: Part, root: Path, changes: Sequence[Change]) -> Part:
     """Return the tree after changes whose paths start at `root`."""
     for change in changes:
-        part = apply_change(part, change._replace(path=(*root, *change.path)))
+        part = apply_change(part, Change((*root, *change.path), change.op, change.value) if root else change)
     return part
 
 
