@@ -85,6 +85,7 @@ class KubeObject(Fields):
         """The text with all changes spliced in; the very input while there are none. Raises YamlError, MisuseError."""
         if self._snapshot is None:
             return self._base
+        check_plain(self._value)  # marshal, unlike this, may never end on a map that holds itself twice
         now = state(self._value)
         if now and now == self._snapshot:
             return self._base
@@ -285,9 +286,8 @@ class KubeObject(Fields):
         self._value = value
 
     def _write(self) -> str:
-        """Write the data as it is now."""
+        """Write the data as it is now, which must be plain."""
         if self._snapshot == _NEW:
-            check_plain(self._value)
             return dump(self._value)
         from krm_function.krm.rewritten import rewritten
 

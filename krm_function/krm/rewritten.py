@@ -7,7 +7,7 @@ has been parsed and compared.
 from typing import Any
 
 from krm_function.krm.difference import difference
-from krm_function.krm.field_path import check_plain, look_up
+from krm_function.krm.field_path import look_up
 from krm_function.krm.outline import Outline
 from krm_function.krm.reorder import moved
 from krm_function.krm.string_map import UPSTREAM_IDENTIFIER, check_settable
@@ -17,11 +17,9 @@ from krm_function.yamltext import Document, same, splice
 def rewritten(document: Document, given_out: Outline | None, value: Any) -> str:
     """Return the text of `document` with the data `value`; the very same text if they agree.
 
-    given_out: the maps and lists that were given out with the data of `document`.
-    Raises MisuseError for what is no plain data, FunctionError for a change of kpt's own annotation, YamlError (splice)
-    should no edit read back as meant.
+    given_out: the maps and lists that were given out with the data of `document`. value: plain data (`check_plain`).
+    Raises FunctionError for a change of kpt's own annotation, YamlError (splice) should no edit read back as meant.
     """
-    check_plain(value)
     path = ("metadata", "annotations", UPSTREAM_IDENTIFIER)
     if not same(look_up(document.value, path), look_up(value, path)):
         check_settable(UPSTREAM_IDENTIFIER)
