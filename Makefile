@@ -9,17 +9,19 @@ DEMO     := out/quickstart
 PIP      := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 PYTEST   := $(if $(PROPERTY_SEED),HYPOTHESIS_RANDOM=1 )$(BIN)/python -m pytest \
             $(if $(PROPERTY_SEED),--hypothesis-seed=$(PROPERTY_SEED))
+XDIST    := -n $(WORKERS) --dist worksteal  # neighbours share what is set up once for a file; nobody waits at the end
 LOCK     ?= --upgrade
 LOCKED   := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
             --no-annotate --custom-compile-command 'make lock' --no-emit-package contrast-krm --group build $(LOCK)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test coverage lint tools docs bench bench-policy fuzz dist lock clean
+.PHONY: help demo test nightly nightly-tests coverage lint tools docs bench bench-policy fuzz dist lock clean
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
 	@echo "make test   everything CI checks: linters, types, the real tools, all tests"
+	@echo "make nightly  all tests with all their cases and new examples; then make fuzz with a new seed"
 	@echo "make lint   linters and types only"
 	@echo "make coverage  all tests, and how much of the code they run"
 	@echo "make tools  build the pinned kustomize, Helm, registry, OPA, containerd, go-yaml, Kubernetes' defaults, Go's readers, two regorus into the cache, fetch Chromium, find kpt"
@@ -43,13 +45,21 @@ demo: .venv/installed
 
 # PROPERTY_SEED=number: other examples for the property tests than the usual ones, and which
 test: lint tools
-	$(PYTEST) -n $(WORKERS)
+	$(PYTEST) $(XDIST)
+
+# what CI runs every night; PROPERTY_SEED=number repeats a run
+nightly nightly-tests: export PROPERTY_SEED := $(or $(PROPERTY_SEED),$(shell date +%Y%m%d))
+nightly: nightly-tests
+	$(MAKE) fuzz FUZZ_SEED=$$PROPERTY_SEED
+
+nightly-tests: lint tools
+	$(BIN)/python -m pytest $(XDIST) --nightly --hypothesis-seed=$$PROPERTY_SEED
 
 # Some tests look at their own process (the modules it has loaded, its time) and fail while it is traced: here only the
 # figure counts, and `make test` judges the tests.
 coverage: .venv/installed-dev tools
 	@rm -rf out/coverage && mkdir -p out/coverage
-	-$(BIN)/coverage run -m pytest -n $(WORKERS)
+	-$(BIN)/coverage run -m pytest $(XDIST)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage html --quiet
 	$(BIN)/coverage report

@@ -75,6 +75,11 @@ def resource_list(documents: list[str], function_config: str) -> str:
     return f"{RESOURCE_LIST}{listed}functionConfig:\n{_indented(function_config, '  ')}"
 
 
+def list_document(documents: list[str]) -> str:
+    """One `kind: List`, as `kubectl get -o yaml` prints it."""
+    return "apiVersion: v1\nkind: List\nitems:\n" + "".join(_indented(item, "- ") for item in documents)
+
+
 def quickstart(workloads: int) -> str:
     """A ResourceList of meshed workloads with the quickstart's own options: emitted RuntimeClasses, an owner key."""
     (own,) = _documents("config", "contrast")

@@ -47,6 +47,11 @@ class NamedTuple(metaclass=Meta):
 """
 _LIBRARIES = ("cryptography.hazmat.primitives.asymmetric.ec", "jinja2", "jsonpatch", "shtab", "tqdm", "urllib3")
 
+
+def _uncached(*names: str) -> str:
+    return "".join(f"{name} = {name}.__wrapped__\n" for name in names)
+
+
 SHORT_CUTS = (
     ShortCut("`libyaml.py`", "PyYAML's C parser without the rest of PyYAML", NONE, {"krm_function.libyaml": _PYYAML}),
     ShortCut("`record.py`", "records without compiled constructors", NONE, {"krm_function.record": _TYPING}),
@@ -81,18 +86,27 @@ SHORT_CUTS = (
         {"krm_function.yamltext.fast.values": "def read_value(text): return parse(text).value\n"},
     ),
     ShortCut(
-        "`_by_value` in `stages/read.py`",
+        "`_parse_without_positions` in `stages/read.py`",
         "pods without a runtime class are read without positions",
-        {"krm_function.stages.read": "def _by_value(resource): return None\n"},
+        {"krm_function.stages.read": "def _parse_without_positions(resource): return None\n"},
     ),
     ShortCut(
-        "`_marks` in `policy/seal.py`",
+        "`_shared_prefix_ends` in `policy/seal.py`",
         "what policies begin with is packed and hashed once",
-        {"krm_function.policy.seal": "def _marks(toml, start): return []\n"},
+        {"krm_function.policy.seal": "def _shared_prefix_ends(toml, start): return []\n"},
     ),
     ShortCut(
-        "`policy/pretty.py`",
-        "equal parts of policies are written once",
-        {"krm_function.policy.pretty": "string = encode_basestring\n_shared = _collection\n"},
+        "memories of equal parts",
+        "`lru_cache` on readers and writers, `_known` in `policy/pretty.py` and `yamltext/writer.py`",
+        {
+            "krm_function.policy.pretty": "string = encode_basestring\n_shared = _collection\n",
+            "krm_function.policy.passwd": _uncached("users", "memberships"),
+            "krm_function.policy.identity": _uncached("_read"),
+            "krm_function.policy.seal": _uncached("_know_patterns", "_literal"),
+            "krm_function.model.image": _uncached("parse_image"),
+            "krm_function.model.mesh_annotations": _uncached("_read"),
+            "krm_function.yamltext.writer": _uncached("_key_token")
+            + "def _item(value, column, style): return ' ' + block(value, column + 2, style)\n",
+        },
     ),
 )

@@ -10,7 +10,7 @@ another document: they are written out, since Helm itself cannot read them back.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_function.hosts.emitted import annotated
+from krm_function.hosts.emitted_annotations import annotated
 from krm_function.hosts.stream import Stream, cut_stream, stream_pieces
 from krm_function.yamltext import Source, resolve_foreign_aliases
 

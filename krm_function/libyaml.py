@@ -1,9 +1,9 @@
-"""libyaml, with as little of PyYAML around it as it needs.
+"""Load PyYAML's C parser without the parts of PyYAML that it does not need.
 
-Rule of this file: whatever we use of PyYAML comes from here. Its C parser wants four small modules of plain classes and
-the names of eight exceptions. `import yaml` also loads the parsers and dumpers written in Python and compiles their
-patterns, which takes twice as long as the start of the interpreter. So the package is put in place unread; it reads
-itself when somebody asks it for more, and from then on is the PyYAML that everybody knows.
+Rule of this file: everything used of PyYAML is imported from here. Its C parser needs four small modules of plain
+classes and the names of eight exceptions. `import yaml` also loads the parsers and dumpers written in Python and
+compiles their patterns, which takes twice as long as the start of the interpreter. So a package is put in place whose
+`__init__` has not run; it runs when another of its names is used, and from then on this is ordinary PyYAML.
 
 That uses the layout of PyYAML 6.0 (`WANTED`, as pyproject.toml bounds it), which is not public. Where it is another
 one, or PyYAML was built without libyaml, importing this module raises an ImportError with the name `yaml`: what is
@@ -30,7 +30,7 @@ class _Unread(ModuleType):
     """A package whose `__init__` has not run."""
 
     def __getattr__(self, name: str) -> object:
-        """Let it run, for a name that is not here."""
+        """Run the `__init__` for a name that is not here."""
         spec = self.__spec__
         if spec is None or spec.loader is None:
             raise AttributeError(name)
@@ -73,7 +73,7 @@ def _unusable(problem: Exception) -> ImportError:
     from importlib.metadata import PackageNotFoundError, version
 
     if isinstance(sys.modules.get("yaml"), _Unread):
-        del sys.modules["yaml"]  # whoever imports it next gets the whole package, or its own error
+        del sys.modules["yaml"]  # the next import gets the whole package, or its own error
     try:
         found = f"PyYAML {version('pyyaml')} cannot be used: {problem}"
     except PackageNotFoundError:

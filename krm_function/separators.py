@@ -1,10 +1,10 @@
-"""Finds lines that end or begin a document for Go's readers and not for libyaml, or the other way round.
+"""Find lines that end or begin a document for Go's readers and not for libyaml, or the other way round.
 
 Rule of this file: kubectl, Helm and kustomize cut a stream at every line that begins with `---` before any of it is
 parsed; what stands in such a line is dropped or refused, and each piece is read like a file of its own. So such a line
 holds blanks and a comment at most, and no document begins with a byte order mark or a blank that is not one of YAML's.
-Nor does any line behind the first: libyaml passes over a byte order mark there, Go takes it for text.
-Anything else could show them other documents than us. Nothing is imported, because `post-render` needs this before
+Nor does any line behind the first: libyaml passes over a byte order mark there, Go takes it for text. Anything else
+could make them see other documents than this parser. Nothing is imported, because `post-render` needs this before
 anything else.
 """
 
@@ -14,7 +14,7 @@ _LINE_ENDS = ("\n", "\r", *_BREAKS)
 
 
 def odd_separator(text: str) -> tuple[int, str] | None:
-    """The first place about which readers would not agree, and what is wrong with it."""
+    """Return the first offset about which readers would not agree, and what is wrong there; None if there is none."""
     ascii_only = text.isascii()
     if not ascii_only and (mark := _mark_at_a_line(text)) >= 0:
         return mark, "a byte order mark at the beginning of a line, which only some skip"
@@ -40,7 +40,7 @@ def odd_separator(text: str) -> tuple[int, str] | None:
 
 
 def _mark_at_a_line(text: str) -> int:
-    """Where a byte order mark begins a line that is not the first; -1 for nowhere."""
+    """Return where a byte order mark begins a line that is not the first; -1 for none."""
     at = text.find(_MARK, 1)
     while at >= 0 and text[at - 1] not in _LINE_ENDS:
         at = text.find(_MARK, at + 1)
@@ -48,13 +48,13 @@ def _mark_at_a_line(text: str) -> int:
 
 
 def _next(text: str, at: int) -> int:
-    """Where the next line begins that seems to separate documents; -1 for none."""
+    """Return where the next line begins that seems to separate documents; -1 for none."""
     found = text.find("\n---", at)
     return found + 1 if found >= 0 else -1
 
 
 def _problem(behind: str) -> str:
-    """What is wrong with the rest of a line that begins with `---`."""
+    """Return what is wrong with the rest of a line that begins with `---`."""
     said = behind.strip(" \t\r")
     if said and (behind[0] not in " \t\r" or said[0] != "#"):
         return "text in a line that begins with ---"
@@ -62,7 +62,7 @@ def _problem(behind: str) -> str:
 
 
 def _behind_blanks(text: str, at: int) -> int:
-    """Where the blanks and line ends stop that stand at a place."""
+    """Return where the blanks and line ends stop that stand at a place."""
     while at < len(text) and text[at].isspace():
         at += 1
     return at

@@ -1,27 +1,88 @@
-"""Every run of property tests tries the same examples, so that a failure is the change's and not the day's.
+"""Which tests run, and with which examples.
 
-`HYPOTHESIS_RANDOM=1` tries others, `make test PROPERTY_SEED=7` those of a seed, which the head of the report names; the
-nightly run takes its own number. Signals that the caller of the tests ignores (`nohup`, a shell's background jobs)
-have their default effect again, since programs under test inherit that.
+| run | tests | examples of property tests, and seeds |
+|---|---|---|
+| `pytest` | all without the marker `nightly` | always the same: a failure is the change's, not the day's |
+| `make test PROPERTY_SEED=7` | the same | those of a seed, which the head of the report names |
+| `pytest --nightly` | all | those of PROPERTY_SEED and `--hypothesis-seed`, else new ones |
+
+`HYPOTHESIS_RANDOM=1` alone tries new ones as well. Signals that the caller of the tests ignores (`nohup`, a shell's
+background jobs) have their default effect again, since programs under test inherit that.
 """
 
+import gc
+import importlib
 import os
+import pkgutil
 import signal
 
 import pytest
 from hypothesis import settings
 
+import helm_plugin
+import krm_function
+from tests.case_ids import id_of
+from tests.selection import COLLECTED, NIGHTLY, Collected
+
 for ignorable, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(ignorable) is signal.SIG_IGN:
         signal.signal(ignorable, usual)
 
-settings.register_profile("steady", derandomize=not os.environ.get("HYPOTHESIS_RANDOM"), deadline=None)
-settings.load_profile("steady")
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    return id_of(val)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--nightly", action="store_true", help="run the tests marked nightly as well, with new examples")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[NIGHTLY] = config.getoption("--nightly")
+    settings.register_profile("contrast-krm", derandomize=not random_examples(config), deadline=None)
+    settings.load_profile("contrast-krm")
+
+
+def random_examples(config: pytest.Config) -> bool:
+    return config.stash[NIGHTLY] or bool(os.environ.get("HYPOTHESIS_RANDOM"))
 
 
 def pytest_report_header(config: pytest.Config) -> str:
     """Which examples the property tests try."""
-    if not os.environ.get("HYPOTHESIS_RANDOM"):
+    if not random_examples(config):
         return "property tests: the same examples as ever"
-    seed = config.getoption("--hypothesis-seed")
-    return f"property tests: random, {f'replay with make test PROPERTY_SEED={seed}' if seed else 'no seed was given'}"
+    seed, command = config.getoption("--hypothesis-seed"), "nightly-tests" if config.stash[NIGHTLY] else "test"
+    return (
+        f"property tests: random, {f'replay with make {command} PROPERTY_SEED={seed}' if seed else 'no seed was given'}"
+    )
+
+
+@pytest.hookimpl(tryfirst=True)  # before -k and -m
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked nightly, unless all is to run."""
+    every = list(items)
+    if not config.stash[NIGHTLY]:
+        items[:] = [item for item in every if item.get_closest_marker("nightly") is None]
+        config.hook.pytest_deselected(items=[item for item in every if item.get_closest_marker("nightly")])
+    config.stash[COLLECTED] = Collected(every, list(items))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Make what a test does independent of the tests before it, and keep the garbage collector off the test items.
+
+    Hypothesis draws from the constants of all modules that are loaded: with a module that an earlier test has loaded
+    it tries other examples. So all are loaded.
+    """
+    if not session.config.option.collectonly:
+        for package in (krm_function, helm_plugin):
+            for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+                if not module.name.endswith("__main__"):
+                    importlib.import_module(module.name)
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def nightly(request: pytest.FixtureRequest) -> bool:
+    """Whether a test that loops over a cross product itself is to take all of it."""
+    return request.config.stash[NIGHTLY]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.kinds import ManifestOptions, PolicyOptions, Scheduling
+from krm_function.api.records import ManifestOptions, PolicyOptions, Scheduling
 from krm_function.findings import finding
 from krm_function.manifest import decode, encode
 from krm_function.model.kinds import KINDS
@@ -18,7 +18,7 @@ from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, dig
 from krm_function.pipeline import Rendered, render
 from krm_function.policy import Initdata, annotation, from_annotation, load_rules
-from krm_function.policy import encode as encode_initdata
+from krm_function.policy import encode_toml as encode_initdata
 from krm_function.stages.read import read
 from tests.stages.deployment import (
     LOCK,

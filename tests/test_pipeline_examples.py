@@ -1,4 +1,4 @@
-"""The examples through the line: idempotent, in any order, and the same in every process."""
+"""The examples through the pipeline: idempotent, in any order, and the same in every process."""
 
 import os
 import subprocess
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from krm_function.api import collect
-from krm_function.api.kinds import Config
-from krm_function.checking.applied import check_workload
+from krm_function.api.records import Config
+from krm_function.checking.sealed_pods import check_workload
 from krm_function.cli.configuration import from_files
 from krm_function.hosts.stream import decode_stream, encode_stream
 from krm_function.model.resource import Resource

@@ -21,8 +21,8 @@ from krm_function.hosts.resource_list import NotAResourceListError, cut_list
 from krm_function.hosts.stream import cut_stream
 from krm_function.krm import is_resource_list
 from krm_function.model.kinds import KINDS
-from krm_function.model.platforms import is_contrast_name
 from krm_function.model.resource import Resource
+from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.stages.read import read
 from krm_function.stages.select import select
 from krm_function.yamltext import YamlError, decode, same

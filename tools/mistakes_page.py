@@ -1,7 +1,7 @@
-"""The table of the commonest mistakes: what was written, what is said of it, and what to do.
+"""The table of the commonest mistakes: what was written, which finding it gets, and what to do.
 
 Rule of this file: the rows are the cases of tests/mistakes, whose tests follow each hint to the letter; finding and
-hint are what a run really says.
+hint are those of a real run.
 """
 
 import json
@@ -15,7 +15,7 @@ from tests.mistakes.cases import EDITED, MISTAKES, NOT_RUN, Mistake
 from tools.findings_page import markdown
 
 LONGEST = 100  # characters of a line of the input
-HEADS = ("| | mistake | what was written | what is said | what to do |", "|---|---|---|---|---|")
+HEADS = ("| | mistake | what was written | finding | what to do |", "|---|---|---|---|---|")
 
 
 def mistakes_page() -> str:

@@ -1,8 +1,8 @@
 """Rule of this file: a tool written in Rust is built from `tools/<name>/Cargo.toml` and `Cargo.lock`, never without.
 
-The program is a few lines of ours around the crate that the pin is for; two tools may hold two versions of one crate
+The program is a few lines around the crate that the pin is for; two tools may hold two versions of one crate
 and share the lines. No package of PyPI carries a Rust toolchain, so cargo must be on PATH. One of rustup looks for its
-toolchains in the home of whoever calls; where that has none, they are beside the proxy itself.
+toolchains in the caller's home; where that has none, they are beside the proxy itself.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ class Pin(NamedTuple):
 
 
 class Toolchain(NamedTuple):
-    """A Rust toolchain: `rust1.95.0`, where its cargo is, and rustup's home if that has to be told."""
+    """A Rust toolchain: `rust1.95.0`, where its cargo is, and rustup's home if that has to be set."""
 
     name: str
     program: str

@@ -53,8 +53,8 @@ def _recorded(place: str) -> Corpus:
     """The questions that the policy tests ask; they must pass, and with them the engines agree."""
     environment = {**os.environ, "CONTRAST_KRM_CORPUS": place}
     workers = str(os.cpu_count())
-    command = [sys.executable, "-m", "pytest", "-q", "-n", workers, "-p", "no:cacheprovider", "tests/policy"]
-    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-n", workers, "--nightly", "-p", "no:cacheprovider"]
+    done = subprocess.run([*command, "tests/policy"], env=environment, check=False, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{done.stdout[-4000:]}\nbench-policy: the policy tests do not pass")
     return read(place)

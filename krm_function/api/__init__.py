@@ -8,7 +8,7 @@ from krm_function.api.config import collect, options_in
 from krm_function.api.document import CONFIG_KINDS, ConfigDocument, is_config
 from krm_function.api.generate import parse_generate
 from krm_function.api.image_lock import parse_image_lock
-from krm_function.api.kinds import Config, Generate, ImageFacts, Release
+from krm_function.api.records import Config, Generate, ImageFacts, Release
 from krm_function.api.release import parse_release
 
 __all__ = [

@@ -11,7 +11,7 @@ from typing import Any
 
 from krm_function.api.document import ConfigDocument, unknown_field, wrong_value
 from krm_function.api.generate import GENERATE, KIND
-from krm_function.api.kinds import API_VERSION
+from krm_function.api.records import API_VERSION
 from krm_function.api.strict_json import load_any
 from krm_function.findings import Finding, Path
 from krm_function.model.workload import mapping

@@ -6,7 +6,7 @@ Rule of this file: faults become findings here, with the object, the field and, 
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
-from krm_function.api.kinds import API_VERSION, GROUP
+from krm_function.api.records import API_VERSION, GROUP
 from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.model.labels import DNS_SUBDOMAIN, LONGEST_SUBDOMAIN
 from krm_function.model.workload import dig, mapping

@@ -9,7 +9,7 @@ from typing import Any
 
 from krm_function.api.base_manifest import load_manifest, manifest_in, manifest_problem
 from krm_function.api.document import ConfigDocument, ConfigKind, read_body
-from krm_function.api.kinds import (
+from krm_function.api.records import (
     Generate,
     ManifestOptions,
     PolicyOptions,
@@ -22,7 +22,7 @@ from krm_function.findings import Finding, has_errors
 from krm_function.model.labels import DNS_SUBDOMAIN, LABEL_KEY, LABEL_VALUE, LONGEST_SUBDOMAIN
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.profiles import DEFAULT, PROFILES
-from krm_function.model.runtime_class import toleration_problems
+from krm_function.model.runtime_class_objects import toleration_problems
 from krm_function.schema.kinds import (
     Choice,
     Field,

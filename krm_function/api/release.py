@@ -7,22 +7,23 @@ handler, its own kind of reference values.
 from typing import Any
 
 from krm_function.api.document import ConfigDocument, ConfigKind, read_body
-from krm_function.api.kinds import InjectedMemory, PlatformRelease, Release
+from krm_function.api.records import InjectedMemory, PlatformRelease, Release
 from krm_function.api.reference_values import released
 from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, has_errors
 from krm_function.model import image
 from krm_function.model.labels import LABEL_KEY
-from krm_function.model.platforms import PLATFORMS, Platform, placeholder
+from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.profiles import RELEASED
 from krm_function.model.quantity import GRAMMAR, LARGEST, LONGEST, NANO, nano
-from krm_function.model.runtime_class import overhead_problems
+from krm_function.model.runtime_class_names import placeholder
+from krm_function.model.runtime_class_objects import overhead_problems
 from krm_function.schema.kinds import Choice, Field, JsonObject, MapOf, Problems, Record, Scalar, Text, hexadecimal
 
 KIND: ConfigKind = "ContrastRelease"
 VERSION = r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?"
 VCPUS = "[1-9]|[1-9][0-9]|1[0-9][0-9]|2[01][0-9]|220"
-HASH = "(?!gpu)[0-9a-z]{1,16}"  # see model.platforms.parse_runtime_class
+HASH = "(?!gpu)[0-9a-z]{1,16}"  # see model.runtime_class_names.parse_runtime_class
 
 
 def image_problem(text: str) -> str:

@@ -9,18 +9,18 @@ of an image are mounted, the end of a writable mount of the node's files, which 
 
 from typing import Any
 
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.records import ImageFacts
 from krm_function.findings import Finding, Path, has_errors
 from krm_function.model.profiles import Profile
 from krm_function.model.workload import Workload, dig, mapping, maps
 from krm_function.policy import foreign
 from krm_function.policy.compare.pod_fields import (
     IDENTITY,
-    annotation,
-    differences,
-    of_another,
+    annotation_value,
+    differing_pod_fields,
     same_image,
     sandbox_differences,
+    without_generator_variants,
 )
 from krm_function.policy.containers import containers, sysctl_name
 from krm_function.policy.expected import profile_of_data
@@ -55,10 +55,10 @@ def drift(workload: Workload, sealed: Json, references: References, *, native: b
     if findings:
         return [finding.message for finding in findings]
     entries = maps(sealed.get("containers"))
-    policies = {annotation(entry, NAME): entry for entry in entries[1:]}
+    policies = {annotation_value(entry, NAME): entry for entry in entries[1:]}
     present = [(key, entry) for key in ("initContainers", "containers") for entry in maps(pod.spec.get(key))]
     names = [str(entry.get("name")) for _, entry in present]
-    sealed_names = [annotation(entry, NAME) for entry in entries[1:]]
+    sealed_names = [annotation_value(entry, NAME) for entry in entries[1:]]
     if sorted(names) != sorted(sealed_names):
         wrong = {one for one in (*names, *sealed_names) if names.count(one) != sealed_names.count(one)}
         return [f"containers {', '.join(sorted(wrong))}"]
@@ -79,9 +79,11 @@ def drift(workload: Workload, sealed: Json, references: References, *, native: b
         again, findings = _described(pod, key, container, policy, references, settings, volumes=volumes)
         if native and has_errors(findings):
             moved += [f"{name}: {found.message}" for found in findings]
-        fields = differences(again[1], policy)
+        fields = differing_pod_fields(again[1], policy)
         if not native:
-            fields = of_another(fields, again[1], policy, foreign.places(pod, container), propagates=profile.propagates)
+            fields = without_generator_variants(
+                fields, again[1], policy, foreign.mounted_volume_kinds(pod, container), propagates=profile.propagates
+            )
         if not same_image(container["image"], policy, binds):
             fields.append("image")
         moved += [f"{name}: {field}" for field in fields]
@@ -99,13 +101,15 @@ def drift(workload: Workload, sealed: Json, references: References, *, native: b
 
 def differing_fields(sealed: Json, again: Json) -> list[str]:
     """The fields by which two policies of one pod differ, named as in `drift`; for a render that was made again."""
-    entries, others = ({annotation(one, NAME): one for one in maps(data.get("containers"))} for data in (sealed, again))
+    entries, others = (
+        {annotation_value(one, NAME): one for one in maps(data.get("containers"))} for data in (sealed, again)
+    )
     if entries.keys() != others.keys() or len(maps(again.get("containers"))) != len(others):
         return [f"containers {', '.join(sorted(entries.keys() ^ others.keys()))}"]
     readable = [name for name in entries if _readable(entries[name]) and _readable(others[name])]
     moved = []
     for name in readable:
-        fields = differences(others[name], entries[name])
+        fields = differing_pod_fields(others[name], entries[name])
         if images(others[name]["storages"]) != images(entries[name]["storages"]):
             fields.append("image")
         moved += [f"{name or SANDBOX}: {field}" for field in fields]
@@ -139,7 +143,7 @@ def _described(
     alone = pod._replace(spec={**pod.spec, "initContainers": [], "containers": [], key: [container]})
     facts = _claimed(container, policy, volumes=volumes)
     made, findings = containers(alone, {container["image"]: facts}, PAUSE, references, settings)
-    if any(found.code in NOT_IN_INPUT for found in findings):  # its variables cannot be told from the image's
+    if any(found.code in NOT_IN_INPUT for found in findings):  # its variables cannot be distinguished from the image's
         facts = _claimed(container, policy, volumes=volumes, whole_env=True)
         return containers(alone, {container["image"]: facts}, PAUSE, references, settings)[0], []
     return made, findings
@@ -152,12 +156,12 @@ def _settings(sealed: Json, profile: Profile) -> Settings:
         one.get("fstype") == "bind" for entry in maps(sealed.get("containers")) for one in maps(entry.get("storages"))
     )
     kata = {**default.kata_config, "enable_configmap_secret_storages": stored}
-    told = mapping(sealed.get("cluster_config"))
+    stated = mapping(sealed.get("cluster_config"))
     cluster = dict(default.cluster_config)
-    if isinstance(told.get("guest_pull"), bool):
-        cluster["guest_pull"] = told["guest_pull"]
-    if told.get("emptydir_type") in EMPTYDIR_TYPES:
-        cluster["emptydir_type"] = told["emptydir_type"]
+    if isinstance(stated.get("guest_pull"), bool):
+        cluster["guest_pull"] = stated["guest_pull"]
+    if stated.get("emptydir_type") in EMPTYDIR_TYPES:
+        cluster["emptydir_type"] = stated["emptydir_type"]
     return default._replace(cluster_config=cluster, kata_config=kata)
 
 

@@ -13,19 +13,19 @@ compared as plain data, and an object without a counterpart on the other side is
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_function.checking.applied import stale
 from krm_function.checking.differing_paths import differing_paths, paths_text
 from krm_function.checking.drift import differing_fields
-from krm_function.checking.same_object import comparable, excused
+from krm_function.checking.excused_differences import comparable, excused
+from krm_function.checking.sealed_pods import stale
 from krm_function.findings import Finding, Path, finding
 from krm_function.manifest.fields import FILE
+from krm_function.model.finding_position import with_position, yaml_finding
 from krm_function.model.kinds import KINDS
-from krm_function.model.located import placed, yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import INITDATA, LOCAL_CONFIG, Workload, dig
 from krm_function.pipeline import Rendered
-from krm_function.policy import decode_toml, describe, from_annotation
+from krm_function.policy import decode_toml, from_annotation, read_policy_data
 from krm_function.policy.initdata import POLICY
 from krm_function.stages.manifest_config_map import manifest_of
 from krm_function.yamltext import Document, YamlError, parse
@@ -49,7 +49,7 @@ def compare_objects(
             findings.append(yaml_finding(problem, resource.file))
             continue
         after = None if text is None else parse(text)
-        findings += [placed(found, resource, document) for found in _compared(document, after)]
+        findings += [with_position(found, resource, document) for found in _compared(document, after)]
     for value in rendered.added:
         if dig(value, ("metadata", "annotations", LOCAL_CONFIG)) != "true":
             findings.append(finding("CC1115.adds", reference(value)))
@@ -105,7 +105,7 @@ def _differing(root: Path, before: Any, now: Any) -> Iterator[Finding]:
 def _moved(before: Any, now: Any) -> list[str]:
     """The fields of a pod by which the policies of two initdata annotations differ."""
     try:
-        sealed, again = (describe(decode_toml(from_annotation(text)).data[POLICY]) for text in (before, now))
+        sealed, again = (read_policy_data(decode_toml(from_annotation(text)).data[POLICY]) for text in (before, now))
     except (ValueError, KeyError, TypeError, AttributeError):
         return ["its policy"]
     return differing_fields(sealed, again)

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_function.checking.applied import check_handler
+from krm_function.checking.sealed_pods import check_handler
 from krm_function.findings import Finding, Path, finding
+from krm_function.model.finding_position import with_position, yaml_finding
 from krm_function.model.kinds import KINDS
-from krm_function.model.located import placed, yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import ORIGINAL, dig
@@ -81,5 +81,5 @@ def object_findings(resources: Sequence[Resource], output: Output) -> list[Findi
             except YamlError as problem:
                 findings.append(yaml_finding(problem, resource.file, ref, path))
         if ref.kind == "RuntimeClass":
-            findings += [placed(found, resource, document) for found in check_handler(ref, root, value)]
+            findings += [with_position(found, resource, document) for found in check_handler(ref, root, value)]
     return findings

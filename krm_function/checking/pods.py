@@ -6,22 +6,22 @@ Rule of this file: a pod is checked by itself and against the manifest, without 
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.checking.applied import Checked, check_workload, stale, unwatched
+from krm_function.checking.sealed_pods import Checked, check_workload, stale, unwatched
 from krm_function.findings import Finding, finding
+from krm_function.model.cpu_limits import vcpus
+from krm_function.model.finding_position import with_position
 from krm_function.model.kinds import KINDS
-from krm_function.model.located import placed
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.resource import Resource
-from krm_function.model.runtime_class import RuntimeClass
-from krm_function.model.vcpus import vcpus
+from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import ID_BLOCKS, Workload, mapping, maps
 from krm_function.policy import References
 from krm_function.record import NamedTuple
 from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.schedule import schedule
 from krm_function.stages.select import select
-from krm_function.stages.verify import rendered as admissible
+from krm_function.stages.verify import check_rendered as admissible
 from krm_function.yamltext import Document
 
 
@@ -37,7 +37,7 @@ class Pod(NamedTuple):
 
     def placed(self, found: Finding) -> Finding:
         """A finding about this pod with its line."""
-        return placed(found, self.resource, self.document)
+        return with_position(found, self.resource, self.document)
 
 
 def pods_of(
@@ -56,7 +56,7 @@ def pods_of(
         count = vcpus(workload)
         checked = check_workload(workload, references)
         pods.append(Pod(index, resource, document, workload, checked, count if isinstance(count, int) else 0))
-    return pods, [placed(found, resource, document) for found in findings]
+    return pods, [with_position(found, resource, document) for found in findings]
 
 
 def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[str, Any] | None) -> list[Finding]:

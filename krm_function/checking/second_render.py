@@ -8,22 +8,22 @@ from collections.abc import Mapping, Sequence
 from json import loads
 from typing import Any
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.checking.manifests import Manifests, differing_manifest
 from krm_function.checking.objects import compare_objects
 from krm_function.checking.output import Output
 from krm_function.checking.pods import Pod
 from krm_function.findings import Finding, finding
 from krm_function.manifest import rtmr0_values
+from krm_function.model.finding_position import with_position
 from krm_function.model.inverse import any_image
-from krm_function.model.located import placed
 from krm_function.model.objects import reference
-from krm_function.model.platforms import is_contrast_name
 from krm_function.model.resource import Resource
+from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, Workload, dig, mapping
 from krm_function.pipeline import Rendered, render
 from krm_function.pipeline.sealer import Sealer
-from krm_function.policy import annotation, decode_toml, digest, encode, from_annotation
+from krm_function.policy import annotation, decode_toml, digest, encode_toml, from_annotation
 from krm_function.policy.initdata import POLICY
 from krm_function.stages.policy import Sealing
 from krm_function.stages.prove import prove
@@ -65,7 +65,7 @@ def _existing_policy(pods: Sequence[Pod], config: Config) -> Sealer:
         except (ValueError, KeyError):
             return Sealing()
         if files != before.data:
-            toml = encode(before._replace(data=files))
+            toml = encode_toml(before._replace(data=files))
             value = annotation(toml)
         edits = workload.annotate([(INITDATA, value, "the policy that stands there")], "CC0606")
         return Sealing(edits, (), digest(toml))
@@ -92,7 +92,7 @@ def _ignored(
         if (emitted and not sealed) or (is_contrast and not emitted and ref.name not in handlers):
             code = "CC1115.drops" if emitted else "CC1115.not-known"
             found = finding(code, ref, (*root, "metadata"))
-            findings.append(placed(found, resources[index], output.documents[index]))
+            findings.append(with_position(found, resources[index], output.documents[index]))
     return findings
 
 

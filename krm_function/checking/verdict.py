@@ -8,18 +8,18 @@ compares.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from krm_function.api.kinds import Config
-from krm_function.checking.applied import check_classes, check_manifest
+from krm_function.api.records import Config
 from krm_function.checking.manifests import ManifestFile, Manifests, differing_bytes, find_manifests, manifest_problems
 from krm_function.checking.output import Output, object_findings, parse_output
 from krm_function.checking.pods import Pod, check_pod, pods_of
+from krm_function.checking.sealed_pods import check_classes, check_manifest
 from krm_function.checking.second_render import compare_renders, not_rendered_again
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.model.objects import reference
-from krm_function.model.platforms import is_contrast_name
 from krm_function.model.resource import Resource
-from krm_function.model.runtime_class import RuntimeClass
-from krm_function.model.runtime_class import parse_runtime_class_object as parse_class
+from krm_function.model.runtime_class_names import is_contrast_name
+from krm_function.model.runtime_class_objects import RuntimeClass
+from krm_function.model.runtime_class_objects import parse_runtime_class_object as parse_class
 from krm_function.model.sealed import SealedWorkload
 from krm_function.policy import References
 from krm_function.record import NamedTuple

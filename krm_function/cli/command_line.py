@@ -19,7 +19,8 @@ from krm_function.cli.streams import write_out
 PROGRAM = "contrast-krm"
 DESCRIPTION = """Turn rendered Kubernetes resources into confidential ones for Contrast, and make the manifest.
 
-Without arguments: a KRM function (ResourceList on standard input), as kustomize and kpt call it."""
+Without arguments: a KRM function (ResourceList on standard input), as kustomize and kpt call it.
+Start with: plan, generate, check."""
 EPILOG = "exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70 internal error"
 COMMANDS = tuple(name for name in SUMMARIES if " " not in name)
 WORDS = frozenset(word for name in SUMMARIES for word in name.split())

@@ -10,7 +10,7 @@ from krm_function.api import CONFIG_KINDS, ConfigDocument, is_config
 from krm_function.cli.messages import file_finding
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, find_files, read_file
-from krm_function.model.located import yaml_finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
 from krm_function.yamltext import YamlError, locate, parse

@@ -24,7 +24,7 @@ from krm_function.hosts.resource_list import (
     encode_failure,
     list_pieces,
 )
-from krm_function.model.located import yaml_finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import reference
 from krm_function.pipeline import render
 from krm_function.report.krm import krm_results

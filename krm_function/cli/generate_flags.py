@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 
 from krm_function.api.generate import rules_problem
-from krm_function.api.kinds import Config, Generate
+from krm_function.api.records import Config, Generate
 from krm_function.cli.settings import SettingsProblem, read_settings
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import read_file

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
 from krm_function.findings import Finding, finding
-from krm_function.policy.genpolicy import OUTPUT_LIMIT, Answer, Engine, Task
+from krm_function.policy.genpolicy import OUTPUT_LIMIT, Engine, GenpolicyInput, GenpolicyResult
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -72,7 +72,7 @@ def arguments(directory: str, *, config: bool) -> list[str]:
     ]
 
 
-def _run(program: str, directory: str, task: Task, seconds: int) -> Answer:
+def _run(program: str, directory: str, task: GenpolicyInput, seconds: int) -> GenpolicyResult:
     import subprocess
 
     files = {"workload.yaml": task.workload, "config.yaml": task.config_maps}
@@ -93,7 +93,7 @@ def _run(program: str, directory: str, task: Task, seconds: int) -> Answer:
                 start_new_session=True,  # so that it ends with all that it has started itself
             )
         except OSError as problem:
-            return Answer("start", log=(problem.strerror or "unknown error").lower())
+            return GenpolicyResult("start", log=(problem.strerror or "unknown error").lower())
     try:
         return _listen(process, seconds)
     finally:
@@ -106,7 +106,7 @@ def _run(program: str, directory: str, task: Task, seconds: int) -> Answer:
                 stream.close()
 
 
-def _listen(process: "Popen[bytes]", seconds: int) -> Answer:
+def _listen(process: "Popen[bytes]", seconds: int) -> GenpolicyResult:
     """The output and the exit code of the process; it is given up after too much time or output."""
     import selectors
     import time
@@ -118,7 +118,7 @@ def _listen(process: "Popen[bytes]", seconds: int) -> Answer:
             waiting.register(_open(stream), selectors.EVENT_READ, number)
         while waiting.get_map():
             if time.monotonic() >= deadline:
-                return Answer("timeout", seconds=seconds)
+                return GenpolicyResult("timeout", seconds=seconds)
             for key, _ in waiting.select(deadline - time.monotonic()):
                 data = os.read(key.fd, CHUNK)
                 if not data:
@@ -126,14 +126,14 @@ def _listen(process: "Popen[bytes]", seconds: int) -> Answer:
                 read[key.data] += data
             read[2] = read[2][-LOG_LIMIT:]
             if len(read[1]) > OUTPUT_LIMIT:
-                return Answer("output")
+                return GenpolicyResult("output")
     import subprocess
 
     try:
         code = process.wait(max(deadline - time.monotonic(), 0))
     except subprocess.TimeoutExpired:
-        return Answer("timeout", seconds=seconds)
-    return Answer("exit", code, read[1], read[2].decode("utf-8", "replace"))
+        return GenpolicyResult("timeout", seconds=seconds)
+    return GenpolicyResult("exit", code, read[1], read[2].decode("utf-8", "replace"))
 
 
 def _open(stream: IO[bytes] | None) -> IO[bytes]:

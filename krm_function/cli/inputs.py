@@ -12,7 +12,7 @@ from krm_function.hosts.files import EmptyProblem, blank, find_files, read_file
 from krm_function.hosts.resource_list import DecodedList, NotAResourceListError, cut_list
 from krm_function.hosts.stream import Stream, cut_stream
 from krm_function.krm.resource_list import is_resource_list
-from krm_function.model.located import yaml_finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.model.resource import Resource
 from krm_function.record import NamedTuple
 from krm_function.yamltext import YamlError, decode

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from krm_function import __version__
-from krm_function.api.kinds import API_VERSION
+from krm_function.api.records import API_VERSION
 from krm_function.cli.distributions import Member, installed_files
 from krm_function.cli.launcher import HEADER, launcher
 from krm_function.findings import Finding, finding, has_errors

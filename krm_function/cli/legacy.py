@@ -15,7 +15,7 @@ from krm_function.cli.messages import print_findings
 from krm_function.cli.streams import read_in, write_out
 from krm_function.findings import has_errors
 from krm_function.hosts.stream import decode_stream, encode_stream
-from krm_function.model.located import yaml_finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.pipeline import render
 from krm_function.yamltext import YamlError
 

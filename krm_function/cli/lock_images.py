@@ -6,21 +6,21 @@ nothing can be rendered, so the pods are taken as they stand, which is right for
 
 from collections.abc import Iterator, Sequence
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding, Path, finding, has_errors
-from krm_function.model.image import Image, parse_image, shown
+from krm_function.model.finding_position import with_position, yaml_finding
+from krm_function.model.image import Image, parse_image, printable_reference
 from krm_function.model.inverse import images_of
 from krm_function.model.kinds import KINDS
-from krm_function.model.located import placed, yaml_finding
 from krm_function.model.pod_types import type_findings
 from krm_function.model.resource import Resource
 from krm_function.model.workload import Workload, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.stages.inject import inject
 from krm_function.stages.prove import prove
-from krm_function.stages.read import Read, read
+from krm_function.stages.read import ReadDocuments, read
 from krm_function.stages.select import coordinator_namespace, select
-from krm_function.stages.verify import before
+from krm_function.stages.verify import check_before_injection
 from krm_function.yamltext import Document, YamlError
 from krm_function.yamltext import parse as parse_yaml
 
@@ -38,7 +38,7 @@ class Use(NamedTuple):
     def place(self, found: Finding) -> Finding:
         """A finding about the image, at this place."""
         found = found._replace(ref=self.workload.ref, path=self.path)
-        return placed(found, self.resource, self.document, self.workload)
+        return with_position(found, self.resource, self.document, self.workload)
 
 
 class Needed(NamedTuple):
@@ -60,7 +60,7 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
     for index, document in source.documents.items():
         selection = select(document.value)
         found += [(index, workload) for workload in selection.workloads]
-        findings += [placed(problem, resources[index], document) for problem in selection.findings]
+        findings += [with_position(problem, resources[index], document) for problem in selection.findings]
     namespace = coordinator_namespace([workload for _, workload in found])
     images: dict[Image, Use] = {}
     for index, workload in found:
@@ -69,14 +69,14 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
         for path, image in () if has_errors(problems) else _images(final):
             parsed = parse_image(image)
             if isinstance(parsed, str):
-                problems += (finding("CC0503", workload.ref, path, image=shown(image), problem=parsed),)
+                problems += (finding("CC0503", workload.ref, path, image=printable_reference(image), problem=parsed),)
             else:
                 images.setdefault(parsed, Use(path, final, resources[index], document))
-        findings += [placed(problem, resources[index], document, final) for problem in problems]
+        findings += [with_position(problem, resources[index], document, final) for problem in problems]
     return Needed(images, tuple(findings))
 
 
-def _as_they_stand(resources: Sequence[Resource]) -> Read:
+def _as_they_stand(resources: Sequence[Resource]) -> ReadDocuments:
     """The workloads without a look at what an earlier render did."""
     documents, findings = {}, []
     for index, resource in enumerate(resources):
@@ -85,14 +85,16 @@ def _as_they_stand(resources: Sequence[Resource]) -> Read:
                 documents[index] = parse_yaml(resource.text, line=resource.line)
             except YamlError as problem:
                 findings.append(yaml_finding(problem, resource.file))
-    return Read(documents, {}, tuple(findings))
+    return ReadDocuments(documents, {}, tuple(findings))
 
 
 def _rendered(workload: Workload, config: Config | None, namespace: str) -> tuple[Workload, tuple[Finding, ...]]:
     """The workload with the images that it will have. Pins may be missing, everything else has to be right."""
     if config is None:
         return workload, type_findings(workload)
-    problems = tuple(found for found in before(workload, config.release.images) if found.code != NOT_PINNED)
+    problems = tuple(
+        found for found in check_before_injection(workload, config.release.images) if found.code != NOT_PINNED
+    )
     if has_errors(problems):
         return workload, problems
     outcome = inject(workload, config.generate, config.release, namespace)

@@ -76,7 +76,8 @@ def _dispatch(arguments: list[str]) -> int:
             code: int = options.run(options)
         except OSError as problem:
             form, report = getattr(options, "format", "text"), getattr(options, "report", "")
-            return _print_file_problem(problem, form, report, options.parser.prog)
+            workload = getattr(options, "workload", "")
+            return _print_file_problem(problem, form, report, options.parser.prog, workload)
         except ModuleNotFoundError as missing:
             return _print_missing_extra(missing, getattr(options, "format", "text"), getattr(options, "report", ""))
     return code
@@ -93,13 +94,18 @@ def _print_missing_extra(missing: ModuleNotFoundError, form: str, report: str) -
     return print_findings([found], form, report)
 
 
-def _print_file_problem(problem: OSError, form: str, report: str, command: str = "contrast-krm") -> int:
-    """Print which file cannot be read or written. command: as it is called. Raises any other error of the system."""
+def _print_file_problem(
+    problem: OSError, form: str, report: str, command: str = "contrast-krm", workload: str = ""
+) -> int:
+    """Print which file cannot be read or written. Raises any other error of the system.
+
+    command, workload: as of `empty_finding`.
+    """
     from krm_function.cli.messages import empty_finding, file_finding, print_findings
     from krm_function.hosts.files import EmptyProblem, FileProblem
 
     if isinstance(problem, EmptyProblem):
-        return print_findings([empty_finding(problem, command)], form, report)
+        return print_findings([empty_finding(problem, command, workload)], form, report)
     if not isinstance(problem, FileProblem):
         raise problem
     return print_findings([file_finding(problem)], form, "" if problem.path == report else report)

@@ -69,8 +69,13 @@ def file_finding(problem: FileProblem) -> Finding:
     return finding("CC1002" if problem.writing else "CC1001", file=problem.path, problem=reason)
 
 
-def empty_finding(problem: EmptyProblem, command: str) -> Finding:
-    """The finding of an input with nothing in it. command: as it is called, such as `contrast-krm check`."""
+def empty_finding(problem: EmptyProblem, command: str, workload: str = "") -> Finding:
+    """The finding of an input with nothing in it.
+
+    command: as it is called, such as `contrast-krm check`. workload: its argument WORKLOAD, perhaps meant as a file.
+    """
     if problem.path:
         return finding("CC0109.file", file=problem.path, command=command)
+    if workload and os.path.isfile(workload):
+        return finding("CC0109.workload", command=command, text=workload)
     return finding("CC0109.pipe", command=command)

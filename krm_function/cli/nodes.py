@@ -11,7 +11,7 @@ from typing import Any
 
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.findings import Finding, Ref, finding
-from krm_function.model.located import yaml_finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.model.resource import Resource
 from krm_function.placement.nodes import KINDS, Node, read_nodes
 from krm_function.record import NamedTuple

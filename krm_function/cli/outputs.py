@@ -8,8 +8,8 @@ from typing import Any
 
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.findings import Finding, Ref
+from krm_function.model.finding_position import yaml_finding
 from krm_function.model.kinds import KINDS
-from krm_function.model.located import yaml_finding
 from krm_function.model.objects import objects
 from krm_function.model.workload import Workload
 from krm_function.record import NamedTuple

@@ -6,19 +6,21 @@ Rule of this file: both use the same comparison; `check` only turns its lines in
 from krm_function.cli.outputs import RenderedOutput, read_rendered_output
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.policy.compare.difference import STRONGER, WEAKER
-from krm_function.policy.compare.workloads import Compared, compare_workloads, identity
+from krm_function.policy.compare.workloads import WorkloadDifferences, compare_workloads, workload_key
 from krm_function.report.policy_diff import changed
 
 STRONGER_FINDING = "CC0619"
 FINDINGS_OF_VERDICTS = {WEAKER: "CC0617", STRONGER: STRONGER_FINDING}
 
 
-def differing_policies(old: RenderedOutput, new: RenderedOutput) -> tuple[tuple[Compared, ...], tuple[Finding, ...]]:
+def differing_policies(
+    old: RenderedOutput, new: RenderedOutput
+) -> tuple[tuple[WorkloadDifferences, ...], tuple[Finding, ...]]:
     """The workloads of two outputs whose policies differ; nothing but findings if one cannot be read."""
     findings = old.findings + new.findings
     if has_errors(findings):
         return (), findings
-    compared, problems = compare_workloads(old.workloads, new.workloads, {identity(ref) for ref in new.outside})
+    compared, problems = compare_workloads(old.workloads, new.workloads, {workload_key(ref) for ref in new.outside})
     return compared, findings + problems
 
 
@@ -29,13 +31,13 @@ def weaker_findings(old_path: str, new: RenderedOutput) -> tuple[Finding, ...]:
     """
     if old_path == "-":
         return (finding("CC0909.stdin-no-file", option="--no-weaker"),)
-    paths = {identity(one.ref): one.spec_path for one in new.workloads}
+    paths = {workload_key(one.ref): one.spec_path for one in new.workloads}
     compared, findings = differing_policies(read_rendered_output([old_path]), new)
     lines = [
         finding(
             FINDINGS_OF_VERDICTS[line.verdict],
             one.ref,
-            paths.get(identity(one.ref), ()),
+            paths.get(workload_key(one.ref), ()),
             what=changed(line),
             why=line.why,
         )

@@ -13,7 +13,7 @@ from krm_function.cli.messages import print_findings
 from krm_function.cli.streams import write_out, write_pieces
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.pass_through import passes_through
-from krm_function.model.located import yaml_finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.yamltext import YamlError, decode
 
 if TYPE_CHECKING:

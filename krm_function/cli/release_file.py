@@ -12,10 +12,10 @@ from krm_function.cli.configuration import as_configuration, from_resources
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.stream import decode_stream
-from krm_function.model.located import yaml_finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.record import NamedTuple
 from krm_function.release import Combined, Fact, existing
-from krm_function.release.known import known_facts
+from krm_function.release.existing import known_facts
 from krm_function.release.text import KIND, Existing
 from krm_function.yamltext import YamlError
 

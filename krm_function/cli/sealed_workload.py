@@ -11,7 +11,7 @@ from krm_function.cli.inputs import Inputs
 from krm_function.cli.outputs import READ_KINDS, RenderedOutput, of_documents, output_of
 from krm_function.cli.rendered import render_inputs
 from krm_function.findings import Finding, Ref, finding, has_errors
-from krm_function.model.address import find
+from krm_function.model.address import find_by_address
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy import from_annotation
 from krm_function.policy.base import unreadable
@@ -36,7 +36,7 @@ def sealed_workload(
         findings = output.findings
     if has_errors(findings):
         return None, b"", output, findings
-    meant = find(options.workload, [one.ref for one in output.workloads])
+    meant = find_by_address(options.workload, [one.ref for one in output.workloads])
     if not isinstance(meant, Ref):
         return None, b"", output, (*findings, meant)
     workload = next(one for one in output.workloads if one.ref == meant)

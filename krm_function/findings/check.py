@@ -5,7 +5,7 @@ from krm_function.findings.row import Row
 ROWS: dict[str, Row] = {
     "CC1101": Row(
         "error",
-        "placeholder {name} is left",
+        "the placeholder {name} was not replaced",
         "the function was not run on it: kustomize needs --enable-alpha-plugins --enable-exec; Helm 3 renders no hooks",
     ),
     "CC1102": Row("error", "the pod has no policy", "render it with contrast-krm"),
@@ -28,7 +28,7 @@ ROWS: dict[str, Row] = {
     ),
     "CC1108": Row(
         "error",
-        "placeholder {name} is left in a Helm hook ({hook})",
+        "the placeholder {name} was not replaced in a Helm hook ({hook})",
         "Helm 3 sends no hooks to a post-renderer: use Helm 4, or pipe `helm template` into contrast-krm post-render",
     ),
     "CC1109": Row(
@@ -79,14 +79,13 @@ ROWS: dict[str, Row] = {
     ),
     "CC1117": Row(
         "info",
-        "not compared with another render: {problem}",
+        "{problem}",
         "",
         {
-            "no-lock": "the policies, as the configuration has no ImageLock",
+            "no-lock": "not compared with another render: the policies, as the configuration has no ImageLock",
             "no-configuration": (
-                "RuntimeClass objects, reference values and owner keys, injected containers, initdata beside the"
-                " policy, and what a pod no longer says; that takes the configuration of the render (docs/limits.md"
-                " has the list)"
+                "not checked without --config: RuntimeClass objects, reference values and owner keys, injected"
+                " containers, initdata beside the policy, and what was removed from a pod (docs/limits.md has the list)"
             ),
         },
     ),

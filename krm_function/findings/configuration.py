@@ -51,11 +51,17 @@ ROWS: dict[str, Row] = {
             "no-manifest": ("no manifest was made", "see manifest.emit"),
             # a workload, as KIND/NAME or KIND/NAMESPACE/NAME
             "no-address": (
-                "{text} is no address",
+                "{text} is not a workload name (KIND/NAME, e.g. Deployment/web)",
                 "name a workload of the input as KIND/NAME or KIND/NAMESPACE/NAME",
             ),
-            "no-address-known": ("{text} is no address", "use one of {known}"),
-            "no-address-near": ("{text} is no address", "did you mean {near}?"),
+            "no-address-known": (
+                "{text} is not a workload name (KIND/NAME, e.g. Deployment/web)",
+                "use one of {known}",
+            ),
+            "no-address-near": (
+                "{text} is not a workload name (KIND/NAME, e.g. Deployment/web)",
+                "did you mean {near}?",
+            ),
             "absent": (
                 "{text} is not in the input",
                 "name a workload of the input as KIND/NAME or KIND/NAMESPACE/NAME",

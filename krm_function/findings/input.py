@@ -35,7 +35,8 @@ ROWS: dict[str, Row] = {
                 ),
             ),
             "file": ("", "look at what writes this file, or give {command} another one"),
-            "pipe": ("", "look at what the command in front of the pipe says, or name files: {command} FILE"),
+            "pipe": ("", "check the command before the pipe for errors, or name files: {command} FILE"),
+            "workload": ("", "{text} was read as WORKLOAD; write {command} KIND/NAME {text}"),
         },
     ),
     "CC0110": Row(
@@ -82,7 +83,11 @@ ROWS: dict[str, Row] = {
     ),
     "CC0118": Row(
         "error",
-        "{kind} {name} stands in the input twice, also at {other}",
-        "remove one of the two, or give it another name; of two objects with one identity a cluster has only the last",
+        "{kind} {name} is in the input twice, also at {other}",
+        (
+            "remove one of the two, or give it another name;"
+            " a cluster keeps only the last of two objects with the same identity"
+        ),
+        {"outputs": ("", "diff renders its inputs; to compare two outputs: contrast-krm diff --policy OLD NEW")},
     ),
 }

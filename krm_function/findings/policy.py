@@ -170,7 +170,7 @@ ROWS: dict[str, Row] = {
                 "correct the policy settings: genpolicy wants each member that the settings file of its release has",
             ),
             "pod": ("{error}", "correct the pod, or leave --genpolicy out: the native engine may know the field"),
-            # in ours
+            # the remaining ones are in this program's own words
             "exit": (
                 "it ended with exit code {status} and said nothing",
                 "correct the pod, or leave --genpolicy out: the native engine may know the field",

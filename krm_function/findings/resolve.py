@@ -7,7 +7,7 @@ ROWS: dict[str, Row] = {
         "error",
         "unknown runtime class {name}",
         "use one of {known}",
-        {"near": ("", "use one of {known}; did you mean {near}?")},
+        {"near": ("", "did you mean {near}? use one of {known}")},
     ),
     "CC0402": Row(
         "error",

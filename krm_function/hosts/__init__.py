@@ -1,5 +1,5 @@
-"""Codecs: what each host hands over becomes resources, and what a render says becomes what the host expects.
+"""Codecs: decode the input of each host to resources, and encode the result of a render as the host expects it.
 
-Rule of this package: a host never decides anything about a workload. kustomize and kpt speak ResourceList, Helm and the
-legacy kustomize plugin speak a stream of documents, and files are streams with names.
+Rule of this package: a codec never decides anything about a workload. kustomize and kpt use ResourceLists, Helm and the
+legacy kustomize plugin use streams of documents, and files are streams with names.
 """

@@ -1,21 +1,21 @@
-"""Objects that a render adds, known by their shape: RuntimeClasses, and ConfigMaps that hold a manifest.
+"""Recognise objects that a render adds by their shape: RuntimeClasses, and ConfigMaps that hold a manifest.
 
-Rule of this file: anybody who can write an annotation can write `contrast-krm.dev/emitted`, and a render updates or
+Rule of this file: any author of the input can write the annotation `contrast-krm.dev/emitted`, and a render updates or
 drops the object that has it. So it counts only on an object of a form that a render adds, for any release or
-configuration, and that has no content beside.
+configuration, and that has no other content.
 """
 
 from typing import Any
 
 from krm_function.manifest import ManifestError, decode
 from krm_function.manifest.fields import FILE, MANIFEST
-from krm_function.model.hook import hook_of
+from krm_function.model.helm_hooks import hook_of
 from krm_function.model.objects import reference
-from krm_function.model.platforms import is_handler
-from krm_function.model.runtime_class import API_VERSION, KIND
+from krm_function.model.runtime_class_names import is_handler
+from krm_function.model.runtime_class_objects import API_VERSION, KIND
 from krm_function.model.workload import ORIGINAL, dig, mapping
 
-NEEDED = ("Policies", "ReferenceValues")  # no manifest is without
+NEEDED = ("Policies", "ReferenceValues")  # every manifest has these
 # a host gives a name, namespace, labels and annotations of its own, an API server the rest
 METADATA = frozenset(
     (
@@ -30,7 +30,7 @@ FIELDS = {
 
 
 def no_addition(value: Any) -> str:
-    """Why an object is not one that a render adds, as CC0116 with a variant; "" if it is one."""
+    """Return why an object is not one that a render adds, as CC0116 with a variant; "" if it is one."""
     root = mapping(value)
     ref = reference(root)
     known = FIELDS.get((ref.api_version, ref.kind))
@@ -47,7 +47,7 @@ def no_addition(value: Any) -> str:
 
 
 def _no_runtime_class(root: dict[str, Any], name: str) -> str:
-    """Why a RuntimeClass is not Contrast's. Its name may have got a prefix or suffix since."""
+    """Return why a RuntimeClass is not Contrast's. A host may have given its name a prefix or suffix."""
     handler = root.get("handler")
     if not isinstance(handler, str) or not is_handler(handler) or handler not in name:
         return "CC0116.handler"
@@ -60,7 +60,7 @@ def _no_runtime_class(root: dict[str, Any], name: str) -> str:
 
 
 def _no_manifest(root: dict[str, Any]) -> str:
-    """Why a ConfigMap does not hold a manifest and nothing else."""
+    """Return why a ConfigMap does not hold a manifest and nothing else."""
     text = dig(root, ("data", FILE))
     if not isinstance(text, str) or len(mapping(root.get("data"))) != 1:
         return "CC0116.data"

@@ -1,7 +1,7 @@
-"""Defers SIGINT, SIGTERM and SIGHUP while files are written.
+"""Defer SIGINT, SIGTERM and SIGHUP while files are written.
 
-Rule of this file: no signal is lost. The work may stop for it between two steps; it is delivered at the end of the
-block.
+Rule of this file: no signal is lost. A deferred signal may stop the work between two steps, and is delivered at the
+end of the block.
 """
 
 import signal

@@ -1,6 +1,6 @@
-"""Finds and reads files; writing.py writes them.
+"""Find and read files; writing.py writes them.
 
-Rule of this file: a path is never taken from the input. It imports nothing that writes, so a command that only reads
+Rule of this file: a path is never taken from the input. Nothing that writes is imported, so a command that only reads
 does not load it.
 """
 
@@ -11,10 +11,10 @@ SUFFIXES = (".yaml", ".yml")
 
 
 class FileProblem(OSError):
-    """A file that cannot be read or written. `path` names it, `problem` says why in one line."""
+    """A file that cannot be read or written. `path`: of the file; `problem`: the reason in one line."""
 
     def __init__(self, path: str, problem: str, *, writing: bool = False) -> None:
-        """Remember what and why."""
+        """Keep the path and the reason. writing: the file was to be written."""
         super().__init__(f"{path}: {problem}")
         self.path = path
         self.problem = problem
@@ -25,18 +25,18 @@ class EmptyProblem(FileProblem):
     """An input with nothing in it; `path` is "" for standard input."""
 
     def __init__(self, path: str) -> None:
-        """Remember which."""
+        """Keep the path."""
         super().__init__(path, "the input is empty")
 
 
 def blank(data: bytes) -> bool:
-    """Whether an input is nothing but white space, most often because the command before has failed."""
+    """Whether an input is nothing but white space, usually because the previous command of a shell pipe has failed."""
     rest = data[3:] if data.startswith(b"\xef\xbb\xbf") else data
     return not rest or rest.isspace()
 
 
 def find_files(paths: Sequence[str]) -> list[str]:
-    """All .yaml/.yml files below the paths, sorted, each once; a file named outright is taken whatever its name.
+    """Find all .yaml/.yml files below the paths, sorted, each once; a path that is a file is taken whatever its name.
 
     Hidden directories are walked like others, as Contrast does (docs/facts/contrast.md#selection). Raises FileProblem.
     """
@@ -60,7 +60,7 @@ def find_files(paths: Sequence[str]) -> list[str]:
 
 
 def read_file(path: str) -> bytes:
-    """The bytes of one file. Raises FileProblem."""
+    """Read one file. Raises FileProblem."""
     try:
         with open(path, "rb") as file:
             return file.read()

@@ -1,9 +1,9 @@
-"""Temporary names beside a target, and what a killed run has left under such names.
+"""Make temporary names beside a target, and remove what a killed run has left under such names.
 
 Rule of this file: a process holds a lock on each temporary file or directory until it is in its place, and the system
-releases that lock when the process ends. So a file with one of our names that can be locked belongs to no running
-process, and is removed; nothing else is. Process ids would not do: containers reuse them, and a shared volume has
-several sets of them.
+releases that lock when the process ends. So a file with such a name that can be locked belongs to no running process,
+and is removed; nothing else is. Process ids would not do: containers reuse them, and a shared volume has several sets
+of them.
 """
 
 import os
@@ -21,13 +21,13 @@ LONGEST = 200  # bytes of the target's name that are kept, so that a long name h
 
 
 def temporary_name(path: str) -> str:
-    """A new name beside a target: `.web.yaml.contrast-krm-0123456789ab.tmp`."""
+    """Make a new name beside a target: `.web.yaml.contrast-krm-0123456789ab.tmp`."""
     directory, name = os.path.split(path)
     return os.path.join(directory, f"{_stem(name)}{MARK}{os.urandom(TOKEN // 2).hex()}{END}")
 
 
 def claim(descriptor: int, path: str) -> bool:
-    """Lock what was just made at a path; False if another run has removed it as a leftover.
+    """Lock a file or directory that was just made at a path; False if another run has removed it as a leftover.
 
     On a file system without locks no file can be locked, so none is removed there.
     """
@@ -41,7 +41,7 @@ def claim(descriptor: int, path: str) -> bool:
 
 @contextmanager
 def temporary_directory(path: str) -> Iterator[str]:
-    """A new directory beside a target, for its owner alone; it is removed at the end unless it was renamed."""
+    """Make a new directory beside a target, for its owner alone; it is removed at the end unless it was renamed."""
     import shutil
 
     temporary = ""
@@ -75,7 +75,7 @@ def sweep(paths: Iterable[str]) -> None:
 
 
 def sweep_directory(directory: str) -> None:
-    """Remove what killed runs have left for any target in a directory that holds only our files."""
+    """Remove what killed runs have left for any target in a directory that holds only files of contrast-krm."""
     for name, _ in _left_in(directory):
         _remove(os.path.join(directory, name))
 
@@ -85,7 +85,7 @@ def _stem(name: str) -> str:
 
 
 def _left_in(directory: str) -> Iterator[tuple[str, str]]:
-    """The temporary names in a directory, each with what is left of its target's name."""
+    """Yield the temporary names in a directory, each with the part of its target's name that it holds."""
     try:
         names = os.listdir(directory or ".")
     except OSError:
@@ -101,7 +101,7 @@ def _remove(path: str) -> None:
     with suppress(OSError):
         mode = os.lstat(path).st_mode
         if not S_ISREG(mode) and not S_ISDIR(mode):
-            return  # we make neither links nor pipes
+            return  # contrast-krm makes neither links nor pipes
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             flock(descriptor, LOCK_EX | LOCK_NB)

@@ -8,7 +8,7 @@ decides. The tests compare both.
 from __future__ import annotations
 
 from krm_function.libyaml import CParser, DocumentStartEvent, StreamEndEvent, YAMLError
-from krm_function.model.kinds import KINDS, LOOKED_INTO
+from krm_function.model.kinds import KINDS, KINDS_BY_CONTENT
 from krm_function.plain_values import NotPlain, plain_value
 from krm_function.separators import odd_separator
 
@@ -55,7 +55,7 @@ def _is_unrelated(document: Any) -> bool:
     kind, version = document.get("kind", ""), document.get("apiVersion", "")
     if not isinstance(kind, str) or not isinstance(version, str):
         return False
-    if kind in LOOKED_INTO or "items" in document:
+    if kind in KINDS_BY_CONTENT or "items" in document:
         return False
     if kind.startswith("Contrast") or version.lower().startswith("contrast"):  # configuration
         return False

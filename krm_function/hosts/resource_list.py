@@ -1,14 +1,14 @@
-"""ResourceList: what kustomize and kpt hand over, on top of our own KRM helpers.
+"""Decode and encode ResourceLists, the form of kustomize and kpt, with the helpers of the package `krm`.
 
-Rule of this file: items keep their text, their order and every annotation that is not ours; results are appended to
-those of other functions that are already there.
+Rule of this file: items keep their text, their order and every annotation that contrast-krm does not write; results
+are appended to those of other functions that are already there.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.api import ConfigDocument
-from krm_function.hosts.emitted import after_newline
+from krm_function.hosts.emitted_annotations import after_newline
 from krm_function.hosts.results import without_own_results
 from krm_function.krm.errors import NotAResourceListError
 from krm_function.krm.kube_object import KubeObject
@@ -38,7 +38,7 @@ class DecodedList(NamedTuple):
 
 
 def cut_list(text: Source) -> DecodedList:
-    """Read a ResourceList, without what an earlier render said in it. Raises NotAResourceListError and YamlError."""
+    """Read a ResourceList, without the results of an earlier render. Raises NotAResourceListError and YamlError."""
     source = ResourceList.parse(without_own_results(text))
     resources = tuple(map(_resource, source.items))
     config = source.function_config
@@ -46,7 +46,7 @@ def cut_list(text: Source) -> DecodedList:
 
 
 def _resource(item: KubeObject) -> Resource:
-    """An item, with its identity as far as that is known without parsing it."""
+    """Make the resource of an item, with its identity as far as that is known without parsing it."""
     known = (item.api_version, item.kind, item.name) if item.certain else item.header
     return Resource(item.text, item.line, "", *known, item.certain)
 
@@ -54,14 +54,14 @@ def _resource(item: KubeObject) -> Resource:
 def encode_list(
     decoded: DecodedList, texts: Sequence[str | None], added: Iterable[Any], results: Iterable[Result]
 ) -> bytes:
-    """The same list with new texts (None: without the item), added objects and results."""
+    """Encode the list with new texts (None: without the item), added objects and results."""
     return b"".join(list_pieces(decoded, texts, added, results))
 
 
 def list_pieces(
     decoded: DecodedList, texts: Sequence[str | None], added: Iterable[Any], results: Iterable[Result]
 ) -> Iterator[bytes]:
-    """The same one by one, so that a large list is not held in one more piece."""
+    """Do as `encode_list`, but yield the pieces, so that a large list is not copied once more."""
     source = decoded.source
     for item, text in zip(source.items, texts, strict=True):
         if text is None:
@@ -78,5 +78,5 @@ def list_pieces(
 
 
 def encode_failure(decoded: DecodedList, results: Iterable[Result]) -> bytes:
-    """The items as they came, with results."""
+    """Encode the list with its items unchanged, and results."""
     return decoded.source.failed_bytes(Results(results))

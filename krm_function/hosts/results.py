@@ -1,7 +1,7 @@
-"""Results of an earlier render: taken out of a ResourceList before it is read, as its edits are taken out of the items.
+"""Remove the results of an earlier render from a ResourceList before it is read.
 
-Rule of this file: only results that carry a code of ours go; those of other functions stay, in the same bytes unless
-ours stood among them. What cannot be taken out cleanly stays.
+Rule of this file: only results with a code of contrast-krm go; those of other functions stay, in the same bytes unless
+some between them go. What cannot be removed cleanly stays.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from krm_function.yamltext import ItemList, Source, YamlError, parse, replace_it
 
 
 def without_own_results(source: Source) -> Source:
-    """The list without what an earlier render of ours said; the very same text if it said nothing."""
+    """Return the list without the results of an earlier render; the identical text if there are none."""
     if "results" not in source.text or "CC" not in source.text:
         return source
     try:
@@ -46,7 +46,7 @@ def _list(document: Any) -> list[Any]:
 
 
 def _cut(text: str, split: ItemList) -> str:
-    """The text without the key `results`, which stands where a render puts it: last."""
+    """Return the text without the key `results`, which is where a render puts it: last."""
     assert split.results_span is not None  # noqa: S101 (the caller has looked)
     start, end = text.rfind("results", 0, split.results_span[0]), split.results_span[1]
     if split.root_style == "flow":

@@ -1,14 +1,14 @@
-"""A stream of YAML documents: Helm's and the legacy plugin's form, and that of every file.
+"""Decode and encode streams of YAML documents, the form of Helm, of the legacy plugin and of every file.
 
-Rule of this file: texts go out as they came in; a new object is appended as a document of its own. A RuntimeClass goes
-first where that leaves the rest untouched, because Helm 3 creates objects in the order of the stream. Source:
-docs/facts/helm.md#helm-3-stream.
+Rule of this file: unchanged texts are written as they were read; a new object is appended as a document of its own. A
+RuntimeClass goes first where that leaves the rest unchanged, because Helm 3 creates objects in the order of the stream.
+Source: docs/facts/helm.md#helm-3-stream.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_function.hosts.emitted import after_newline
+from krm_function.hosts.emitted_annotations import after_newline
 from krm_function.model.resource import Resource
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
@@ -28,7 +28,7 @@ def decode_stream(data: bytes, file: str = "") -> Stream:
 
 
 def cut_stream(source: Source, file: str = "") -> Stream:
-    """The same of a text."""
+    """Split a decoded stream into resources. Raises YamlError with the line in the stream."""
     chunks = split_stream(source.text)
     resources = tuple(
         Resource(
@@ -46,7 +46,7 @@ def cut_stream(source: Source, file: str = "") -> Stream:
 
 
 def encode_stream(stream: Stream, texts: Sequence[str | None], added: Iterable[Any] = (), source: str = "") -> bytes:
-    """The stream with `texts` in place of the resources' own, and the added objects.
+    """Encode the stream with `texts` in place of the resources' own, and the added objects.
 
     texts: None leaves the resource out. source: Helm 3's template directory, for the `# Source:` line by which
     `helm template --show-only` finds a document; "" elsewhere.
@@ -57,7 +57,7 @@ def encode_stream(stream: Stream, texts: Sequence[str | None], added: Iterable[A
 def stream_pieces(
     stream: Stream, texts: Sequence[str | None], added: Iterable[Any] = (), source: str = ""
 ) -> Iterator[bytes]:
-    """The same one by one, so that a large stream is not held in one more piece."""
+    """Do as `encode_stream`, but yield the pieces, so that a large stream is not copied once more."""
     body = [text for text in texts if text]
     newline = _newline(body)
     first: list[Any] = []
@@ -74,7 +74,7 @@ def stream_pieces(
 
 
 def _newline(texts: Iterable[str]) -> str:
-    """The line end of a stream, by its first 4096 characters."""
+    """Return the line end of a stream, by its first 4096 characters."""
     head = ""
     for text in texts:
         head += text[: 4096 - len(head)]
@@ -82,6 +82,6 @@ def _newline(texts: Iterable[str]) -> str:
 
 
 def _document(value: Any, source: str, newline: str) -> str:
-    """A new document with its separator line."""
+    """Make a new document with its separator line."""
     comment = f"# Source: {source}/{value['metadata']['name']}.yaml\n" if source else ""
     return f"---\n{comment}{dump(value)}".replace("\n", newline)

@@ -1,4 +1,4 @@
-"""Several files written as one: all of them complete beside their targets first, then each renamed into its place.
+"""Write several files as one: first each complete beside its target, then each renamed into its place.
 
 Rule of this file: a target has its old bytes or all of its new ones, and nothing is written through a symbolic link. A
 failure before the first rename changes nothing; if a rename fails, those before it are undone, or named in the error. A
@@ -14,7 +14,7 @@ from functools import partial
 
 from krm_function.hosts.deferred_signals import deferred_signals
 from krm_function.hosts.leftovers import sweep
-from krm_function.hosts.staging import NewFile, Staged, drop, stage, unwritable
+from krm_function.hosts.temporary_files import NewFile, Staged, drop, stage, unwritable
 
 __all__ = ["NewFile", "create_file", "staged", "write_file", "write_files"]
 
@@ -102,7 +102,7 @@ def _place(one: Staged) -> None:
 
 
 def _undo_renames(done: Sequence[Staged]) -> list[str]:
-    """Undo renames, the last one first; answers the paths where that failed."""
+    """Undo renames, the last one first; returns the paths where that failed."""
     remaining = []
     for one in reversed(done):
         try:

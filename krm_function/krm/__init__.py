@@ -30,11 +30,7 @@ if TYPE_CHECKING:
     from krm_function.krm.fields import Fields, SubObject
     from krm_function.krm.function_config import config_map_data
     from krm_function.krm.kube_object import KubeObject
-    from krm_function.krm.process import Function, as_main, execute, run
-    from krm_function.krm.resource_list import ResourceList, is_resource_list
-    from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity
-    from krm_function.krm.results import Results
-    from krm_function.krm.selectors import (
+    from krm_function.krm.predicates import (
         Predicate,
         has_annotations,
         has_labels,
@@ -46,6 +42,10 @@ if TYPE_CHECKING:
         where,
         where_not,
     )
+    from krm_function.krm.process import Function, as_main, execute, run
+    from krm_function.krm.resource_list import ResourceList, is_resource_list
+    from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity
+    from krm_function.krm.results import Results
     from krm_function.krm.string_map import StringMap
     from krm_function.krm.typed_config import read_config
 
@@ -94,7 +94,7 @@ _FILES = {
     "result": ("Field", "FieldPath", "File", "ResourceRef", "Result", "Severity"),
     "results": ("Results",),
     "process": ("Function", "as_main", "execute", "run"),
-    "selectors": (
+    "predicates": (
         "Predicate",
         "has_annotations",
         "has_labels",

@@ -4,11 +4,24 @@ Rule of this file: a FunctionError becomes an error result (exit 1). Any other e
 70); its message is not shown, because it may quote a Secret, except that of a MisuseError, which holds no value.
 """
 
-from krm_function.krm.result import Result
+from krm_function.krm.result import FieldPath, Result
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from krm_function.krm.describable import Describable
 
 
 class FunctionError(ValueError):
-    """The input is not what the function needs: raise it, with a one-line message, to stop with an error result."""
+    """The input is not what the function needs: raise it, with a one-line message, to stop with an error result.
+
+    `raise FunctionError("needs a limit", item, ("spec",))` is about an object and a field of it, as in `results.error`.
+    `result` is what will be shown.
+    """
+
+    def __init__(self, message: str, about: "Describable | None" = None, path: FieldPath = ()) -> None:
+        """Make it of a message, and of the object and the field that it is about, if they are given."""
+        super().__init__(message)
+        self.result = Result(message) if about is None else about.result(message, "error", path)
 
 
 class NotAResourceListError(FunctionError):

@@ -4,6 +4,7 @@ Rule of this file: a string is never a path. An index may count from the end (-1
 Null counts as absent, as in Kubernetes.
 """
 
+from math import isfinite
 from typing import Any
 
 from krm_function.krm.errors import MisuseError
@@ -77,22 +78,38 @@ def kind_of(value: Any) -> str:
     )
 
 
-def check_plain(value: Any, path: FieldPath = (), depth: int = 0) -> None:
-    """Raise MisuseError unless `value`, which is to stand at `path`, is plain data all the way down."""
-    if isinstance(value, str | int | float | None):
-        return
+def check_plain(value: Any, path: FieldPath = (), depth: int = 0, *, new: bool = True) -> None:
+    """Raise MisuseError unless `value`, which is to stand at `path`, is plain data all the way down.
+
+    new: it was not read from a text, so that it must also be writable: no infinity, no half of a surrogate pair.
+    """
     where = f"{dotted(path)}: " if path else ""
+    if isinstance(value, str | int | float | None):
+        if new and isinstance(value, float) and not isfinite(value):
+            raise MisuseError(f"{where}NaN and infinity cannot be written: Kubernetes has finite numbers only")
+        if new and isinstance(value, str):
+            _check_writable(value, where)
+        return
     if depth >= _DEEPEST:
         raise MisuseError(f"{dotted(path[:6])}: nested deeper than {_DEEPEST} levels, or inside itself")
     if isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
                 raise MisuseError(f"{where}a key is a string, not {type(key).__name__}: write str(key)")
-            if not isinstance(item, str):  # nearly all of them are
-                check_plain(item, (*path, key), depth + 1)
+            if new:
+                _check_writable(key, where)
+            if new or not isinstance(item, str):  # nearly all of them are
+                check_plain(item, (*path, key), depth + 1, new=new)
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
-            check_plain(item, (*path, index), depth + 1)
+            check_plain(item, (*path, index), depth + 1, new=new)
     else:
         name = type(value).__name__
         raise MisuseError(f"{where}plain data is dict, list, str, int, float, bool and None, not {name}")
+
+
+def _check_writable(text: str, where: str) -> None:
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError:
+        raise MisuseError(f"{where}half of a surrogate pair is no character and cannot be written") from None

@@ -47,6 +47,13 @@ class Fields:
         """Make a result about the object, and about its field at `path`; values are shown only if given here."""
         raise NotImplementedError
 
+    def _refuse_dotted(self, path: FieldPath) -> None:
+        """Raise MisuseError for a path whose first key was meant as several: ("spec.replicas",)."""
+
+    def _named(self, path: FieldPath) -> tuple[str, FieldPath]:
+        """Return the name of the object for a message, and the path from its root."""
+        raise NotImplementedError
+
     # --- reading
 
     def nested(self, path: FieldPath) -> Any:
@@ -55,7 +62,10 @@ class Fields:
         found = look_up(self._peek(), path)
         if isinstance(found, dict | list):
             found = look_up(self._live(), path)
-        return None if found is ABSENT else found
+        if found is ABSENT:
+            self._refuse_dotted(path)
+            return None
+        return found
 
     @overload
     def get_str(self, path: FieldPath) -> str | None: ...
@@ -134,8 +144,8 @@ class Fields:
         for a value that is no plain data.
         """
         path = checked(path)
-        if not isinstance(value, str):
-            check_plain(value, path)
+        self._refuse_dotted(path)
+        self._check_new(value, path)
         if not path:
             self._replace(value)
             return
@@ -174,11 +184,23 @@ class Fields:
         """Remove the key or element at `path`; False when there is none."""
         path = checked(path)
         if not path or look_up(self._peek(), path) is ABSENT:
+            self._refuse_dotted(path)
             return False
         del look_up(self._live(), path[:-1])[path[-1]]
         return True
 
     # --- how
+
+    def _check_new(self, value: Any, path: FieldPath) -> None:
+        """Raise MisuseError, which names the object, unless `value` can be written at `path`."""
+        try:
+            check_plain(value)
+        except MisuseError:
+            name, whole = self._named(path)
+            try:
+                check_plain(value, whole)
+            except MisuseError as error:
+                raise MisuseError(f"{name}: {error}") from None
 
     def _typed(self, path: FieldPath, kind: type[T], default: T | None, also: type | None = None) -> T | None:
         """Return the value at `path` if it is of `kind` or `also`; `default` where it is missing or null."""
@@ -186,11 +208,13 @@ class Fields:
         value = self._peek()
         for depth, part in enumerate(path):
             if value is None or value is ABSENT:
+                self._refuse_dotted(path)
                 return default
             if problem := misfit(value, part):
                 raise FieldError(self.result(problem, path=path[:depth]))
             value = child(value, part)
         if value is None or value is ABSENT:
+            self._refuse_dotted(path)
             return default
         self._expect(value, kind, path, also)
         found: T = look_up(self._live(), path) if isinstance(value, dict | list) else value
@@ -254,6 +278,9 @@ class SubObject(Fields):
         if isinstance(around, list):
             last = next((index for index, item in enumerate(around) if item is self._data), last)
         return (*above, last)
+
+    def _named(self, path: FieldPath) -> tuple[str, FieldPath]:
+        return self._owner._named((*self._place(), *path))  # noqa: SLF001 - of the same base class
 
     def _peek(self) -> Any:
         return self._data

@@ -1,12 +1,14 @@
 """The functionConfig in the form that needs no kind of its own: a ConfigMap's string map (`kpt fn eval -- key=value`).
 
-Rule of this file: a value is the text the user wrote. `version: 1.10` is "1.10", as Go reads it into a string map.
+Rule of this file: a key and a value are the text the user wrote. `version: 1.10` is "1.10", as Go reads it into a
+string map; kpt writes `-- n=3` as `n: 3`, and `n` is a boolean of YAML 1.1.
 """
 
 from typing import Any
 
 from krm_function.krm.errors import FunctionError
 from krm_function.krm.kube_object import KubeObject
+from krm_function.yamltext.nodes import Node
 
 
 def config_map_data(function_config: KubeObject | None) -> dict[str, str] | None:
@@ -24,8 +26,10 @@ def config_map_data(function_config: KubeObject | None) -> dict[str, str] | None
         return {}
     if not isinstance(data, dict):
         raise FunctionError("functionConfig: data is not a map")
-    written = {} if function_config.changed else _written(function_config)
-    return {key: _text(key, value, written) for key, value in data.items()}
+    pairs = [] if function_config.changed else _pairs(function_config)
+    keys = {key: key for key in data} | {name: text for name, text, _ in pairs}
+    written = {name: value for name, _, value in pairs if value is not None}
+    return {keys[key]: _text(key, value, written) for key, value in data.items()}
 
 
 def _text(key: str, value: Any, written: dict[str, str]) -> str:
@@ -38,17 +42,24 @@ def _text(key: str, value: Any, written: dict[str, str]) -> str:
     return written[key]
 
 
-def _written(config: KubeObject) -> dict[str, str]:
-    """Find the unquoted scalars of `data` as they stand in the text."""
+def _pairs(config: KubeObject) -> list[tuple[str, str, str | None]]:
+    """Return each key of `data` as it is read and as it stands in the text, and its value if that is unquoted."""
     document = config.document
     node = document.node
     data = next((value for _, value, name in node.parts if name == "data"), None) if node else None
     if data is not None and data.kind == "alias":
         data = data.parts[0]
     if data is None or data.kind != "map":
-        return {}
-    return {
-        name: document.text[value.start : value.end]
-        for _, value, name in data.parts
-        if name is not None and value.kind == "scalar" and not value.style and not value.properties
-    }
+        return []
+    return [
+        (str(name), _plain(document.text, key) or str(name), _plain(document.text, value))
+        for key, value, name in data.parts
+        if name is not None
+    ]
+
+
+def _plain(text: str, node: Node) -> str | None:
+    """Return an unquoted scalar as it stands in the text."""
+    if node.kind == "scalar" and not node.style and not node.properties:
+        return text[node.start : node.end]
+    return None

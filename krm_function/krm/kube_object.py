@@ -12,7 +12,7 @@ from krm_function.krm.errors import MisuseError
 from krm_function.krm.field_path import ABSENT, check_plain, checked, kind_of, look_up
 from krm_function.krm.fields import Fields, SubObject
 from krm_function.krm.outline import Outline, outline, state
-from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity, dotted
+from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity, dotted, one_line
 from krm_function.krm.string_map import StringMap, as_string
 from krm_function.yamltext import Document, dump, parse
 
@@ -22,6 +22,7 @@ ID = ("internal.config.kubernetes.io/id", "config.k8s.io/id")
 LOCAL_CONFIG = "config.kubernetes.io/local-config"
 FUNCTION = "config.kubernetes.io/function"
 
+_TOP = frozenset(("data", "metadata", "spec", "status"))  # fields of most kinds, there or not
 _NEW = b"new"  # in the place of a snapshot: there is no text that the data could equal
 
 
@@ -85,8 +86,7 @@ class KubeObject(Fields):
         """The text with all changes spliced in; the very input while there are none. Raises YamlError, MisuseError."""
         if self._snapshot is None:
             return self._base
-        check_plain(self._value)  # marshal, unlike this, may never end on a map that holds itself twice
-        now = state(self._value)
+        now = self._state()
         if now and now == self._snapshot:
             return self._base
         if self._written is None or not now or now != self._written[0]:
@@ -285,13 +285,36 @@ class KubeObject(Fields):
         self._live()  # takes the snapshot
         self._value = value
 
-    def _write(self) -> str:
-        """Write the data as it is now, which must be plain."""
-        if self._snapshot == _NEW:
-            return dump(self._value)
-        from krm_function.krm.rewritten import rewritten
+    def _state(self) -> bytes:
+        """Return the data as bytes. Raises MisuseError, which names the object, for what is no plain data."""
+        try:
+            check_plain(self._value, new=False)  # `state` may never end on a map that holds itself twice
+        except MisuseError as error:
+            raise MisuseError(f"{self._named(())[0]}: {error}") from None
+        return state(self._value)
 
-        return rewritten(self.document, self._outline, self._value)
+    def _write(self) -> str:
+        """Write the data as it is now. Raises MisuseError, which names the object."""
+        try:
+            if self._snapshot == _NEW:
+                check_plain(self._value)
+                return dump(self._value)
+            from krm_function.krm.rewritten import rewritten
+
+            return rewritten(self.document, self._outline, self._value)
+        except MisuseError as error:
+            raise MisuseError(f"{self._named(())[0]}: {error}") from None
+
+    def _named(self, path: FieldPath) -> tuple[str, FieldPath]:
+        return one_line(self.short_string) or "an object without kind and name", path
+
+    def _refuse_dotted(self, path: FieldPath) -> None:
+        first, dot, _ = str(path[0]).partition(".") if path else ("", "", "")
+        value = self._peek()
+        if dot and isinstance(value, dict) and path[0] not in value and (first in value or first in _TOP):
+            parts = ", ".join(f'"{part}"' for part in str(path[0]).split("."))
+            place = f"{self._named(())[0]}: {dotted(path)}"
+            raise MisuseError(f"{place}: there is no such key; a path is a tuple of keys: write ({parts})")
 
     def _string(self, *path: str) -> str:
         return as_string(_none(look_up(self._peek(), path))) or ""

@@ -12,14 +12,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import BinaryIO, TextIO
 
-from krm_function.krm.errors import FieldError, FunctionError, MisuseError
+from krm_function.krm.bug import bug
+from krm_function.krm.errors import FunctionError
 from krm_function.krm.resource_list import ResourceList
 from krm_function.krm.result import one_line
 from krm_function.krm.results import Results
 from krm_function.yamltext import YamlError
 
 Function = Callable[[ResourceList], bool | None]
-_OWN = ("krm_function.krm.", "krm_function.yamltext.")
+DEBUG = "KRM_FUNCTION_DEBUG"  # set: the traceback of what stopped the function, which may quote values of the input
 
 
 def run(fn: Function, data: bytes) -> tuple[bytes, Results]:
@@ -27,17 +28,20 @@ def run(fn: Function, data: bytes) -> tuple[bytes, Results]:
 
     `fn` edits the list in place. It fails by an error result, by returning False, or by raising; the output is then the
     input with the results, and for bytes that are no ResourceList the very same bytes. An exception other than
-    FunctionError and YamlError is a bug of `fn`: `Results.bug` is set. `run` itself never raises for any input.
+    FunctionError and YamlError is a bug of `fn`: `Results.bug` is set. `run` itself never raises for any input;
+    what was raised is `Results.cause`.
     """
     results = Results()
     try:
         resources = ResourceList.parse(data)
     except (FunctionError, YamlError) as error:
         results.error(str(error))
+        results.cause = error
         return data, results
     except Exception as error:  # noqa: BLE001
-        results.error(_bug(error))
+        results.error(bug(error))
         results.bug = True
+        results.cause = error
         return data, results
     results = resources.results
     try:
@@ -48,13 +52,14 @@ def run(fn: Function, data: bytes) -> tuple[bytes, Results]:
     except YamlError as error:
         results.error(str(error))
         results.bug = error.code == "splice"
-    except FieldError as error:
-        results.append(error.result)
+        results.cause = error
     except FunctionError as error:
-        results.error(str(error))
+        results.append(error.result)
+        results.cause = error
     except (Exception, SystemExit) as error:  # noqa: BLE001
-        results.error(_bug(error))  # SystemExit: a sys.exit(0) with nothing printed would delete everything
+        results.error(bug(error))  # SystemExit: a sys.exit(0) with nothing printed would delete everything
         results.bug = True
+        results.cause = error
     try:
         return resources.failed_bytes(results), results
     except Exception as error:  # noqa: BLE001
@@ -95,6 +100,10 @@ def as_main(fn: Function) -> int:
         sys.stdout = stdout
         if collecting:
             gc.enable()
+    if results.cause is not None and os.environ.get(DEBUG):
+        from traceback import print_exception
+
+        print_exception(results.cause)
     for line in results.lines(infos=results.failed):
         print(line, file=sys.stderr)
     return results.exit_code
@@ -104,19 +113,3 @@ def _discard(stdout: TextIO) -> None:
     """Drop what could not be written, else the interpreter tries again at its end and prints a traceback."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
-
-
-def _bug(error: BaseException) -> str:
-    """Return the kind of a bug and the last line of the function's own code in it.
-
-    The message of an exception is left out, since it may quote a Secret of the input; that of a MisuseError holds none.
-    """
-    where = ""
-    trace = error.__traceback__
-    while trace is not None:
-        file, module = trace.tb_frame.f_code.co_filename, str(trace.tb_frame.f_globals.get("__name__"))
-        if not where or not module.startswith(_OWN):
-            where = f" in {file.rpartition('/')[2]}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    explained = f": {error}" if isinstance(error, MisuseError) else ""
-    return f"bug of the function: {type(error).__name__}{where}{explained}"

@@ -1,15 +1,15 @@
 """Move the elements of a list in the text, each with its comments, when they were put into another order.
 
 Rule of this file: a move is proved like every edit: the new text is parsed, and its value is that of the old one in the
-new order. Where it is not (an alias before its anchor, two items on a line), nothing is moved, and `difference` writes
-those elements anew.
+new order. Where an alias would come before its anchor, the elements with anchors and aliases keep their order and the
+others move. Where that fails as well (two items on a line), nothing is moved. `difference` writes anew what was not.
 """
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from krm_function.krm.matching import match
+from krm_function.krm.matching import in_order, match
 from krm_function.krm.outline import Outline, below, state, with_order
 from krm_function.krm.result import FieldPath
 from krm_function.record import NamedTuple
@@ -33,13 +33,49 @@ def moved(document: Document, given_out: Outline | None, new: Any) -> tuple[Docu
     while moves := list(_moves(given_out, document.value, new, (), done)):  # none of them inside another
         done.update(move.path for move in moves)
         together = _permuted(document, moves)
-        for some in [moves] if together is not None else [[move] for move in moves]:
-            found = together or _permuted(document, some)
-            if found is not None:
-                document = found
-                for move in some:
-                    given_out = with_order(given_out, move.path, move.order)
+        if together is not None:
+            document, made = together, moves
+        else:
+            made = []
+            for move in moves:
+                document, some = _one_moved(document, move)
+                made += some
+        for move in made:
+            given_out = with_order(given_out, move.path, move.order)
     return document, given_out
+
+
+def _one_moved(document: Document, move: Move) -> tuple[Document, list[Move]]:
+    """Return the document after one move, or after as much of it as anchors and aliases allow, and what was moved."""
+    for tried in (move, _with_tied_in_place(document, move)):
+        found = _permuted(document, [tried])
+        if found is not None:
+            return found, [tried]
+    return document, []
+
+
+def _with_tied_in_place(document: Document, move: Move) -> Move:
+    """Return the move with the elements that have an anchor or an alias in the order of the old text.
+
+    As many of them as possible stand where the move puts them; each other one stands behind its predecessor.
+    """
+    node = _at(document.node, move.path)
+    tied = [index for index, part in enumerate(node.parts) if _is_tied(part)] if node is not None else []
+    staying = set(in_order([index if index in tied else None for index in move.order]))
+    order = [index for index in move.order if index not in tied or index in staying]
+    for at, index in enumerate(tied):
+        if index not in staying:
+            place = (
+                order.index(tied[at - 1]) + 1 if at else min(order.index(other) for other in tied if other in staying)
+            )
+            order.insert(place, index)
+    return Move(move.path, order)
+
+
+def _is_tied(node: Node) -> bool:
+    if node.kind == "alias" or node.anchored:
+        return True
+    return any(_is_tied(child) for part in node.parts for child in (part[:2] if node.kind == "map" else (part,)))
 
 
 def _moves(before: Outline | None, old: Any, new: Any, path: FieldPath, done: AbstractSet[FieldPath]) -> Iterator[Move]:

@@ -13,18 +13,18 @@ from krm_function.krm.field_path import check_plain
 from krm_function.krm.kube_object import FUNCTION, KubeObject
 from krm_function.krm.results import Results
 from krm_function.yamltext import (
-    Apart,
     Chunk,
     ItemList,
+    OuterList,
     Source,
     YamlError,
     decode,
     encode,
+    join_items,
     parse,
-    put_together,
     resolve_item_aliases,
     split_items,
-    take_apart,
+    take_out_items,
 )
 
 GROUP = "config.kubernetes.io/"
@@ -72,7 +72,7 @@ class ResourceList:
     @property
     def api_version(self) -> str:
         """The version of the input, which is also that of the output."""
-        return self._apart.listing.api_version
+        return self._apart.item_list.api_version
 
     @property
     def results(self) -> Results:
@@ -87,8 +87,8 @@ class ResourceList:
     @property
     def open_end(self) -> bool:
         """Whether the text ends with its last item, without a line end; a new item gives it one."""
-        text, listing, _ = self._apart
-        return listing.style == "block" and listing.items_at == len(text) and not text.endswith("\n")
+        text, item_list, _ = self._apart
+        return item_list.style == "block" and item_list.items_at == len(text) and not text.endswith("\n")
 
     @property
     def changed(self) -> bool:
@@ -98,9 +98,12 @@ class ResourceList:
     def add(self, value: Mapping[str, Any] | KubeObject) -> KubeObject:
         """Append an object, of plain data or made with `KubeObject.from_value`; it takes the style of the list.
 
-        The data is live: what is changed in it later is written as well. Raises ValueError for an object of a list.
+        The data is live: what is changed in it later is written as well. Raises ValueError for an object of a list,
+        MisuseError for one without apiVersion or kind.
         """
         item = value if isinstance(value, KubeObject) else KubeObject.from_value(value)
+        if not (item.api_version and item.kind):
+            raise MisuseError("an object that is added needs apiVersion and kind")
         if item.line or item in self._items:
             raise ValueError("the object is part of a list already")
         self._items.append(item)
@@ -132,20 +135,18 @@ class ResourceList:
         if self.function_config is not None and self.function_config.changed:
             raise MisuseError("the functionConfig is only read: orchestrators drop what a function changes in it")
         if not self.changed:
-            return self._encoded(put_together(self._received, self._received_items))
+            return self._encoded(join_items(self._received, self._received_items))
         kept = {id(item) for item in self._items}
         texts = [item.text if id(item) in kept else None for item in self._read]
         read = {id(item) for item in self._read}
         added = [item.value for item in self._items if id(item) not in read]
         for value in added:
             check_plain(value)
-        return self._encoded(put_together(self._apart, texts, added, self._all_results(self.results)))
+        return self._encoded(join_items(self._apart, texts, added, self._all_results(self.results)))
 
     def failed_bytes(self, results: Results) -> bytes:
         """Return the items as they came, with `results`: the output of a function that failed."""
-        return b"".join(
-            self._encoded(put_together(self._received, self._received_items, (), self._all_results(results)))
-        )
+        return b"".join(self._encoded(join_items(self._received, self._received_items, (), self._all_results(results))))
 
     def _encoded(self, pieces: Iterator[str]) -> Iterator[bytes]:
         return map(encode, chain(("\ufeff",) if self._bom else (), pieces))
@@ -154,10 +155,10 @@ class ResourceList:
         return self.earlier_results + results.to_data() if len(results) else None
 
 
-def _taken_apart(text: str, split: ItemList) -> tuple[Apart, tuple[str, ...]]:
+def _taken_apart(text: str, split: ItemList) -> tuple[OuterList, tuple[str, ...]]:
     """The text of a list without most of its items, and the items."""
     texts = tuple(item.of(text) for item in split.items)
-    return take_apart(text, split, texts), texts
+    return take_out_items(text, split, texts), texts
 
 
 def _object(text: str, chunk: Chunk) -> KubeObject:

@@ -5,30 +5,30 @@ results only, so errors come first.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
+from krm_function.krm.errors import MisuseError
 from krm_function.krm.field_path import check_plain
 from krm_function.krm.result import FieldPath, File, Result, Severity
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from krm_function.krm.describable import Describable
+
 RANK: dict[str, int] = {"error": 0, "warning": 1, "info": 2}
-
-
-class Describable(Protocol):
-    """What a result can be about: a KubeObject, or a SubObject of one."""
-
-    def result(self, message: str, severity: Severity = "error", path: FieldPath = ()) -> Result:
-        """Make a result about it."""
 
 
 class Results:
     """The results of one run, in the order in which they were added.
 
-    bug: whether the function stopped by a fault of its own; `run` sets it, `exit_code` is 70 then.
+    bug: whether the function stopped by a fault of its own; `run` sets it, `exit_code` is 70 then. cause: the exception
+    that stopped it, with its traceback.
     """
 
     def __init__(self, results: Iterable[Result] = ()) -> None:
         """Begin with `results`."""
         self.bug = False
+        self.cause: BaseException | None = None
         self._results: list[Result] = []
         self.extend(results)
 
@@ -56,8 +56,8 @@ class Results:
         if result.field is not None and result.resource_ref is None:
             raise ValueError("a field needs a resource_ref")
         if result.field is not None:
-            check_plain(result.field.current_value, ("currentValue",))
-            check_plain(result.field.proposed_value, ("proposedValue",))
+            check_plain(result.field.current_value, ("currentValue",), new=False)
+            check_plain(result.field.proposed_value, ("proposedValue",), new=False)
         self._results.append(result)
 
     def extend(self, results: Iterable[Result]) -> None:
@@ -65,15 +65,15 @@ class Results:
         for result in results:
             self.append(result)
 
-    def error(self, message: str, about: Describable | None = None, path: FieldPath = ()) -> None:
+    def error(self, message: str, about: "Describable | None" = None, path: FieldPath = ()) -> None:
         """Add an error: the run has failed. It is about an object, and its field at `path`, if they are given."""
         self.append(_result(message, "error", about, path))
 
-    def warning(self, message: str, about: Describable | None = None, path: FieldPath = ()) -> None:
+    def warning(self, message: str, about: "Describable | None" = None, path: FieldPath = ()) -> None:
         """Add what someone should look at."""
         self.append(_result(message, "warning", about, path))
 
-    def info(self, message: str, about: Describable | None = None, path: FieldPath = ()) -> None:
+    def info(self, message: str, about: "Describable | None" = None, path: FieldPath = ()) -> None:
         """Add what was done."""
         self.append(_result(message, "info", about, path))
 
@@ -100,7 +100,11 @@ class Results:
         return [str(result) for result in sorted(self._results, key=_order) if infos or result.severity != "info"]
 
 
-def _result(message: str, severity: Severity, about: Describable | None, path: FieldPath) -> Result:
+def _result(message: str, severity: Severity, about: "Describable | None", path: FieldPath) -> Result:
+    if not isinstance(message, str):
+        raise MisuseError(f"a message is a text, and comes first, not {type(message).__name__}")
+    if about is not None and not hasattr(about, "result"):
+        raise MisuseError(f"a result is about an object or a sub-object of the list, not {type(about).__name__}")
     return Result(message, severity) if about is None else about.result(message, severity, path)
 
 

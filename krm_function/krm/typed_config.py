@@ -17,6 +17,11 @@ from krm_function.krm.kube_object import KubeObject
 from krm_function.krm.result import FieldPath, dotted
 
 T = TypeVar("T")
+_PLAIN = (Any, str, int, float, bool, list, dict)
+_SUPPORTED = (
+    "supported are str, int, float, bool, Any, list[...], dict[str, ...], Literal[...], `... | None`,"
+    " and a NamedTuple, dataclass or TypedDict"
+)
 _TRUTH = {"true": True, "false": False}
 
 
@@ -33,6 +38,8 @@ def read_config(function_config: KubeObject | None, form: type[T]) -> T:
     if texts is None and function_config is not None:
         found = function_config.nested(path)
     made = _Reader(problems, texts is not None).record(found if found is not None else {}, form, path)
+    if problems and function_config is None:
+        raise FunctionError(f"there is no functionConfig; it must give {_listed(sorted(_form(form).required))}")
     if problems:
         raise FunctionError(f"functionConfig: {'; '.join(problems)}")
     result: T = made
@@ -63,6 +70,8 @@ class _Reader:
         if not isinstance(value, dict):
             return self._problem(path, f"is {kind_of(value)}, a map is expected")
         hints, required, make = _form(form)
+        for name, hint in hints.items():
+            _check_type(hint, f"{_name(form)}.{name}")
         before = len(self.problems)
         for name in value:
             if name not in hints:
@@ -82,10 +91,7 @@ class _Reader:
         if hint is Any:
             return value
         if origin in (Union, UnionType):
-            inner = [argument for argument in arguments if argument is not NoneType]
-            if len(inner) != 1:
-                raise MisuseError(f"{dotted(path)}: of a union only `... | None` can be read from a functionConfig")
-            return None if value is None else self.value(value, inner[0], path)
+            return None if value is None else self.value(value, _not_none(arguments)[0], path)
         if origin is Literal:
             return self._literal(value, arguments, path)
         if hint in (str, int, float, bool):
@@ -145,8 +151,38 @@ def _form(form: Any) -> _Form:
     if isinstance(form, type) and issubclass(form, tuple) and hasattr(form, "_field_defaults"):
         names: Iterable[str] = form._fields  # type: ignore[attr-defined]
         return _Form(get_type_hints(form), frozenset(names) - set(form._field_defaults), form)
-    name = getattr(form, "__name__", repr(form))
-    raise MisuseError(f"{name} cannot be read from a functionConfig: write a dataclass, a NamedTuple or a TypedDict")
+    raise MisuseError(
+        f"{_name(form)} cannot be read from a functionConfig: write a dataclass, a NamedTuple or a TypedDict"
+    )
+
+
+def _check_type(hint: Any, field: str) -> None:
+    """Raise MisuseError, which names the field, for a type that no value can be read as."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        inner = _not_none(arguments)
+        if len(inner) != 1:
+            raise MisuseError(f"{field}: of a union only `... | None` can be read from a functionConfig")
+        _check_type(inner[0], field)
+    elif origin is list:
+        _check_type(arguments[0], field)
+    elif origin is dict and arguments[0] is str:
+        _check_type(arguments[1], field)
+    elif hint not in _PLAIN and origin is not Literal and not _is_form(hint):
+        raise MisuseError(f"{field}: {_name(hint)} cannot be read from a functionConfig; {_SUPPORTED}")
+
+
+def _not_none(arguments: tuple[Any, ...]) -> list[Any]:
+    return [argument for argument in arguments if argument is not NoneType]
+
+
+def _is_form(hint: Any) -> bool:
+    is_tuple = isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_field_defaults")
+    return is_tuple or is_typeddict(hint) or hasattr(hint, "__dataclass_fields__")
+
+
+def _name(hint: Any) -> str:
+    return str(getattr(hint, "__name__", None) or hint)
 
 
 def _takes_null(hint: Any) -> bool:

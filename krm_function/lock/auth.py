@@ -15,10 +15,10 @@ from krm_function.api.strict_json import load_object
 from krm_function.lock.budget import Budget
 from krm_function.lock.credentials import Credentials, Login
 from krm_function.lock.failures import trouble
+from krm_function.lock.http_requests import Transport
 from krm_function.lock.problem import LockProblem
 from krm_function.lock.reply import Reply, whole_body
-from krm_function.lock.transport import Transport
-from krm_function.lock.urls import is_url
+from krm_function.lock.server_urls import is_url
 
 TOKEN_LIMIT = 1 << 20
 CLIENT = "contrast-krm"

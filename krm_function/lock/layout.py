@@ -33,7 +33,7 @@ class Layout:
 
     def find(self, image: Image, digest: str, budget: Budget) -> Found:
         """The manifest or index."""
-        del budget  # a local file waits for nobody
+        del budget  # a local file is never waited for
         extent = self._blob(digest or self._named(image))
         if extent is None:
             raise LockProblem(MISSING, place=self._tree.place)

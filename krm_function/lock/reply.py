@@ -12,7 +12,7 @@ from urllib3.exceptions import HTTPError
 
 from krm_function.lock.budget import Budget
 from krm_function.lock.failures import AgainError, network_trouble, trouble
-from krm_function.lock.urls import host_of
+from krm_function.lock.server_urls import host_of
 from krm_function.lock.wire import CURRENT, Wire, WireError
 from krm_function.record import NamedTuple
 

@@ -35,8 +35,8 @@ def open_sources(places: Sequence[SourceOption], plain_http: Collection[str], wo
 def _opened(place: SourceOption, plain_http: Collection[str], workers: int) -> ImageSource:
     if place.form == "registry":
         from krm_function.lock.credentials import Credentials
+        from krm_function.lock.http_requests import Transport
         from krm_function.lock.registry import Registry
-        from krm_function.lock.transport import Transport
 
         return Registry(Transport(plain_http, workers), Credentials())
     from krm_function.lock.docker_archive import DockerArchive

@@ -8,16 +8,16 @@ from krm_function.manifest.decode import ManifestError, decode
 from krm_function.manifest.default import snp_entry, tdx_entry
 from krm_function.manifest.encode import encode
 from krm_function.manifest.fields import COORDINATOR, PRODUCTS
-from krm_function.manifest.keys import KeyProblem, seedshare_owner, workload_owner
 from krm_function.manifest.merge import merge
-from krm_function.manifest.policies import policy_entry, secret_id, survivors
-from krm_function.manifest.problem import FieldProblem, ManifestProblem
-from krm_function.manifest.reference_values import (
+from krm_function.manifest.merge_policies import policy_entry, secret_id, survivors
+from krm_function.manifest.merge_reference_values import (
     check_overrides,
     check_release,
     check_selectors,
     merged_reference_values,
 )
+from krm_function.manifest.owner_keys import KeyProblem, seedshare_owner, workload_owner
+from krm_function.manifest.problem import FieldProblem, ManifestProblem
 from krm_function.manifest.tdx import Rtmr0, rtmr0_values, with_rtmr0
 from krm_function.manifest.validate import NO_COORDINATOR, NO_REFERENCE_VALUES, unfilled, validate
 

@@ -13,7 +13,7 @@ docs/facts/contrast.md#platforms. Marks of a field:
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.manifest.keys import seedshare_problem, workload_problem
+from krm_function.manifest.owner_keys import seedshare_problem, workload_problem
 from krm_function.model.platforms import PLATFORMS
 from krm_function.schema.kinds import ANY_TEXT, Choice, Field, Flag, ListOf, MapOf, Number, Record, Text, hexadecimal
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from krm_function.manifest.fields import Json
-from krm_function.measurement import select
+from krm_function.measurement import select_rtmr0
 from krm_function.model.platforms import PLATFORMS
 from krm_function.record import NamedTuple
 
@@ -39,7 +39,7 @@ def with_rtmr0(reference_values: Mapping[str, Any], rtmr0: Rtmr0, kept: Iterable
     result = dict(reference_values)
     if not rtmr0.counts or not result.get("tdx"):
         return result
-    smallest, others = select(rtmr0.table, rtmr0.counts)
+    smallest, others = select_rtmr0(rtmr0.table, rtmr0.counts)
     values = sorted({smallest, *others, *(set(kept) & set(rtmr0.table.values()))})
     result["tdx"] = [_set(entry, values) if _concerned(entry) else entry for entry in result["tdx"]]
     return result

@@ -1,4 +1,4 @@
-"""What a confidential VM measures as: vCPU count, SNP launch digest and ID block, TDX RTMR0.
+"""Compute the measurements of a confidential VM: vCPU count, SNP launch digest and ID block, TDX RTMR0.
 
 Rule of this package: arithmetic over bytes and numbers. It reads no YAML and no files, and imports no other package.
 """
@@ -7,8 +7,8 @@ from krm_function.measurement.guest_policy import GuestPolicy, as_u64, guest_pol
 from krm_function.measurement.hexadecimal import hex_bytes, is_hex
 from krm_function.measurement.id_block import ID_AUTH_BYTES, ID_BLOCK_BYTES, id_auth, id_block, id_key_digest
 from krm_function.measurement.launch_digest import SIGNATURES, ap_eip_of, extend, seed_of, vmsa_page
-from krm_function.measurement.rtmr0 import UnknownVcpuCount, select
-from krm_function.measurement.vcpu import MAX_VCPUS, vcpu_count
+from krm_function.measurement.rtmr0 import UnknownVcpuCount, select_rtmr0
+from krm_function.measurement.vcpu_count import MAX_VCPUS, vcpu_count
 
 __all__ = [
     "ID_AUTH_BYTES",
@@ -27,7 +27,7 @@ __all__ = [
     "id_key_digest",
     "is_hex",
     "seed_of",
-    "select",
+    "select_rtmr0",
     "vcpu_count",
     "vmsa_page",
 ]

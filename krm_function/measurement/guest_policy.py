@@ -1,6 +1,6 @@
-"""The SEV-SNP guest policy: what the host may do with the VM, as the firmware's 64-bit number.
+"""Encode the SEV-SNP guest policy, which limits what the host may do with the VM, as the firmware's 64-bit number.
 
-Rule of this file: names and bits stand in two tables of one order. Sources:
+Rule of this file: names and bits are two tables in the same order. Sources:
 docs/facts/contrast-manifest.md#id-block; AMD SEV-SNP Firmware ABI (56860), table "Guest Policy Structure".
 """
 
@@ -39,7 +39,7 @@ NAMES = (
     "CipherTextHidingDRAM",
     "PageSwapDisable",
 )
-"""What a manifest calls the fields of GuestPolicy, in its order (docs/facts/contrast-manifest.md#manifest)."""
+"""Names of GuestPolicy's fields in a manifest, in the same order (docs/facts/contrast-manifest.md#manifest)."""
 
 _BITS = (16, 18, 19, 20, 21, 22, 23, 24, 25)  # of the fields after the two ABI numbers
 _ALWAYS = 1 << 17  # reserved, must be one

@@ -1,4 +1,4 @@
-"""Measured values as a manifest writes them: hex digits of a fixed length.
+"""Read measured values as a manifest writes them: hex digits of a fixed length.
 
 Rule of this file: strict where `bytes.fromhex` is not, which skips white space.
 """

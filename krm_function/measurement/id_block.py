@@ -1,4 +1,4 @@
-"""The SEV-SNP ID block and its authentication page: the launch digest and policy the firmware must insist on.
+"""Build the SEV-SNP ID block (launch digest and policy that the firmware must enforce) and its authentication page.
 
 Rule of this file: bytes in, bytes out, deterministic and without a secret. The firmware wants the ID block signed. A
 signature protects nothing here, since the whole block is covered by the attestation report, so Contrast fixes the
@@ -83,7 +83,7 @@ def id_key_digest(auth: bytes) -> bytes:
 def recover_key(block: bytes) -> tuple[int, int]:
     """Find the P-384 point (x, y) under which r = 2, s = 1 signs `block`: the smaller of the two.
 
-    Raises ValueError in the cases without two such points, which nobody will ever see.
+    Raises ValueError in the cases without two such points, whose probability is negligible.
     """
     z = int.from_bytes(hashlib.sha384(block).digest(), "big")
     k = -z * pow(2, -1, N) % N

@@ -1,4 +1,4 @@
-"""The SEV-SNP launch digest of a VM with n vCPUs, out of the digest of the same VM with one.
+"""Compute the SEV-SNP launch digest of a VM with n vCPUs from the digest of the same VM with one.
 
 Rule of this file: bytes in, bytes out. Each further vCPU adds one page to what the firmware measures: its VMSA, the
 saved registers it starts from. Sources: docs/facts/contrast-manifest.md#launch-digest; AMD SEV-SNP Firmware ABI
@@ -8,7 +8,6 @@ state save area.
 
 import hashlib
 import struct
-from functools import lru_cache
 
 from krm_function.measurement.hexadecimal import hex_bytes
 
@@ -37,7 +36,7 @@ def ap_eip_of(apeip: str) -> int:
 
 
 def extend(seed: bytes, vcpus: int, ap_eip: int, cpu_signature: int) -> bytes:
-    """Launch digest (48 bytes) of `vcpus` vCPUs, from that of one vCPU (`seed`, 48 bytes).
+    """Compute the launch digest (48 bytes) of `vcpus` vCPUs from that of one vCPU (`seed`, 48 bytes).
 
     `ap_eip`: the manifest's APEIP (`ap_eip_of`); `cpu_signature`: one of SIGNATURES. Raises ValueError for a seed of
     another length, a vCPU count outside 1..65535, or an address or signature that does not fit 32 bits.
@@ -96,9 +95,8 @@ def vmsa_page(eip: int, cpu_signature: int) -> bytes:
     return bytes(page)
 
 
-@lru_cache(maxsize=32)
 def _page_info_rest(ap_eip: int, cpu_signature: int) -> bytes:
-    """PAGE_INFO without its first field, the digest so far: the same for every further vCPU."""
+    """Build PAGE_INFO without its first field, the digest so far: the same for every further vCPU."""
     contents = hashlib.sha384(vmsa_page(ap_eip, cpu_signature)).digest()
     # length, page type, then one byte each: IMI page, VMPL3, VMPL2 and VMPL1 permissions, reserved
     return contents + struct.pack("<HB5xQ", _PAGE_INFO_BYTES, _PAGE_TYPE_VMSA, _VMSA_ADDRESS)

@@ -1,4 +1,4 @@
-"""Which values of TDX's RTMR0 a set of VMs may show.
+"""Select the values that TDX's RTMR0 may have in a set of VMs.
 
 Rule of this file: a lookup by vCPU count, nothing computed. RTMR0 covers the tables that QEMU hands to the
 firmware, and they name each vCPU; only the release knows the values. Source: docs/facts/contrast-manifest.md#rtmr0.
@@ -16,11 +16,11 @@ class UnknownVcpuCount(KeyError):
         self.count = count
 
     def __str__(self) -> str:
-        """Say a sentence, where KeyError would print the bare number."""
+        """Return a sentence, where KeyError would print the bare number."""
         return f"no RTMR0 for {self.count} vCPUs"
 
 
-def select(table: Mapping[str, str], counts: Iterable[int]) -> tuple[str, tuple[str, ...]]:
+def select_rtmr0(table: Mapping[str, str], counts: Iterable[int]) -> tuple[str, tuple[str, ...]]:
     """Pick the RTMR0 of each vCPU count from a release's `rtmr0ByVCPU` (decimal count -> 96 hex digits).
 
     Returns the smallest value in string order, for Rtmrs[0], and the others ascending, for Rtmr0Alternatives; no value

@@ -1,1 +1,1 @@
-"""What Contrast and Kubernetes mean by their terms: workload, platform, runtime class, image, mesh, quantity, edit."""
+"""The terms of Contrast and Kubernetes as data: workload, platform, runtime class, image, mesh, quantity, edit."""

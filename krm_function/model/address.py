@@ -1,7 +1,8 @@
-"""KIND/[NAMESPACE/]NAME: how a person names one workload on a command line.
+"""Parse and look up the workload addresses of the command line: KIND/[NAMESPACE/]NAME.
 
-Rule of this file: an address finds what is there or says what is near; it never picks one of several. Kinds are read as
-kubectl reads them: any letter case, plural, or the short name. A namespace that is not given may be any.
+Rule of this file: an address that matches nothing is an error that suggests the nearest one; an address that matches
+several objects is an error, too. Kinds are read as kubectl reads them: any letter case, plural, or the short name. A
+namespace that is not given may be any.
 """
 
 from collections.abc import Iterable
@@ -29,14 +30,14 @@ SPELLINGS = {
 
 
 class Address(NamedTuple):
-    """What was asked for. kind: as Kubernetes spells it where we know it; namespace: "" means any."""
+    """A parsed address. kind: in Kubernetes' spelling if it is known, else as given; namespace: "" means any."""
 
     kind: str
     namespace: str
     name: str
 
     def matches(self, ref: Ref) -> bool:
-        """Whether an object is meant. An object without a namespace is in `default`, as Contrast reads it."""
+        """Whether the address matches an object. One without a namespace is in `default`, as Contrast reads it."""
         return (
             self.kind.lower() == ref.kind.lower()
             and self.name == ref.name
@@ -45,7 +46,7 @@ class Address(NamedTuple):
 
 
 def parse_address(text: str) -> Address | None:
-    """The parts of an address; None when it is none: not two or three parts, or an empty one."""
+    """Split an address into its parts; None if there are not two or three, or one is empty."""
     parts = text.split("/")
     if len(parts) not in {2, 3} or not all(parts):
         return None
@@ -53,27 +54,27 @@ def parse_address(text: str) -> Address | None:
 
 
 def address_of(ref: Ref) -> str:
-    """The address that means exactly this object."""
+    """Return the address that matches exactly this object."""
     return "/".join(part for part in (ref.kind, ref.namespace, ref.name) if part)
 
 
-def find(text: str, refs: Iterable[Ref]) -> Ref | Finding:
-    """The one object that is meant, or why there is none: a usage error with the nearest address as remedy."""
+def find_by_address(text: str, refs: Iterable[Ref]) -> Ref | Finding:
+    """Find the one object that an address matches; else a usage error (CC0909) with the nearest address as remedy."""
     known = list(dict.fromkeys(refs))
     address = parse_address(text)
     if address is None:
-        return _wrong(text, known, address=False)
+        return _not_found(text, known, address=False)
     found = [ref for ref in known if address.matches(ref)]
     if len(found) == 1:
         return found[0]
     if found:
         several = ", ".join(address_of(ref) for ref in found)
         return finding("CC0909.several", option=OPTION, text=text, count=len(found), known=several)
-    return _wrong(text, known, address=True)
+    return _not_found(text, known, address=True)
 
 
-def _near(text: str, known: list[Ref]) -> str:
-    """The nearest address, or ""; an object of the same name comes before one that only reads alike."""
+def _nearest_address(text: str, known: list[Ref]) -> str:
+    """Return the nearest address, or ""; an object of the same name comes before one with a similar name."""
     name = text.rpartition("/")[2]
     alike = [ref for ref in known if name and ref.name.lower() == name.lower()] or known
     full = {address_of(ref): ref for ref in alike}
@@ -87,9 +88,9 @@ def _near(text: str, known: list[Ref]) -> str:
     return address_of(close) if close is not None else ""
 
 
-def _wrong(text: str, known: list[Ref], *, address: bool) -> Finding:
-    """What is said of a text that means no object. address: whether it is one."""
-    near, some = _near(text, known), ", ".join(address_of(ref) for ref in known[:8])
+def _not_found(text: str, known: list[Ref], *, address: bool) -> Finding:
+    """Make the finding for a text that matches no object. address: whether it has the form of an address."""
+    near, some = _nearest_address(text, known), ", ".join(address_of(ref) for ref in known[:8])
     if near:
         code = "CC0909.absent-near" if address else "CC0909.no-address-near"
     elif some:

@@ -1,7 +1,7 @@
-"""The annotation and label keys that Contrast reads, and where.
+"""The annotation and label keys that Contrast reads, and the kind of metadata in which it reads each.
 
-Rule of this file: docs/facts/contrast.md#annotations as data. A key of Contrast's domain that is not here means nothing
-to anyone, so it is a typo; one in another place than here means nothing either.
+Rule of this file: docs/facts/contrast.md#annotations as data. A key of Contrast's domain that is not in this table has
+no effect, so it is a typo; a key in metadata that the table does not list for it has no effect either.
 """
 
 from collections.abc import Mapping
@@ -14,38 +14,38 @@ from krm_function.schema.nearest import nearest
 
 TOTAL = 256 * 1024  # bytes of an object's keys and values together (docs/facts/kubernetes.md#limits)
 
-Place = Literal["pod annotation", "pod label", "Service annotation", "namespace label"]
+KeyLocation = Literal["pod annotation", "pod label", "Service annotation", "namespace label"]
 
 
-class Known(NamedTuple):
+class KnownKey(NamedTuple):
     """One key. places: where it has an effect. value: what it may hold, in words."""
 
     key: str
-    places: tuple[Place, ...]
+    places: tuple[KeyLocation, ...]
     value: str
 
 
-KNOWN: Mapping[str, Known] = MappingProxyType(
+KNOWN: Mapping[str, KnownKey] = MappingProxyType(
     {
         known.key: known
         for known in (
-            Known(PREFIX + "skip-initializer", ("pod annotation",), '"true", and nothing else'),
-            Known(
+            KnownKey(PREFIX + "skip-initializer", ("pod annotation",), '"true", and nothing else'),
+            KnownKey(
                 PREFIX + "servicemesh-ingress",
                 ("pod annotation",),
                 "empty, DISABLED, or name#port#disableTLS joined by ##",
             ),
-            Known(PREFIX + "servicemesh-egress", ("pod annotation",), "name#listenIP:port#host:port joined by ##"),
-            Known(PREFIX + "servicemesh-admin-interface-port", ("pod annotation",), "a port"),
-            Known(PREFIX + "secure-pv", ("pod annotation",), "device-name:mount-name"),
-            Known(PREFIX + "workload-secret-id", ("pod annotation",), "the workload secret's ID"),
-            Known(PREFIX + "image-store-size", ("pod annotation",), "a quantity, 0 for none"),
+            KnownKey(PREFIX + "servicemesh-egress", ("pod annotation",), "name#listenIP:port#host:port joined by ##"),
+            KnownKey(PREFIX + "servicemesh-admin-interface-port", ("pod annotation",), "a port"),
+            KnownKey(PREFIX + "secure-pv", ("pod annotation",), "device-name:mount-name"),
+            KnownKey(PREFIX + "workload-secret-id", ("pod annotation",), "the workload secret's ID"),
+            KnownKey(PREFIX + "image-store-size", ("pod annotation",), "a quantity, 0 for none"),
             # A label since July 2026; releases before read it as an annotation of the pod template, and the node
             # installer still carries it there.
-            Known(PREFIX + "pod-role", ("pod label", "pod annotation"), "coordinator"),
-            Known(PREFIX + "platform", ("pod annotation",), "informational, on the node installer"),
-            Known(PREFIX + "expose-service", ("Service annotation",), '"true"'),
-            Known(PREFIX + "sync-ticket", ("namespace label",), "Contrast's own CI"),
+            KnownKey(PREFIX + "pod-role", ("pod label", "pod annotation"), "coordinator"),
+            KnownKey(PREFIX + "platform", ("pod annotation",), "informational, on the node installer"),
+            KnownKey(PREFIX + "expose-service", ("Service annotation",), '"true"'),
+            KnownKey(PREFIX + "sync-ticket", ("namespace label",), "Contrast's own CI"),
         )
     }
 )
@@ -74,8 +74,8 @@ MISSPELT: Mapping[str, str] = MappingProxyType(
 )
 
 
-def size(annotations: Mapping[str, Any]) -> int:
-    """The bytes that Kubernetes counts against TOTAL."""
+def annotations_size(annotations: Mapping[str, Any]) -> int:
+    """Count the bytes that Kubernetes compares with TOTAL."""
     return sum(_bytes(str(key)) + _bytes(str(value)) for key, value in annotations.items())
 
 
@@ -83,18 +83,18 @@ def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
-def is_ours(key: str) -> bool:
-    """Whether a key claims Contrast's domain; letter case is ignored, so that a misspelling does not slip through."""
+def is_contrast_key(key: str) -> bool:
+    """Whether a key is in Contrast's domain; letter case is ignored, so that misspelt keys are found, too."""
     return key.lower().startswith(PREFIX)
 
 
-def is_known(key: str, place: Place) -> bool:
+def is_known(key: str, place: KeyLocation) -> bool:
     """Whether the key has an effect in this place."""
     return key in KNOWN and place in KNOWN[key].places
 
 
-def where(key: str) -> str:
-    """Where a known key belongs, as the end of "move it to ...". Raises KeyError for an unknown key."""
+def correct_location(key: str) -> str:
+    """Return where a known key belongs, as the end of "move it to ...". Raises KeyError for an unknown key."""
     match KNOWN[key].places[0]:
         case "pod annotation":
             return "the annotations of the pod template"
@@ -106,8 +106,8 @@ def where(key: str) -> str:
             return "the labels of the Namespace"
 
 
-def suggest(key: str) -> str:
-    """The known key that an unknown one is a misspelling of, or ""."""
+def suggest_key(key: str) -> str:
+    """Return the known key of which an unknown one is a misspelling, or ""."""
     folded = key.lower().replace("_", "-")
     names = {key.removeprefix(PREFIX): key for key in KNOWN}  # the common prefix would hide the difference
     return MISSPELT.get(folded) or names.get(nearest(folded.removeprefix(PREFIX), names), "")

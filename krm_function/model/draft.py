@@ -1,19 +1,19 @@
-"""A workload under edit.
+"""Collect the edits of one workload, and apply each as it is made.
 
-Rule of this file: every edit is made on the workload as the edits before it left it, so that the list can be replayed.
+Rule of this file: each edit is made on the result of those before it, so that the list can be applied in order.
 """
 
 from typing import Any
 
 from krm_function.findings import Path
 from krm_function.model.edits import ABSENT, Edit
-from krm_function.model.pods import named
+from krm_function.model.pods import indexes_named
 from krm_function.model.workload import Workload
 from krm_function.yamltext import Op
 
 
 class Draft:
-    """The edits so far, and the workload as they leave it. All paths start at the document."""
+    """The edits so far, and the workload after them. All paths start at the document."""
 
     def __init__(self, workload: Workload) -> None:
         """Start without edits."""
@@ -39,5 +39,5 @@ class Draft:
 
     def drop(self, path: Path, name: str, code: str, reason: str) -> None:
         """Remove all entries of this name from a list, the last one first."""
-        for index in reversed(named(self.workload.at(path), name)):
+        for index in reversed(indexes_named(self.workload.at(path), name)):
             self.edit("remove", (*path, index), ABSENT, code, reason)

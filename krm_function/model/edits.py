@@ -1,4 +1,4 @@
-"""An edit is data: where, what stood there, what stands there now, under which rule and why.
+"""Records of edits: the path, the value before and after, the code of the rule, and the reason.
 
 Rule of this file: every stage answers with edits and findings and changes nothing itself. `plan`, `explain`, `diff`,
 `uninject` and the KRM results all read these records.
@@ -11,7 +11,7 @@ from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Op
 
 
-class Absent:
+class AbsentType:
     """The type of ABSENT: no value, which is not the same as null."""
 
     def __repr__(self) -> str:
@@ -19,11 +19,11 @@ class Absent:
         return "ABSENT"
 
 
-ABSENT = Absent()
+ABSENT = AbsentType()
 
 
 class Edit(NamedTuple):
-    """One change to one object. `path` starts at the root of the document the object stands in."""
+    """One change to one object. `path` starts at the root of the object's document."""
 
     op: Op
     path: Path
@@ -34,23 +34,23 @@ class Edit(NamedTuple):
 
     @property
     def change(self) -> Change:
-        """The part of the edit that the text needs."""
+        """The edit as a change of its document."""
         return self.change_in(())
 
     def change_in(self, root: Path) -> Change:
-        """The same with a path that starts at the object `root` of the document."""
+        """Return the edit as a change whose path starts at the object at `root` of the document."""
         return Change(self.path[len(root) :], self.op, None if self.op == "remove" else self.after)
 
 
 class Outcome(NamedTuple):
-    """What a stage says about one workload."""
+    """The edits and findings of one stage for one workload."""
 
     edits: tuple[Edit, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
 class ObjectEdits(NamedTuple):
-    """All edits of one object: resource says which document, root where in it the object stands."""
+    """All edits of one object. resource: position of its document; root: path from the document to the object."""
 
     resource: int
     root: Path

@@ -1,8 +1,8 @@
-"""How many NVIDIA GPUs a pod asks for.
+"""Count the NVIDIA GPUs that a pod requests.
 
 Rule of this file: a GPU counts when a container's resource *limits* name an `nvidia.com/` resource. Which keys
-exactly Contrast counts is not known (docs/facts/contrast.md#gpus), so every key of that domain counts. All container
-lists are looked at.
+exactly Contrast counts is not known (docs/facts/contrast.md#gpus), so every key of that domain counts. Containers of
+all lists count.
 """
 
 from typing import Any
@@ -23,10 +23,10 @@ class GpuProblem(NamedTuple):
 
 
 def gpu_count(pod_spec: dict[str, Any]) -> int:
-    """GPUs of the pod's VM, added up as its vCPUs are (docs/facts/contrast.md#vcpus).
+    """Count the GPUs of the pod's VM, with the formula of its vCPUs (docs/facts/contrast.md#vcpus).
 
     The larger of containers plus sidecars and of all init containers. A limit that is no quantity counts as one GPU:
-    the pod wants one, and `gpu_problems` says what is wrong with it.
+    the pod wants one, and `gpu_problems` reports the limit.
     """
     init = maps(pod_spec.get("initContainers"))
     sidecars = [container for container in init if container.get("restartPolicy") == "Always"]
@@ -47,7 +47,7 @@ def _count(value: Any) -> int:
 
 
 def gpu_problems(pod_spec: dict[str, Any]) -> tuple[GpuProblem, ...]:
-    """The GPU limits that cannot be counted."""
+    """Find the GPU limits that cannot be counted."""
     problems: list[GpuProblem] = []
     for field in ("initContainers", "containers"):
         for index, container in enumerate(maps(pod_spec.get(field))):

@@ -1,4 +1,4 @@
-"""Image references: `registry/repository:tag@sha256:<hex>`.
+"""Parse image references: `registry/repository:tag@sha256:<hex>`.
 
 Rule of this file: the grammar is the OCI distribution reference grammar with sha256 as the only digest. Every pattern
 is linear and every text is capped before it is matched.
@@ -38,7 +38,7 @@ class Image(NamedTuple):
 
     @property
     def pinned(self) -> bool:
-        """Whether the reference can only ever mean one image."""
+        """Whether the reference has a digest, so that it always means the same image."""
         return bool(self.digest)
 
     @property
@@ -56,7 +56,7 @@ class Image(NamedTuple):
 
 @lru_cache(maxsize=256)
 def parse_image(text: str) -> Image | str:
-    """Read a reference; a problem text (lower case, no full stop) when it is none."""
+    """Parse a reference; for a text that is none, return a problem text (lower case, no full stop)."""
     if not text:
         return "it is empty"
     if len(text) > LONGEST:
@@ -73,7 +73,7 @@ def parse_image(text: str) -> Image | str:
 
 
 def _problem(text: str) -> str:
-    """Why a text is no reference."""
+    """Return the reason why a text is no reference."""
     name, at, digest = text.partition("@")
     if at and not re.fullmatch(DIGEST, digest):
         if not digest.startswith("sha256:"):
@@ -91,8 +91,8 @@ def _problem(text: str) -> str:
     return "its name is not valid"
 
 
-def shown(text: str) -> str:
-    """A text that should be a reference, fit to be printed: without the login and the query that a URL may have."""
+def printable_reference(text: str) -> str:
+    """Make a text that should be a reference safe to print: without the login and the query that a URL may have."""
     name, at, digest = text.rpartition("@sha256:")
     if not at or not re.fullmatch("[0-9a-fA-F]*", digest):
         name, at, digest = text, "", ""

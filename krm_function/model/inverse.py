@@ -1,7 +1,7 @@
-"""What undoing a render can change in an object, judged by the object before and after.
+"""Check that an object and its restored form differ only in what undoing a render can change.
 
-Rule of this file: it compares values, so that it does not matter by which address a record came to change one. What it
-does not know as a place that a render writes is unexplained.
+Rule of this file: it compares values, so the addresses in an undo record do not matter. A difference in a place that
+the table does not list is unexplained. `now` is the object of the input, `before` is the object with its record undone.
 
     place                                     may go                           may come, or be another
     the object's contrast-krm.dev/original    yes, and must                    no
@@ -9,9 +9,9 @@ does not know as a place that a render writes is unexplained.
     pod template: annotations                 initdata, SNP ID blocks          initdata, SNP ID blocks
     runtimeClassName                          no                               its own placeholder, or a bare one
     volumes                                   those of Contrast                no
-    init containers of Contrast's names       those that run what ours do      initializer, service mesh
+    init containers of Contrast's names       those with an injected process   initializer, service mesh
     volumeMounts of contrast-secrets          the one that a render adds       any
-    image                                     no                               as `Images` says
+    image                                     no                               if `Images` allows it
     anything else                             no                               no
 """
 
@@ -28,9 +28,10 @@ from krm_function.model.injected.initializer import INITIALIZER
 from krm_function.model.injected.mesh_sidecar import MESH_ARGS, SERVICE_MESH
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import reference
-from krm_function.model.platforms import Bare, Platform, is_contrast_name, is_handler, parse_runtime_class
-from krm_function.model.pods import sources
-from krm_function.model.runtime_class import API_VERSION, KIND
+from krm_function.model.platforms import Platform
+from krm_function.model.pods import volume_sources
+from krm_function.model.runtime_class_names import Bare, is_contrast_name, is_handler, parse_runtime_class
+from krm_function.model.runtime_class_objects import API_VERSION, KIND
 from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, dig, mapping, maps
 from krm_function.yamltext import same
 
@@ -40,23 +41,23 @@ PROCESSES: dict[str, dict[str, Any]] = {  # what a render makes the containers o
     PVC_HOLDER: {"command": HOLDER_COMMAND, "args": None},
 }
 OWN_CONTAINERS = frozenset(PROCESSES)
-REPLACED_CONTAINERS = frozenset((INITIALIZER, SERVICE_MESH))  # one that the pod brings makes room for ours
-PLACES = ("internal.config.kubernetes.io/", *PATH, *INDEX, *ID)  # where a host's object stands, for the host alone
+REPLACED_CONTAINERS = frozenset((INITIALIZER, SERVICE_MESH))  # a render replaces those that the pod has already
+POSITION_ANNOTATIONS = ("internal.config.kubernetes.io/", *PATH, *INDEX, *ID)  # where hosts keep an object's position
 RECORD: Path = ("metadata", "annotations", ORIGINAL)
 STATE = "/state"  # where the initializer mounts the volume that shares an encrypted one
 
 Images = Callable[[str, str], bool]  # the image now, the image before: whether a render may have replaced it
-Rule = Callable[[Any, Any], Path | None]  # now, before -> the unexplained place below, None if there is none
+Rule = Callable[[Any, Any], Path | None]  # now, before -> path of the first unexplained difference, None without one
 
 
 def unexplained(now: Any, before: Any, images: Images) -> Path | None:
-    """The first place, from the object, at which no render makes `now` of `before`; None if all is explained."""
+    """Find the path, from the object, of the first difference that no render makes; None if all are explained."""
     path = _changed(now, before, images)
     return RECORD if path is None and dig(before, RECORD) is not None else path  # a record of a render removes itself
 
 
 def _changed(now: Any, before: Any, images: Images) -> Path | None:
-    """The same, but for the record."""
+    """Find the first unexplained difference, without the rule for the undo record itself."""
     ref = reference(now)
     if ref.kind == KIND:
         if ref.api_version != API_VERSION or not is_handler(str(mapping(now).get("handler"))):
@@ -85,13 +86,13 @@ def _changed(now: Any, before: Any, images: Images) -> Path | None:
     return _maps(rules)(now, before)
 
 
-def like(now: Any, before: Any, images: Images) -> bool:
-    """Whether a container is the same but for what a render changes in it."""
+def is_same_container(now: Any, before: Any, images: Images) -> bool:
+    """Whether two containers differ only in what a render changes."""
     return _container(images)(now, before) is None
 
 
-def entries(pod_spec: Any, field: str, *, own: bool) -> list[Any]:
-    """The containers of a field that have one of Contrast's names, or all others; of `containers` none is own."""
+def containers_of(pod_spec: Any, field: str, *, own: bool) -> list[Any]:
+    """Return a field's containers that have one of Contrast's names (own), or all others; `containers` has no own."""
     found = mapping(pod_spec).get(field)
     if not isinstance(found, list):
         return []
@@ -99,7 +100,7 @@ def entries(pod_spec: Any, field: str, *, own: bool) -> list[Any]:
 
 
 def secrets_mounts(container: Any) -> list[Any]:
-    """A container's mounts of the secrets volume."""
+    """Return a container's mounts of the secrets volume."""
     return [mount for mount in maps(mapping(container).get("volumeMounts")) if mount.get("name") == SECRETS]
 
 
@@ -109,10 +110,10 @@ def _name(entry: Any) -> str:
 
 
 def _maps(rules: dict[str, Rule]) -> Rule:
-    """Two maps: every key is the same in both, or has a rule that explains it. An absent or null map has no keys."""
+    """Make a rule for maps: each key is equal in both, or has a rule. An absent or null map has no keys."""
 
     def rule(now: Any, before: Any) -> Path | None:
-        if not _is(dict, now, before):
+        if not _all_of_type(dict, now, before):
             return ()
         left, right = mapping(now), mapping(before)
         for key in left | right:
@@ -128,14 +129,17 @@ def _maps(rules: dict[str, Rule]) -> Rule:
 
 
 def _annotations(own: tuple[str, ...]) -> Rule:
-    """Annotations; own: the beginnings of keys that a render writes. Null becomes null again with a host's places."""
+    """Make a rule for annotations. own: prefixes of the keys that a render writes.
+
+    If there were none before, those in which a host keeps the object's position do not count.
+    """
 
     def rule(now: Any, before: Any) -> Path | None:
-        if not _is(dict, now, before):
+        if not _all_of_type(dict, now, before):
             return ()
         left, right = mapping(now), mapping(before)
         if not right:
-            left = {key: value for key, value in left.items() if not str(key).startswith(PLACES)}
+            left = {key: value for key, value in left.items() if not str(key).startswith(POSITION_ANNOTATIONS)}
         for key in left | right:
             if not (key in left and key in right and same(left[key], right[key])) and not str(key).startswith(own):
                 return (str(key),)
@@ -144,19 +148,19 @@ def _annotations(own: tuple[str, ...]) -> Rule:
     return rule
 
 
-def _is(kind: type, *values: Any) -> bool:
-    """Whether values are of a type, absent or null."""
+def _all_of_type(kind: type, *values: Any) -> bool:
+    """Whether each value is of a type, absent or null."""
     return all(one is ABSENT or one is None or isinstance(one, kind) for one in values)
 
 
 def _scheduling(now: Any, before: Any) -> Path | None:
-    """The scheduling of a RuntimeClass: what is there before is there now."""
+    """Compare the scheduling of a RuntimeClass: a render only adds to it."""
     rules: dict[str, Rule] = {"nodeSelector": _fewer_keys, "tolerations": _fewer_entries}
     return _maps(rules)(now, before)
 
 
 def _fewer_keys(now: Any, before: Any) -> Path | None:
-    if not _is(dict, now, before):
+    if not _all_of_type(dict, now, before):
         return ()
     left, right = mapping(now), mapping(before)
     wrong = [key for key, value in right.items() if key not in left or not same(left[key], value)]
@@ -168,8 +172,8 @@ def _fewer_entries(now: Any, before: Any) -> Path | None:
 
 
 def _without(now: Any, before: Any, removable: Callable[[Any], bool]) -> Path | None:
-    """Two lists: the second is the first without some entries that may go."""
-    if not _is(list, now, before):
+    """Compare two lists: the second is the first without some entries that may go."""
+    if not _all_of_type(list, now, before):
         return ()
     left, right = (one if isinstance(one, list) else [] for one in (now, before))
     stays = 0
@@ -194,7 +198,7 @@ def _runtime_class(now: Any, before: Any) -> Path | None:
 
 
 def _volumes(spec: dict[str, Any]) -> Rule:
-    """Volumes of a pod; spec: as it stands now, whose initializer says which volume shares an encrypted one."""
+    """Make a rule for volumes. spec: the pod spec now; its initializer mounts the one that shares an encrypted one."""
     own = {SECRETS: "emptyDir", IMAGE_STORE: "ephemeral"}
     for container in maps(spec.get("initContainers")):
         if container.get("name") == INITIALIZER:
@@ -203,7 +207,7 @@ def _volumes(spec: dict[str, Any]) -> Rule:
 
     def removable(volume: Any) -> bool:
         source = own.get(_name(volume))
-        if source is None or sources(mapping(volume)) != (source,):
+        if source is None or volume_sources(mapping(volume)) != (source,):
             return False
         return source != "emptyDir" or same(volume, memory_volume(_name(volume)))
 
@@ -211,23 +215,25 @@ def _volumes(spec: dict[str, Any]) -> Rule:
 
 
 def _init_containers(now: Any, before: Any, images: Images) -> Path | None:
-    """Init containers: those of Contrast's names apart, the others one by one."""
-    if not _is(list, now, before):
+    """Compare init containers: those of Contrast's names in any order, the others one by one."""
+    if not _all_of_type(list, now, before):
         return ()
     sides = [{"initContainers": one} for one in (now, before)]
-    present = entries(sides[0], "initContainers", own=True)
-    for entry in entries(sides[1], "initContainers", own=True):
-        if _name(entry) not in REPLACED_CONTAINERS and not any(like(one, entry, images) for one in present):
+    present = containers_of(sides[0], "initContainers", own=True)
+    for entry in containers_of(sides[1], "initContainers", own=True):
+        if _name(entry) not in REPLACED_CONTAINERS and not any(
+            is_same_container(one, entry, images) for one in present
+        ):
             return (f"({_name(entry)})",)
-    back = entries(sides[1], "initContainers", own=True)
+    back = containers_of(sides[1], "initContainers", own=True)
     for entry in present:
-        if not _runs_as_ours(entry) and not any(like(entry, one, images) for one in back):
+        if not _runs_injected_process(entry) and not any(is_same_container(entry, one, images) for one in back):
             return (f"({_name(entry)})",)
-    left, right = (entries(side, "initContainers", own=False) for side in sides)
+    left, right = (containers_of(side, "initContainers", own=False) for side in sides)
     return _pairs(left, right, images)
 
 
-def _runs_as_ours(container: Any) -> bool:
+def _runs_injected_process(container: Any) -> bool:
     """Whether a container of one of Contrast's names runs what a render makes it run; images and settings vary."""
     return all(same(mapping(container).get(key), one) for key, one in PROCESSES[_name(container)].items())
 
@@ -256,8 +262,8 @@ def _container(images: Images) -> Rule:
 
 
 def _mounts(now: Any, before: Any) -> Path | None:
-    """Mounts: of the secrets volume, any may be back, and the one that a render adds may go; the others stay."""
-    if not _is(list, now, before):
+    """Compare mounts: any of the secrets volume may come, the one that a render adds may go; the others stay."""
+    if not _all_of_type(list, now, before):
         return ()
     left, right = (one if isinstance(one, list) else [] for one in (now, before))
     others = [[mount for mount in side if _name(mount) != SECRETS] for side in (left, right)]
@@ -271,12 +277,12 @@ def _mounts(now: Any, before: Any) -> Path | None:
 
 
 def any_image(_now: str, _before: str) -> bool:
-    """Images where no release is known, and nothing of what comes out is deployed."""
+    """Accept any image: where no release is known, and nothing of the result is deployed."""
     return True
 
 
 def images_of(replaced: Mapping[str, str]) -> Images:
-    """Images of a release.
+    """Make the rule for images from the replacements of a release: reference -> pinned reference.
 
     now                                     before: a reference that the release replaces
     is the replacement of one               of this one
@@ -299,7 +305,7 @@ def images_of(replaced: Mapping[str, str]) -> Images:
 
 
 def images_again(replaced: Mapping[str, str], images: Images) -> Images:
-    """The same from the image now to the one after a render: the replacement of what it may have been before."""
+    """Make the rule from an image now to that after a render: the replacement of any that it may have been before."""
     return lambda now, after: any(
         wanted == after and (now == name or images(now, name)) for name, wanted in replaced.items()
     )

@@ -1,8 +1,8 @@
-"""The eight kinds whose pod templates Contrast looks at, and the way from an object to its template.
+"""The eight kinds whose pod templates Contrast reads, and the path from an object to its template.
 
 Source: docs/facts/contrast.md#selection.
 
-Rule of this file: they are written here once, and nothing is imported, so that a stream without any of them is known
+Rule of this file: this is their only list, and nothing is imported, so that a stream without any of them is recognised
 before anything else is loaded.
 """
 
@@ -19,4 +19,4 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 EDITED = frozenset((*KINDS, "RuntimeClass"))  # a render writes to these
-LOOKED_INTO = frozenset(("List", "RuntimeClass"))  # kinds that are Contrast's by what they hold
+KINDS_BY_CONTENT = frozenset(("List", "RuntimeClass"))  # a render reads them to find out whether they concern it

@@ -1,7 +1,7 @@
-"""The service mesh annotations: their grammars, and what is wrong with a value.
+"""Parse the service mesh annotations.
 
-Rule of this file: one split per separator, no backtracking, every text capped. Contrast passes any text
-on to the proxy, which then fails inside the VM; here a value is understood whole or refused. Sources:
+Rule of this file: one split per separator, no backtracking, every text capped. Contrast passes any text on to the
+proxy, which then fails inside the VM; here a value that is not valid as a whole is refused. Sources:
 docs/facts/contrast.md#annotations, docs/facts/contrast.md#service-mesh.
 
     ingress    "" (all ports, TLS) | DISABLED | in ("##" in)*      in  = name "#" port "#" disableTLS
@@ -49,7 +49,7 @@ class Egress(NamedTuple):
 
 
 class Mesh(NamedTuple):
-    """The three annotations of one pod, read. None: the annotation is absent."""
+    """The parsed annotations of one pod. None: the annotation is absent."""
 
     ingress: tuple[Ingress, ...] | None = None
     ingress_disabled: bool = False
@@ -58,7 +58,7 @@ class Mesh(NamedTuple):
 
 
 class MeshProblem(NamedTuple):
-    """What is wrong with the annotation `key`, never the value itself. cause: CC0204 with a variant, or CC0205."""
+    """A problem of the annotation `key`, without its value. cause: CC0204 with a variant, or CC0205."""
 
     key: str
     cause: Cause
@@ -93,7 +93,7 @@ def read_mesh(annotations: Mapping[str, Any]) -> ReadMesh:
 
 @lru_cache(maxsize=64)
 def _read(ingress: str | None, egress: str | None, admin: str | None) -> ReadMesh:
-    """The same from the three texts, None for what is absent or no text. Several stages ask for every pod."""
+    """Read the three texts, None for an absent one or no text. Cached: several stages read those of every pod."""
     problems: list[MeshProblem] = []
     mesh = Mesh()
     if ingress == DISABLED:
@@ -179,7 +179,7 @@ def _egress(entries: list[str]) -> tuple[tuple[Egress, ...], list[Cause]]:
 
 
 def _wrong(code: str, entry: int, **values: int) -> Cause:
-    """The cause of one entry, counted from 1."""
+    """Make the cause for one entry, counted from 1."""
     return Cause(code, {"entry": entry, **values})
 
 
@@ -205,7 +205,7 @@ def _remote_problem(remote: str, entry: int) -> list[Cause]:
 
 
 def _port(text: str) -> int | None:
-    """A port in plain decimal, or None."""
+    """Parse a port in plain decimal; None for anything else."""
     if len(text) > 5 or not text.isascii() or not text.isdecimal() or text.startswith("0"):
         return None
     return int(text) if int(text) <= 65535 else None

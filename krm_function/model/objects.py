@@ -1,6 +1,6 @@
-"""Objects of a document: identity, and the members of a list.
+"""Find the objects of a document, the members of lists among them, and their identity.
 
-Rule of this file: it reads documents of which no shape is promised, so nothing here raises.
+Rule of this file: a document may have any shape, so nothing here raises.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ def _text(source: dict[str, Any], key: str) -> str:
 
 
 def reference(value: Any) -> Ref:
-    """The object's identity as far as it has one; generateName stands in for a missing name."""
+    """Return the object's identity, "" for each missing part; generateName is used where there is no name."""
     root = mapping(value)
     metadata = mapping(root.get("metadata"))
     name = _text(metadata, "name") or _text(metadata, "generateName")
@@ -24,7 +24,7 @@ def reference(value: Any) -> Ref:
 
 
 def objects(document: Any, root: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every object of a document with its path: the members of a list, recursively, and what is no list by itself.
+    """Yield every object of a document with its path: the members of lists, recursively, and whatever is no list.
 
     kubectl takes any object with a list of `items` for a list, even a ConfigMap; other tools still read the ConfigMap.
     So both the members and the object are yielded, unless its kind ends with `List`.
@@ -40,7 +40,7 @@ def objects(document: Any, root: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def emitted_objects(document: Any) -> Iterator[tuple[Path, Any]]:
-    """The objects of a document that a render added: the document itself, or what a host has put into a List since."""
+    """Yield the objects that a render added: the document itself, or members of a List where a host has put them."""
     for root, value in objects(document):
         if dig(value, ("metadata", "annotations", EMITTED)) is not None:
             yield root, value

@@ -1,17 +1,13 @@
-"""The closed set of confidential platforms, and what a runtimeClassName says about them.
+"""The closed set of confidential platforms: where one is added.
 
-Rule of this file: a name is understood exactly or not at all; nothing defaults. Sources:
-docs/facts/contrast.md#platforms; for the grammar of the placeholders docs/facts/contrast.md#runtime-class-names,
-narrowed where Contrast's prefix test would accept a typo.
+Source: docs/facts/contrast.md#platforms.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 from krm_function.record import NamedTuple
-from krm_function.schema.kinds import Path
-from krm_function.schema.nearest import nearest
 
 
 class Platform(NamedTuple):
@@ -40,135 +36,11 @@ PLATFORMS: Mapping[str, Platform] = MappingProxyType(
 )
 
 
-class NotContrast(NamedTuple):
-    """A runtime class that is not Contrast's."""
-
-    name: str
-
-
-class Bare(NamedTuple):
-    """A placeholder that leaves the platform to the configuration."""
-
-    name: str
-
-
-class Insecure(NamedTuple):
-    """Contrast's runtime class without confidential computing."""
-
-    name: str
-
-
-class Unknown(NamedTuple):
-    """A name that looks like one of Contrast's and is none."""
-
-    name: str
-
-
-Parsed = NotContrast | Bare | Platform | Insecure | Unknown
-
-BARE = "contrast-cc"
-LEGACY_BARE = "kata-cc-isolation"
-LONGEST_HASH = 16
-HASH_ALPHABET = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
-
-
 def find_platform(name: str) -> Platform | None:
-    """The platform of this name, letter case ignored as in `contrast generate --reference-values`."""
+    """Find the platform of this name, letter case ignored as in `contrast generate --reference-values`."""
     return PLATFORMS.get(name.lower())
 
 
 def with_gpu(platform: Platform) -> Platform:
-    """The variant of the same TEE with GPU; a GPU platform is its own."""
+    """Return the variant of the same TEE with GPU; a GPU platform itself."""
     return platform if platform.gpu else PLATFORMS[platform.name + "-gpu"]
-
-
-def placeholder(platform: Platform) -> str:
-    """The runtimeClassName by which a pod asks for this platform."""
-    return f"{BARE}-{platform.name}"
-
-
-def parse_runtime_class(name: str) -> Parsed:
-    """What a runtimeClassName means. Never raises.
-
-    Truth table (first row that matches; <p> a platform, <h> 1..16 of [0-9a-z], letter case ignored unless noted):
-
-    name                                   answer       why
-    contrast-cc            (exact case)    Bare         the configured platform
-    kata-cc-isolation      (exact case)    Bare         old spelling of the same
-    contrast-cc-<p>                        Platform     ...-snp-gpu is the GPU platform, never snp with hash "gpu"
-    contrast-cc-<p>-<h>                    Platform     handler of this or an older release; rewritten either way
-    contrast-cc-<p>-gpu<any>               Unknown      the original reads the GPU platform, the grammar one without:
-                                                        two readings of one name, so none
-    contrast-insecure...                   Insecure     refused here, in any spelling
-    contrast-...                           Unknown      a typo must not run as an unsealed pod
-    contrast, contrast_cc, contrast.cc,    Unknown      same; refused before Kubernetes does
-      contrastcc, Contrast-CC, " contrast-cc", Kata-CC-Isolation
-    anything else, ""                      NotContrast  if no such class exists Kubernetes refuses the pod
-    """
-    if name in {BARE, LEGACY_BARE}:
-        return Bare(name)
-    folded = name.lower()
-    if folded.startswith(BARE + "-") and name.isascii():
-        return _explicit(folded.removeprefix(BARE + "-")) or Unknown(name)
-    if folded.startswith("contrast-insecure"):
-        return Insecure(name)
-    return Unknown(name) if _means_contrast(folded.strip()) else NotContrast(name)
-
-
-def _explicit(rest: str) -> Platform | None:
-    """Read `<platform>` or `<platform>-<hash>`, lower case."""
-    if rest in PLATFORMS:
-        return PLATFORMS[rest]
-    name, _, suffix = rest.rpartition("-")
-    if not 1 <= len(suffix) <= LONGEST_HASH or not HASH_ALPHABET.issuperset(suffix) or suffix.startswith("gpu"):
-        return None
-    return PLATFORMS.get(name)
-
-
-def _means_contrast(folded: str) -> bool:
-    if folded == LEGACY_BARE:
-        return True
-    if not folded.startswith("contrast"):
-        return False
-    rest = folded.removeprefix("contrast")
-    return not rest[:1].isalpha() or rest.startswith(("cc", "insecure"))
-
-
-def is_contrast_name(name: str) -> bool:
-    """Whether a pod of this runtime class is Contrast's: to be sealed, or refused."""
-    return not isinstance(parse_runtime_class(name), NotContrast)
-
-
-def is_placeholder(name: str) -> bool:
-    """Whether a render must replace this name: Contrast's, and not a handler such as contrast-cc-<platform>-<hash>."""
-    match parse_runtime_class(name):
-        case NotContrast():
-            return False
-        case Platform() as platform:
-            return name.lower() == placeholder(platform)
-        case _:
-            return True
-
-
-def is_handler(name: str) -> bool:
-    """Whether a name is that of a handler, which only a release gives: a platform and a hash."""
-    return isinstance(parse_runtime_class(name), Platform) and not is_placeholder(name)
-
-
-def suggest(name: str) -> str:
-    """The closest placeholder, or ""."""
-    known = (BARE, *(placeholder(platform) for platform in PLATFORMS.values()))
-    return nearest(name.strip().replace("_", "-").replace(".", "-"), known)
-
-
-def contrast_names_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Every runtimeClassName of Contrast's in an object of any kind, with its path. path: where the value stands."""
-    if isinstance(value, list):
-        for index, part in enumerate(value):
-            yield from contrast_names_in(part, (*path, index))
-    elif isinstance(value, dict):
-        for key, part in value.items():
-            if key != "runtimeClassName":
-                yield from contrast_names_in(part, (*path, key))
-            elif isinstance(part, str) and is_contrast_name(part):
-                yield (*path, key), part

@@ -1,11 +1,11 @@
-"""Every field of a pod spec: its type, and what a policy does with it. The one table of both.
+"""Table of every field of a pod spec: its type, and what a policy does with it.
 
 Rule of this file: a field of the Kubernetes API (1.37, and what earlier releases had) is in the table or it is unknown;
 nothing of a pod is ever passed over in silence. A second engineer reads a decision here, not out of the code; the three
 uses are explained in policy/fields.py. The tests compare the table with the fields of the API itself.
 
-The table stands in the model because types count without a policy, too: `pod_types` finds wrong ones in every pod,
-`policy.fields` finds what a policy does not cover. Sources: docs/facts/kata.md#pod-fields,
+The table is part of the model because types are checked without a policy, too: `pod_types` finds wrong ones in every
+pod, `policy.fields` finds what a policy does not cover. Sources: docs/facts/kata.md#pod-fields,
 docs/facts/kata.md#volumes.
 """
 
@@ -36,7 +36,6 @@ INERT = _inert(Anything())
 INERT_TEXT = _inert(ANY_TEXT)
 INERT_MAP = _inert(ANY_MAP)
 INERT_MAPS = _inert(ListOf(ANY_MAP))
-INERT_RESOURCES = _inert(Record({"limits": INERT_MAP, "requests": INERT_MAP}, closed=False))
 TEXT = _policy(ANY_TEXT)
 NAMED = _policy(NAME, required=True)
 NEEDED = _policy(ANY_TEXT, required=True)
@@ -56,12 +55,12 @@ def _type(name: str, fields: dict[str, Field]) -> Record:
 
 
 def _disk(*inert: str) -> dict[str, Field]:
-    """A volume that the kubelet mounts on the node. Where its files come from is the host's matter, see volumes.py."""
+    """Make the fields of a volume that the kubelet mounts on the node; the host controls its files, see volumes.py."""
     return {"readOnly": FLAG, **dict.fromkeys(inert, INERT)}
 
 
 def _files(*inert: str) -> dict[str, Field]:
-    """A volume that the kubelet fills. What its files hold is no part of a policy (docs/facts/kata.md#volumes)."""
+    """Make the fields of a volume that the kubelet fills; no policy covers its files (docs/facts/kata.md#volumes)."""
     return dict.fromkeys(("defaultMode", "defaultUser", *inert), INERT)
 
 
@@ -287,7 +286,7 @@ POD_SPEC = _type(
         "containers": _policy(ListOf(CONTAINER), required=True),
         "dnsConfig": INERT,
         "dnsPolicy": INERT,
-        "enableServiceLinks": FLAG,  # whether `$(DB_SERVICE_HOST)` may be an address: see tokens.py
+        "enableServiceLinks": FLAG,  # whether `$(DB_SERVICE_HOST)` may be an address: policy/variable_expansion.py
         "ephemeralContainers": _refused([]),
         "evictionResponders": INERT,
         "hostAliases": INERT,  # /etc/hosts is a file of the host in any case

@@ -1,7 +1,7 @@
-"""Wrong types in a workload: what Kubernetes would refuse to decode, found before anything else reads the pod.
+"""Find wrong types in a workload, which Kubernetes would refuse to decode, before anything else reads the pod.
 
-Rule of this file: after it every later reader may trust the types of the table in `pod_fields`. Null counts as absent,
-as in Kubernetes, except where something must have a name. Unknown and refused fields are the policy's matter.
+Rule of this file: if it finds nothing, later readers may trust the types of the table in `pod_fields`. Null counts as
+absent, as in Kubernetes, except where something must have a name. The policy reports unknown and refused fields.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ CLAIMS = ListOf(CLAIM)
 
 
 def type_findings(workload: Workload) -> tuple[Finding, ...]:
-    """CC0207 for every field of the wrong type in metadata, pod template and a StatefulSet's claim templates."""
+    """Return CC0207 for every field of the wrong type in metadata, pod template and a StatefulSet's claim templates."""
     return tuple(_findings(workload))
 
 
@@ -46,7 +46,7 @@ def _wrong(workload: Workload, path: Path, spec: Spec) -> Iterator[Finding]:
 
 
 def _nulls(workload: Workload, path: Path) -> Iterator[Finding]:
-    """A null under a key of Contrast's is a fault as well: it could mean "" or nothing."""
+    """Find nulls under the keys of Contrast's domain: they could mean "" or nothing."""
     for field in METADATA.fields:
         for key, value in mapping(workload.at((*path, field))).items():
             if value is None and str(key).startswith(PREFIX):
@@ -61,7 +61,7 @@ def _is_name(fault: Fault) -> bool:
 
 
 def type_finding(fault: Fault, root: Path, ref: Ref | None) -> Finding:
-    """CC0207 for a fault in a value at `root`: of the wrong type, or a name that is missing or empty."""
+    """Make CC0207 for a fault in a value at `root`: of the wrong type, or a name that is missing or empty."""
     inside = fault.path if fault.path and isinstance(fault.path[0], str) else (*root[-1:], *fault.path)
     if fault.kind == "type":
         return _finding(root + fault.path, inside, ref, expected(fault.spec), fault.found)

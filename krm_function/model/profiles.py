@@ -1,10 +1,11 @@
-"""Policy profiles: what each one is, in one table.
+"""Table of the policy profiles.
 
-A profile says for which node a policy is made: settings that differ from those of Kata 4.1.0, what the generator does
-there, and the files of its rules. The next Contrast release is a new entry here, and new rules if they differ.
+A profile describes the node for which a policy is made: settings that differ from those of Kata 4.1.0, what the
+generator does there, and the files of its rules. The next Contrast release is a new entry here, and new rules if they
+differ.
 Sources: docs/facts/contrast-node.md#differences, docs/facts/contrast-node.md#settings.
 
-Rule of this file: data only. Nothing else in the project asks for a profile by its name; code asks for its members.
+Rule of this file: data only. No code compares the name of a profile; it reads the profile's fields.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ ProfileName = Literal["contrast-1.25", "strict", "kata-4.1"]
 
 
 class Profile(NamedTuple):
-    """What a policy profile is.
+    """A policy profile.
 
     release: the Contrast release whose nodes the policy is for, (1, 25); None for plain Kata.
     settings: JSON pointer into Kata's settings document -> the value that it has there instead. left_out: JSON pointers
@@ -93,10 +94,10 @@ RELEASED: tuple[Profile, ...] = (CONTRAST,)
 
 
 def profile_of_release(version: str, released: Sequence[Profile] = RELEASED) -> tuple[Profile | None, bool]:
-    """The profile of the nodes of a Contrast release, and whether that release is newer than all we know.
+    """Return the profile of the nodes of a Contrast release, and whether the release is newer than all known ones.
 
-    version: such as v1.25.3, of the form that a ContrastRelease allows. None for one older than all we know; a newer
-    one takes the newest profile. released: the profiles of Contrast releases, oldest first.
+    version: such as v1.25.3, of the form that a ContrastRelease allows. None for a release older than all known ones; a
+    newer one has the newest profile. released: the profiles of Contrast releases, oldest first.
     """
     major, minor = (int(part) for part in version.removeprefix("v").split(".")[:2])
     known = [profile for profile in released if profile.release and profile.release <= (major, minor)]

@@ -1,4 +1,4 @@
-"""Kubernetes quantities: exact, in integers.
+"""Parse and compare Kubernetes quantities: exact, in integers.
 
 Rule of this file: `500m`, `0.5` and `5e-1` are one value. Every quantity is an integer number of nano units, because
 Kubernetes keeps nothing finer: a smaller part is rounded away from zero to the next nano (apimachinery, ParseQuantity).
@@ -18,7 +18,7 @@ STEPS = 100  # decimal exponents beyond this are out of range for any mantissa o
 
 
 def nano(value: Any) -> int:
-    """The quantity in nano units.
+    """Convert a quantity to nano units.
 
     value: text, or the number a YAML document holds in its place. Raises ValueError with a problem text (lower case,
     without the value).
@@ -69,12 +69,12 @@ def _scale(mantissa: int, exponent: int) -> int:
 
 
 def milli(value: Any) -> int:
-    """The quantity in thousandths, rounded away from zero: Kubernetes' MilliValue. Raises ValueError like `nano`."""
+    """Convert to thousandths, rounded away from zero: Kubernetes' MilliValue. Raises ValueError like `nano`."""
     return _away(nano(value), MILLI)
 
 
 def units(value: Any) -> int:
-    """The quantity in whole units, rounded away from zero: Kubernetes' Value. Raises ValueError like `nano`."""
+    """Convert to whole units, rounded away from zero: Kubernetes' Value. Raises ValueError like `nano`."""
     return _away(nano(value), NANO)
 
 

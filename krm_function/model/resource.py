@@ -1,6 +1,6 @@
 """A resource as a host hands it over: exact text and where it came from.
 
-Rule of this file: text is authoritative. A resource that no stage touches leaves as the same text it came in.
+Rule of this file: text is authoritative. A resource that no stage edits keeps its text.
 """
 
 from collections.abc import Container
@@ -13,7 +13,7 @@ class Resource(NamedTuple):
 
     text: exactly the characters of the document, with its separator line and comments.
     line: line of the text's first character in `file`, from 1. file: "" for standard input.
-    api_version, kind, name: as the document says them, "" where it does not. certain: they can be trusted (see
+    api_version, kind, name: as the document has them, "" if absent. certain: they can be trusted (see
     `yamltext.Chunk`).
     """
 
@@ -26,5 +26,5 @@ class Resource(NamedTuple):
     certain: bool = True
 
     def may_be(self, kinds: Container[str]) -> bool:
-        """Whether an object of one of these kinds may be in the document: its header says so, or cannot be trusted."""
+        """Whether the document may contain an object of these kinds: it has such a kind, or its header is uncertain."""
         return not self.certain or self.kind in kinds

@@ -12,5 +12,5 @@ class SealedWorkload(NamedTuple):
 
     @property
     def role(self) -> str:
-        """Its role in the manifest: the pod's label contrast.edgeless.systems/pod-role, "" if absent."""
+        """The workload's role in the manifest: the pod's label contrast.edgeless.systems/pod-role, "" if absent."""
         return str(self.workload.labels.get(POD_ROLE) or "")

@@ -1,7 +1,7 @@
-"""A workload: one object with a pod template, wherever it stands.
+"""A workload: one object with a pod template, which is a document or a member of a list.
 
 Rule of this file: a workload is a view on plain data (the object as parsed, after the edits so far); nothing here
-changes it, so what all stages ask of it is looked up once. Its kinds are in `kinds`.
+changes it, so what all stages need of it is looked up once. Its kinds are in `kinds`.
 """
 
 from collections.abc import Iterable
@@ -22,11 +22,11 @@ ID_BLOCKS = tuple(  # beginnings of keys; the name of a product follows
 )
 ORIGINAL = "contrast-krm.dev/original"  # inverse changes of a render, on the object's own metadata
 LOCAL_CONFIG = "config.kubernetes.io/local-config"  # what hosts keep out of the cluster
-EMITTED = "contrast-krm.dev/emitted"  # marks objects that a render adds and uninject takes away
+EMITTED = "contrast-krm.dev/emitted"  # on objects that a render adds and uninject removes
 
 
 def dig(value: Any, path: Path) -> Any:
-    """The value at `path`, or None when any step is missing or of another type."""
+    """Return the value at `path`, or None when any step is missing or of another type."""
     for part in path:
         if isinstance(part, str) and isinstance(value, dict):
             value = value.get(part)
@@ -38,17 +38,17 @@ def dig(value: Any, path: Path) -> Any:
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """`value` if it is a map, else an empty one: for reading documents of which no shape is promised."""
+    """Return `value` if it is a map, else an empty one: for reading documents of any shape."""
     return value if isinstance(value, dict) else {}
 
 
 def maps(value: Any) -> list[dict[str, Any]]:
-    """The maps of a list, [] for anything else. Positions are kept: an entry that is no map reads as {}."""
+    """Return the maps of a list, [] for anything else. Positions are kept: an entry that is no map becomes {}."""
     return [mapping(entry) for entry in value] if isinstance(value, list) else []
 
 
 class PodContainer(NamedTuple):
-    """A container and where it stands: `field` is initContainers or containers, `path` starts at the document."""
+    """A container and its position: `field` is initContainers or containers, `path` starts at the document."""
 
     field: str
     path: Path
@@ -72,7 +72,7 @@ class PodContainer(NamedTuple):
 
 
 class Workload(NamedTuple):
-    """One object with a pod template that asks for a Contrast runtime class.
+    """One object with a pod template that names a Contrast runtime class.
 
     object: its plain data. root: path from its document to the object: () or, in a `kind: List`, ("items", 3). All
     paths start at the document; the data do not, so that editing one member of a list does not copy the list.
@@ -83,7 +83,7 @@ class Workload(NamedTuple):
     ref: Ref
 
     def at(self, path: Path) -> Any:
-        """The value at a path that starts at the document and leads into the object; None if there is none."""
+        """Return the value at a path that starts at the document and leads into the object; None if there is none."""
         return dig(self.object, path[len(self.root) :])
 
     @cached_property
@@ -152,13 +152,16 @@ class Workload(NamedTuple):
         return self.ref.kind == "StatefulSet" and self.labels.get(POD_ROLE) == "coordinator"
 
     def after(self, edits: "tuple[Edit, ...]") -> "Workload":
-        """The workload as it is once `edits` are made."""
+        """Return the workload after `edits`."""
         if not edits:
             return self
         return self._replace(object=apply(self.object, [edit.change_in(self.root) for edit in edits]))
 
     def annotate(self, values: Iterable[tuple[str, str, str]], code: str) -> "tuple[Edit, ...]":
-        """Edits that set annotations of the pod template, each a key, its value and why; none for what stands there."""
+        """Make the edits that set annotations of the pod template; none for those that have their value already.
+
+        values: key, value and reason of each.
+        """
         present = self.annotations
         wanted = [one for one in values if present.get(one[0], ABSENT) != one[1]]
         if not wanted:
@@ -174,7 +177,7 @@ class Workload(NamedTuple):
         return tuple(made)
 
     def _first_annotation(self, metadata: Any, annotations: dict[str, str], code: str, reason: str) -> "Edit":
-        """The edit that makes the annotations, and the metadata if there are none."""
+        """Make the edit that creates the annotations, and the metadata if there are none."""
         if not isinstance(metadata, dict):
             old = metadata if "metadata" in mapping(self.at(self.template_path)) else ABSENT
             return Edit("set", self.metadata_path, old, {"annotations": annotations}, code, reason)

@@ -1,6 +1,6 @@
-"""The findings and the plan of one render, gathered while it runs.
+"""Gather the findings and the plan of one render while it runs.
 
-Rule of this file: the only thing of the pipeline that changes; no stage sees it.
+Rule of this file: the log is the only mutable object of the pipeline; no stage sees it.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from krm_function.pipeline.result import Planned
 
 
 class Stop(Exception):
-    """Nothing can be rendered, or nothing is to be: the input stays as it is, and the log says why."""
+    """Leaves the pipeline early: there is nothing to render, or an error; the input stays as it is."""
 
 
 class Log:

@@ -1,18 +1,19 @@
-"""Give every workload its policy, or take the digest of the initdata that it has.
+"""Give every workload its policy, or read the digest of the initdata that it has already.
 
-Rule of this file: what makes policies is imported only if some are made (sealer.py, and with it the package `policy`).
+Rule of this file: the modules that make policies (sealer.py, and with it the package `policy`) are imported only if
+policies are made.
 """
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding
 from krm_function.model.objects import objects
 from krm_function.model.resource import Resource
 from krm_function.model.workload import INITDATA
 from krm_function.pipeline.workload import WorkloadRender
-from krm_function.stages.read import Read, read
+from krm_function.stages.read import ReadDocuments, read
 
 if TYPE_CHECKING:
     from krm_function.pipeline.sealer import Sealer
@@ -28,11 +29,11 @@ def with_policies(
     workloads: Sequence[WorkloadRender],
     config: Config,
     resources: Sequence[Resource],
-    source: Read,
+    source: ReadDocuments,
     engine: "Engine | None",
     sealer: "Sealer | None",
 ) -> tuple[list[WorkloadRender], tuple[Finding, ...]]:
-    """The workloads with their policies, those with errors unchanged; and the findings about the whole render.
+    """Return the workloads with their policies, those with errors unchanged; and the findings about the whole render.
 
     engine, sealer: as in `render`.
     """
@@ -59,7 +60,7 @@ def _with_policy(workload: WorkloadRender, sealer: "Sealer") -> WorkloadRender:
 
 
 def with_existing_digest(workload: WorkloadRender) -> WorkloadRender:
-    """The workload with the digest of the initdata that stands in its annotation, if there is any."""
+    """Return the workload with the digest of the initdata that it has already, if there is any."""
     if workload.failed or workload.resolved.platform is None or INITDATA not in workload.workload.annotations:
         return workload
     from krm_function.stages.policy import existing_digest
@@ -69,7 +70,7 @@ def with_existing_digest(workload: WorkloadRender) -> WorkloadRender:
 
 
 def _initdata_without_policy(config: Config) -> tuple[Finding, ...]:
-    """CC0901 for files of the initdata when no policy is made."""
+    """Return CC0901 for files of the initdata when no policy is made."""
     if not config.generate.policy.initdata:
         return ()
     from krm_function.pipeline.sealer import option_wrong

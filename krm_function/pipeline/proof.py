@@ -1,25 +1,25 @@
-"""Prove the undo records of the input, where there are any: what is needed for that is imported only then."""
+"""Prove the undo records of the input; the modules that this needs are imported only if there are any."""
 
 from collections.abc import Sequence
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding
 from krm_function.model.edits import ObjectEdits
 from krm_function.model.resource import Resource
-from krm_function.stages.read import Read
-from krm_function.stages.write import Written
+from krm_function.stages.read import ReadDocuments
+from krm_function.stages.write import WriteResult
 
 
 def unproven(
     resources: Sequence[Resource],
-    source: Read,
+    source: ReadDocuments,
     config: Config | None,
-    written: Written | None,
+    written: WriteResult | None,
     edits: Sequence[ObjectEdits],
     *,
     seals: bool,
 ) -> tuple[Finding, ...]:
-    """CC0115 for each undo record of the input that is not proven. written: None if nothing was written."""
+    """Return CC0115 for each undo record of the input that is not proven. written: None if nothing was written."""
     if not source.claims:
         return ()
     from krm_function.model.inverse import any_image, images_again, images_of

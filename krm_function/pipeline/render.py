@@ -7,7 +7,7 @@ severity error anywhere means that nothing is written: the caller keeps its inpu
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding, has_errors
 from krm_function.model.edits import ObjectEdits
 from krm_function.model.resource import Resource
@@ -28,13 +28,13 @@ from krm_function.pipeline.workload import (
     vcpu_counts,
 )
 from krm_function.stages.identity import duplicates
-from krm_function.stages.manifest import Made, foresee, make_manifest
+from krm_function.stages.manifest import MadeManifest, make_manifest, manifest_errors
 from krm_function.stages.manifest_config_map import emitted_manifest
-from krm_function.stages.read import Read, read
+from krm_function.stages.read import ReadDocuments, read
 from krm_function.stages.reference_values import gather_reference_values
 from krm_function.stages.runtime_classes import RuntimeClasses, runtime_classes
 from krm_function.stages.select import coordinator_namespace
-from krm_function.stages.write import Written, collisions, write
+from krm_function.stages.write import WriteResult, collisions, write
 
 if TYPE_CHECKING:
     from krm_function.pipeline.sealer import Sealer
@@ -53,13 +53,13 @@ def render(
 ) -> Rendered:
     """Render the resources of one deployment.
 
-    config: None when it could not be made; config_findings then says why. That is an error only if there is anything to
-    render: a stream of which nothing is Contrast's passes through as it is. engine: genpolicy in place of the native
-    generator; the one thing here that is not pure, and given only if the operator asked for it. sealer: what puts
-    policies into pods in place of both, for `check` without an ImageLock.
+    config: None when it could not be made; config_findings has the reasons. That is an error only if there is anything
+    to render: a stream without Contrast workloads passes through as it is. engine: genpolicy in place of the native
+    generator; the only argument that is not pure, and given only if the operator has chosen it. sealer: makes policies
+    in place of both, for `check` without an ImageLock.
     """
-    log, source, manifest = Log(), Read({}, {}), Made()
-    written: Written | None = None
+    log, source, manifest = Log(), ReadDocuments({}, {}), MadeManifest()
+    written: WriteResult | None = None
     edits: list[ObjectEdits] = []
     try:
         log.add(_before_reading(config_findings), stop=True)
@@ -96,9 +96,9 @@ def render(
         sealed = [SealedWorkload(one.workload, one.digest) for one in workloads]
         if log.failed:
             if workloads and not has_errors(selected.findings):
-                log.add(_foreseen(config, sealed, resources, source, classes))
+                log.add(_further_errors(config, sealed, resources, source, classes))
             log.stop()
-        manifest = make_manifest(config, sealed, values) if workloads else Made()
+        manifest = make_manifest(config, sealed, values) if workloads else MadeManifest()
         log.add(manifest.findings)
 
         edits = [ObjectEdits(one.resource, one.workload.root, one.workload.ref, one.edits) for one in workloads]
@@ -117,9 +117,9 @@ def render(
 
 
 def _before_reading(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The findings of a configuration that keeps the input from being read at all; none if it does not.
+    """Return the findings of a configuration whose errors prevent reading the input; () if they do not.
 
-    Where a file could not be read, the release may be in it: that there is none is then not said.
+    If a file could not be read, the release may be in it, so a missing release is not reported.
     """
     errors = tuple(found for found in config_findings if found.code != NO_RELEASE)
     if not has_errors(errors):
@@ -128,14 +128,14 @@ def _before_reading(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]
     return errors if unread else config_findings
 
 
-def _foreseen(
+def _further_errors(
     config: Config,
     sealed: Sequence[SealedWorkload],
     resources: Sequence[Resource],
-    source: Read,
+    source: ReadDocuments,
     classes: RuntimeClasses,
 ) -> tuple[Finding, ...]:
-    """Errors of the manifest and of what would be added, reported together with those of workloads."""
+    """Find errors of the manifest and of the objects to add, so that they are reported together with the workloads'."""
     additions = (*classes.added, *emitted_manifest(config.generate.manifest, b"{}", sealed))
     once = list({one.workload.ref: one for one in sealed}.values())  # a duplicate is CC0118 already
-    return (*foresee(config, once), *collisions(resources, source.documents, source.emitted, additions))
+    return (*manifest_errors(config, once), *collisions(resources, source.documents, source.emitted, additions))

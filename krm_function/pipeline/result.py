@@ -1,4 +1,4 @@
-"""What a render gives back: the new texts, the objects to add, the findings, the plan and the manifest.
+"""The result of a render: the new texts, the objects to add, the findings, the plan and the manifest.
 
 Rule of this file: records only. With a finding of severity error the texts are those of the input.
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 from krm_function.findings import Finding, Ref, has_errors
 from krm_function.model.edits import Edit
-from krm_function.model.runtime_class import RuntimeClass
+from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.record import NamedTuple
 
@@ -19,7 +19,7 @@ NO_LABELS: Mapping[str, str] = MappingProxyType({})
 class Planned(NamedTuple):
     """One entry of the plan: a workload, what the render does to it and why; or why it is skipped.
 
-    workload: as the render leaves it. scheduled: the RuntimeClass it was checked against, None if there is none.
+    workload: after the render. scheduled: the RuntimeClass that it was checked against, None if there is none.
     resource: position of its document in the input.
     """
 

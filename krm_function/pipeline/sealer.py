@@ -1,14 +1,14 @@
-"""Who makes the policies of a render: our generator, or genpolicy if the operator asked for it.
+"""Choose what makes the policies of a render: the native generator, or genpolicy if the operator has chosen it.
 
-Rule of this file: everything that makes policies is imported from here and nowhere else on the line, so that a render
-without policies does not wait for it.
+Rule of this file: everything that makes policies is imported from here and nowhere else in the pipeline, so that a
+render without policies does not load it.
 """
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from krm_function.api.kinds import Config
-from krm_function.api.release_profile import chosen_profile
+from krm_function.api.profile_of_version import chosen_profile
+from krm_function.api.records import Config
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.model.workload import Workload
 from krm_function.policy import References, load_rules, settings
@@ -23,9 +23,9 @@ Sealer = Callable[[Workload], Sealing]
 def choose_sealer(
     config: Config, values: Iterable[Any], engine: "Engine | None"
 ) -> tuple[Sealer | None, tuple[Finding, ...]]:
-    """What makes the policy of a workload, or None, and what there is to say of the choice.
+    """Return the function that makes the policy of a workload (None after an error), and findings about the choice.
 
-    values: the ConfigMaps and Secrets that pods may refer to. engine: genpolicy in place of our own generator.
+    values: the ConfigMaps and Secrets that pods may refer to. engine: genpolicy in place of the native generator.
     """
     options = config.generate.policy
     references = References(values)
@@ -59,6 +59,6 @@ def choose_sealer(
 
 
 def option_wrong(code: str, config: Config, field: str, **values: Any) -> Finding:
-    """The finding about an option of spec.policy that contradicts the others. code: CC0901 with a variant."""
+    """Make the finding about an option of spec.policy that contradicts the others. code: CC0901 with a variant."""
     ref, path = config.generate.ref, ("spec", "policy", field)
     return finding(code, ref, path, kind=ref.kind, name=ref.name, field=".".join(path), **values)

@@ -1,21 +1,21 @@
-"""What of an input a render concerns: its workloads, its RuntimeClass objects, and the objects that it skips."""
+"""Select what a render concerns in an input: the workloads, the RuntimeClass objects, and the objects it skips."""
 
 from collections.abc import Sequence
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding
-from krm_function.model.located import placed
+from krm_function.model.finding_position import with_position
 from krm_function.model.resource import Resource
 from krm_function.model.workload import Workload
 from krm_function.pipeline.result import Planned
 from krm_function.record import NamedTuple
-from krm_function.stages.read import Read
+from krm_function.stages.read import ReadDocuments
 from krm_function.stages.runtime_classes import RuntimeClassObject, runtime_class_objects
 from krm_function.stages.select import select
 
 
 class Selected(NamedTuple):
-    """The selection over all documents. workloads: each with the position of its document in the input."""
+    """The selection in all documents. workloads: each with the position of its document in the input."""
 
     workloads: tuple[tuple[int, Workload], ...]
     classes: tuple[RuntimeClassObject, ...]
@@ -23,7 +23,7 @@ class Selected(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def select_all(resources: Sequence[Resource], source: Read, config: Config | None) -> Selected:
+def select_all(resources: Sequence[Resource], source: ReadDocuments, config: Config | None) -> Selected:
     """Select in every document that was read. Without configuration no RuntimeClass is known to be of the release."""
     selections = [(index, select(document.value)) for index, document in source.documents.items()]
     values = ((index, document.value) for index, document in source.documents.items())
@@ -32,7 +32,7 @@ def select_all(resources: Sequence[Resource], source: Read, config: Config | Non
         tuple(runtime_class_objects(values, config.release)) if config else (),
         tuple(Planned(one.ref, skipped=one.reason) for _, chosen in selections for one in chosen.skipped),
         tuple(
-            placed(found, resources[index], source.documents[index])
+            with_position(found, resources[index], source.documents[index])
             for index, chosen in selections
             for found in chosen.findings
         ),

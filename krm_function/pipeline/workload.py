@@ -1,21 +1,21 @@
-"""One workload on its way through the stages: resolved, injected, scheduled, measured.
+"""Run the stages for one workload: resolve, inject, schedule, measure.
 
-Rule of this file: each step adds the edits and findings of its stages; a workload with errors gets no injected
+Rule of this file: each function adds the edits and findings of its stages; a workload with errors gets no injected
 containers, no ID block and no policy.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding, has_errors
 from krm_function.manifest.gathered_values import ReferenceValues
+from krm_function.model.cpu_limits import vcpus
 from krm_function.model.edits import Edit
-from krm_function.model.located import placed
+from krm_function.model.finding_position import with_position
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.resource import Resource
-from krm_function.model.runtime_class import RuntimeClass
-from krm_function.model.vcpus import vcpus
+from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.pipeline.result import NO_LABELS, Planned
 from krm_function.record import NamedTuple
@@ -24,7 +24,7 @@ from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.resolve import Resolved, resolve
 from krm_function.stages.runtime_classes import RuntimeClasses
 from krm_function.stages.schedule import schedule
-from krm_function.stages.verify import after, before
+from krm_function.stages.verify import check_after_injection, check_before_injection
 from krm_function.yamltext import Document
 
 
@@ -48,7 +48,7 @@ class WorkloadRender(NamedTuple):
     def plus(
         self, edits: tuple[Edit, ...], findings: tuple[Finding, ...] = (), workload: Workload | None = None
     ) -> "WorkloadRender":
-        """The same after one more stage. workload: as it is after the edits, if the stage knows."""
+        """Return the workload after one more stage. workload: after the edits, if the stage has it already."""
         return self._replace(
             workload=workload or self.workload.after(edits),
             edits=self.edits + edits,
@@ -61,30 +61,30 @@ class WorkloadRender(NamedTuple):
         return has_errors(self.findings)
 
     def placed_findings(self, resource: Resource, document: Document) -> tuple[Finding, ...]:
-        """Its findings with their lines in the input."""
-        return tuple(placed(found, resource, document, self.workload) for found in self.findings)
+        """Return its findings with their lines in the input."""
+        return tuple(with_position(found, resource, document, self.workload) for found in self.findings)
 
 
 def resolved(resource: int, workload: Workload, config: Config) -> WorkloadRender:
     """Verify one workload as the user wrote it, and resolve its runtime class."""
     found = resolve(workload, config.release, config.generate.platform)
     count = vcpus(workload)
-    findings = before(workload, config.release.images) + found.findings
+    findings = check_before_injection(workload, config.release.images) + found.findings
     made = WorkloadRender(resource, workload, workload.runtime_class, found, count if isinstance(count, int) else 0)
     return made.plus(() if has_errors(findings) else found.edits, findings)
 
 
 def injected(one: WorkloadRender, config: Config, coordinator_namespace: str) -> WorkloadRender:
-    """Inject the containers and volumes that one workload gets, and verify what it has become."""
+    """Inject the containers and volumes that one workload gets, and verify the result."""
     if one.failed:
         return one
     outcome, workload = inject_into(one.workload, config.generate, config.release, coordinator_namespace)
     one = one.plus(*outcome, workload)
-    return one if one.failed else one.plus((), after(one.workload, config.release.version))
+    return one if one.failed else one.plus((), check_after_injection(one.workload, config.release.version))
 
 
 def scheduled(one: WorkloadRender, classes: RuntimeClasses) -> WorkloadRender:
-    """Check one pod against the RuntimeClass that it will get."""
+    """Check one pod against the RuntimeClass that it will have."""
     if one.resolved.platform is None:
         return one
     runtime_class = classes.classes.get(one.workload.runtime_class)
@@ -105,20 +105,20 @@ def measured(workloads: Iterable[WorkloadRender], values: ReferenceValues) -> li
 
 
 def used_platforms(workloads: Sequence[WorkloadRender], default: str) -> set[Platform]:
-    """Every platform whose reference values the manifest needs. default: the configured platform, "" for none."""
+    """Find every platform whose reference values the manifest needs. default: the configured one, "" for none."""
     used = {platform for one in workloads for platform in one.resolved.reference_platforms}
     return used | {PLATFORMS[default]} if default and workloads else used
 
 
 def vcpu_counts(workloads: Iterable[WorkloadRender], platforms: Iterable[Platform]) -> Mapping[str, list[int]]:
-    """By name of the platform: the vCPU count of each of its pods."""
+    """Collect by name of the platform the vCPU count of each of its pods."""
     return {
         platform.name: [one.vcpus for one in workloads if one.resolved.platform == platform] for platform in platforms
     }
 
 
 def planned(one: WorkloadRender) -> Planned:
-    """The entry of one workload in the plan."""
+    """Make the entry of one workload in the plan."""
     platform = one.resolved.platform
     return Planned(
         one.workload.ref,

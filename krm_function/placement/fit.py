@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.model.quantity import MILLI, NANO
-from krm_function.model.runtime_class import RuntimeClass, merge_node_selector, merge_tolerations
+from krm_function.model.runtime_class_objects import RuntimeClass, merge_node_selector, merge_tolerations
 from krm_function.model.workload import mapping
 from krm_function.placement.node_affinity import required_terms, unmatched
 from krm_function.placement.nodes import Node

@@ -8,7 +8,7 @@ PreferNoSchedule is a wish.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from krm_function.model.runtime_class import toleration_parts
+from krm_function.model.runtime_class_objects import toleration_parts
 from krm_function.record import NamedTuple
 
 HARD = frozenset({"NoSchedule", "NoExecute"})

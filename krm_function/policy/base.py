@@ -1,4 +1,4 @@
-"""The initdata to which a policy is added: what stands in the pod's annotation, and the files of the configuration.
+"""Build the initdata that a policy is added to, from the pod's annotation and the files of the configuration.
 
 Rule of this file: the configuration names every file that a guest is sealed with. The annotation may hold the same
 files, for tools that read them there; a file of it that the configuration does not have, or has with another text, is
@@ -13,14 +13,14 @@ from krm_function.policy.initdata import VERSION, Initdata, decode_toml, from_an
 
 
 def base_initdata(workload: Workload, files: Mapping[str, str]) -> tuple[Initdata | None, list[Finding]]:
-    """The initdata of a pod but for its policy; None and why not (CC0610, CC0613, CC0621).
+    """Return the initdata of a pod without its policy, or None and the findings (CC0610, CC0613, CC0621).
 
     files: file name -> text, from `spec.policy.initdata`.
 
-        annotation   configuration   enters
+        annotation   configuration   in the initdata
         text         none            nothing: CC0621, policies included
         none         text            the configuration's
-        text         the same        it
+        text         the same        that text
         text         another         nothing: CC0613
     """
     value = workload.annotations.get(INITDATA)
@@ -44,6 +44,6 @@ def base_initdata(workload: Workload, files: Mapping[str, str]) -> tuple[Initdat
 
 
 def unreadable(workload: Workload, problem: ValueError) -> Finding:
-    """CC0610: why the annotation of a pod cannot be read."""
+    """Make the finding CC0610: why the initdata annotation of a pod cannot be read."""
     path = (*workload.metadata_path, "annotations", INITDATA)
     return finding("CC0610.content", workload.ref, path, key=INITDATA, error=str(problem))

@@ -1,4 +1,4 @@
-"""Capabilities and NoNewPrivileges of a container (docs/facts/kata.md#capabilities).
+"""Compute the capabilities and NoNewPrivileges of a container (docs/facts/kata.md#capabilities).
 
 Rule of this file: what is dropped stays dropped, also if it is added as well, as in containerd; ALL is every capability
 there is. A list that is exactly a default list becomes its token, so that the rules compare with the settings.
@@ -11,7 +11,7 @@ ALL = "ALL"
 
 
 def capabilities(context: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The five capability sets. context: the container's securityContext; common: the settings' common."""
+    """Return the five capability sets. context: the container's securityContext; common: the settings' common."""
     every = common["privileged_caps"]
     changes = context.get("capabilities") or {}
     added, dropped = ([name.upper() for name in changes.get(key) or ()] for key in ("add", "drop"))
@@ -30,8 +30,8 @@ def capabilities(context: Mapping[str, Any], common: Mapping[str, Any]) -> dict[
     return {"Ambient": [], "Bounding": names, "Effective": names, "Inheritable": [], "Permitted": names}
 
 
-def unknown(context: Mapping[str, Any], common: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
-    """The names that are no capabilities: add or drop, index, name."""
+def unknown_capabilities(context: Mapping[str, Any], common: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
+    """Yield the names that are not capabilities, as (add or drop, index, name)."""
     changes = context.get("capabilities") or {}
     for key in ("add", "drop"):
         for index, name in enumerate(changes.get(key) or ()):
@@ -40,5 +40,5 @@ def unknown(context: Mapping[str, Any], common: Mapping[str, Any]) -> Iterator[t
 
 
 def no_new_privileges(context: Mapping[str, Any]) -> bool:
-    """Whether the process may never gain privileges: allowPrivilegeEscalation false."""
+    """Whether NoNewPrivileges is set, which is so for allowPrivilegeEscalation: false."""
     return context.get("allowPrivilegeEscalation") is False

@@ -1,18 +1,18 @@
-"""policy_data.containers: pause, init containers from last to first, containers.
+"""Assemble policy_data.containers: pause, init containers from last to first, containers.
 
-Rule of this file: it only assembles. An empty Args, Env, Cwd, Annotations or Sysctl is left out, never written empty:
-the rules read the two differently.
+Rule of this file: it only assembles. An empty Args, Env, Cwd, Annotations or Sysctl is omitted, because the rules
+distinguish an absent member from an empty one.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.records import ImageFacts
 from krm_function.findings import Finding, Path, dotted, finding
-from krm_function.policy.capabilities import capabilities, no_new_privileges, unknown
+from krm_function.policy.capabilities import capabilities, no_new_privileges, unknown_capabilities
 from krm_function.policy.devices import add_gpus, device, devices
-from krm_function.policy.effective_user import effective
-from krm_function.policy.identity import Identity, identity, nameless, refusal
+from krm_function.policy.effective_user import effective_identity
+from krm_function.policy.identity import Identity, guest_pull_refusal, identity, unresolved_user
 from krm_function.policy.image_storage import SANDBOX, image_storage, is_pinned
 from krm_function.policy.mounts import Mounts, mounts
 from krm_function.policy.pod_metadata import PodMetadata
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 PAUSE_SECURITY: Json = {"readOnlyRootFilesystem": True, "allowPrivilegeEscalation": False}
 
-NOBODY = Identity(65534, 65534, (65534,))  # in place of one that is not known, in data that are not sealed
+NOBODY = Identity(65534, 65534, (65534,))  # for an unknown identity, in data that are not sealed
 
 _MASKED = [
     "/proc/acpi",
@@ -49,7 +49,7 @@ _UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 def containers(
     pod: PodMetadata, images: Mapping[str, ImageFacts], pause: ImageFacts, references: References, settings: Settings
 ) -> tuple[list[Json], list[Finding]]:
-    """All containers of a pod, pause first. Every image of the pod must be in `images`."""
+    """Return the policies of all containers of a pod, pause first. `images` must have every image of the pod."""
     findings: list[Finding] = []
     wanted: list[tuple[Json, Path]] = []
     for key in ("initContainers", "containers"):
@@ -76,7 +76,7 @@ def containers(
 def _pause(
     pod: PodMetadata, image: ImageFacts, others: list[Json], settings: Settings, findings: list[Finding]
 ) -> Json:
-    """The sandbox's own container, which no pod spec names."""
+    """Return the policy of the pause container, which no pod spec names."""
     template = settings.pause_container
     context = pod.spec.get("securityContext") or {}
     privileged = any((entry.get("securityContext") or {}).get("privileged") for entry in others)
@@ -86,7 +86,7 @@ def _pause(
     annotations = _annotations(pod, template["Annotations"])
     network = f"^/var/run/netns/cni{'test' if host_network else ''}-{_UUID}$"
     annotations.setdefault("nerdctl/network-namespace", network)
-    return _assembled(
+    return _container_policy(
         process=pause_process(image.config, template["Process"]),
         terminal=bool(image.config.get("Tty")),
         who=identity(image, {}, context, pause=True),
@@ -119,9 +119,9 @@ def _workload(
     findings += problems
     made, problems = mounts(container, image.config, pod, settings, at, privileged=bool(security.get("privileged")))
     findings += problems
-    who = _who(container, at, pod, image, settings, findings)
-    _root(pod, at, security, context, who, findings)
-    for key, index, name in unknown(security, settings.shared["common"]):
+    who = _identity(container, at, pod, image, settings, findings)
+    _check_non_root(pod, at, security, context, who, findings)
+    for key, index, name in unknown_capabilities(security, settings.shared["common"]):
         here = (*at, "securityContext", "capabilities", key, index)
         findings.append(problem(pod, here, "CC0604.capability", name=name.upper().removeprefix("CAP_")))
     annotations = _annotations(pod, template["Annotations"])
@@ -133,7 +133,7 @@ def _workload(
     annotations["io.kubernetes.cri.sandbox-namespace"] = pod.namespace
     annotations.setdefault("io.kubernetes.cri.container-name", container["name"])
     terminal = container.get("tty")
-    out = _assembled(
+    out = _container_policy(
         process=run,
         terminal=bool(image.config.get("Tty")) if terminal is None else terminal,
         who=who,
@@ -153,7 +153,7 @@ def _workload(
     return out
 
 
-def _assembled(
+def _container_policy(
     *,
     process: Process,
     terminal: bool,
@@ -168,7 +168,7 @@ def _assembled(
     settings: Settings,
     device_paths: list[str] | None = None,
 ) -> Json:
-    """One element of policy_data.containers, members in genpolicy's order."""
+    """Build one element of policy_data.containers, with its members in genpolicy's order."""
     paths = device_paths or []
     run: Json = {"Terminal": terminal, "User": who.data}
     if process.args:
@@ -194,30 +194,32 @@ def _assembled(
     }
 
 
-def _who(
+def _identity(
     container: Json, at: Path, pod: PodMetadata, image: ImageFacts, settings: Settings, findings: list[Finding]
 ) -> Identity:
-    """Who a container runs as; what stands in the way is added to `findings`."""
+    """Return the identity a container runs as; appends to `findings` if it is unknown or not allowed."""
     security, context = container.get("securityContext") or {}, pod.spec.get("securityContext") or {}
     if settings.profile.image_identity:
-        found = effective(image, security, context)
+        found = effective_identity(image, security, context)
         if isinstance(found, Identity):
             return found
         findings.append(problem(pod, at, found.code, of=dotted(at), **found.values))
         return NOBODY
     who = identity(image, security, context)
-    name = nameless(image, security, context)
+    name = unresolved_user(image, security, context)
     if name:
         findings.append(problem(pod, at, "CC0604.user-number", of=dotted(at), user=name))
-    refused = refusal(who, image, security, context) if settings.cluster_config["guest_pull"] else None
+    refused = guest_pull_refusal(who, image, security, context) if settings.cluster_config["guest_pull"] else None
     if refused:
         here = (*at, "securityContext") if container.get("securityContext") else at
         findings.append(problem(pod, here, refused.code, of=dotted(at), **refused.values))
     return who
 
 
-def _root(pod: PodMetadata, at: Path, security: Json, context: Json, who: Identity, findings: list[Finding]) -> None:
-    """A container that must not be root and would be: the kubelet refuses it, so its policy must not allow it."""
+def _check_non_root(
+    pod: PodMetadata, at: Path, security: Json, context: Json, who: Identity, findings: list[Finding]
+) -> None:
+    """Append a finding if runAsNonRoot is set and the container would be root, which the kubelet refuses to start."""
     own = security.get("runAsNonRoot")
     if who.uid == 0 and (context.get("runAsNonRoot") if own is None else own):
         here: Path = ("securityContext", "runAsNonRoot")
@@ -225,13 +227,13 @@ def _root(pod: PodMetadata, at: Path, security: Json, context: Json, who: Identi
 
 
 def sysctl_name(name: str) -> str:
-    """A kernel parameter as the kubelet passes it on: with dots, also if it was written with slashes."""
+    """Return a kernel parameter's name with dots, as the kubelet passes it on, also if it was written with slashes."""
     first = next((char for char in name if char in "./"), ".")
     return name if first == "." else name.translate(str.maketrans("./", "/."))
 
 
 def _annotations(pod: PodMetadata, defaults: Mapping[str, str]) -> dict[str, str]:
-    """The pod's annotations, then the settings', then the pattern of the pod's name."""
+    """Merge the pod's annotations, the settings' and the pattern of the pod's name; the first of a key counts."""
     out = {**pod.annotations}
     for key, value in defaults.items():
         out.setdefault(key, value)

@@ -1,7 +1,7 @@
-"""The settings of Kata 4.1.0, and those of a profile: the same with the profile's differences.
+"""Default settings: those of Kata 4.1.0, with the changes of a profile.
 
-Rule of this file: one literal in the shape of a genpolicy-settings.json document, so that a user's file and ours take
-the same way through settings.py. What a profile has otherwise stands in model/profiles.py.
+Rule of this file: one literal in the shape of a genpolicy-settings.json document, so that settings.py reads a
+user's file and the defaults in the same way. The changes of each profile are in model/profiles.py.
 """
 
 from marshal import dumps, loads
@@ -241,7 +241,7 @@ KATA_4_1: dict[str, Any] = {
 
 
 def default_document(profile: Profile) -> dict[str, Any]:
-    """The settings document of a profile, the caller's own."""
+    """Return the settings document of a profile, a new copy at each call."""
     made: dict[str, Any] = _copy(KATA_4_1)
     for pointer, value in profile.settings:
         place, name = _at(made, pointer)
@@ -253,12 +253,12 @@ def default_document(profile: Profile) -> dict[str, Any]:
 
 
 def _copy(value: Any) -> Any:
-    """A deep copy of plain data, which C makes; a render would load module `copy` for nothing else."""
-    return loads(dumps(value))  # noqa: S302 - what it has just made itself
+    """Copy plain data deeply, in C; nothing else in a render would load module `copy`."""
+    return loads(dumps(value))  # noqa: S302 - bytes made by dumps in this line
 
 
 def _at(document: dict[str, Any], pointer: str) -> tuple[dict[str, Any], str]:
-    """The map in which a JSON pointer of plain names ends, and the last name."""
+    """Resolve a JSON pointer without escapes: the map that holds its last name, and that name."""
     *above, name = pointer.removeprefix("/").split("/")
     for key in above:
         document = document[key]

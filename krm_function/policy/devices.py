@@ -1,6 +1,6 @@
-"""Devices of a container: block volumes and passed-through GPUs.
+"""Compute the devices of a container: block volumes and passed-through GPUs.
 
-Rule of this file: a GPU is an entry of its own, a pattern and no device node, since the host chooses which it is.
+Rule of this file: a GPU is an entry with a path pattern and without a device node, since the host chooses which it is.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _BLOCK = ("persistentVolumeClaim", "ephemeral", "iscsi")
 def devices(
     container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at: Path
 ) -> tuple[list[str], int, list[Finding]]:
-    """The device paths of block volumes and the number of GPUs that a container asks for."""
+    """Return the device paths of a container's block volumes, the number of its GPUs, and findings."""
     findings: list[Finding] = []
     prefix = settings.devices["vfio"]["device_path"]
     volumes = {volume["name"]: volume for volume in pod.spec.get("volumes") or ()}
@@ -43,7 +43,7 @@ def devices(
 
 
 def _gpus(container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at: Path, findings: list[Finding]) -> int:
-    """GPUs are counted in limits only, as whole numbers."""
+    """Return the number of GPUs, which are counted in limits only, as whole numbers."""
     limits = (container.get("resources") or {}).get("limits") or {}
     count = 0
     keys = settings.devices["vfio"]["nvidia"]["pgpu_resource_keys"]
@@ -66,12 +66,12 @@ def _gpus(container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at
 
 
 def device(path: str, kind: str = "") -> Json:
-    """One element of the devices of a container."""
+    """Build one element of the devices of a container."""
     return {"id": "", "type_": kind, "vm_path": "", "container_path": path, "options": []}
 
 
 def add_gpus(container: Json, count: int, settings: Settings) -> None:
-    """Let a container of the policy have so many GPUs, and the annotations by which the runtime announces them."""
+    """Add GPUs to a container's policy, and the annotations by which the runtime announces them."""
     vfio = settings.devices["vfio"]
     container["devices"] += [device(vfio["device_path"], vfio["nvidia"]["gpu_gk_device_type"]) for _ in range(count)]
     if count:

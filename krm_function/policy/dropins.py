@@ -1,7 +1,7 @@
-"""Drop-ins of policy settings: JSON Patches (RFC 6902), one after the other (docs/facts/kata.md#settings-files).
+"""Apply drop-ins of policy settings: JSON Patches (RFC 6902), one after the other (docs/facts/kata.md#settings-files).
 
-Rule of this file: every operation of every patch applies, or the settings are of no use. The document that is given is
-never changed. What a problem says names the operation, never a value.
+Rule of this file: every operation of every patch must apply. The given document is never changed. An error names the
+operation, never a value.
 """
 
 import copy
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def patched(document: Mapping[str, Any], patch: Any) -> Any:
-    """The settings after one drop-in. Raises ValueError with a problem text."""
+    """Return the settings with one drop-in applied. Raises ValueError with a problem text."""
     from jsonpatch import InvalidJsonPatch, JsonPatch, JsonPatchException, JsonPatchTestFailed
     from jsonpointer import JsonPointerException
 
@@ -21,23 +21,27 @@ def patched(document: Mapping[str, Any], patch: Any) -> Any:
         try:
             made = JsonPatch([copy.deepcopy(operation)]).apply(made, in_place=True)
         except JsonPatchTestFailed:
-            raise ValueError(f"{_named(number, operation)} finds another value") from None
+            raise ValueError(f"{_operation_name(number, operation)} finds another value") from None
         except InvalidJsonPatch as wrong:
-            raise ValueError(f"{_named(number, operation)} is none of RFC 6902: {_said(wrong)}") from None
+            raise ValueError(
+                f"{_operation_name(number, operation)} is none of RFC 6902: {_library_message(wrong)}"
+            ) from None
         except (JsonPatchException, JsonPointerException) as wrong:
-            raise ValueError(f"{_named(number, operation)} does not apply: {_said(wrong)}") from None
+            raise ValueError(
+                f"{_operation_name(number, operation)} does not apply: {_library_message(wrong)}"
+            ) from None
     return made
 
 
-def _named(number: int, operation: Any) -> str:
-    """An operation as it is told: its number from 1, what it does, where."""
+def _operation_name(number: int, operation: Any) -> str:
+    """Format an operation for a message: its number from 1, its op and its paths."""
     if not isinstance(operation, dict):
         return f"operation {number + 1}"
     words = [str(operation[key])[:200] for key in ("op", "from", "path") if isinstance(operation.get(key), str)]
     return " ".join([f"operation {number + 1}", *([f"({' '.join(words)})"] if words else [])])
 
 
-def _said(wrong: Exception) -> str:
-    """The library's words in our style; they name members, never values."""
+def _library_message(wrong: Exception) -> str:
+    """Return the library's message with a lower-case first letter; it names members, never values."""
     text = str(wrong)[:200]
     return text[:1].lower() + text[1:]

@@ -1,9 +1,9 @@
-"""The variables of a container that its pod spec names, and what each of them will be.
+"""Compute the environment variables that a container's pod spec sets.
 
 Source: docs/facts/kata.md#environment.
 
-Rule of this file: a value comes from the documents of the render, or it is a token of which the rules know the kind.
-What is `optional` and missing is left out, as the kubelet leaves it out. No finding ever holds a value.
+Rule of this file: a value comes from the documents of the render, or it is a token that the rules know. What is
+`optional` and missing is omitted, as the kubelet does. No finding ever holds a value.
 """
 
 import re
@@ -15,20 +15,28 @@ from krm_function.model.workload import INITDATA
 from krm_function.policy.pod_metadata import PodMetadata, is_bookkeeping
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References, Undecodable
-from krm_function.policy.tokens import CONTROLLED, FIELDS, LISTS, expanded, mark, plain, settled_variable
+from krm_function.policy.variable_expansion import (
+    CONTROLLED,
+    FIELDS,
+    LISTS,
+    expanded,
+    has_no_tokens,
+    matchable_variable,
+    token_marker,
+)
 from krm_function.record import NamedTuple
 
 _QUOTED_KEY = r"metadata\.(annotations|labels)\['([^']+)'\]\Z"
 
 
 class Environment(NamedTuple):
-    """pairs: NAME=VALUE, env before envFrom; known: what `$(NAME)` stands for in arguments."""
+    """pairs: NAME=VALUE, env before envFrom; known: the values of `$(NAME)` in arguments."""
 
     pairs: list[str]
     known: dict[str, str]
 
 
-class _Reader(NamedTuple):
+class _Context(NamedTuple):
     pod: PodMetadata
     references: References
     findings: list[Finding]
@@ -37,11 +45,11 @@ class _Reader(NamedTuple):
 def environment(
     container: Mapping[str, Any], pod: PodMetadata, references: References, at: Path, findings: list[Finding]
 ) -> Environment:
-    """Read env and envFrom, of which the last of a name counts. `at`: the container's path from the pod spec."""
-    reader = _Reader(pod, references, findings)
+    """Read env and envFrom; the last entry of a name counts. `at`: the container's path from the pod spec."""
+    context = _Context(pod, references, findings)
     sets: list[tuple[str, str]] = []
     for index, source in enumerate(container.get("envFrom") or ()):
-        sets += _set(reader, source, (*at, "envFrom", index))
+        sets += _all_pairs(context, source, (*at, "envFrom", index))
     known = dict(sets)
     own: dict[str, str] = {}
     for index, entry in enumerate(container.get("env") or ()):
@@ -50,19 +58,19 @@ def environment(
         if not name or "=" in name or "\0" in name:
             findings.append(problem(pod, (*here, "name"), "CC0604.variable"))
             continue
-        value = _value(reader, entry, known, here)
+        value = _value(context, entry, known, here)
         if value is not None:
             known[name] = value
-            own[name] = settled_variable(name, value, pod, here, findings)
+            own[name] = matchable_variable(name, value, pod, here, findings)
     pairs = [f"{name}={value}" for name, value in own.items()]
     return Environment(pairs + [f"{name}={value}" for name, value in dict(sets).items() if name not in own], known)
 
 
-def _value(reader: _Reader, entry: Mapping[str, Any], known: Mapping[str, str], at: Path) -> str | None:
-    """The value of one env entry, None if the kubelet leaves the variable out or there was a problem."""
+def _value(context: _Context, entry: Mapping[str, Any], known: Mapping[str, str], at: Path) -> str | None:
+    """Return the value of one env entry, None if the kubelet omits the variable or there is a finding."""
     literal = entry.get("value")
     if literal:
-        return expanded(literal, known, reader.pod, (*at, "value"), reader.findings)
+        return expanded(literal, known, context.pod, (*at, "value"), context.findings)
     source = entry.get("valueFrom")
     if source is None:
         return ""
@@ -70,86 +78,86 @@ def _value(reader: _Reader, entry: Mapping[str, Any], known: Mapping[str, str], 
     for key, kind in (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret")):
         selector = source.get(key)
         if selector is not None:
-            return _key(reader, selector, kind, (*at, key))
+            return _value_of_key(context, selector, kind, (*at, key))
     selector = source.get("fieldRef")
     if selector is not None:
-        return _field(reader, selector["fieldPath"], (*at, "fieldRef", "fieldPath"))
+        return _value_of_field(context, selector["fieldPath"], (*at, "fieldRef", "fieldPath"))
     if source.get("resourceFieldRef") is not None:
-        return mark("resource-field")
-    reader.findings.append(problem(reader.pod, at, "CC0604.source"))
+        return token_marker("resource-field")
+    context.findings.append(problem(context.pod, at, "CC0604.source"))
     return None
 
 
-def _key(reader: _Reader, selector: Mapping[str, Any], kind: str, at: Path) -> str | None:
-    """One key of a ConfigMap or Secret."""
-    pairs = _pairs(reader, selector, kind, at)
+def _value_of_key(context: _Context, selector: Mapping[str, Any], kind: str, at: Path) -> str | None:
+    """Return the value of one key of a ConfigMap or Secret, None if it is missing."""
+    pairs = _pairs(context, selector, kind, at)
     if pairs is None:
         return None
     name, key = selector["name"], selector["key"]
     value = pairs.get(key)
     if value is not None:
-        plain((value,), reader.pod, at, reader.findings)
+        has_no_tokens((value,), context.pod, at, context.findings)
     elif not selector.get("optional"):
-        where = reader.pod.spec_path + at
-        reader.findings.append(finding("CC0603", reader.pod.ref, where, kind=kind, name=name, key=key))
+        where = context.pod.spec_path + at
+        context.findings.append(finding("CC0603", context.pod.ref, where, kind=kind, name=name, key=key))
     return value
 
 
-def _set(reader: _Reader, source: Mapping[str, Any], at: Path) -> list[tuple[str, str]]:
-    """All pairs of a ConfigMap and a Secret, with the prefix."""
+def _all_pairs(context: _Context, source: Mapping[str, Any], at: Path) -> list[tuple[str, str]]:
+    """Return all pairs of the ConfigMap and the Secret of an envFrom entry, with its prefix."""
     out = []
     prefix = source.get("prefix") or ""
     for key, kind in (("configMapRef", "ConfigMap"), ("secretRef", "Secret")):
         selector = source.get(key)
         if selector is not None:
-            found = _pairs(reader, selector, kind, (*at, key)) or {}
-            plain((prefix, *found, *found.values()), reader.pod, (*at, key), reader.findings)
+            found = _pairs(context, selector, kind, (*at, key)) or {}
+            has_no_tokens((prefix, *found, *found.values()), context.pod, (*at, key), context.findings)
             out += [(prefix + name, value) for name, value in found.items()]
     return out
 
 
-def _pairs(reader: _Reader, selector: Mapping[str, Any], kind: str, at: Path) -> dict[str, str] | None:
-    """The pairs of one object, None when it is missing."""
+def _pairs(context: _Context, selector: Mapping[str, Any], kind: str, at: Path) -> dict[str, str] | None:
+    """Return the pairs of a ConfigMap or Secret, None if it is missing."""
     name = selector["name"]
     try:
-        pairs = reader.references.find(kind, reader.pod.namespace, name)
+        pairs = context.references.find(kind, context.pod.namespace, name)
     except Undecodable as wrong:
-        reader.findings.append(problem(reader.pod, at, wrong.code, of=f"{kind} {name}", key=wrong.key))
+        context.findings.append(problem(context.pod, at, wrong.code, of=f"{kind} {name}", key=wrong.key))
         return None
     if pairs is None and not selector.get("optional"):
-        where = reader.pod.spec_path + at
-        reader.findings.append(finding("CC0602", reader.pod.ref, where, kind=kind, name=name))
+        where = context.pod.spec_path + at
+        context.findings.append(finding("CC0602", context.pod.ref, where, kind=kind, name=name))
     return pairs
 
 
-def _field(reader: _Reader, field_path: str, at: Path) -> str | None:
-    """What a fieldRef stands for: a literal of the document or a token."""
-    pod = reader.pod
+def _value_of_field(context: _Context, field_path: str, at: Path) -> str | None:
+    """Resolve a fieldRef: to a literal of the document or to a token."""
+    pod = context.pod
     token = FIELDS.get(field_path) or LISTS.get(field_path)
     if token:
-        return mark(token)
+        return token_marker(token)
     found = re.match(_QUOTED_KEY, field_path)
     value: Any = None
     if field_path == "metadata.namespace":
         value = pod.namespace
         if not value:
-            return mark("sandbox-namespace")
+            return token_marker("sandbox-namespace")
     elif field_path == "spec.serviceAccountName":
         value = pod.service_account
     elif found and found[1] == "annotations" and found[2] != INITDATA and not is_bookkeeping(found[2]):
         value = pod.annotations.get(found[2])
         if value is None:
-            return mark(CONTROLLED.get((pod.ref.kind, found[2])) or "todo-annotation")
+            return token_marker(CONTROLLED.get((pod.ref.kind, found[2])) or "todo-annotation")
     elif found and found[1] == "labels":
         value = pod.labels.get(found[2])
         token = CONTROLLED.get((pod.ref.kind, found[2]))
         if value is None and token:
-            return mark(token)
+            return token_marker(token)
         if not isinstance(value, str):
-            reader.findings.append(problem(pod, at, "CC0604.label"))
+            context.findings.append(problem(pod, at, "CC0604.label"))
             return None
     else:
-        reader.findings.append(problem(pod, at, "CC0601.field-path", field_path=field_path))
+        context.findings.append(problem(pod, at, "CC0601.field-path", field_path=field_path))
         return None
-    plain((value,), pod, at, reader.findings)
+    has_no_tokens((value,), pod, at, context.findings)
     return str(value)

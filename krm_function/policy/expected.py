@@ -1,9 +1,9 @@
-"""Do policy_data belong to the rules that they are sealed with?
+"""Check that policy_data fit the rules they are sealed with, and the pod.
 
 Rules count what the data list. With rules that count images, data without image storages refuse every request; with
-rules that do not, data with them do. Either way a pod would be sealed that can never start.
+rules that do not, data with them do. Either way the sealed pod could never start.
 
-Rule of this file: pure; whoever made the data, our generator or a genpolicy, they are looked at in the same way.
+Rule of this file: pure; data of the native generator and of genpolicy are checked in the same way.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any
 from krm_function.findings import Cause, Finding, finding
 from krm_function.model.profiles import CONTRAST, KATA, PROFILES, Profile
 from krm_function.model.workload import Workload, dig, mapping, maps
-from krm_function.policy.image_storage import DRIVER, SANDBOX, digest, images, is_bound, misshapen
+from krm_function.policy.image_storage import DRIVER, SANDBOX, digest_suffix, images, is_bound, misshapen
 
 NAME = "io.kubernetes.cri.container-name"
 TYPE = "io.kubernetes.cri.container-type"
@@ -20,7 +20,7 @@ MEMBERS = ("common", "sandbox", "request_defaults", "devices", "cluster_config")
 
 
 def mismatch(data: Mapping[str, Any], profile: Profile) -> Cause | None:
-    """What policy data lack, or have too much of, for the rules of a profile: CC0618 with a variant, None if they fit.
+    """Return why policy data do not fit the rules of a profile: CC0618 with a variant, None if they do.
 
     profile        each container, the sandbox first
     binds images   exactly one image storage: of the sandbox `pause`, else a reference with a digest
@@ -39,14 +39,14 @@ def mismatch(data: Mapping[str, Any], profile: Profile) -> Cause | None:
 
 
 def profile_of_data(data: Mapping[str, Any]) -> Profile:
-    """The profile that policy data name; of data that name none, the one for nodes that have such images, or not."""
+    """Return the profile that policy data name; if none, CONTRAST for data with image storages, else KATA."""
     named = next((one for one in PROFILES.values() if one.name == data.get("profile")), None)
     bound = any(images(entry.get("storages")) for entry in maps(data.get("containers")))
     return named or (CONTRAST if bound else KATA)
 
 
-def unfit(workload: Workload, data: Mapping[str, Any], profile: Profile) -> tuple[Finding, ...]:
-    """CC0618, if the policy data of a workload do not belong to the rules of a profile."""
+def mismatch_findings(workload: Workload, data: Mapping[str, Any], profile: Profile) -> tuple[Finding, ...]:
+    """Return CC0618 if the policy data of a workload do not fit the rules of a profile, or are of another pod."""
     cause = mismatch(data, profile) or _foreign(workload, data, profile)
     if not cause:
         return ()
@@ -57,30 +57,30 @@ def unfit(workload: Workload, data: Mapping[str, Any], profile: Profile) -> tupl
 
 
 def _foreign(workload: Workload, data: Mapping[str, Any], profile: Profile) -> Cause | None:
-    """Whether the data are those of another pod, or of none: CC0618 with a variant, None if they are this pod's."""
+    """Return why the data are not those of this pod: CC0618 with a variant, None if they are."""
     for member in MEMBERS:
         if not isinstance(data.get(member), dict):
             return Cause("CC0618.member", {"member": member})
     entries = [mapping(dig(entry, ("OCI", "Annotations"))) for entry in maps(data["containers"])]
-    if [notes.get(TYPE) for notes in entries] != ["sandbox", *("container" for _ in entries[1:])]:
+    if [one.get(TYPE) for one in entries] != ["sandbox", *("container" for _ in entries[1:])]:
         return Cause("CC0618.sandbox")
     of_the_pod = {str(one.get("name")): one.get("image") for one in (*workload.init_containers, *workload.containers)}
-    names = [notes.get(NAME) for notes in entries[1:]]
+    names = [one.get(NAME) for one in entries[1:]]
     if sorted(map(str, names)) != sorted(of_the_pod):
         return Cause("CC0618.names")
     for name, entry in zip(names, data["containers"][1:], strict=True):
-        if profile.binds_images and digest(_source(entry)) != digest(str(of_the_pod[str(name)])):
+        if profile.binds_images and digest_suffix(_source(entry)) != digest_suffix(str(of_the_pod[str(name)])):
             return Cause("CC0618.image", {"container": name})
     return None
 
 
 def _source(entry: Mapping[str, Any]) -> str:
-    """The image of a container, which `mismatch` has found to have just one."""
+    """Return the image of a container that has exactly one image storage, as `mismatch` has checked."""
     return next(str(storage["source"]) for storage in entry["storages"] if storage["driver"] == DRIVER)
 
 
 def _problem(storages: Any, profile: Profile, name: str, *, sandbox: bool) -> Cause | None:
-    """What is wrong with the storages of one container. name: what to call it."""
+    """Return what is wrong with the storages of one container, None if nothing. name: its name in the message."""
     values = {"container": name}
     if not isinstance(storages, list):
         return Cause("CC0618.storages", values)

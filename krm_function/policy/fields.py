@@ -1,10 +1,10 @@
 """Check that a policy covers every field of a pod spec, before the generator reads the pod.
 
-Rule of this file: it knows no field by name; model.pod_fields says of each which of the three uses it has, and its
-type. After it every field of a pod is known, covered and of that type. The uses, as marks of the fields:
+Rule of this file: it knows no field by name; the table model.pod_fields has the type of each field and one of three
+uses. After the check every field of a pod is known, covered and of its type. The uses:
 
     policy    read by the generator: it changes policy_data
-    inert     cannot change what the host asks of the guest beyond what the rules allow anyway, nor can anything in it
+    inert     cannot change the host's requests to the guest beyond what the rules allow anyway, nor can anything in it
     refused   could change it in a way that cannot be derived: CC0601, unless it has the value Kubernetes assumes
               anyway, e.g. hostPID: false
 """
@@ -19,12 +19,12 @@ from krm_function.schema.kinds import Field, Only, Record
 
 
 def use_of(field: Field) -> Use:
-    """What a policy does with a field."""
+    """Return how a policy uses a field."""
     return cast("Use", field.marks[0])
 
 
 def coverage_findings(spec: Any, path: Path, ref: Ref | None) -> list[Finding]:
-    """What keeps a policy from covering the pod spec at `path`: wrong types, and fields refused, unknown or missing."""
+    """Return findings for the fields of the pod spec at `path` that are ill-typed, refused, unknown or missing."""
     return [_finding(fault, path, ref) for fault in faults(POD_SPEC, spec)]
 
 

@@ -1,7 +1,7 @@
-"""What policy data of genpolicy say in another way than ours, though the pod is the same.
+"""Compare policy data of genpolicy with those of the native generator where the two write the same pod differently.
 
-Rule of this file: both sides are brought to the same words, so that what a generator does not look at is not compared,
-and everything else is.
+Rule of this file: both sides are normalised first, so that what a generator ignores is not compared, and everything
+else is.
 """
 
 from collections.abc import Mapping
@@ -17,8 +17,8 @@ CLAIMS = frozenset(("persistentVolumeClaim", "azureFile", "ephemeral"))
 _PRIVATE = {"rslave": "rprivate", "rshared": "rprivate"}
 
 
-def places(pod: PodMetadata, container: Json) -> dict[str, str]:
-    """Where a container mounts volumes of the pod: mountPath -> kind of the volume."""
+def mounted_volume_kinds(pod: PodMetadata, container: Json) -> dict[str, str]:
+    """Map the mountPath of each volumeMount of a container to the kind of its volume."""
     kinds = dict.fromkeys(pod.claim_templates, "persistentVolumeClaim")
     for volume in maps(pod.spec.get("volumes")):
         source = next((key for key, value in volume.items() if key != "name" and value is not None), "emptyDir")
@@ -26,27 +26,28 @@ def places(pod: PodMetadata, container: Json) -> dict[str, str]:
     return {entry["mountPath"]: kinds.get(entry["name"], "") for entry in maps(container.get("volumeMounts"))}
 
 
-def variables(made: set[str], theirs: set[str]) -> set[str]:
-    """Their variables without those that a later one of the same name replaces, which genpolicy allows as well."""
+def effective_variables(made: set[str], other: set[str]) -> set[str]:
+    """Return genpolicy's variables without those that a later one of the same name replaces."""
     names = {entry.partition("=")[0] for entry in made}
-    return {entry for entry in theirs if entry in made or entry.partition("=")[0] not in names}
+    return {entry for entry in other if entry in made or entry.partition("=")[0] not in names}
 
 
-def mounts(made: list[Mount], theirs: list[Mount], where: Mapping[str, str], *, propagates: bool) -> bool:
-    """Whether their mounts are ours. where: as `places`; propagates: whether they heed mountPropagation of an emptyDir.
+def equivalent_mounts(made: list[Mount], other: list[Mount], where: Mapping[str, str], *, propagates: bool) -> bool:
+    """Whether genpolicy's mounts are equivalent to the native ones.
 
-    Where the pod mounts something they may cover a volume that we do not, and allow the runtime's own mount as well.
+    where: as `mounted_volume_kinds` returns it. propagates: whether mountPropagation of an emptyDir is honoured. At the
+    mountPaths of the pod genpolicy may have further mounts: volumes not covered here, and the runtime's own mount.
     """
-    again, found = ([_plain(one, where, propagates=propagates) for one in side] for side in (made, theirs))
+    again, found = ([_normalized(one, where, propagates=propagates) for one in side] for side in (made, other))
     elsewhere = [sorted(one for one in side if one[0] not in where) for side in (again, found)]
     return elsewhere[0] == elsewhere[1] and set(again) <= set(found)
 
 
-def _plain(mount: Mount, where: Mapping[str, str], *, propagates: bool) -> Mount:
-    """A mount in words that both generators have.
+def _normalized(mount: Mount, where: Mapping[str, str], *, propagates: bool) -> Mount:
+    """Normalise a mount to the options that both generators write.
 
-    volume of the pod                                what genpolicy writes, whatever the pod asks for
-    emptyDir                                         rprivate; Contrast's: as the pod asks for
+    volume of the pod                                what genpolicy writes, regardless of the pod
+    emptyDir                                         rprivate; Contrast's: as in the pod spec
     persistentVolumeClaim, azureFile, ephemeral      rprivate, rw
     hostPath                                         rprivate for rslave
     all others                                       rprivate

@@ -1,11 +1,11 @@
-"""genpolicy as the engine: what one call of it is given, and what its answer means.
+"""Prepare a call of genpolicy and read its result, for profiles that use it as the engine.
 
 Sources: docs/facts/kata.md#command-line, docs/facts/contrast-manifest.md#policy-generator-call.
 
-Rule of this file: it starts nothing; an Engine is a function that the command line hands in. What comes back is judged
-like any other input: the initdata is read, checked and written anew, because genpolicy's own key order varies from run
-to run (docs/facts/kata.md#initdata). What it says about a failure may quote the pod, so values are taken out before it
-is told.
+Rule of this file: it starts nothing; an Engine is a function that the command line passes in. Its output is input like
+any other: the initdata is read, checked and written anew, because genpolicy's own key order varies from run to run
+(docs/facts/kata.md#initdata). An error message of genpolicy may quote the pod, so values are removed before it is
+reported.
 """
 
 import re
@@ -18,22 +18,22 @@ from krm_function.findings import Cause, Finding, Path, finding
 from krm_function.model.profiles import Profile
 from krm_function.model.workload import INITDATA, Workload, dig, mapping, maps
 from krm_function.policy.defaults import default_document
-from krm_function.policy.document import describe
+from krm_function.policy.document import read_policy_data
 from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_annotation
 from krm_function.policy.pod_metadata import is_bookkeeping
 from krm_function.policy.references import References, Undecodable
 from krm_function.record import NamedTuple
 from krm_function.yamltext import dump
 
-OUTPUT_LIMIT = 1024 * 1024  # bytes of an answer; Kubernetes allows 256 KiB of annotations
-LONGEST = 300  # characters of what genpolicy says that are told
+OUTPUT_LIMIT = 1024 * 1024  # bytes of output; Kubernetes allows 256 KiB of annotations
+LONGEST = 300  # characters of a message of genpolicy that are reported
 SECRET = 4  # characters from which on a value is worth hiding; shorter ones are words like `on` or `80`
 LONG_ANNOTATION = 64
-MARK = "# policy_data: genpolicy\n"  # behind our own rules, so that nobody takes the data for our generator's
+MARK = "# policy_data: genpolicy\n"  # follows the native rules; shows that the data are not of the native generator
 
-# What the programs' settings have and ours may lack: member -> Kata's value. The parsers of plain genpolicy 4.1 and of
-# Contrast's end at a member that is missing and overlook one that they do not know, so one document serves both.
-_WANTED: dict[Path, Any] = {
+# Members that the programs require and the default settings may lack, with Kata's values. The parsers of genpolicy 4.1,
+# Kata's and Contrast's, fail on a missing member and ignore an unknown one, so one document serves both.
+_REQUIRED: dict[Path, Any] = {
     ("volumes", "emptyDir"): {  # read by the schema, used by no code
         "mount_type": "local",
         "mount_source": "^$(cpath)/$(sandbox-id)/rootfs/local/",
@@ -67,8 +67,8 @@ _OF_THE_SETTINGS = re.compile(r"settings are invalid")
 _STEP = re.compile(r"[^.\[\]]+")
 
 
-class Task(NamedTuple):
-    """The texts of one call. workload: on standard input; the others: files that its arguments name."""
+class GenpolicyInput(NamedTuple):
+    """The input of one call. workload: standard input; the others: files named by its arguments."""
 
     workload: str
     config_maps: str
@@ -76,11 +76,11 @@ class Task(NamedTuple):
     settings: str
 
 
-class Answer(NamedTuple):
-    """What one call left: exit code (negative: the signal), standard output, the end of standard error.
+class GenpolicyResult(NamedTuple):
+    """The result of one call: exit code (negative: the signal), standard output, the end of standard error.
 
-    ended: "timeout" and "output" when it was stopped for taking or writing too much; "start" when there was no call,
-    and log says why.
+    ended: "timeout" or "output" if it was stopped for exceeding a limit; "start" if it could not be started, for the
+    reason in log.
     """
 
     ended: Literal["exit", "timeout", "output", "start"]
@@ -90,39 +90,39 @@ class Answer(NamedTuple):
     seconds: int = 0
 
 
-Engine = Callable[[Task], Answer]
+Engine = Callable[[GenpolicyInput], GenpolicyResult]
 
 
 def settings_text(override: Mapping[str, Any] | None, profile: Profile) -> str:
-    """The settings file of a call: the operator's as they are, else a profile's with every member genpolicy wants."""
+    """Return the settings file of a call: the given settings, else a profile's with every member genpolicy requires."""
     import json
 
     if override is not None:
         return json.dumps(override, indent=2)
-    ours = default_document(profile)
-    for path, value in _WANTED.items():
-        dig(ours, path[:-1]).setdefault(path[-1], value)
-    return json.dumps(ours, indent=2)
+    document = default_document(profile)
+    for path, value in _REQUIRED.items():
+        dig(document, path[:-1]).setdefault(path[-1], value)
+    return json.dumps(document, indent=2)
 
 
-def task(workload: Workload, references: References, rules: str, settings: str) -> Task:
-    """What genpolicy is given for one workload: the object alone, and the ConfigMaps and Secrets that it names."""
+def genpolicy_input(workload: Workload, references: References, rules: str, settings: str) -> GenpolicyInput:
+    """Build the input for one workload: its object, and the ConfigMaps and Secrets that it references."""
     value = deepcopy(workload.object)
     for holder in (value, dig(value, workload.template_path[len(workload.root) :])):
         metadata = mapping(mapping(holder).get("metadata"))
-        notes = metadata.get("annotations")
-        if isinstance(notes, dict):
+        annotations = metadata.get("annotations")
+        if isinstance(annotations, dict):
             metadata["annotations"] = {
-                key: text for key, text in notes.items() if key != INITDATA and not is_bookkeeping(str(key))
+                key: text for key, text in annotations.items() if key != INITDATA and not is_bookkeeping(str(key))
             }
-    named = [_document(kind, name, pairs) for kind, name, pairs in _named(workload, references)]
-    return Task(dump(value), "".join(f"---\n{dump(document)}" for document in named), rules, settings)
+    named = [_document(kind, name, pairs) for kind, name, pairs in _referenced_objects(workload, references)]
+    return GenpolicyInput(dump(value), "".join(f"---\n{dump(document)}" for document in named), rules, settings)
 
 
-def read_answer(
-    answer: Answer, workload: Workload, references: References
+def read_result(
+    answer: GenpolicyResult, workload: Workload, references: References
 ) -> tuple[Initdata | None, tuple[Finding, ...]]:
-    """The initdata that genpolicy made; None and the one reason why there is none (CC0614, CC0615, CC0616)."""
+    """Return the initdata that genpolicy printed, or None and one finding (CC0614, CC0615, CC0616)."""
     ref, here = workload.ref, workload.spec_path
     if answer.ended == "timeout":
         return None, (finding("CC0616", ref, here, seconds=answer.seconds),)
@@ -131,7 +131,7 @@ def read_answer(
     if answer.ended == "output":
         return None, (finding("CC0615.size", ref, here, limit=OUTPUT_LIMIT),)
     if answer.code:
-        return None, (_refusal(answer, workload, references),)
+        return None, (_failure(answer, workload, references),)
     made = _initdata(answer.output)
     if isinstance(made, Cause):
         return None, (finding(made.code, ref, here, **made.values),)
@@ -139,7 +139,7 @@ def read_answer(
 
 
 def _initdata(output: bytes) -> Initdata | Cause:
-    """The document in what genpolicy printed, or what is wrong with it: CC0615 with a variant."""
+    """Read the initdata that genpolicy printed, or return what is wrong with it: CC0615 with a variant."""
     text = output.strip()
     if not text:
         return Cause("CC0615.nothing")
@@ -149,28 +149,28 @@ def _initdata(output: bytes) -> Initdata | Cause:
             return Cause("CC0615.algorithm", {"algorithm": made.algorithm})
         if POLICY not in made.data:
             return Cause("CC0615.no-policy", {"member": POLICY})
-        describe(made.data[POLICY])
+        read_policy_data(made.data[POLICY])
     except ValueError as problem:
         return Cause("CC0615.content", {"error": str(problem)})
     return made
 
 
-def _refusal(answer: Answer, workload: Workload, references: References) -> Finding:
-    """The one finding of a call that failed, at the field it speaks of."""
-    said = _said(_without_values(answer.log, workload, references))
-    if not said:
+def _failure(answer: GenpolicyResult, workload: Workload, references: References) -> Finding:
+    """Return the finding of a failed call, at the field that its message names."""
+    message = _error_message(_without_values(answer.log, workload, references))
+    if not message:
         code = "CC0614.signal" if answer.code < 0 else "CC0614.exit"
         return finding(code, workload.ref, workload.spec_path, status=answer.code, signal=-answer.code)
-    unsupported = _UNSUPPORTED.search(said)
+    unsupported = _UNSUPPORTED.search(message)
     if unsupported:
-        return finding("CC0614.field", workload.ref, _path(unsupported[1], workload), error=said)
-    if _OF_THE_SETTINGS.search(said):
-        return finding("CC0614.settings", workload.ref, workload.root, error=said)  # no field of the pod
-    return finding("CC0614.pod", workload.ref, workload.spec_path, error=said)
+        return finding("CC0614.field", workload.ref, _path(unsupported[1], workload), error=message)
+    if _OF_THE_SETTINGS.search(message):
+        return finding("CC0614.settings", workload.ref, workload.root, error=message)  # no field of the pod
+    return finding("CC0614.pod", workload.ref, workload.spec_path, error=message)
 
 
-def _said(log: str) -> str:
-    """The message of a panic, else what was not logging, else the last error logged; in one line."""
+def _error_message(log: str) -> str:
+    """Return the message of a panic, else all lines that are not log lines, else the last log line; as one line."""
     panic = _PANIC.search(log)
     if panic:
         lines = (panic["old"] or panic["new"] or "").splitlines()
@@ -182,7 +182,7 @@ def _said(log: str) -> str:
 
 
 def _path(dotted: str, workload: Workload) -> Path:
-    """The field that genpolicy means by `spec.containers[0].x` or `spec.containers.0.x`, from the document's root."""
+    """Return the path of `spec.containers[0].x` or `spec.containers.0.x` in the document."""
     path: Path = workload.root
     value: Any = workload.object
     for step in _STEP.findall(dotted):
@@ -194,7 +194,7 @@ def _path(dotted: str, workload: Workload) -> Path:
 
 
 def _without_values(text: str, workload: Workload, references: References) -> str:
-    """The text without any env value, Secret or ConfigMap value or long annotation of the pod, however quoted."""
+    """Remove env values, values of Secrets and ConfigMaps and long annotations from a text, however quoted."""
     import json
 
     found: set[str] = set()
@@ -210,7 +210,7 @@ def _without_values(text: str, workload: Workload, references: References) -> st
 def _values(workload: Workload, references: References) -> Iterator[str]:
     texts = [entry.get("value") for container in _containers(workload) for entry in maps(container.get("env"))]
     texts += [text for text in workload.annotations.values() if len(str(text)) > LONG_ANNOTATION]
-    texts += [text for _, _, pairs in _named(workload, references) for text in pairs.values()]
+    texts += [text for _, _, pairs in _referenced_objects(workload, references) for text in pairs.values()]
     return (str(text) for text in texts if text is not None and len(str(text)) >= SECRET)
 
 
@@ -218,8 +218,8 @@ def _containers(workload: Workload) -> list[dict[str, Any]]:
     return [*workload.init_containers, *workload.containers]
 
 
-def _named(workload: Workload, references: References) -> Iterator[tuple[str, str, Mapping[str, str]]]:
-    """The ConfigMaps and Secrets that the environments name, as far as they are in the input."""
+def _referenced_objects(workload: Workload, references: References) -> Iterator[tuple[str, str, Mapping[str, str]]]:
+    """Yield the ConfigMaps and Secrets of the input that environments reference, as (kind, name, pairs)."""
     seen: set[tuple[str, str]] = set()
     namespace = str(mapping(workload.object.get("metadata")).get("namespace") or "")
     for container in _containers(workload):
@@ -235,13 +235,13 @@ def _named(workload: Workload, references: References) -> Iterator[tuple[str, st
                     try:
                         pairs = references.find(kind, namespace, name)
                     except Undecodable:
-                        continue  # genpolicy will say that it is missing
+                        continue  # genpolicy reports it as missing
                     if pairs is not None:
                         yield kind, name, pairs
 
 
 def _document(kind: str, name: str, pairs: Mapping[str, str]) -> dict[str, Any]:
-    """A ConfigMap or Secret with nothing in it that genpolicy would refuse, such as stringData."""
+    """Build a ConfigMap or Secret without members that genpolicy would refuse, such as stringData."""
     data = dict(pairs)
     if kind == "Secret":
         data = {key: b2a_base64(text.encode(), newline=False).decode("ascii") for key, text in data.items()}

@@ -1,17 +1,17 @@
-"""User, group and supplementary groups of a container as genpolicy 4.1 computes them, for profile kata-4.1.
+"""Compute user, group and supplementary groups of a container as genpolicy 4.1 does, for profile kata-4.1.
 
-A container's runAsUser and runAsGroup take the place of the pod's before anything is derived from either, as the
-kubelet merges them. genpolicy merges last and keeps groups that no host asks for.
+A container's runAsUser and runAsGroup replace the pod's before anything is derived from either, as in the kubelet.
+genpolicy merges last and keeps groups that no host requests.
 
 Rule of this file: with guest pull the host does not know the image's passwd, so an identity other than root that is not
-spelled out in the pod is refused, as genpolicy does since 4.0. The refusal names the securityContext that would do.
+spelled out in the pod is refused, as genpolicy does since 4.0. The finding names a sufficient securityContext.
 """
 
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.records import ImageFacts
 from krm_function.findings import Cause
 from krm_function.record import NamedTuple
 
@@ -25,7 +25,7 @@ class Identity(NamedTuple):
 
     @property
     def data(self) -> dict[str, Any]:
-        """As it stands in policy_data."""
+        """The JSON object of policy_data."""
         return {"UID": self.uid, "GID": self.gid, "AdditionalGids": list(self.groups), "Username": ""}
 
 
@@ -35,25 +35,25 @@ class Accounts:
     __slots__ = ("groups", "usable", "users")
 
     def __init__(self, passwd: str | None, group: str | None) -> None:
-        """Read the two files."""
+        """Parse both files; None is an absent one."""
         self.users = _table(passwd, 7, (2, 3))
         self.groups = _table(group, 4, (2,))
         self.usable = bool(self.users and self.groups)
 
     def uid_of(self, name: str) -> int | None:
-        """The uid of a user name."""
+        """Return the uid of a user name, None if there is none."""
         return next((int(row[2]) for row in self.users if row[0] == name), None)
 
     def gid_of(self, uid: int) -> int | None:
-        """The primary group of a uid."""
+        """Return the primary group of a uid, None if it has no user."""
         return next((int(row[3]) for row in self.users if int(row[2]) == uid), None)
 
     def gid_named(self, name: str) -> int | None:
-        """The gid of a group name."""
+        """Return the gid of a group name, None if there is none."""
         return next((int(row[2]) for row in self.groups if row[0] == name), None)
 
     def groups_of(self, uid: int) -> set[int]:
-        """The groups that list the first user of this uid as a member."""
+        """Return the groups that list the first user of this uid as a member."""
         if not self.usable:
             return set()
         name = next((row[0] for row in self.users if int(row[2]) == uid), None)
@@ -62,20 +62,20 @@ class Accounts:
 
 @lru_cache(maxsize=64)
 def _read(passwd: str | None, group: str | None) -> Accounts:
-    """The accounts of an image; every container of it asks several times."""
+    """Parse the accounts of an image; cached, because each container needs them several times."""
     return Accounts(passwd, group)
 
 
 def identity(
     image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any], *, pause: bool = False
 ) -> Identity:
-    """Who a container runs as. container and pod: their securityContext."""
+    """Return the identity a container runs as. container and pod: their securityContext."""
     accounts = _read(image.passwd, image.group)
     user = image.config.get("User") or ""
     uid, gid, groups = _of_image(user, accounts, pause=pause)
     if not pause:
         groups = groups | {gid}
-    own_user, own_group = (own(key, container, pod) for key in ("runAsUser", "runAsGroup"))
+    own_user, own_group = (security_value(key, container, pod) for key in ("runAsUser", "runAsGroup"))
     if own_user is not None:
         uid = own_user
     if own_group is not None:
@@ -90,33 +90,39 @@ def identity(
     return Identity(uid, gid, tuple(sorted(groups)))
 
 
-def own(key: str, container: Mapping[str, Any], pod: Mapping[str, Any]) -> int | None:
-    """A field that a container may say otherwise than its pod."""
+def security_value(key: str, container: Mapping[str, Any], pod: Mapping[str, Any]) -> int | None:
+    """Return a field of securityContext: the container's if set, else the pod's."""
     value: int | None = container.get(key)
     return pod.get(key) if value is None else value
 
 
 def explicit_groups(pod: Mapping[str, Any]) -> set[int]:
-    """The groups that a pod's securityContext names."""
+    """Return the groups that a pod's securityContext names."""
     groups = set(pod.get("supplementalGroups") or ())
     return groups if pod.get("fsGroup") is None else groups | {pod["fsGroup"]}
 
 
-def nameless(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> str:
-    """The image's user if it decides who the container runs as and nobody knows its number; else "".
+def unresolved_user(image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> str:
+    """Return the image's user if the container runs as it and its number is unknown; else "".
 
-    genpolicy takes root for it, which is more than the image asks for.
+    genpolicy uses root in its place, which has more rights than the image needs.
     """
     user = image.config.get("User") or ""
     parts = user.split(":")
-    if own("runAsUser", container, pod) is not None or not parts[0] or (parts[0].isdecimal() and len(parts) <= 2):
+    if (
+        security_value("runAsUser", container, pod) is not None
+        or not parts[0]
+        or (parts[0].isdecimal() and len(parts) <= 2)
+    ):
         return ""
     return "" if len(parts) <= 2 and _read(image.passwd, image.group).uid_of(parts[0]) is not None else user
 
 
-def refusal(found: Identity, image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]) -> Cause | None:
-    """Why guest pull cannot run a workload container as it is, None if it can. found: its identity."""
-    user, group = (own(key, container, pod) for key in ("runAsUser", "runAsGroup"))
+def guest_pull_refusal(
+    found: Identity, image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]
+) -> Cause | None:
+    """Return why guest pull cannot run a workload container, None if it can. found: its identity."""
+    user, group = (security_value(key, container, pod) for key in ("runAsUser", "runAsGroup"))
     problems = []
     if found.uid not in (0, user):
         problems.append(f"user {found.uid}")
@@ -124,7 +130,7 @@ def refusal(found: Identity, image: ImageFacts, container: Mapping[str, Any], po
         problems.append(f"group {found.gid}")
     unnamed = _unnamed(found, pod)
     if unnamed:
-        problems.append(f"supplementary groups {_listed(unnamed)}")
+        problems.append(f"supplementary groups {_comma_separated(unnamed)}")
     if not problems:
         return None
     # spelled out, the identity may belong to still other groups: name them as well
@@ -139,16 +145,16 @@ def refusal(found: Identity, image: ImageFacts, container: Mapping[str, Any], po
         name = _group_of(image)
         remedies.append(f"set runAsGroup in the container's securityContext to the number of the image's group {name}")
     if unnamed:
-        groups = _listed({*(pod.get("supplementalGroups") or ()), *unnamed})
+        groups = _comma_separated({*(pod.get("supplementalGroups") or ()), *unnamed})
         remedies.append(f"set {{supplementalGroups: [{groups}]}} in the pod's securityContext")
     return Cause("CC0604.unnamed", {"identity": " and ".join(problems), "remedy": " and ".join(remedies)})
 
 
 def _wanted_group(found: Identity, image: ImageFacts) -> int | None:
-    """The group to write into a pod that names none; None if it is a name of which nobody knows the number.
+    """Return the group to suggest for a pod that names none; None if it is a name whose number is unknown.
 
-    That of the image's user, if this is who the container runs as. genpolicy and the nodes leave it out unless the pod
-    names it, but the image was made for it.
+    It is the group of the image's user, if the container runs as that user. genpolicy and the nodes ignore it unless
+    the pod names it, but the image was made for it.
     """
     accounts, name = _read(image.passwd, image.group), _group_of(image)
     uid, _, _ = _of_image(image.config.get("User") or "", accounts, pause=False)
@@ -158,7 +164,7 @@ def _wanted_group(found: Identity, image: ImageFacts) -> int | None:
 
 
 def _group_of(image: ImageFacts) -> str:
-    """The group part of the image's user: a number or a name."""
+    """Return the group part of the image's user: a number, a name or ""."""
     return str(image.config.get("User") or "").partition(":")[2]
 
 
@@ -166,12 +172,12 @@ def _unnamed(found: Identity, pod: Mapping[str, Any]) -> set[int]:
     return set(found.groups) - {found.gid} - explicit_groups(pod)
 
 
-def _listed(groups: set[int]) -> str:
+def _comma_separated(groups: set[int]) -> str:
     return ", ".join(map(str, sorted(groups)))
 
 
 def _of_image(user: str, accounts: Accounts, *, pause: bool) -> tuple[int, int, set[int]]:
-    """What the image config's User says: uid, gid, groups."""
+    """Resolve the User of an image's config to uid, gid and groups."""
     if not user:
         return 0, 0, set()
     parts = user.split(":")
@@ -188,7 +194,7 @@ def _uid(name: str, accounts: Accounts) -> int:
 
 
 def _table(text: str | None, fields: int, numbers: tuple[int, ...]) -> list[list[str]]:
-    """The rows of a colon-separated file; [] if any row has another number of fields or no number where one belongs."""
+    """Return the rows of a colon-separated file; [] if a row has other fields or a non-number in `numbers`."""
     rows = [line.split(":") for line in (text or "").splitlines()]
     good = all(len(row) == fields and all(row[index].isdecimal() for index in numbers) for row in rows)
     return rows if good else []

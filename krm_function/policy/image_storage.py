@@ -1,10 +1,10 @@
-"""The storage by which a policy says what image the VM may pull for a container.
+"""Build and read the storage by which a policy binds the image that the VM may pull for a container.
 
     {"driver": "image_guest_pull", "driver_options": [], "source": "web:1.2@sha256:...", "fstype": "overlay",
      "options": [], "mount_point": "^$(root_path)$", "fs_group": null, "shared": false}
 
-Rule of this file: what binds an image is its digest, all from the first @ on; registry, repository and tag are for the
-host to choose. The sandbox's source is the word `pause`, because the VM brings that image itself. Source:
+Rule of this file: an image is bound by its digest, the part from the first @ on; the host may choose registry,
+repository and tag. The sandbox's source is the word `pause`, because that image is part of the VM. Source:
 docs/facts/contrast-node.md#generated-policy.
 """
 
@@ -19,13 +19,13 @@ SANDBOX: Final = "pause"
 
 
 def image_storage(source: str) -> Json:
-    """The storage of an image as the pod names it, or of the sandbox; new at each call, in genpolicy's order."""
+    """Build the storage of an image reference, or of the sandbox; a new one at each call, in genpolicy's order."""
     made = {"driver": DRIVER, "driver_options": [], "source": source, "fstype": "overlay", "options": []}
     return {**made, "mount_point": "^$(root_path)$", "fs_group": None, "shared": False}
 
 
 def is_pinned(reference: str) -> bool:
-    """Whether an image reference has a digest, and so says which image it is."""
+    """Whether an image reference has a digest."""
     image = parse_image(reference)
     return isinstance(image, Image) and image.pinned
 
@@ -34,28 +34,28 @@ SHAPE: Final[Json] = {name: value for name, value in image_storage("").items() i
 
 
 def is_image(storage: Any) -> bool:
-    """Whether a storage of a policy stands for the container's image, well made or not."""
+    """Whether a storage of a policy is an image storage, well-formed or not."""
     return isinstance(storage, dict) and storage.get("driver") == DRIVER
 
 
 def images(storages: Any) -> list[Json]:
-    """The image storages among the storages of a container; none in what is no list."""
+    """Return the image storages among the storages of a container; [] if these are not a list."""
     return [storage for storage in storages if is_image(storage)] if isinstance(storages, list) else []
 
 
 def without_images(storages: list[Any]) -> list[Any]:
-    """All other storages: the volumes that the agent mounts."""
+    """Return all other storages: the volumes that the agent mounts."""
     return [storage for storage in storages if not is_image(storage)]
 
 
-def digest(reference: str) -> str:
-    """What of an image reference is compared: `@sha256:...`, "" without one."""
+def digest_suffix(reference: str) -> str:
+    """Return the part of an image reference that is compared: `@sha256:...`, "" without a digest."""
     _, at, rest = reference.partition("@")
     return at + rest
 
 
 def misshapen(storage: Json) -> str:
-    """The first member by name that is not as in every image storage, "" if all are; the source may be any text."""
+    """Return the first member, by name, that an image storage must not have so, or ""; any source is allowed."""
     wrong = [name for name, value in SHAPE.items() if name not in storage or not _same(storage[name], value)]
     wrong += storage.keys() - SHAPE.keys() - {"source"}
     if not isinstance(storage.get("source"), str):
@@ -64,17 +64,17 @@ def misshapen(storage: Json) -> str:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two values without members are equal, types included: false is not 0."""
+    """Whether two flat values are equal, including their types: false is not 0."""
     return type(one) is type(other) and bool(one == other)
 
 
 def is_bound(storage: Json, *, sandbox: bool) -> bool:
-    """Whether a storage of the right shape lets the VM pull one image only."""
+    """Whether a well-formed image storage binds one image."""
     if sandbox:
         return bool(storage["source"] == SANDBOX)
     return is_pinned(storage["source"])
 
 
 def is_of(found: list[Json], reference: str) -> bool:
-    """Whether image storages are one that allows just the image of a pod's container."""
-    return len(found) == 1 and not misshapen(found[0]) and digest(found[0]["source"]) == digest(reference)
+    """Whether image storages are exactly one, well-formed, for the image of a pod's container."""
+    return len(found) == 1 and not misshapen(found[0]) and digest_suffix(found[0]["source"]) == digest_suffix(reference)

@@ -1,13 +1,13 @@
-"""Initdata: a TOML document of a few files, its annotation form and its digest.
+"""Encode and decode initdata: a TOML document of a few files, its annotation form and its digest.
 
 Sources: docs/facts/kata.md#initdata, docs/facts/contrast-manifest.md#initdata.
 
 Rule of this file: the digest is over the TOML bytes, so one document has one encoding: keys sorted, literal strings
 wherever TOML allows them. The gzip around it is outside every digest.
 
-The writer is our own, some 20 lines, because the libraries do not give that form: tomli-w has no literal strings, so
-that a policy is one long escaped text; tomlkit has them, but changes a carriage return in one, refuses control
-characters instead of escaping them, and costs 50 ms at start. Reading is the standard library's.
+The writer is some 20 lines of this file, because no library writes that form: tomli-w has no literal strings, so a
+policy would be one long escaped text; tomlkit has them, but changes a carriage return in one, refuses control
+characters instead of escaping them, and costs 50 ms at start. The standard library reads it.
 """
 
 import functools
@@ -29,7 +29,7 @@ _UNKNOWN_SYSTEM = b"\xff"
 
 HOST_DATA = {"snp": 32, "tdx": 48, "cca": 64}  # bytes of the field that binds the digest
 
-_CONTROLS = bytes(set(range(0x20)) - set(b"\t\n") | {0x7F})  # may not stand in a TOML literal string
+_CONTROLS = bytes(set(range(0x20)) - set(b"\t\n") | {0x7F})  # not allowed in a TOML literal string
 _ESCAPED = re.compile(r'[\\"\x00-\x1f\x7f]')
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
 
@@ -42,11 +42,11 @@ class Initdata(NamedTuple):
     data: Mapping[str, str]
 
 
-def encode(document: Initdata, literal: str | None = None) -> bytes:
-    """The TOML bytes: always the same for the same document, always valid TOML.
+def encode_toml(document: Initdata, literal: str | None = None) -> bytes:
+    """Encode a document to TOML; equal documents have equal bytes.
 
-    literal: name of a file of which it is known that `fits_literal`.
-    Raises UnicodeEncodeError for text that is no Unicode (lone surrogates).
+    literal: name of a file that is known to satisfy `fits_literal`.
+    Raises UnicodeEncodeError for lone surrogates.
     """
     lines = [f"version = {_basic(document.version)}\nalgorithm = {_basic(document.algorithm)}\n\n[data]\n"]
     for key, value in sorted(document.data.items()):
@@ -63,7 +63,7 @@ def fits_literal(text: str) -> bool:
 
 
 def decode_toml(toml: bytes) -> Initdata:
-    """Read and check a document. Raises ValueError."""
+    """Parse and check a document. Raises ValueError with the reason."""
     import tomllib
 
     try:
@@ -85,25 +85,25 @@ def decode_toml(toml: bytes) -> Initdata:
 
 
 def annotation(toml: bytes) -> str:
-    """The annotation value: base64 of gzip. The gzip header holds neither a time nor the system it was made on."""
+    """Return the annotation value: base64 of gzip. The gzip header has neither a time nor an operating system."""
     return annotation_and_digest(toml)[0]
 
 
-def annotation_and_digest(toml: bytes, *marks: int) -> tuple[str, str]:
-    """The annotation value and the sha256 of a document.
+def annotation_and_digest(toml: bytes, *shared_ends: int) -> tuple[str, str]:
+    """Return the annotation value and the sha256 of a document.
 
-    marks: where beginnings end that other documents have as well, ascending. Each is packed and hashed once; what comes
-    out is the same without them.
+    shared_ends: the ends of prefixes that other documents have as well, ascending. Each prefix is compressed and hashed
+    once; the result is the same without them.
     """
-    end = marks[-1] if marks else 0
-    whole = _continued(_begun(toml[:end], marks[:-1]), toml[end:])
+    end = shared_ends[-1] if shared_ends else 0
+    whole = _extended(_packed_prefix(toml[:end], shared_ends[:-1]), toml[end:])
     packed = whole.packed + whole.packer.flush()
     value = b2a_base64(packed[:9] + _UNKNOWN_SYSTEM + packed[10:], newline=False).decode("ascii")
     return value, whole.hashed.hexdigest()
 
 
-class _Begun(NamedTuple):
-    """What packing has put out so far, and the packer and the hash at this place, to be copied."""
+class _PackedPrefix(NamedTuple):
+    """The compressed bytes of a prefix so far, and the states of compressor and hash after it, to be copied."""
 
     packed: bytes
     packer: Any
@@ -111,24 +111,24 @@ class _Begun(NamedTuple):
 
 
 @functools.lru_cache(maxsize=6)
-def _begun(head: bytes, marks: tuple[int, ...]) -> _Begun:
-    """The beginning of documents, made from the one that ends at the last mark."""
+def _packed_prefix(head: bytes, shared_ends: tuple[int, ...]) -> _PackedPrefix:
+    """Compress and hash a prefix of documents, continuing the one that ends at the last of `shared_ends`."""
     if not head:
         import hashlib
 
-        return _Begun(b"", zlib.compressobj(_LEVEL, wbits=31), hashlib.sha256())
-    end = marks[-1] if marks else 0
-    return _continued(_begun(head[:end], marks[:-1]), head[end:])
+        return _PackedPrefix(b"", zlib.compressobj(_LEVEL, wbits=31), hashlib.sha256())
+    end = shared_ends[-1] if shared_ends else 0
+    return _extended(_packed_prefix(head[:end], shared_ends[:-1]), head[end:])
 
 
-def _continued(begun: _Begun, data: bytes) -> _Begun:
-    packer, hashed = begun.packer.copy(), begun.hashed.copy()
+def _extended(prefix: _PackedPrefix, data: bytes) -> _PackedPrefix:
+    packer, hashed = prefix.packer.copy(), prefix.hashed.copy()
     hashed.update(data)
-    return _Begun(begun.packed + packer.compress(data), packer, hashed)
+    return _PackedPrefix(prefix.packed + packer.compress(data), packer, hashed)
 
 
 def from_annotation(value: str) -> bytes:
-    """The TOML bytes of an annotation value. Raises ValueError, also for more than LIMIT bytes."""
+    """Decode an annotation value to TOML bytes. Raises ValueError, also for more than LIMIT bytes."""
     try:
         packed = a2b_base64(value.encode("ascii"), strict_mode=True)
     except (Error, UnicodeEncodeError):
@@ -146,7 +146,7 @@ def from_annotation(value: str) -> bytes:
 
 
 def digest(toml: bytes, algorithm: str = "sha256") -> str:
-    """The digest of a document in lower-case hex. Raises ValueError."""
+    """Return the digest of a document in lower-case hex. Raises ValueError for an unknown algorithm."""
     import hashlib
 
     if algorithm not in ALGORITHMS:
@@ -155,13 +155,13 @@ def digest(toml: bytes, algorithm: str = "sha256") -> str:
 
 
 def host_data(hex_digest: str, tee: str) -> bytes:
-    """The digest as the TEE reports it: cut off or zero-padded at the end to the width of its field."""
+    """Return the digest as the TEE reports it: truncated or zero-padded at the end to the width of its field."""
     width = HOST_DATA[tee]
     return bytes.fromhex(hex_digest)[:width].ljust(width, b"\0")
 
 
 def _basic(value: str) -> str:
-    """A string with escapes, on one line."""
+    """Write a TOML basic string: on one line, with escapes."""
     return f'"{_ESCAPED.sub(_escape, value)}"'
 
 

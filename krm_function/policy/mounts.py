@@ -1,6 +1,6 @@
-"""Mounts and storages of a container: containerd's own, the settings', volumes, and VOLUMEs of its image.
+"""Compute the mounts and storages of a container: containerd's, the settings', volumes, and VOLUMEs of its image.
 
-Rule of this file: where the pod mounts something itself, the runtime's own mount of that place is not allowed as well.
+Rule of this file: at a mountPath of the pod, the runtime's own mount of the same destination is not allowed as well.
 Volumes as block devices are in devices.py.
 """
 
@@ -12,7 +12,7 @@ from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.settings import Settings
-from krm_function.policy.volumes import BASE, last, mount, volumes
+from krm_function.policy.volumes import BASE, base_name, mount, volumes
 from krm_function.record import NamedTuple
 
 Json = dict[str, Any]
@@ -21,7 +21,7 @@ _SHM = "/dev/shm"  # noqa: S108 - a mount of the guest
 
 
 class Mounts(NamedTuple):
-    """What a container may mount, and the storages of the VM that are behind some of it."""
+    """The allowed mounts of a container, and the storages of the VM that some of them use."""
 
     mounts: list[Json]
     storages: list[Json]
@@ -37,32 +37,34 @@ def mounts(
     pause: bool = False,
     privileged: bool = False,
 ) -> tuple[Mounts, list[Finding]]:
-    """The mounts of one container. privileged: for pause, whether any container of the pod is."""
+    """Return the mounts of one container, and findings. privileged: for pause, whether any container of the pod is."""
     findings: list[Finding] = []
     out = _base(privileged=privileged, pause=pause)
     _from_settings(out, container, settings, pause=pause)
     message = container.get("terminationMessagePath") or ""
-    if message and not (message.startswith("/") and BASE.match(last(message))):
+    if message and not (message.startswith("/") and BASE.match(base_name(message))):
         findings.append(problem(pod, (*at, "terminationMessagePath"), "CC0604.mount-name"))
     storages: list[Json] = []
     if not pause:
         wanted, storages = volumes(container, pod, settings, at, findings)
         for first, *others in wanted:
-            place(out, first)
+            put_mount(out, first)
             out += others
     if pause and settings.profile.refuses_volumes:
         pass  # the VM has the sandbox's image built in
     elif settings.profile.refuses_volumes or settings.volumes["image_volume"] is None:
-        findings += _unmounted(container, image, pod, at)
+        findings += _uncovered_image_volumes(container, image, pod, at)
     else:
         _from_image(out, image, settings.volumes["image_volume"], pod, at, findings)
     return Mounts(out, storages), findings
 
 
-def _unmounted(container: Mapping[str, Any], image: Mapping[str, Any], pod: PodMetadata, at: Path) -> Iterator[Finding]:
-    """Every VOLUME of the image on which the container mounts no volume of the pod: a host could put files there.
+def _uncovered_image_volumes(
+    container: Mapping[str, Any], image: Mapping[str, Any], pod: PodMetadata, at: Path
+) -> Iterator[Finding]:
+    """Yield a finding for each VOLUME of the image without a volumeMount: a host could put files there.
 
-    Paths are compared as texts, as Contrast's generator does: `/data/` is not `/data`, and neither is what is below.
+    Paths are compared as texts, as Contrast's generator does: `/data/` is not `/data`, nor is a path below it.
     """
     declared = image.get("Volumes")
     if not declared:
@@ -77,11 +79,11 @@ def _unmounted(container: Mapping[str, Any], image: Mapping[str, Any], pod: PodM
 def _from_image(
     out: list[Json], image: Mapping[str, Any], template: Json, pod: PodMetadata, at: Path, findings: list[Finding]
 ) -> None:
-    """A mount for each VOLUME of the image, as the settings say; the host makes the directory."""
+    """Add a mount for each VOLUME of the image, as in the settings; the host creates the directory."""
     for path in sorted(image.get("Volumes") or ()):
         destination = re.sub("/+", "/", path)
         if all(present["destination"] != destination for present in out):
-            base = last(destination)
+            base = base_name(destination)
             if not BASE.match(base):
                 findings.append(problem(pod, (*at, "image"), "CC0604.image-volume", volume=path))
             source = f"{template['mount_source']}{base}$"
@@ -89,7 +91,7 @@ def _from_image(
 
 
 def _base(*, privileged: bool, pause: bool) -> list[Json]:
-    """The runtime's own mounts. Fresh for every container, since settings may replace one in place."""
+    """Return the runtime's own mounts; new at each call, since settings may change one in place."""
     access = "rw" if privileged else "ro"
     safe = ["nosuid", "noexec", "nodev"]
     out = [
@@ -121,7 +123,7 @@ def _from_settings(out: list[Json], container: Mapping[str, Any], settings: Sett
             destination = container.get("terminationMessagePath") or original
         source, options = template["source"], template["options"]
         if template["type_"] == "bind" and not source:
-            source = f"$(sfprefix){last(destination)}$"
+            source = f"$(sfprefix){base_name(destination)}$"
         if original in present:
             present[original].update(type_=template["type_"], source=source, options=options)
             continue
@@ -131,8 +133,8 @@ def _from_settings(out: list[Json], container: Mapping[str, Any], settings: Sett
         present.setdefault(destination, out[-1])
 
 
-def place(mounts: list[Json], mount: Json) -> None:
-    """Add a mount. One that is there for the same place gives way: the runtime leaves its own out then."""
+def put_mount(mounts: list[Json], mount: Json) -> None:
+    """Add a mount, or replace the one of the same destination, as the runtime omits its own then."""
     for index, present in enumerate(mounts):
         if present["destination"] == mount["destination"]:
             mounts[index] = mount

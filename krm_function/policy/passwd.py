@@ -1,10 +1,10 @@
-"""The passwd and group files of an image, as containerd reads them.
+"""Parse the passwd and group files of an image as containerd does.
 
-Both are read a line at a time, without an error for an odd line: white space around a line is dropped and empty lines
-are skipped; fields that are missing are empty, further ones are ignored; a number that is none is 0. In group, and only
-there, a line that begins with # is a comment. Of several lines for one name or number, the first counts.
+Both are read line by line, without an error for a malformed line: white space around a line is dropped and empty lines
+are skipped; missing fields are empty, further ones are ignored; a malformed number is 0. In group, and only there, a
+line that begins with # is a comment. Of several lines for one name or number, the first counts.
 
-Rule of this file: what containerd cannot read is unreadable here, too; nothing is read more strictly than there.
+Rule of this file: what containerd cannot read is unreadable here, too; nothing else is.
 Source: ParsePasswdFilter and ParseGroupFilter of github.com/moby/sys/user 0.3.0 to 0.5.0, and pkg/oci/spec_opts.go of
 github.com/containerd/containerd 2.0 to 2.4.
 """
@@ -43,7 +43,7 @@ class Users(NamedTuple):
 
 @lru_cache(maxsize=64)
 def users(passwd: str) -> Users:
-    """Read /etc/passwd; every container of an image asks. Raises UnreadableError."""
+    """Parse /etc/passwd; cached for the containers of an image. Raises UnreadableError."""
     by_name: dict[str, User] = {}
     by_uid: dict[int, User] = {}
     for line in _lines(passwd, "passwd", LONGEST_USER):
@@ -56,7 +56,7 @@ def users(passwd: str) -> Users:
 
 @lru_cache(maxsize=64)
 def memberships(group: str) -> Mapping[str, frozenset[int]]:
-    """Read /etc/group: user name -> groups that list it, its own-named group left out. Raises UnreadableError."""
+    """Parse /etc/group: user name -> groups that list it, its own-named group left out. Raises UnreadableError."""
     found: dict[str, set[int]] = {}
     for line in _lines(group, "group", LONGEST_GROUP):
         if line.startswith("#"):
@@ -69,9 +69,9 @@ def memberships(group: str) -> Mapping[str, frozenset[int]]:
 
 
 def numeric(text: str) -> int | None:
-    """A decimal number as Go's strconv.Atoi reads it, None if it is none; one out of range stays out of range.
+    """Parse a decimal number as Go's strconv.Atoi does, None if it is not one; one out of range stays out of range.
 
-    Go stops where the number leaves 64 bits, and does not see what follows: 99999999999999999999x is out of range.
+    Go stops where the number exceeds 64 bits and ignores what follows: 99999999999999999999x is out of range.
     """
     found = _NUMBER.match(text)
     if found is None or found.end() == found.end(1):
@@ -83,7 +83,7 @@ def numeric(text: str) -> int | None:
 
 
 def _fields(line: str) -> list[str]:
-    """The first four fields of a line."""
+    """Return the first four fields of a line, "" for missing ones."""
     return [*line.split(":", 4)[:4], "", "", ""][:4]
 
 

@@ -1,7 +1,7 @@
-"""What of a workload enters its policy beside the pod spec: names, namespace, annotations, labels.
+"""Read what a policy needs of a workload besides the pod spec: names, namespace, annotations, labels.
 
-Rule of this file: nothing a pipeline tool wrote for itself may reach a digest, else the same pod gets another policy
-from kustomize than from Helm. For a bare Pod the object's metadata is the pod's, so the filter matters.
+Rule of this file: nothing that a pipeline tool wrote for itself may reach a digest, else kustomize and Helm give the
+same pod different policies. For a bare Pod the object's metadata is the pod's, so the filter matters.
 Source: docs/facts/krm-functions.md#bookkeeping-annotations.
 """
 
@@ -15,7 +15,7 @@ from krm_function.schema.types import a_type, type_name
 
 SUFFIX = "[bcdfghjklmnpqrstvwxz2456789]+"
 
-# kind -> what stands between `^name` and `$` in the sandbox-name pattern (docs/facts/kata.md#sandbox-names)
+# kind -> the pattern between `^name` and `$` of the sandbox's name (docs/facts/kata.md#sandbox-names)
 PATTERNS = {
     "Pod": "",
     "ReplicaSet": f"-{SUFFIX}",
@@ -45,7 +45,7 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\Z")
 
 
 class PodMetadata(NamedTuple):
-    """A workload as the generator sees it. `name_pattern` is "" when the pod's name cannot be known."""
+    """A workload as the generator reads it. name_pattern: "" if the pod's name is unknown."""
 
     ref: Ref
     spec: dict[str, Any]
@@ -59,12 +59,12 @@ class PodMetadata(NamedTuple):
 
 
 def is_bookkeeping(key: str) -> bool:
-    """Whether an annotation belongs to the tool that moves objects around and never to the pod."""
+    """Whether an annotation belongs to a pipeline tool and never to the pod."""
     return key.startswith(_BOOKKEEPING)
 
 
 def escape_regex(text: str) -> str:
-    r"""`text` as a regex that matches only itself, with the escapes of Rust's `regex::escape`.
+    r"""Escape `text` to a regex that matches only itself, with the escapes of Rust's `regex::escape`.
 
     >>> escape("a.b-c_d")
     'a\\.b\\-c_d'
@@ -76,7 +76,7 @@ _SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$#&\-~]")
 
 
 def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
-    """Read a workload. The pod spec itself is not looked at; see fields.check."""
+    """Read a workload, except for its pod spec, which `fields.coverage_findings` checks."""
     metadata = mapping(workload.object.get("metadata"))
     findings: list[Finding] = []
     spec = workload.pod_spec
@@ -96,10 +96,10 @@ def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
 
 
 def _name_pattern(workload: Workload, metadata: dict[str, Any], findings: list[Finding]) -> str:
-    """The regex of the pod's name without its anchors, "" for any name.
+    """Return the regex of the pod's name without its anchors, "" for any name.
 
-    The object's name goes in as it is: the dots a name may hold stay wildcards, as in genpolicy. Whatever else has a
-    meaning in a regex cannot be in a Kubernetes name and is refused.
+    The object's name is not escaped: its dots stay wildcards, as in genpolicy. Other characters with a meaning in a
+    regex cannot be in a Kubernetes name and are refused.
     """
     for key, suffix in (("name", ""), ("generateName", SUFFIX)):
         base = metadata.get(key)
@@ -128,7 +128,7 @@ def _claim_templates(workload: Workload) -> dict[str, str]:
 
 
 def _annotations(workload: Workload, findings: list[Finding]) -> dict[str, str]:
-    """The pod's annotations that enter the policy, sorted: a host may have sorted the document's."""
+    """Return the pod's annotations that enter the policy, sorted, because an orchestrator may have sorted them, too."""
     out = {}
     for key, value in sorted(workload.annotations.items()):
         if key == INITDATA or is_bookkeeping(key):

@@ -1,9 +1,9 @@
-r"""JSON as the Rego engines of Kata agents want it: two spaces, one array element per line.
+r"""Serialise JSON for the Rego engines of Kata agents: indented by two spaces, one array element per line.
 
 Rule of this file: stock engines refuse long lines (docs/facts/kata-rules.md#engine-limits), so never a one-line
-document. Characters stand for themselves wherever JSON allows it, because rego-cpp compares strings without decoding \u
+document. Characters are not escaped unless JSON requires it, because rego-cpp compares strings without decoding \u
 escapes. The exceptions: three apostrophes in a row, which would end a TOML literal string
-(docs/facts/kata.md#initdata), and DEL, which may not stand in one. The standard library's indenting encoder is pure
+(docs/facts/kata.md#initdata), and DEL, which is not allowed in one. The standard library's indenting encoder is pure
 Python too and three times slower.
 """
 
@@ -13,17 +13,17 @@ from marshal import dumps as marshal
 from typing import Any
 
 _INDENTS = ["\n" + "  " * depth for depth in range(32)]
-_SHARED = (4, 5)  # levels: Process, Mounts, Linux of a container's OCI, and the parts of these
-_OWN = "Annotations"  # but for this one, which no two containers have in common
-_KNOWN_LIMIT = 1000  # texts; some containers' worth of parts, a few MB
+_SHARED = (4, 5)  # depths: Process, Mounts, Linux of a container's OCI, and their members
+_OWN = "Annotations"  # except this member, which differs between containers
+_KNOWN_LIMIT = 1000  # texts: the parts of some containers, a few MB
 _known: dict[tuple[int, bytes], str] = {}
-string = lru_cache(_KNOWN_LIMIT)(encode_basestring)  # most are there many times, ID blocks of some KB among them
+string = lru_cache(_KNOWN_LIMIT)(encode_basestring)  # most occur many times, also ID blocks of some KB
 
 
 def pretty(value: Any, depth: int = 0) -> str:
-    """`value` as JSON whose first line stands at `depth` levels of two spaces (the caller writes that indent)."""
+    """Serialise `value` as JSON at `depth` levels of indentation; the caller writes that of the first line."""
     text = _text(value, depth)
-    if "'" in text:  # far sooner found out than three of them; neither can stand outside of a string
+    if "'" in text:  # faster to find than three of them; neither can occur outside of a string
         text = text.replace("'''", "''\\u0027")
     return text.replace("\x7f", "\\u007f") if "\x7f" in text else text
 
@@ -52,9 +52,9 @@ def _member(key: str, value: Any, depth: int) -> str:
 
 
 def _shared(value: Any, depth: int) -> str:
-    """The text of a part that other containers may have as well, made once.
+    """Serialise a part that other containers may have as well; cached.
 
-    Equal parts have equal marshalled bytes, and those C makes in a tenth of the time.
+    Equal parts have equal marshalled bytes, which take a tenth of the time.
     """
     key = (depth, marshal(value, 2))  # version 2 has no references
     text = _known.get(key)

@@ -1,8 +1,8 @@
-"""The process of a container: arguments, environment and directory, as the kubelet will ask for them.
+"""Compute the process of a container: arguments, environment and directory, as the kubelet requests them.
 
 Variables are expanded as the kubelet expands them: in order, `$$` for a dollar, only variables of the pod spec. That is
-closer to the host's request than genpolicy (docs/facts/kata.md#environment), whose policy denies the pod wherever the
-two differ.
+closer to the host's request than genpolicy (docs/facts/kata.md#environment), whose policy denies the pod where the two
+differ.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,15 @@ from krm_function.policy.environment import environment
 from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References
-from krm_function.policy.tokens import escaped_argument, expand, expanded, mark, plain, settled_argument, unmark
+from krm_function.policy.variable_expansion import (
+    escaped_argument,
+    expand,
+    expanded,
+    has_no_tokens,
+    matchable_argument,
+    token_marker,
+    without_markers,
+)
 from krm_function.record import NamedTuple
 
 DEFAULT_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -37,42 +45,44 @@ def process(
     *,
     effective: bool,
 ) -> tuple[Process, list[Finding]]:
-    """The process of a workload container.
+    """Return the process of a workload container, and findings.
 
-    at: its path from the pod spec. extra: the settings' Process. effective: Env has one value a name, the one that the
-    kubelet gives it, and not all that a variable could be.
+    at: its path from the pod spec. extra: the settings' Process. effective: Env has one value per name,
+    the one that the kubelet sets, and not every value that a variable could have.
     """
     findings: list[Finding] = []
     own = environment(container, pod, references, at, findings)
     env = _image_env(image)
-    plain(env, pod, (*at, "image"), findings)
+    has_no_tokens(env, pod, (*at, "image"), findings)
     if container.get("tty"):
         env.append("TERM=xterm")
-    env.append("HOSTNAME=" + mark("host-name"))
+    env.append("HOSTNAME=" + token_marker("host-name"))
     args = _arguments(container, image, own.known, pod, at, findings)
     args += [text for text in extra["Args"] if text not in args]
     if not args:
         findings.append(problem(pod, (*at, "image"), "CC0604.command"))
     cwd = container.get("workingDir") or image.get("WorkingDir") or "/"
     pairs = _effective([*extra["Env"], *env], own.known) if effective else [*env, *own.pairs, *extra["Env"]]
-    return Process([unmark(text) for text in args], [unmark(text) for text in dict.fromkeys(pairs)], cwd), findings
+    return Process(
+        [without_markers(text) for text in args], [without_markers(text) for text in dict.fromkeys(pairs)], cwd
+    ), findings
 
 
 def _effective(base: list[str], own: Mapping[str, str]) -> list[str]:
-    """What the pod sets comes last and takes the place of the rest; of the rest, too, the last one counts."""
+    """Merge variables: the pod's come last and replace others of their name; of the others, the last one counts."""
     rest = {text.partition("=")[0]: text for text in base}
     return [text for name, text in rest.items() if name not in own] + [f"{name}={value}" for name, value in own.items()]
 
 
 def pause_process(image: Mapping[str, Any], extra: Mapping[str, Any]) -> Process:
-    """The process of the pause container: the image's own."""
+    """Return the process of the pause container, which is the image's."""
     args = [*(image.get("Entrypoint") or ()), *(image.get("Cmd") or ())]
     args += [text for text in extra["Args"] if text not in args]
     return Process(args, list(dict.fromkeys([*_image_env(image), *extra["Env"]])), image.get("WorkingDir") or "/")
 
 
 def _image_env(image: Mapping[str, Any]) -> list[str]:
-    """What the image sets. An image without Env gets a PATH from the runtime; an empty one does not."""
+    """Return the image's variables. Without Env it gets a PATH from the runtime; with an empty one it does not."""
     given = image.get("Env")
     return [DEFAULT_PATH] if given is None else list(given)
 
@@ -85,28 +95,28 @@ def _arguments(
     at: Path,
     findings: list[Finding],
 ) -> list[str]:
-    """Command and args. An empty list means "not given": the API server does not keep it."""
+    """Return command and args. An empty list means "not given": the API server does not keep it."""
     command, args = container.get("command") or (), container.get("args") or ()
     out: list[str] = []
     if not command:
         out += image.get("Entrypoint") or ()
         if not args:
             out += image.get("Cmd") or ()
-        plain(out, pod, (*at, "image"), findings)
+        has_no_tokens(out, pod, (*at, "image"), findings)
         out = [escaped_argument(text) for text in out]
     for key, texts in (("command", command), ("args", args)):
         for index, text in enumerate(texts):
             here = (*at, key, index)
             arg = expanded(text, known, pod, here, findings)
-            out.append(settled_argument(arg, pod, here, findings) if "$" in arg or "\0" in arg else arg)
+            out.append(matchable_argument(arg, pod, here, findings) if "$" in arg or "\0" in arg else arg)
     return out
 
 
 def exec_commands(container: Mapping[str, Any]) -> list[list[str]]:
-    """What the kubelet may run in a container: exec probes and hooks.
+    """Return the commands that the kubelet may run in a container: exec probes and hooks.
 
-    In a probe the kubelet expands what `env` gives a literal value, and makes nothing of a variable with another
-    source; in a hook it expands nothing (kubelet, ExpandContainerCommandOnlyStatic).
+    In a probe the kubelet expands variables of `env` with a literal value, and replaces one with another source by
+    nothing; in a hook it expands nothing (kubelet, ExpandContainerCommandOnlyStatic).
     """
     out = []
     for key in ("livenessProbe", "readinessProbe", "startupProbe"):

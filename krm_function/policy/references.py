@@ -1,6 +1,6 @@
-"""ConfigMaps and Secrets of the same render, by name: where env values come from.
+"""Index the ConfigMaps and Secrets of a render by name, for env values.
 
-Rule of this file: a value that was found is handed to the generator and nowhere else; no finding ever holds one.
+Rule of this file: values are passed to the generator and nowhere else; no finding ever holds one.
 """
 
 from binascii import Error, a2b_base64
@@ -11,20 +11,20 @@ PREVIOUS_NAMES = "internal.config.kubernetes.io/previousNames"
 
 
 class Undecodable(ValueError):
-    """Data of a ConfigMap or Secret that is no text. code: CC0604 with a variant; key: of the data, never the value."""
+    """Data of a ConfigMap or Secret that are not text. code: CC0604 with a variant; key: of the data, never a value."""
 
     def __init__(self, code: str, key: str) -> None:
-        """Remember the code and the key."""
+        """Store the code and the key."""
         super().__init__(code)
         self.code = code
         self.key = key
 
 
 class References:
-    """The ConfigMaps and Secrets among some objects. Other objects may be given and are left out.
+    """The ConfigMaps and Secrets among some objects; other objects are ignored.
 
-    A name is looked up in the workload's namespace first. Only when one of the two sides has no namespace (kustomize
-    sets it later, kubectl from its context) a name is enough, and then it must be unique.
+    A name is looked up in the workload's namespace first. If one of the two has no namespace (kustomize sets it
+    later, kubectl from its context), the name is enough, and must be unique.
     """
 
     __slots__ = ("_aliases", "_names")
@@ -48,7 +48,7 @@ class References:
                 self._aliases.setdefault((kind, name), []).append(entry)
 
     def find(self, kind: str, namespace: str, name: str) -> dict[str, str] | None:
-        """The pairs of a ConfigMap or Secret, sorted by key; None if there is none or it is not clear which.
+        """Return the pairs of a ConfigMap or Secret, sorted by key; None if there is none or more than one candidate.
 
         Raises Undecodable.
         """
@@ -65,7 +65,7 @@ class References:
 
 
 def _pairs(value: Mapping[str, Any]) -> dict[str, str]:
-    """Data as text. A ConfigMap's binaryData has no place in an environment."""
+    """Return the data as text, without a ConfigMap's binaryData, which cannot be in an environment."""
     data = value.get("data")
     pairs = {str(key): entry for key, entry in data.items()} if isinstance(data, Mapping) else {}
     if value["kind"] == "Secret":

@@ -1,7 +1,7 @@
-"""The project's own Rego rules: files of the package.
+"""Load the native Rego rules, which are files of the package.
 
-Rule of this file: a policy has the texts that its profile names, one after the other. The first is shared by all and
-calls what the others define, so that a part can never be left out unnoticed.
+Rule of this file: a policy has the files that its profile names, concatenated. The first is shared by all and calls
+what the others define, so that a missing part cannot go unnoticed.
 """
 
 import functools
@@ -13,12 +13,12 @@ from krm_function.policy.document import rules_of
 
 @functools.cache
 def load_rules(profile: Profile = DEFAULT) -> str:
-    """The rules of a profile."""
+    """Return the rules of a profile."""
     return "".join(load_file(name) for name in profile.rules)
 
 
-def profile_of(rego: str) -> Profile | None:
-    """The profile whose rules, as they are today, a policy document has; None if it has others, or more than them."""
+def profile_of_rules(rego: str) -> Profile | None:
+    """Return the profile whose current rules a policy document has; None if it has other or further text."""
     try:
         rules = rules_of(rego)
     except ValueError:
@@ -27,7 +27,7 @@ def profile_of(rego: str) -> Profile | None:
 
 
 def load_file(name: str) -> str:
-    """One file of the rules, by its name without the ending."""
+    """Read one file of the rules, by its name without the extension."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rules", f"{name}.rego")
     with open(path, encoding="utf-8", newline="") as file:
         return file.read()

@@ -1,13 +1,13 @@
-"""From a workload to its sealed policy: the one entry point of this package.
+"""Generate the sealed policy of a workload; the one entry point of this package.
 
-Rule of this file: a workload is sealed whole or not at all. Any finding of severity error means no Sealed.
+Rule of this file: a workload is sealed whole or not at all. A finding of severity error means no Policy.
 """
 
 import functools
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.api.kinds import EMPTY, ImageFacts
+from krm_function.api.records import EMPTY, ImageFacts
 from krm_function.findings import Cause, Finding, finding, has_errors
 from krm_function.model.workload import Workload
 from krm_function.policy.base import base_initdata
@@ -15,30 +15,30 @@ from krm_function.policy.containers import containers
 from krm_function.policy.document import HEAD, rego_text
 from krm_function.policy.effective_user import unknown_users
 from krm_function.policy.fields import coverage_findings
-from krm_function.policy.initdata import POLICY, annotation_and_digest, encode, fits_literal
+from krm_function.policy.initdata import POLICY, annotation_and_digest, encode_toml, fits_literal
 from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 from krm_function.policy.problems import problem
 from krm_function.policy.process import DEFAULT_PATH
 from krm_function.policy.references import References
 from krm_function.policy.settings import Settings
-from krm_function.policy.tokens import PATTERN
-from krm_function.policy.volumes import exposed
+from krm_function.policy.variable_expansion import PATTERN
+from krm_function.policy.volumes import host_visible_volumes
 from krm_function.record import NamedTuple
 
 # the pause image of every Kubernetes release, as its config blob says (docs/facts/kata.md#users)
 PAUSE = ImageFacts("", {"User": "65535:65535", "Env": [DEFAULT_PATH], "Entrypoint": ["/pause"], "WorkingDir": "/"})
 
-# documents are the same up to here: all of a render, those with such a pause container, those with its annotations
+# ends of prefixes that documents share: all of a render, those of equal pause containers, those of equal annotations
 SHARED_UP_TO = (f"\n{HEAD}".encode(), b'"Annotations": {', b'"io.kubernetes.cri.sandbox-name": "')
-# what the agent's Rego engine loads; it has 64 KiB of columns, counted from 1, and the end of a line needs one, too
+# limits of the agent's Rego engine: 64 KiB of columns, counted from 1, and the end of a line takes one, too
 LONGEST_LINE = 64 * 1024 - 1  # bytes
 MOST_LINES = 200_000
 MOST_BYTES = 16 * 1024 * 1024
-TAB = b" " * 4  # what it takes a tab for
+TAB = b" " * 4  # the engine counts a tab as four columns
 
 
 class Policy(NamedTuple):
-    """A workload's policy in all its forms."""
+    """A workload's policy: data, document, initdata, annotation and digest."""
 
     data: dict[str, Any]  # policy_data; shares parts with the settings: do not change it
     rego: str
@@ -55,18 +55,18 @@ def seal(
     rules: str,
     files: Mapping[str, str] = EMPTY,
 ) -> tuple[Policy | None, tuple[Finding, ...]]:
-    """Generate the policy of one workload as it stands, after every other edit.
+    """Generate the policy of one workload; to be called after every other edit of it.
 
-    images: by the reference exactly as the pod names it. rules: Rego text of package agent_policy. files: what the
-    initdata holds beside the policy, by file name.
-    Returns None and the errors, or the policy and what else there is to say.
+    images: by the reference exactly as the pod names it. rules: Rego text of package agent_policy. files: the other
+    files of the initdata, by name.
+    Returns None and the errors, or the policy and its other findings.
     """
     findings = coverage_findings(workload.pod_spec, workload.spec_path, workload.ref)
     if findings:
         return None, tuple(findings)
     pod, findings = pod_metadata(workload)
     base, problems = base_initdata(workload, files)
-    findings += problems + _names(pod) + _missing(pod, images)
+    findings += problems + _duplicate_names(pod) + _images_not_locked(pod, images)
     if settings.profile.image_identity:
         findings += unknown_users(pod, images)
     if findings or base is None:
@@ -75,8 +75,8 @@ def seal(
     made, findings = containers(pod, images, pause, references, settings)
     if has_errors(findings):
         return None, tuple(findings)
-    if not _know_patterns(rules):
-        findings = [*findings, *_patterns(pod, made)]
+    if not _match_patterns(rules):
+        findings = [*findings, *_pattern_findings(pod, made)]
         if has_errors(findings):
             return None, tuple(findings)
     rego = rego_text(rules, made, settings.shared_text)
@@ -84,40 +84,40 @@ def seal(
     if too_long:
         return None, (problem(pod, (), too_long.code, of="spec", **too_long.values),)
     try:
-        toml = encode(base._replace(data={**base.data, POLICY: rego}), POLICY if _literal(rules) else None)
+        toml = encode_toml(base._replace(data={**base.data, POLICY: rego}), POLICY if _literal(rules) else None)
     except UnicodeEncodeError:
         return None, (problem(pod, (), "CC0604.unicode", of="spec"),)
-    value, digest = annotation_and_digest(toml, *_marks(toml, len(rules)))
+    value, digest = annotation_and_digest(toml, *_shared_prefix_ends(toml, len(rules)))
     sealed = Policy({"containers": made, **settings.shared}, rego, toml, value, digest)
-    said = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
-    return sealed, (*findings, *exposed(pod), said)
+    report = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
+    return sealed, (*findings, *host_visible_volumes(pod), report)
 
 
 @functools.lru_cache(maxsize=1)
-def _know_patterns(rules: str) -> bool:
-    """Whether rules are our own, which match a text around a value of the pod."""
+def _match_patterns(rules: str) -> bool:
+    """Whether rules support text patterns, as the native rules do."""
     return f"$({PATTERN})" in rules
 
 
 @functools.lru_cache(maxsize=1)
 def _literal(rules: str) -> bool:
-    """Whether a policy with these rules fits a literal string: what `pretty` adds to them always does."""
+    """Whether a policy with these rules fits a TOML literal string; output of `pretty` always does."""
     return fits_literal(rules)
 
 
-def _marks(toml: bytes, start: int) -> list[int]:
-    """Where the beginnings of a document end that other pods' have, too; none of them before `start`."""
+def _shared_prefix_ends(toml: bytes, start: int) -> list[int]:
+    """Return the ends of the prefixes that documents of other pods have, too; none of them before `start`."""
     found = []
-    for mark in SHARED_UP_TO:
-        start = toml.find(mark, start)
+    for text in SHARED_UP_TO:
+        start = toml.find(text, start)
         if start < 0:
             break
         found.append(start)
     return found
 
 
-def _names(pod: PodMetadata) -> list[Finding]:
-    """Two containers of one name: the rules could not tell them apart and would deny both."""
+def _duplicate_names(pod: PodMetadata) -> list[Finding]:
+    """Return a finding for each second container of a name: the rules cannot distinguish them and would deny both."""
     seen: set[str] = set()
     findings = []
     for key in ("initContainers", "containers"):
@@ -129,8 +129,8 @@ def _names(pod: PodMetadata) -> list[Finding]:
     return findings
 
 
-def _missing(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Finding]:
-    """Every image that the lock does not have."""
+def _images_not_locked(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Finding]:
+    """Return CC0504 for every image that the ImageLock does not have."""
     return [
         finding("CC0504", pod.ref, (*pod.spec_path, key, index, "image"), image=container["image"])
         for key in ("initContainers", "containers")
@@ -139,8 +139,8 @@ def _missing(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Finding
     ]
 
 
-def _patterns(pod: PodMetadata, made: list[dict[str, Any]]) -> list[Finding]:
-    """Every text that only our own rules can match: with the rules of someone else the pod could not start."""
+def _pattern_findings(pod: PodMetadata, made: list[dict[str, Any]]) -> list[Finding]:
+    """Return a finding for every text pattern, which other rules than the native ones never match."""
     token = f"$({PATTERN})"
     findings = []
     for container in made[1:]:
@@ -153,19 +153,19 @@ def _patterns(pod: PodMetadata, made: list[dict[str, Any]]) -> list[Finding]:
 
 
 def _too_long(rego: bytes) -> Cause | None:
-    """What the agent's Rego engine would find too long in a document, None if it can load it."""
+    """Return which limit of the agent's Rego engine a document exceeds, None if it can be loaded."""
     if len(rego) > MOST_BYTES:
         return Cause("CC0604.long-policy", {"limit": MOST_BYTES, "unit": "bytes"})
     if len(rego) > MOST_LINES and rego.count(b"\n") >= MOST_LINES:
         return Cause("CC0604.long-policy", {"limit": MOST_LINES, "unit": "lines"})
-    # were all of a line tabs, so many bytes would still fit
+    # a line of that many bytes fits even if all are tabs
     if _has_line_above(LONGEST_LINE // len(TAB), rego) and _has_line_above(LONGEST_LINE, rego.replace(b"\t", TAB)):
         return Cause("CC0604.long-line", {"limit": LONGEST_LINE})
     return None
 
 
 def _has_line_above(limit: int, text: bytes) -> bool:
-    """Whether a line has more bytes than that, its end left out."""
+    """Whether a line has more than `limit` bytes, without its end."""
     start = 0
     while len(text) - start > limit:
         end = text.rfind(b"\n", start, start + limit + 1)

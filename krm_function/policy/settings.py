@@ -1,8 +1,8 @@
-"""Policy settings: what is the same for every pod of a Kata version, as one checked, immutable record.
+"""Read policy settings, which are the same for every pod, to one checked, immutable record.
 
 Rule of this file: shapes are checked here once, so that the generator can trust them. A user's settings are a
-genpolicy-settings.json document as a whole, after its drop-ins (dropins.py); unknown keys are ignored as genpolicy
-ignores them, an ill-typed one is CC0612, a missing one CC0641. The values of our own settings are in defaults.py.
+whole genpolicy-settings.json document, after its drop-ins (dropins.py); unknown keys are ignored as in genpolicy, an
+ill-typed one is CC0612, a missing one CC0641. The default values are in defaults.py.
 """
 
 import functools
@@ -31,12 +31,12 @@ class Settings(NamedTuple):
     kata_config: Json
     cluster_config: Json
     shared: Json  # everything in policy_data beside `containers`, in genpolicy's order (docs/facts/kata.md#policy-data)
-    shared_text: str  # the members of `shared` as they stand in the document
+    shared_text: str  # the members of `shared` as text of the document
     profile: Profile
 
 
 def settings(override: Mapping[str, Any] | None, profile: Profile = DEFAULT) -> tuple[Settings, tuple[Finding, ...]]:
-    """The settings of a render: the defaults, or a genpolicy-settings.json document in their place.
+    """Return the settings of a render: the defaults, or a genpolicy-settings.json document in their place.
 
     With an error among the findings the settings returned are the defaults and must not be used.
     """
@@ -44,7 +44,7 @@ def settings(override: Mapping[str, Any] | None, profile: Profile = DEFAULT) -> 
         return default_settings(profile), ()
     problems: list[Finding] = []
     missing: list[str] = []
-    document = _shaped(override, _DOCUMENT, "", problems, missing)
+    document = _checked_copy(override, _DOCUMENT, "", problems, missing)
     if missing:
         found = [finding("CC0641", member=member) for member in missing]
         return default_settings(profile), (*found, *problems)
@@ -65,7 +65,7 @@ def settings(override: Mapping[str, Any] | None, profile: Profile = DEFAULT) -> 
 
 @functools.cache
 def default_settings(profile: Profile = DEFAULT) -> Settings:
-    """The settings of a profile when nobody gives others."""
+    """Return the default settings of a profile."""
     found, problems = settings(default_document(profile), profile)
     if problems:
         raise AssertionError(problems)
@@ -73,7 +73,7 @@ def default_settings(profile: Profile = DEFAULT) -> Settings:
 
 
 def _unanchored(document: Json) -> list[str]:
-    """The patterns that the rules of a narrowed profile would never match."""
+    """Return the members with a pattern that the rules of a narrowed profile never match: those without a ^."""
     requests = document["request_defaults"]
     lists = {
         "CreateContainerRequest.allow_env_regex": requests["CreateContainerRequest"]["allow_env_regex"],
@@ -89,12 +89,12 @@ def _unanchored(document: Json) -> list[str]:
 
 def _settings(document: Json, profile: Profile) -> Settings:
     shared = {
-        # a member that Kata's data do not have tells `check` and readers; kata-4.1 is what has none
+        # tells `check` and readers the profile; kata-4.1 has no such member, because Kata's data have none
         **({} if profile is KATA else {"profile": profile.name}),
         "common": document["common"],
         "sandbox": document["sandbox"],
         "request_defaults": document["request_defaults"],
-        # the other vfio settings are the generator's own (docs/facts/kata.md#policy-data)
+        # only the generator uses the other vfio settings (docs/facts/kata.md#policy-data)
         "devices": {"vfio": {"device_path": document["devices"]["vfio"]["device_path"], "nvidia": {}}},
         "cluster_config": document["cluster_config"],
     }
@@ -114,14 +114,14 @@ def _settings(document: Json, profile: Profile) -> Settings:
 
 
 class _Optional(NamedTuple):
-    """A member that may be missing or null, and what it is then."""
+    """A member that may be missing or null, and its default."""
 
     shape: Any
     default: Any
 
 
 class _MapOf(NamedTuple):
-    """A map with keys of the user's choice."""
+    """A map with any keys."""
 
     shape: Any
 
@@ -156,7 +156,7 @@ _IMAGE_VOLUME: Json = {
     "mount_source": str,
     "fstype": str,
     "options": [str],
-}  # as much of it as is read here; Contrast's have none
+}  # the members that are read here; Contrast's settings have no image_volume
 _MOUNT: Json = {"destination": str, "source": _Optional(str, ""), "type_": str, "options": [str]}
 _CONTAINER: Json = {
     "Root": {"Path": str},
@@ -232,8 +232,8 @@ _DOCUMENT: Json = {
 _NAMES = {str: "a string", int: "an integer", bool: "a boolean"}
 
 
-def _shaped(value: Any, shape: Any, where: str, problems: list[Finding], missing: list[str]) -> Any:
-    """A copy of `value` with exactly the members of `shape`; what does not fit is told in `problems` and `missing`."""
+def _checked_copy(value: Any, shape: Any, where: str, problems: list[Finding], missing: list[str]) -> Any:
+    """Copy `value` with exactly the members of `shape`; appends what does not fit to `problems` and `missing`."""
     if isinstance(shape, dict):
         if not isinstance(value, Mapping):
             problems.append(finding("CC0612.type", member=where or "the document", expected="a map"))
@@ -248,20 +248,23 @@ def _shaped(value: Any, shape: Any, where: str, problems: list[Finding], missing
                 missing.append(at)
             else:
                 shape_of = member.shape if isinstance(member, _Optional) else member
-                out[key] = _shaped(entry, shape_of, at, problems, missing)
+                out[key] = _checked_copy(entry, shape_of, at, problems, missing)
         return out
     if isinstance(shape, _MapOf):
         if not isinstance(value, Mapping):
             problems.append(finding("CC0612.type", member=where, expected="a map"))
             return {}
         return {
-            str(key): _shaped(entry, shape.shape, f"{where}.{key}", problems, missing) for key, entry in value.items()
+            str(key): _checked_copy(entry, shape.shape, f"{where}.{key}", problems, missing)
+            for key, entry in value.items()
         }
     if isinstance(shape, list):
         if not isinstance(value, (list, tuple)):
             problems.append(finding("CC0612.type", member=where, expected="a list"))
             return []
-        return [_shaped(entry, shape[0], f"{where}[{index}]", problems, missing) for index, entry in enumerate(value)]
+        return [
+            _checked_copy(entry, shape[0], f"{where}[{index}]", problems, missing) for index, entry in enumerate(value)
+        ]
     if not isinstance(value, shape) or (shape is int and isinstance(value, bool)):
         problems.append(finding("CC0612.type", member=where, expected=_NAMES[shape]))
     return value

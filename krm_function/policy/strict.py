@@ -1,13 +1,13 @@
-r"""Profile strict: the policy data of a pod, narrowed until only this pod fits.
+r"""Narrow the policy data of a pod for profile strict, so that they allow this pod only.
 
-Rule of this file: it takes the data of profile contrast-1.25 and only ever takes freedom away. What cannot be bound is
-a finding, for a host would choose it. The rules beside it, rules/strict.rego, read what is added here:
+Rule of this file: it starts from the data of profile contrast-1.25 and only restricts them. What cannot be bound is a
+finding, because the host would choose it. The rules in rules/strict.rego read the members that are added here:
 
-    required_mounts        destinations that may not be missing: the pod asks for them
-    required_variables     names that may not be missing: the pod or its image sets them
-    block_volumes          destination of a mount -> volume on a block device, of which the mount has no source
-    runtime_anno_patterns  the annotations of the runtime itself, which contrast-1.25 takes with any name and value
-    patterns               names of the pod escaped, so that a dot is a dot
+    required_mounts        destinations that must not be missing: the pod mounts them
+    required_variables     names that must not be missing: the pod or its image sets them
+    block_volumes          destination of a mount -> volume on a block device, whose mount has no source
+    runtime_anno_patterns  the annotations of the runtime, which contrast-1.25 allows with any name and value
+    patterns               names of the pod escaped, so that a dot matches only a dot
 """
 
 import re
@@ -16,7 +16,7 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.policy.pod_metadata import PATTERNS, SUFFIX, PodMetadata, escape_regex
-from krm_function.policy.tokens import TOKENS
+from krm_function.policy.variable_expansion import TOKENS
 
 Json = dict[str, Any]
 
@@ -34,12 +34,12 @@ _TOKEN = re.compile(r"\$\((" + "|".join(TOKENS) + r")\)")
 _UNKNOWN = "$(todo-annotation)"
 _ESCAPE = "\\"
 _SHELL_NAME = re.compile(r"[A-Za-z_.-][A-Za-z0-9_.-]*")
-# what stands before the name at the end of a path pattern: a shared directory, random characters, any directory
+# a path pattern: a shared directory, random characters or any directory, then the name
 _NAMED = re.compile(r"(.*(?:\$\(sfprefix\)|\{16\}-|/))([^/]*)\$", re.DOTALL)
 
 
 def narrowed(containers: list[Json], pod: PodMetadata) -> tuple[list[Json], list[Finding]]:
-    """The containers of a policy, bound to the pod. Nothing given is changed."""
+    """Return the containers of a policy, bound to the pod, and findings. The arguments are not changed."""
     findings: list[Finding] = []
     spec = {entry["name"]: (at, entry) for at, entry in _entries(pod)}
     out = []
@@ -69,7 +69,7 @@ def narrowed(containers: list[Json], pod: PodMetadata) -> tuple[list[Json], list
 
 
 def escaped(pattern: str) -> str:
-    r"""A path pattern whose last name stands for itself; any other text as it is.
+    r"""Escape the last name of a path pattern; return any other text unchanged.
 
     >>> escaped("$(sfprefix)resolv.conf$")
     '$(sfprefix)resolv\\.conf$'
@@ -81,7 +81,7 @@ def escaped(pattern: str) -> str:
 
 
 def _name(pod: PodMetadata) -> str:
-    """The pattern of the pod's name with its dots escaped; one made of generateName is so already."""
+    """Return the pattern of the pod's name with its dots escaped; one made of generateName already is."""
     suffix = PATTERNS[pod.ref.kind]
     base = pod.name_pattern.removesuffix(suffix)
     return (base if base.endswith(SUFFIX) else escape_regex(base)) + suffix
@@ -94,19 +94,19 @@ def _entries(pod: PodMetadata) -> Iterator[tuple[Path, Json]]:
 
 
 def _block_volumes(mounts: list[Json], container: Json) -> dict[str, str]:
-    """Where a container mounts volumes on block devices: destination -> name of the volume."""
+    """Map the destinations of volumes on block devices to the names of the volumes."""
     names = {entry["mountPath"]: entry["name"] for entry in container.get("volumeMounts") or ()}
     return {one["destination"]: names[one["destination"]] for one in mounts if not one["source"]}
 
 
 def _required(env: Sequence[str]) -> list[str]:
-    """The names that a kubelet of any version sets; those that a shell could not use, some leave out."""
+    """Return the variable names that every kubelet version sets; some omit names that a shell could not use."""
     names = [variable.partition("=")[0] for variable in env]
     return [name for name in names if _SHELL_NAME.fullmatch(name)]
 
 
 def _unbound(env: Sequence[str], args: Sequence[str], pod: PodMetadata, at: Path) -> list[Finding]:
-    """What a host could choose freely: values that nothing in the document says, or says only a part of."""
+    """Return CC0640 for each value that the document does not determine in full, so that the host could choose it."""
     texts = [(variable.partition("=")[0], variable.partition("=")[2], "sandbox-namespace") for variable in env]
     texts += [("an argument", argument, "sandbox-name") for argument in args]
     return [

@@ -1,14 +1,14 @@
-"""Volumes of a pod, as one container mounts them.
+"""Compute the mounts and storages of a pod's volumes for one container.
 
-Rule of this file: a volume has one of three homes.
+Rule of this file: a volume is in one of three places.
 
     the VM        emptyDir: a storage of the request, and a mount of it
-    the VM's own  a hostPath in /dev or /sys: there the shim means the guest's
+    the guest     a hostPath in /dev or /sys: the shim uses the guest's directory
     the host      everything the kubelet mounts or fills on the node: a bind mount out of the shared directory. The host
-                  can read and change its files, which `exposed` says of all that are not API objects anyway
+                  can read and change its files; `host_visible_volumes` warns of all that are not API objects
 
-What the facts do not tell is a finding. So is a part of an emptyDir: the kubelet would make it a directory of the node,
-and what was to stay in the VM would be written there.
+What docs/facts does not cover is a finding. So is a part of an emptyDir: the kubelet would make it a directory of the
+node, and data meant to stay in the VM would be written there.
 """
 
 import re
@@ -35,26 +35,26 @@ BASE = re.compile(r"[A-Za-z0-9._-]+\Z")
 
 
 def mount(destination: str, source: str, kind: str, options: list[str]) -> Json:
-    """One element of OCI.Mounts."""
+    """Build one element of OCI.Mounts."""
     return {"destination": destination, "source": source, "type_": kind, "options": options}
 
 
-def last(path: str) -> str:
-    """The last component of a path, "" if there is none."""
+def base_name(path: str) -> str:
+    """Return the last component of a path, "" if there is none."""
     return path.rstrip("/").rpartition("/")[2]
 
 
 def volumes(
     container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at: Path, findings: list[Finding]
 ) -> tuple[list[list[Json]], list[Json]]:
-    """What a container mounts of the pod's volumes, and the storages behind it. `at`: its path from the pod spec.
+    """Return the mounts of a container's volumeMounts, and their storages. `at`: its path from the pod spec.
 
-    The mounts in the order of the volumes, for each place the alternatives among which the host may choose.
+    The mounts are in the order of the volumes; each is the list of alternatives among which the host may choose.
     """
     out: list[list[Json]] = []
     storages: list[Json] = []
     wanted = list(enumerate(container.get("volumeMounts") or ()))
-    known = _all(pod) if wanted else {}
+    known = _volumes_by_name(pod) if wanted else {}
     for name, volume in known.items():
         for index, entry in wanted:
             if entry["name"] == name:
@@ -72,8 +72,8 @@ def volumes(
     return out, storages
 
 
-def exposed(pod: PodMetadata) -> list[Finding]:
-    """A warning for each mounted volume whose files the host can read and change: no policy can prevent it."""
+def host_visible_volumes(pod: PodMetadata) -> list[Finding]:
+    """Return a warning for each mounted volume whose files the host can read and change; no policy can prevent it."""
     mounted = {
         entry["name"]
         for key in ("initContainers", "containers")
@@ -86,7 +86,7 @@ def exposed(pod: PodMetadata) -> list[Finding]:
         volume["name"]: (*pod.spec_path, "volumes", index) for index, volume in enumerate(pod.spec.get("volumes") or ())
     }
     out = []
-    for name, volume in _all(pod).items():
+    for name, volume in _volumes_by_name(pod).items():
         source = _source(volume)
         if source == "hostPath" and in_the_vm(volume[source]["path"]):
             continue
@@ -95,8 +95,8 @@ def exposed(pod: PodMetadata) -> list[Finding]:
     return out
 
 
-def _all(pod: PodMetadata) -> dict[str, Json]:
-    """The volumes by name. A StatefulSet's claim takes the place of a volume of its name."""
+def _volumes_by_name(pod: PodMetadata) -> dict[str, Json]:
+    """Return the volumes by name. A StatefulSet's claim replaces a volume of its name."""
     out: dict[str, Json] = {
         name: {"name": name, CLAIM: {}, "volumeMode": mode} for name, mode in pod.claim_templates.items()
     }
@@ -106,7 +106,7 @@ def _all(pod: PodMetadata) -> dict[str, Json]:
 
 
 def _source(volume: Json) -> str:
-    """The kind of a volume; of one without a source it is emptyDir."""
+    """Return the kind of a volume; emptyDir for one without a source."""
     return next((key for key, value in volume.items() if key not in _NO_SOURCE and value is not None), "emptyDir")
 
 
@@ -114,15 +114,15 @@ _NO_SOURCE = ("name", "volumeMode")
 
 
 def in_the_vm(path: str) -> bool:
-    """Whether a path of a hostPath volume means the guest's own directory or device."""
+    """Whether the path of a hostPath volume is a directory or device of the guest."""
     return path in _IN_THE_VM or path.startswith(("/dev/", "/sys/"))
 
 
 def _mounted(
     storages: list[Json], volume: Json, entry: Json, pod: PodMetadata, settings: Settings
 ) -> list[Json] | Wrong:
-    """The mounts that one volumeMount may become, or what of it is not covered or wrong."""
-    path, base = entry["mountPath"], last(entry["mountPath"])
+    """Return the alternative mounts of one volumeMount, or what of it is wrong or not covered."""
+    path, base = entry["mountPath"], base_name(entry["mountPath"])
     if not path.startswith("/") or not BASE.match(base) or base in {".", ".."}:
         return "mountPath", Cause("CC0604.mount-name")
     propagation = PROPAGATION.get(entry.get("mountPropagation") or "None")
@@ -143,7 +143,7 @@ def _mounted(
             return part, Cause("CC0604.part-of-empty-dir")
         return _empty_dir(storages, own, entry, options, pod, settings)
     if source in SETTLED and not part:
-        return _settled(storages, path, base, propagation, settings)
+        return _object_volume(storages, path, base, propagation, settings)
     if source in SETTLED and part and settings.kata_config["enable_configmap_secret_storages"]:
         return part, Cause("CC0604.part-of-storage")
     if source == "hostPath":
@@ -160,13 +160,13 @@ def _mounted(
 
 
 def _mode(volume: Json, own: Json) -> str:
-    """The volumeMode of a claim that the pod or its StatefulSet makes; "" if it is not told."""
+    """Return the volumeMode of a claim of the pod or its StatefulSet; "" if it is not given."""
     claim = (own.get("volumeClaimTemplate") or {}).get("spec") or {}
     return str(volume.get("volumeMode") or claim.get("volumeMode") or "")
 
 
-def _settled(storages: list[Json], path: str, base: str, propagation: str, settings: Settings) -> list[Json]:
-    """A whole ConfigMap or Secret, as the settings say."""
+def _object_volume(storages: list[Json], path: str, base: str, propagation: str, settings: Settings) -> list[Json]:
+    """Return the mount of a whole ConfigMap or Secret, as in the settings."""
     template = settings.volumes["configMap"]
     options = template["options"]
     if propagation != "rprivate":
@@ -183,7 +183,7 @@ def _settled(storages: list[Json], path: str, base: str, propagation: str, setti
 def _empty_dir(
     storages: list[Json], volume: Json, entry: Json, options: list[str], pod: PodMetadata, settings: Settings
 ) -> list[Json] | Wrong:
-    """An emptyDir: in memory, on a block device of its own, or in the shared directory, as the settings say."""
+    """Return the mounts of an emptyDir: in memory, on a block device or in the shared directory."""
     path, name, medium = entry["mountPath"], entry["name"], volume.get("medium") or ""
     group = (pod.spec.get("securityContext") or {}).get("fsGroup")
     if medium == "Memory":
@@ -199,7 +199,7 @@ def _empty_dir(
     if kind == "shared-fs":
         return [
             mount(path, f"^$(cpath)/sandbox-[0-9a-f]{{16}}-{escape_regex(name)}$", "bind", options),
-            mount(path, f"$(sfprefix){escape_regex(last(path))}$", "bind", options),
+            mount(path, f"$(sfprefix){escape_regex(base_name(path))}$", "bind", options),
         ]
     template = settings.volumes["emptyDir_encrypted" if kind == "block-encrypted" else "emptyDir_plain"]
     storage = _storage(

@@ -14,7 +14,7 @@ from krm_function.api import is_config
 from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, finding
 from krm_function.manifest import ManifestError, decode
-from krm_function.model.located import yaml_finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import objects
 from krm_function.model.workload import mapping
 from krm_function.release.coordinator import coordinator_facts, is_coordinator
@@ -68,10 +68,10 @@ def _yaml(text: str, file: str) -> Facts:
         return Facts(findings=(yaml_finding(problem, file),))
     for line, document in documents:
         for _, value in objects(document.value):
-            told = _object(mapping(value), file, line)
-            known = known or told is not None
-            facts += told.facts if told else ()
-            findings += told.findings if told else ()
+            read = _object(mapping(value), file, line)
+            known = known or read is not None
+            facts += read.facts if read else ()
+            findings += read.findings if read else ()
     if not known:
         return _unknown("CC1304.nothing", file)
     return Facts(tuple(facts), tuple(findings))

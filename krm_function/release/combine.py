@@ -10,12 +10,12 @@ agree with the files; only a release of another version replaces it, and then as
     x                      y, same version    CC1301
     x                      y, other version   y
 
-The policy profile is told by no file: it follows from the version, in place of whatever stood there.
+The policy profile is in no file: it follows from the version, in place of whatever stood there.
 """
 
 from collections.abc import Iterable, Mapping
 
-from krm_function.api.release_profile import profile_of_version
+from krm_function.api.profile_of_version import profile_of_version
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.image import CONTRAST
 from krm_function.record import NamedTuple
@@ -34,11 +34,11 @@ class Combined(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def combine(told: Iterable[Fact], there: Iterable[Fact] = (), version: str = "") -> Combined:
+def combine(stated: Iterable[Fact], there: Iterable[Fact] = (), version: str = "") -> Combined:
     """Combine the facts of the files and of the existing release. version: of the command line, or ""."""
     findings: list[Finding] = []
     said = [Fact(("version",), version, ON_THE_COMMAND_LINE)] if version else []
-    new = _once([*said, *told], findings)
+    new = _once([*said, *stated], findings)
     old = {fact.path: fact for fact in there if fact.path != POLICY_PROFILE}
     before = old[("version",)].value if ("version",) in old else ""
     now = new[("version",)].value if ("version",) in new else before
@@ -65,10 +65,10 @@ def _profile(version: Fact | None, findings: list[Finding]) -> dict[Path, Fact]:
     return {POLICY_PROFILE: version._replace(path=POLICY_PROFILE, value=profile.name)} if profile else {}
 
 
-def _once(told: Iterable[Fact], findings: list[Finding]) -> dict[Path, Fact]:
+def _once(stated: Iterable[Fact], findings: list[Finding]) -> dict[Path, Fact]:
     """Each fact once; two sources that do not agree are an error, unless one of them is weak."""
     made: dict[Path, Fact] = {}
-    for fact in told:
+    for fact in stated:
         other = made.get(fact.path)
         if other is None or (other.weak and not fact.weak):
             made[fact.path] = fact

@@ -4,7 +4,7 @@ Rule of this file: a path says what the fact is about, so that the same fact of 
 
     path                                            value
     version                                         "v1.25.0"
-    policyProfile                                   "contrast-1.25", told by no file but by the version
+    policyProfile                                   "contrast-1.25", in no file: it follows from the version
     platforms, <platform>, handler                  "contrast-cc-<platform>-<hash>"
     platforms, <platform>, overhead                 {"memory": "682Mi"}
     platforms, <platform>, snp, Milan, <field>      a measured value of the entry for this product
@@ -16,7 +16,7 @@ Rule of this file: a path says what the fact is about, so that the same fact of 
 
 from typing import Any
 
-from krm_function.api.kinds import NO_VERSION
+from krm_function.api.records import NO_VERSION
 from krm_function.findings import Finding, Path
 from krm_function.manifest import fields as manifest
 from krm_function.record import NamedTuple

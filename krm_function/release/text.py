@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.api import CONFIG_KINDS, is_config
-from krm_function.api.kinds import API_VERSION
 from krm_function.api.modeline import modeline
+from krm_function.api.records import API_VERSION
 from krm_function.findings import Path
 from krm_function.krm.kube_object import LOCAL_CONFIG
 from krm_function.model.platforms import PLATFORMS

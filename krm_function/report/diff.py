@@ -5,7 +5,6 @@ shown is replaced in both before that, so that no context line reveals it.
 """
 
 from collections.abc import Iterable, Sequence
-from difflib import unified_diff
 from typing import Any
 
 from krm_function.model.address import address_of
@@ -13,6 +12,7 @@ from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.pipeline import Rendered
 from krm_function.record import NamedTuple
+from krm_function.report.line_diff import unified_lines
 from krm_function.report.masking import hidden
 from krm_function.report.order import on_one_line
 from krm_function.yamltext import Change, YamlError, dump, parse, splice
@@ -58,7 +58,7 @@ def _lines(one: ChangedDocument) -> list[str]:
     """The unified diff of one document; line numbers count from its start."""
     before, after = ("" if text is None else _shown(text) for text in (one.before, one.after))
     old, new = ("/dev/null" if text is None else name for text, name in ((one.before, "input"), (one.after, "output")))
-    lines = list(unified_diff(before.splitlines(), after.splitlines(), old, new, lineterm=""))[2:]
+    lines = list(unified_lines(before.splitlines(), after.splitlines()))
     head = [f"=== {on_one_line(one.title)}", f"--- {old}", f"+++ {new}"]
     return head + ([on_one_line(line.removesuffix("\r")) for line in lines] or [f"# {ONLY_MASKED}"])
 

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from krm_function.policy.compare.difference import Difference
-from krm_function.policy.compare.workloads import Compared
+from krm_function.policy.compare.workloads import WorkloadDifferences
 from krm_function.report.order import on_one_line
 
 VERDICTS = ("weaker", "stronger", "different")
 
 
-def policy_diff_text(compared: Sequence[Compared]) -> str:
+def policy_diff_text(compared: Sequence[WorkloadDifferences]) -> str:
     """One block per workload and a line with totals."""
     lines: list[str] = []
     for one in compared:
@@ -28,7 +28,7 @@ def policy_diff_text(compared: Sequence[Compared]) -> str:
     return "".join(f"{line}\n" for line in (*lines, said if lines else "no difference"))
 
 
-def policy_diff_json(compared: Sequence[Compared]) -> str:
+def policy_diff_json(compared: Sequence[WorkloadDifferences]) -> str:
     """`{"version": 1, "workloads": [...], "totals": {...}}` with a final newline."""
     import json
 
@@ -47,13 +47,13 @@ def changed(line: Difference) -> str:
     return where + " ".join(filter(None, (line.field, line.op, line.what)))
 
 
-def verdict_counts(compared: Sequence[Compared]) -> dict[str, int]:
+def verdict_counts(compared: Sequence[WorkloadDifferences]) -> dict[str, int]:
     """How many lines have which verdict."""
     counts = Counter(line.verdict for one in compared for line in one.lines)
     return {verdict: counts[verdict] for verdict in VERDICTS}  # type: ignore[index]
 
 
-def _resource(one: Compared) -> dict[str, str]:
+def _resource(one: WorkloadDifferences) -> dict[str, str]:
     names = ("apiVersion", "kind", "namespace", "name")
     return {name: on_one_line(value) for name, value in zip(names, one.ref, strict=True) if value}
 

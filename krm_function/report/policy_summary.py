@@ -7,7 +7,7 @@ variables are shown, never their values; of a command line, the program alone.
 from typing import Any
 
 from krm_function.model.workload import INITDATA, Workload, dig, mapping, maps
-from krm_function.policy import decode_toml, describe, from_annotation
+from krm_function.policy import decode_toml, from_annotation, read_policy_data
 from krm_function.policy.initdata import POLICY
 from krm_function.record import NamedTuple
 
@@ -49,7 +49,7 @@ def allowed(workload: Workload | None) -> tuple[Allowed, ...]:
     if not isinstance(value, str):
         return ()
     try:
-        sealed = describe(decode_toml(from_annotation(value)).data.get(POLICY, ""))
+        sealed = read_policy_data(decode_toml(from_annotation(value)).data.get(POLICY, ""))
     except ValueError:
         return ()
     entries = [_allowed(entry) for entry in maps(sealed["containers"])]

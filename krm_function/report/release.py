@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from krm_function.api import Release
-from krm_function.api.kinds import PlatformRelease
-from krm_function.api.release_profile import profile_of
+from krm_function.api.profile_of_version import profile_of
+from krm_function.api.records import PlatformRelease
 from krm_function.manifest import merged_reference_values, unfilled, validate
 from krm_function.model.image import Image, parse_image
 from krm_function.report.table import table

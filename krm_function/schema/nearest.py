@@ -1,7 +1,7 @@
 """The known word nearest to a mistyped one.
 
 Rule of this file: a suggestion is an aid and never a decision; nothing acts on one. difflib is loaded only when
-somebody did mistype.
+a word is mistyped.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
-"""Identity: one input holds each object once.
+"""Identity: report objects that occur more than once in the input.
 
 Rule of this file: a cluster identifies an object by group, kind, namespace and name, not by the version. Of two objects
 with one identity it keeps the one that is applied last, whichever was sealed. Only objects that share kind and name are
-parsed, so that an input without such pairs costs a look at each header.
+parsed, so that an input without such pairs costs only a comparison of headers.
 
 Truth table, first row that holds:
 
@@ -19,12 +19,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.hook import hook_of
-from krm_function.model.kinds import LOOKED_INTO
-from krm_function.model.located import yaml_finding
+from krm_function.model.finding_position import yaml_finding
+from krm_function.model.helm_hooks import hook_of
+from krm_function.model.kinds import KINDS_BY_CONTENT
 from krm_function.model.objects import objects, reference
-from krm_function.model.platforms import contrast_names_in, is_contrast_name
 from krm_function.model.resource import Resource
+from krm_function.model.runtime_class_names import contrast_names_in, is_contrast_name
 from krm_function.model.workload import EMITTED, LOCAL_CONFIG, dig
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, YamlError, locate, parse, read_value
@@ -37,7 +37,7 @@ Identity = tuple[str, str, str]  # group, kind, name: with a namespace, all of a
 
 
 class ObjectAt(NamedTuple):
-    """An object and where it stands: position of its resource, path to it."""
+    """An object with the position of its resource and the path to it."""
 
     position: int
     root: Path
@@ -46,10 +46,10 @@ class ObjectAt(NamedTuple):
 
 
 def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document]) -> tuple[Finding, ...]:
-    """CC0118 for every object of which there is another. documents: what was parsed before, by position."""
+    """Return CC0118 for every object that occurs again. documents: what was parsed before, by position."""
     alike: dict[Named, list[int]] = {}
     for index, resource in enumerate(resources):
-        if not resource.may_be(LOOKED_INTO) or index not in documents:
+        if not resource.may_be(KINDS_BY_CONTENT) or index not in documents:
             if resource.name:
                 alike.setdefault((resource.kind, resource.name), []).append(index)
             continue
@@ -68,14 +68,14 @@ def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document])
             if (one.ref.kind, name := _name(one.value)) in suspects:
                 standing.setdefault((_group(one.ref.api_version), one.ref.kind, name), []).append(one)
     for group in (group for named in standing.values() for group in _by_namespace(named)):
-        if len(group) > 1 and not _two(group):
-            findings += _said(group, resources)
+        if len(group) > 1 and not _are_distinct(group):
+            findings += _duplicate_findings(group, resources)
     return tuple(findings)
 
 
 def _by_namespace(named: list[ObjectAt]) -> Iterable[list[ObjectAt]]:
-    """Objects of one name, those together that can come into one namespace."""
-    if any(not one.ref.namespace for one in named) and any(map(_is_ours, named)):
+    """Group objects of one name by the namespace that they can come into."""
+    if any(not one.ref.namespace for one in named) and any(map(_is_contrast_object, named)):
         return [named]
     spaces: dict[str, list[ObjectAt]] = {}
     for one in named:
@@ -84,7 +84,7 @@ def _by_namespace(named: list[ObjectAt]) -> Iterable[list[ObjectAt]]:
 
 
 def _name(value: Any) -> str:
-    """The name of an object; a generateName is none."""
+    """Return the name of an object, "" without one; a generateName is no name."""
     name = dig(value, ("metadata", "name"))
     return name if isinstance(name, str) else ""
 
@@ -98,15 +98,15 @@ def _namespace(ref: Ref) -> str:
     return "" if ref.kind in CLUSTER_WIDE else ref.namespace or "default"
 
 
-def _two(group: list[ObjectAt]) -> bool:
-    """Whether these are different objects after all."""
+def _are_distinct(group: list[ObjectAt]) -> bool:
+    """Whether objects of one identity are different ones all the same."""
     if group[0].ref.name == PACKAGE_CONTEXT and group[0].ref.kind == "ConfigMap":
         return all(dig(one.value, ("metadata", "annotations", LOCAL_CONFIG)) == "true" for one in group)
     hooks = [bool(hook_of(one.value)) for one in group]
-    return sorted(hooks) == [False, True] and not any(map(_is_ours, group))
+    return sorted(hooks) == [False, True] and not any(map(_is_contrast_object, group))
 
 
-def _is_ours(one: ObjectAt) -> bool:
+def _is_contrast_object(one: ObjectAt) -> bool:
     """Whether an object names a class of Contrast's, is one, or was added by a render."""
     if one.ref.kind == "RuntimeClass" and is_contrast_name(one.ref.name):
         return True
@@ -114,8 +114,8 @@ def _is_ours(one: ObjectAt) -> bool:
     return added or any(True for _ in contrast_names_in(one.value))
 
 
-def _said(group: list[ObjectAt], resources: Sequence[Resource]) -> list[Finding]:
-    """One finding at each place; each names another place, the first one where it can."""
+def _duplicate_findings(group: list[ObjectAt], resources: Sequence[Resource]) -> list[Finding]:
+    """Make a finding for each occurrence; each names another occurrence, the first one if possible."""
     places = []
     for one in group:
         resource = resources[one.position]

@@ -1,16 +1,16 @@
-"""Inject: the initializer, the service mesh and the image store, then pinned images, in Contrast's order.
+"""Inject: add the initializer, the service mesh and the image store, then pin images, in Contrast's order.
 
 Source: docs/facts/contrast.md#order.
 
-Rule of this file: all or nothing for each pod, and only what is missing is added. A container of ours that stands where
-it belongs and is what we would write is no edit; one that differs is taken out and put in anew. The coordinator gets
-the image store and pinned images, never the initializer or the mesh.
+Rule of this file: all or nothing for each pod, and only what is missing is added. An injected container that has its
+position and content already is not edited; one that differs is removed and inserted again. The coordinator gets the
+image store and pinned images, never the initializer or the mesh.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from krm_function.api.kinds import Generate, Release
+from krm_function.api.records import Generate, Release
 from krm_function.findings import Cause, Finding, finding
 from krm_function.model.annotations import KNOWN
 from krm_function.model.draft import Draft
@@ -21,7 +21,7 @@ from krm_function.model.injected.initializer import INITIALIZER, INITIALIZER_IMA
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH, SERVICE_MESH_IMAGE, MeshConfig, service_mesh
 from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
 from krm_function.model.pod_types import type_findings
-from krm_function.model.pods import claims, named, sources
+from krm_function.model.pods import claim_names, indexes_named, volume_sources
 from krm_function.model.quantity import nano
 from krm_function.model.workload import PREFIX, Workload, maps
 from krm_function.record import NamedTuple
@@ -34,8 +34,8 @@ LONGEST_NAME = 63  # characters of a volume's name
 DEVICES = ("persistentVolumeClaim", "iscsi")
 
 
-class Wanted(NamedTuple):
-    """What one pod is to get, decided before anything is edited."""
+class InjectionPlan(NamedTuple):
+    """What is injected into one pod, decided before anything is edited."""
 
     initializer: bool
     mesh: bool
@@ -45,16 +45,16 @@ class Wanted(NamedTuple):
 
     @property
     def own(self) -> frozenset[str]:
-        """Names of the init containers that are ours in this pod."""
+        """Names of the init containers that are injected into this pod."""
         chosen = {INITIALIZER: self.initializer, SERVICE_MESH: self.mesh, PVC_HOLDER: self.store}
         return frozenset(name for name, wanted in chosen.items() if wanted)
 
 
 def inject(workload: Workload, options: Generate, release: Release, coordinator_namespace: str) -> Outcome:
-    """Inject what one workload asks for.
+    """Inject everything that one workload needs.
 
-    release: its images are applied once, by whole string; its memory is what the containers get. Any
-    finding means that nothing at all is edited.
+    release: its images are applied once, by whole string; its memory is what the containers get. With any finding,
+    nothing at all is edited.
     """
     wrong = type_findings(workload)
     if wrong:
@@ -65,8 +65,8 @@ def inject(workload: Workload, options: Generate, release: Release, coordinator_
 def inject_into(
     workload: Workload, options: Generate, release: Release, coordinator_namespace: str
 ) -> tuple[Outcome, Workload]:
-    """The same of a workload in whose shape `verify` has found nothing wrong, and the workload as it is afterwards."""
-    wanted = _wanted(workload, options)
+    """Do as `inject` for a workload whose types `verify` has checked; also returns the workload after the edits."""
+    wanted = _injection_plan(workload, options)
     findings = tuple(_problems(workload, wanted))
     if findings:
         return Outcome(findings=findings), workload
@@ -84,12 +84,12 @@ def inject_into(
     return Outcome(tuple(draft.edits)), draft.workload
 
 
-def _wanted(workload: Workload, options: Generate) -> Wanted:
+def _injection_plan(workload: Workload, options: Generate) -> InjectionPlan:
     annotations = workload.annotations
     ordinary = not workload.is_coordinator
     annotated = any(key in annotations for key in KEYS)
     size = str(annotations.get(STORE_SIZE, IMAGE_STORE_SIZE))
-    return Wanted(
+    return InjectionPlan(
         initializer=ordinary and options.initializer and annotations.get(SKIP_INITIALIZER) != "true",
         mesh=ordinary and options.service_mesh and annotated,
         mesh_annotated=annotated,
@@ -98,11 +98,11 @@ def _wanted(workload: Workload, options: Generate) -> Wanted:
     )
 
 
-# --- what stands in the way
+# --- what prevents an injection
 
 
-def _problems(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
-    """Everything that forbids an injection, found before the first edit so that no pod is ever half injected."""
+def _problems(workload: Workload, wanted: InjectionPlan) -> Iterator[Finding]:
+    """Find everything that forbids an injection, before the first edit, so that no pod is ever half injected."""
     for each in workload.all_containers:
         if not each.is_init and each.name in wanted.own:
             yield finding("CC0208", workload.ref, (*each.path, "name"), what="container", name=each.name)
@@ -133,10 +133,10 @@ def _is_positive(quantity: str) -> bool:
 
 
 def _wrong_source(workload: Workload, name: str, allowed: tuple[str, ...]) -> Iterator[Finding]:
-    """Volumes of this name whose source is not one of `allowed`."""
+    """Find volumes of this name whose source is not one of `allowed`."""
     volumes = maps(workload.pod_spec.get("volumes"))
-    for index in named(volumes, name):
-        found = sources(volumes[index])
+    for index in indexes_named(volumes, name):
+        found = volume_sources(volumes[index])
         if len(found) != 1 or found[0] not in allowed:
             path = (*workload.spec_path, "volumes", index)
             actual = " and ".join(found) or "without a source"
@@ -144,16 +144,16 @@ def _wrong_source(workload: Workload, name: str, allowed: tuple[str, ...]) -> It
 
 
 def _not_empty_dir(workload: Workload, name: str) -> Iterator[Finding]:
-    """Why a volume of this name cannot be used: another source, or a claim template that will take its place."""
+    """Find what forbids a volume of this name: another source, or a claim template that replaces it."""
     yield from _wrong_source(workload, name, ("emptyDir",))
-    if name in claims(workload):
-        path = (*workload.root, "spec", "volumeClaimTemplates", claims(workload).index(name))
+    if name in claim_names(workload):
+        path = (*workload.root, "spec", "volumeClaimTemplates", claim_names(workload).index(name))
         actual = "a volumeClaimTemplate"
         yield finding("CC0805", workload.ref, path, volume=name, expected="emptyDir", actual=actual)
 
 
-def _taken_mount_paths(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
-    """Mounts of other volumes where the secrets belong; Kubernetes refuses two at one path."""
+def _taken_mount_paths(workload: Workload, wanted: InjectionPlan) -> Iterator[Finding]:
+    """Find mounts of other volumes at the path of the secrets; Kubernetes refuses two at one path."""
     for each in workload.all_containers:
         if each.is_init and each.name in wanted.own:
             continue
@@ -164,13 +164,13 @@ def _taken_mount_paths(workload: Workload, wanted: Wanted) -> Iterator[Finding]:
 
 
 def _secure_pv(workload: Workload) -> SecurePv | None:
-    """Read the secure-pv annotation: two names of volumes; None for anything else."""
+    """Parse the secure-pv annotation: two names of volumes; None for anything else."""
     parts = str(workload.annotations.get(SECURE_PV)).split(":")
     return SecurePv(*parts) if len(parts) == 2 and all(0 < len(part) <= LONGEST_NAME for part in parts) else None
 
 
 def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
-    """What is wrong with `secure-pv` and the volumes that it names (docs/facts/contrast.md#initializer, step 1)."""
+    """Check `secure-pv` and the volumes that it names (docs/facts/contrast.md#initializer, step 1)."""
     whole = workload.annotations[SECURE_PV]
     value = whole if len(whole) <= LONGEST_NAME else "annotation"  # whatever was pasted there: it is not repeated
 
@@ -182,9 +182,9 @@ def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
     if parsed is None:
         yield problem("CC0806.form")
         return
-    if named(workload.pod_spec.get("volumes"), parsed.device):
+    if indexes_named(workload.pod_spec.get("volumes"), parsed.device):
         yield from _wrong_source(workload, parsed.device, DEVICES)
-    elif parsed.device not in claims(workload):
+    elif parsed.device not in claim_names(workload):
         yield problem("CC0806.device", device=parsed.device)
     if parsed.mount in {parsed.device, SECRETS}:
         yield problem("CC0806.mount", mount=parsed.mount)
@@ -199,11 +199,11 @@ def _ensure_volume(draft: Draft, volume: dict[str, Any], code: str, reason: str)
     """Append a volume unless the pod has one of its name."""
     path = (*draft.workload.spec_path, "volumes")
     present = maps(draft.workload.at(path))
-    if not named(present, volume["name"]):
+    if not indexes_named(present, volume["name"]):
         draft.put(path, len(present), volume, code, reason)
 
 
-def _place(draft: Draft, container: dict[str, Any], index: int, code: str, reason: str) -> None:
+def _place_container(draft: Draft, container: dict[str, Any], index: int, code: str, reason: str) -> None:
     """Make `container` the only one of its name in initContainers, at this index among the others; -1 is the end."""
     path = (*draft.workload.spec_path, "initContainers")
     name = container["name"]
@@ -215,7 +215,7 @@ def _place(draft: Draft, container: dict[str, Any], index: int, code: str, reaso
         draft.put(path, index, container, code, reason)
 
 
-def _add_initializer(draft: Draft, wanted: Wanted, release: Release, host: str) -> None:
+def _add_initializer(draft: Draft, wanted: InjectionPlan, release: Release, host: str) -> None:
     """Add the initializer as the first init container, its volume, and a mount in every container that is not injected.
 
     With `secure-pv` it also gets the device and the volume to share. Source: docs/facts/contrast.md#initializer.
@@ -233,14 +233,14 @@ def _add_initializer(draft: Draft, wanted: Wanted, release: Release, host: str) 
     reason = "attests the pod to the coordinator before anything else starts"
     if secure_pv:
         reason = f"{reason}, and opens the encrypted volume {secure_pv.device}"
-    # The image store must be there before the first image is pulled, so its holder stays ahead of us in every run.
+    # The image store must be there before the first image is pulled, so its holder stays first in every render.
     others = [entry["name"] for entry in pod.init_containers if entry["name"] != INITIALIZER]
     first = 1 if wanted.store and others[:1] == [PVC_HOLDER] else 0
-    _place(draft, container, first, "CC0801", reason)
+    _place_container(draft, container, first, "CC0801", reason)
 
 
-def _mount_secrets(draft: Draft, wanted: Wanted) -> None:
-    """Every container that is not ours gets the mount as its last one, in place of any other mount of that volume."""
+def _mount_secrets(draft: Draft, wanted: InjectionPlan) -> None:
+    """Add the mount as the last one of every container that is not injected, and remove others of that volume."""
     mount = secrets_mount()
     for each in draft.workload.all_containers:
         if each.is_init and each.name in wanted.own:
@@ -252,7 +252,7 @@ def _mount_secrets(draft: Draft, wanted: Wanted) -> None:
             continue
         reason = f"container {each.name} reads its certificates and secrets here"
         draft.put(path, len(present), mount, "CC0804", reason)
-        for index in reversed(named(present, SECRETS)):
+        for index in reversed(indexes_named(present, SECRETS)):
             draft.edit("remove", (*path, index), ABSENT, "CC0804", "the secrets are mounted once, at /contrast")
 
 
@@ -264,16 +264,16 @@ def _add_mesh(draft: Draft, release: Release) -> None:
     _ensure_volume(draft, memory_volume(SECRETS), "CC0802", "the service mesh reads its certificate here")
     image = release.images.get(SERVICE_MESH_IMAGE, SERVICE_MESH_IMAGE)
     container = service_mesh(image, MeshConfig(admin, ingress, egress, port), release.memory.service_mesh)
-    _place(draft, container, -1, "CC0802", "a service mesh annotation asks for the proxy")
+    _place_container(draft, container, -1, "CC0802", "a service mesh annotation asks for the proxy")
 
 
-def _add_image_store(draft: Draft, wanted: Wanted, release: Release) -> bool:
+def _add_image_store(draft: Draft, wanted: InjectionPlan, release: Release) -> bool:
     """Add the holder of the image store and its volume; True if the holder is new, as one that the pod has stays.
 
     Source: docs/facts/contrast.md#image-store.
     """
     path = (*draft.workload.spec_path, "initContainers")
-    missing = not named(draft.workload.at(path), PVC_HOLDER)
+    missing = not indexes_named(draft.workload.at(path), PVC_HOLDER)
     if missing:
         image = release.images.get(INITIALIZER_IMAGE, INITIALIZER_IMAGE)
         reason = "holds the device of the image store before the first image is pulled"

@@ -1,4 +1,4 @@
-"""Manifest: the digests of this render, the release's reference values and the operator's, as one document.
+"""Manifest: write the digests of this render and the reference values of release and operator as one document.
 
 Rule of this file: the manifest is signed and compared byte for byte (docs/facts/contrast-manifest.md#set-and-verify),
 so it is encoded once, here, and travels verbatim in a ConfigMap. Nothing is dropped silently: two workloads with one
@@ -8,7 +8,7 @@ digest are an error.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from krm_function.api.kinds import Config, ManifestOptions
+from krm_function.api.records import Config, ManifestOptions
 from krm_function.findings import Finding, Ref, finding
 from krm_function.manifest import (
     COORDINATOR,
@@ -29,38 +29,42 @@ from krm_function.record import NamedTuple
 from krm_function.schema.nearest import nearest
 
 
-class Made(NamedTuple):
-    """The manifest as canonical bytes; b"" when none was asked for or after an error."""
+class MadeManifest(NamedTuple):
+    """The manifest as canonical bytes; b"" when none is configured or after an error."""
 
     data: bytes = b""
     findings: tuple[Finding, ...] = ()
 
 
-def make_manifest(config: Config, sealed: Sequence[SealedWorkload], values: ReferenceValues) -> Made:
-    """The manifest of all workloads of this render, merged with the base."""
+def make_manifest(config: Config, sealed: Sequence[SealedWorkload], values: ReferenceValues) -> MadeManifest:
+    """Make the manifest of all workloads of this render, merged with the base."""
     options = config.generate.manifest
     base = options.base
     if not _has_coordinator(config, sealed):
         found = () if options.emit == "none" else (finding("CC0701"),)
-        return Made(findings=found)
+        return MadeManifest(findings=found)
     policies, problems = _policies(sealed, options)
     problems += _unknown_names(sealed, config)
     keys, key_problems = _owner_keys(config)
     if problems or key_problems:
         unsealed_only = all(found.code == "CC0711" for found in problems) and not key_problems
-        return Made() if options.emit == "none" and unsealed_only else Made(findings=problems + key_problems)
+        return (
+            MadeManifest()
+            if options.emit == "none" and unsealed_only
+            else MadeManifest(findings=problems + key_problems)
+        )
     manifest = merge(
         base, policies, values.release, values.overrides, owner_keys=keys[0], seedshare_keys=keys[1], rtmr0=values.rtmr0
     )
     if options.disable_updates:
         manifest["WorkloadOwnerPubKeys"] = None
-    return Made(encode(manifest), _validated(manifest, config))
+    return MadeManifest(encode(manifest), _validated(manifest, config))
 
 
-def foresee(config: Config, sealed: Sequence[SealedWorkload]) -> tuple[Finding, ...]:
-    """What `make_manifest` will refuse once every workload is clean: told with the errors that keep it from starting.
+def manifest_errors(config: Config, sealed: Sequence[SealedWorkload]) -> tuple[Finding, ...]:
+    """Find the errors of the manifest when those of workloads forbid making it, so that all are reported at once.
 
-    sealed: with "" as the digest of each workload that is not clean yet; nothing is asked of such a digest.
+    sealed: with "" as the digest of each workload that has errors; such a workload gets no policy entry.
     """
     if not _has_coordinator(config, sealed):
         return () if config.generate.manifest.emit == "none" else (finding("CC0701"),)
@@ -109,7 +113,7 @@ def _full(ref: Ref) -> str:
 
 
 def _unknown_names(sealed: Sequence[SealedWorkload], config: Config) -> tuple[Finding, ...]:
-    """Names under spec.manifest.policies that no workload has."""
+    """Find names under spec.manifest.policies that no workload has."""
     names = sorted({one.workload.ref.name for one in sealed})
     return tuple(
         finding(
@@ -125,7 +129,7 @@ def _unknown_names(sealed: Sequence[SealedWorkload], config: Config) -> tuple[Fi
 
 
 def _owner_keys(config: Config) -> tuple[tuple[list[str], list[str]], tuple[Finding, ...]]:
-    """Workload owner and seedshare owner keys in the manifest's encoding."""
+    """Convert workload owner and seedshare owner keys to the manifest's encoding."""
     options = config.generate.manifest
     keys: tuple[list[str], list[str]] = ([], [])
     findings: list[Finding] = []
@@ -144,7 +148,7 @@ def _owner_keys(config: Config) -> tuple[tuple[list[str], list[str]], tuple[Find
 
 
 def _validated(manifest: Mapping[str, Any], config: Config) -> tuple[Finding, ...]:
-    """What `contrast set` would say of it; unfilled values are allowed in a manifest that has no base yet."""
+    """Validate the manifest as `contrast set` would; unfilled values are allowed in one that has no base yet."""
     problems = validate(manifest)
     ref, path = config.generate.ref, ("spec", "manifest")
     findings = [

@@ -1,4 +1,4 @@
-"""The ConfigMap that carries the manifest: emit it, read it back, and take a base manifest from one of the input.
+"""Write and read the ConfigMap that carries the manifest, and read a base manifest from one in the input.
 
 Rule of this file: the manifest's bytes travel verbatim under the data key manifest.json.
 """
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from krm_function.api.base_manifest import manifest_in
-from krm_function.api.kinds import Config, ManifestOptions
+from krm_function.api.records import Config, ManifestOptions
 from krm_function.findings import Finding, finding
 from krm_function.manifest.fields import FILE
 from krm_function.model.sealed import SealedWorkload
@@ -17,7 +17,7 @@ from krm_function.model.workload import EMITTED, LOCAL_CONFIG, dig
 def emitted_manifest(
     options: ManifestOptions, data: bytes, sealed: Sequence[SealedWorkload]
 ) -> tuple[dict[str, Any], ...]:
-    """The ConfigMap that carries the manifest, in the coordinator's namespace; nothing when none is to be emitted."""
+    """Make the ConfigMap that carries the manifest, in the coordinator's namespace; () if none is emitted."""
     if not data or options.emit == "none":
         return ()
     annotations = {EMITTED: "true"}
@@ -33,7 +33,7 @@ def emitted_manifest(
 
 
 def manifest_of(value: Any) -> str | None:
-    """The manifest text of a ConfigMap that a render emitted, None for any other object."""
+    """Return the manifest text of a ConfigMap that a render emitted, None for any other object."""
     if dig(value, ("metadata", "annotations", EMITTED)) is None or dig(value, ("kind",)) != "ConfigMap":
         return None
     text = dig(value, ("data", FILE))
@@ -41,7 +41,7 @@ def manifest_of(value: Any) -> str | None:
 
 
 def with_base(config: Config, objects: Iterable[Any]) -> tuple[Config, tuple[Finding, ...]]:
-    """The configuration with the manifest of the ConfigMap that its base names; objects: where to look for it."""
+    """Return the configuration with the manifest of the ConfigMap that its base names. objects: of the input."""
     options = config.generate.manifest
     name = (options.base or {}).get("configMap")
     found = [

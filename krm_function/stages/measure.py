@@ -1,11 +1,10 @@
-"""Measure: the SNP ID blocks of every pod, from the launch digest of the VM it will run in.
+"""Measure: write the SNP ID blocks of every pod, from the launch digest of the VM that it will run in.
 
-Rule of this file: a pod on SNP has the ID blocks of its size and platform or it is an error; any others go.
+Rule of this file: a pod on SNP gets the ID blocks of its size and platform, or an error; all others are removed.
 """
 
 from binascii import b2a_base64
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from krm_function.findings import finding
@@ -27,7 +26,7 @@ class IdBlocks(NamedTuple):
 
 
 def id_blocks(platform: Platform, vcpus: int, reference_values: Sequence[Mapping[str, Any]]) -> IdBlocks:
-    """The SNP ID blocks of all pods with this platform and vCPU count (docs/facts/contrast-manifest.md#id-block).
+    """Make the SNP ID blocks of all pods with this platform and vCPU count (docs/facts/contrast-manifest.md#id-block).
 
     reference_values: the manifest's `snp` entries. One product may fail (its entry may have been deleted), not both.
     """
@@ -64,8 +63,8 @@ def measure(workload: Workload, made: IdBlocks) -> Outcome:
 
 
 def _entry(reference_values: Sequence[Mapping[str, Any]], platform: Platform, product: str) -> Mapping[str, Any] | str:
-    """The first reference value of a product, or why there is none to use."""
-    for entry in map(mapping, reference_values):  # `check` reads them from a manifest of which no shape is promised
+    """Return the first reference value of a product, or the reason why there is none to use."""
+    for entry in map(mapping, reference_values):  # `check` reads them from a manifest of any shape
         if entry.get("Platform") == platform.marker and entry.get("ProductName") == product:
             needed = ("TrustedMeasurement", "APEIP")
             missing = [key for key in needed if not entry.get(key) or not isinstance(entry[key], str)]
@@ -74,16 +73,15 @@ def _entry(reference_values: Sequence[Mapping[str, Any]], platform: Platform, pr
 
 
 def _annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str, str]:
-    """The three annotations of one product."""
+    """Make the three annotations of one product."""
     policy = as_u64(guest_policy(mapping(entry.get("GuestPolicy"))))
     block, auth = _block_and_auth(entry["TrustedMeasurement"], entry["APEIP"], product, vcpus, policy)
     values = (block, auth, str(policy))
     return {f"{key}_{product}": value for key, value in zip(ID_BLOCKS, values, strict=True)}
 
 
-@cache
 def _block_and_auth(measurement: str, ap_eip: str, product: str, vcpus: int, policy: int) -> tuple[str, str]:
-    """ID block and ID auth in base64. Most pods of a deployment share their vCPU count, hence the cache."""
+    """Make ID block and ID auth in base64."""
     block = id_block(extend(seed_of(measurement), vcpus, ap_eip_of(ap_eip), SIGNATURES[product]), policy)
     return _base64(block), _base64(id_auth(block))
 

@@ -1,4 +1,4 @@
-"""Policy: the execution policy over everything injected so far, ID blocks included.
+"""Policy: generate the execution policy over everything injected so far, ID blocks included.
 
 Rule of this file: the policy is the last edit of a pod template, because every byte before it can enter the digest
 (docs/facts/contrast.md#order). It is sealed whole or not at all: a field that is not understood is a finding, never
@@ -8,9 +8,9 @@ left out.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from krm_function.api.kinds import EMPTY, ImageFacts
+from krm_function.api.records import EMPTY, ImageFacts
 from krm_function.findings import Finding, finding
-from krm_function.model.annotations import TOTAL, size
+from krm_function.model.annotations import TOTAL, annotations_size
 from krm_function.model.edits import Edit
 from krm_function.model.profiles import Profile
 from krm_function.model.workload import INITDATA, Workload
@@ -19,14 +19,14 @@ from krm_function.policy import (
     Settings,
     annotation,
     base_initdata,
-    describe,
     digest,
-    encode,
+    encode_toml,
     from_annotation,
+    read_policy_data,
     seal,
     unreadable,
 )
-from krm_function.policy.expected import unfit
+from krm_function.policy.expected import mismatch_findings
 from krm_function.policy.initdata import POLICY
 from krm_function.record import NamedTuple
 
@@ -54,7 +54,7 @@ def seal_policy(
     sealed, findings = seal(workload, images, references, settings, rules, files)
     if sealed is None:
         return Sealing(findings=findings)
-    wrong = unfit(workload, sealed.data, settings.profile)
+    wrong = mismatch_findings(workload, sealed.data, settings.profile)
     if wrong:
         return Sealing(findings=wrong)
     return _annotated(workload, sealed.annotation, sealed.digest, findings)
@@ -69,23 +69,23 @@ def seal_by_genpolicy(
     files: Mapping[str, str],
     profile: Profile,
 ) -> Sealing:
-    """Let genpolicy make the policy of one workload, and put it into the pod template like one of ours.
+    """Let genpolicy make the policy of one workload, and put its initdata into the pod template.
 
     settings: the text of its settings file. files: what the initdata holds beside the policy. profile: the one whose
     data the rules expect.
     """
-    from krm_function.policy.genpolicy import read_answer, task
+    from krm_function.policy.genpolicy import genpolicy_input, read_result
 
     base, problems = base_initdata(workload, files)
     if base is None:
         return Sealing(findings=tuple(problems))
-    made, wrong = read_answer(engine(task(workload, references, rules, settings)), workload, references)
+    made, wrong = read_result(engine(genpolicy_input(workload, references, rules, settings)), workload, references)
     if made is None:
         return Sealing(findings=wrong)
-    wrong = unfit(workload, describe(made.data[POLICY]), profile)
+    wrong = mismatch_findings(workload, read_policy_data(made.data[POLICY]), profile)
     if wrong:
         return Sealing(findings=wrong)
-    toml = encode(base._replace(data={**base.data, **made.data}))
+    toml = encode_toml(base._replace(data={**base.data, **made.data}))
     sealed = digest(toml)
     return _annotated(
         workload, annotation(toml), sealed, (finding("CC0606", workload.ref, workload.metadata_path, digest=sealed),)
@@ -93,10 +93,10 @@ def seal_by_genpolicy(
 
 
 def _annotated(workload: Workload, value: str, sealed: str, findings: tuple[Finding, ...]) -> Sealing:
-    """The edit that puts an initdata annotation into the pod template, if all annotations fit."""
+    """Make the edit that puts an initdata annotation into the pod template, if all annotations fit."""
     reason = f"policy {sealed[:16]}… over the pod as it stands here"
     edits = workload.annotate([(INITDATA, value, reason)], "CC0606")
-    bytes_of_all = size(workload.annotations | {INITDATA: value})
+    bytes_of_all = annotations_size(workload.annotations | {INITDATA: value})
     if bytes_of_all > TOTAL:
         path = (*workload.metadata_path, "annotations")
         return Sealing(findings=(finding("CC0611", workload.ref, path, size=bytes_of_all, limit=TOTAL),))
@@ -104,7 +104,7 @@ def _annotated(workload: Workload, value: str, sealed: str, findings: tuple[Find
 
 
 def existing_digest(workload: Workload) -> Sealing:
-    """The digest of initdata that someone else put there, for policy.engine none; "" when there is none."""
+    """Return the digest of the initdata that the pod has already, for policy.engine none; "" without any."""
     value = workload.annotations.get(INITDATA)
     if value is None:
         return Sealing()

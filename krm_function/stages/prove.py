@@ -1,39 +1,40 @@
-"""Prove: what an undo record of the input reverts is what a render does, or nothing is written.
+"""Prove: refuse an undo record of the input that reverts anything but a render.
 
-Rule of this file: a record is a claim, which any author of the input can write. It is accepted if the render gives the
-object back as it stood in the input, so that the record changes nothing. Else everything between the object and what
-the record made of it must be explained by `model.inverse`, and nothing that the record put back may be left in the
-output. An error names the place that would change, never a value.
+Rule of this file: any author of the input can write a record, so it is only a claim. It is accepted if the render
+returns the object exactly as it was in the input, so that the record changes nothing. Otherwise `model.inverse` must
+explain all differences between the object and its restored form, and nothing that the record restored may remain in
+the output. An error names the path that would change, never a value.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from krm_function.api.kinds import Scheduling
+from krm_function.api.records import Scheduling
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.model.edits import Edit
+from krm_function.model.finding_position import with_position
 from krm_function.model.injected import secrets_mount
-from krm_function.model.inverse import RECORD, Images, entries, like, secrets_mounts, unexplained
+from krm_function.model.inverse import RECORD, Images, containers_of, is_same_container, secrets_mounts, unexplained
 from krm_function.model.kinds import KINDS
-from krm_function.model.located import placed
 from krm_function.model.objects import emitted_objects, objects, reference
-from krm_function.model.platforms import Platform, parse_runtime_class
+from krm_function.model.platforms import Platform
 from krm_function.model.resource import Resource
-from krm_function.model.runtime_class import KIND
+from krm_function.model.runtime_class_names import parse_runtime_class
+from krm_function.model.runtime_class_objects import KIND
 from krm_function.model.workload import EMITTED, INITDATA, dig, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Document, apply, parse, same
 from krm_function.yamltext.fast.values import read_value
 
-MARK: Path = ("metadata", "annotations", EMITTED)
+EMITTED_PATH: Path = ("metadata", "annotations", EMITTED)
 Claims = Mapping[int, tuple[Path, ...]]  # by position of the resource: the objects in it whose record was undone
 
 
 class RenderOutcome(NamedTuple):
-    """What a render made of the restored documents.
+    """The result of a render of the restored documents.
 
-    texts: of every resource. edits: by resource and object. images: what may have become of one since. seals: whether
-    it wrote initdata. scheduling: what it adds to the RuntimeClass of a platform.
+    texts: of every resource. edits: by resource and object. images: the rule from an image in the input to that in the
+    output. seals: whether the render wrote initdata. scheduling: what it adds to the RuntimeClass of a platform.
     """
 
     texts: Sequence[str | None]
@@ -50,30 +51,30 @@ def prove(
     images: Images,
     made: RenderOutcome | None = None,
 ) -> tuple[Finding, ...]:
-    """An error for every record that is not proven. documents: restored. made: None if nothing was rendered."""
+    """Return an error for every record that is not proven. documents: restored. made: None if nothing was rendered."""
     findings: list[Finding] = []
     for index, roots in claims.items():
         resource = resources[index]
         if made is not None and made.texts[index] == resource.text:
             continue
         now = parse(resource.text, line=resource.line)
-        for root, path in _wrong(now.value, documents[index].value, index, roots, images, made):
+        for root, path in _unproven_objects(now.value, documents[index].value, index, roots, images, made):
             ref = reference(dig(now.value, root))
             wrong = finding("CC0115", ref, (*root, *RECORD), field=dotted(path) or "the object")
-            findings.append(placed(wrong, resource, now))
+            findings.append(with_position(wrong, resource, now))
     return tuple(findings)
 
 
-def _wrong(
+def _unproven_objects(
     now: Any, before: Any, index: int, roots: tuple[Path, ...], images: Images, made: RenderOutcome | None
 ) -> list[tuple[Path, Path]]:
-    """The objects of one document whose record is not proven, each with the first place that is not explained."""
-    if _places(now) != _places(before) or not same(_masked(now, roots), _masked(before, roots)):
+    """Find the objects of one document whose record is not proven, each with the first path that is not explained."""
+    if _object_paths(now) != _object_paths(before) or not same(_masked(now, roots), _masked(before, roots)):
         return [(roots[0], ())]  # a record reaches out of its object
-    if brought := [(root, MARK) for root in roots if dig(before, (*root, *MARK)) is not None]:
-        return brought  # what a render adds has no record, so none of it stood there
+    if brought := [(root, EMITTED_PATH) for root in roots if dig(before, (*root, *EMITTED_PATH)) is not None]:
+        return brought  # an object that a render adds has no record, so restoring never yields one
     text = made.texts[index] if made is not None else None
-    after = dict(zip(_kept(now), _kept(read_value(text)).values(), strict=True)) if text else {}
+    after = dict(zip(_user_objects(now), _user_objects(read_value(text)).values(), strict=True)) if text else {}
     wrong: list[tuple[Path, Path]] = []
     for root in roots:
         was, is_ = dig(before, root), dig(now, root)
@@ -81,23 +82,23 @@ def _wrong(
             continue
         path = unexplained(is_, was, images)
         if path is None and made is not None and root in after:
-            path = _left(is_, after[root], made.edits.get((index, root), ()), made)
+            path = _due_to_record(is_, after[root], made.edits.get((index, root), ()), made)
         if path is not None:
             wrong.append((root, path))
     return wrong
 
 
-def _places(document: Any) -> list[Path]:
+def _object_paths(document: Any) -> list[Path]:
     return [root for root, _ in objects(document)]
 
 
 def _masked(document: Any, roots: tuple[Path, ...]) -> Any:
-    """A document without the objects that may have changed."""
+    """Return a document without the objects that may have changed."""
     return apply(document, [Change(root, "set", None) for root in roots])
 
 
-def _kept(document: Any) -> dict[Path, Any]:
-    """The objects of a document that no render added, in order."""
+def _user_objects(document: Any) -> dict[Path, Any]:
+    """Return the objects of a document that no render added, in order."""
     added = {root for root, _ in emitted_objects(document)}
     return {root: value for root, value in objects(document) if root not in added}
 
@@ -106,8 +107,8 @@ def _without_record(value: Any) -> Any:
     return apply(value, [Change(RECORD, "remove")]) if dig(value, RECORD) is not None else value
 
 
-def _left(now: Any, after: Any, edits: Sequence[Edit], made: RenderOutcome) -> Path | None:
-    """What stands in a rendered object only because a record put it there, or is gone because one removed it."""
+def _due_to_record(now: Any, after: Any, edits: Sequence[Edit], made: RenderOutcome) -> Path | None:
+    """Find what a rendered object has only because a record added it, or lacks only because a record removed it."""
     kind = reference(now).kind
     if kind == KIND:
         return _scheduling_lost(now, after, made.scheduling)
@@ -117,16 +118,16 @@ def _left(now: Any, after: Any, edits: Sequence[Edit], made: RenderOutcome) -> P
         if (value := dig(after, place)) is not None and not same(dig(now, place), value):
             return place
     specs = [mapping(dig(value, (*template, "spec"))) for value in (now, after)]
-    path = _put_back(specs[0], specs[1], edits, made.images)
+    path = _added_by_record(specs[0], specs[1], edits, made.images)
     return None if path is None else (*template, "spec", *path)
 
 
-def _put_back(now: dict[str, Any], after: dict[str, Any], edits: Sequence[Edit], images: Images) -> Path | None:
-    """A container of ours, or a mount of the secrets, that was not there and that this render did not write."""
+def _added_by_record(now: dict[str, Any], after: dict[str, Any], edits: Sequence[Edit], images: Images) -> Path | None:
+    """Find an injected container, or a mount of the secrets, that is new and that this render did not write."""
     written = [one for edit in edits for one in (edit.after if isinstance(edit.after, list) else [edit.after])]
-    present = entries(now, "initContainers", own=True)
-    for container in entries(after, "initContainers", own=True):
-        stood = any(like(one, container, images) for one in present)
+    present = containers_of(now, "initContainers", own=True)
+    for container in containers_of(after, "initContainers", own=True):
+        stood = any(is_same_container(one, container, images) for one in present)
         if not stood and not _is_in(container, written):
             return "initContainers", str(container["name"])
     mounted = any(edit.code == "CC0804" for edit in edits)
@@ -150,7 +151,7 @@ def _is_in(value: Any, values: Sequence[Any]) -> bool:
 
 
 def _scheduling_lost(now: Any, after: Any, configured: Mapping[str, Scheduling]) -> Path | None:
-    """Scheduling of a RuntimeClass that is gone, though the configuration is not what added it."""
+    """Find scheduling of a RuntimeClass that is gone, though the configuration is not what added it."""
     platform = parse_runtime_class(str(mapping(now).get("handler")))
     wanted = configured.get(platform.name, Scheduling()) if isinstance(platform, Platform) else Scheduling()
     for key, value in mapping(dig(now, ("scheduling", "nodeSelector"))).items():

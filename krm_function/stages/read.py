@@ -1,9 +1,9 @@
-"""Read: parse what can matter, and take back what an earlier render did.
+"""Read: parse the documents that can matter, and undo what an earlier render did.
 
 Rule of this file: render = restore + render, so a second render starts where the first one did. What a render did to an
 object is in the object's own annotation `contrast-krm.dev/original` as inverse changes; objects that a render added
-carry `contrast-krm.dev/emitted`. Anybody can write both: `emitted` counts only on an object of the form that a
-render adds, and what a record restores is a claim, which `prove` judges.
+carry `contrast-krm.dev/emitted`. Any author of the input can write both: `emitted` counts only on an object of the form
+that a render adds, and what a record restores is a claim, which `prove` checks.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,21 +11,21 @@ from types import MappingProxyType
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.kinds import EDITED, KINDS, LOOKED_INTO
-from krm_function.model.located import placed, yaml_finding
+from krm_function.model.finding_position import with_position, yaml_finding
+from krm_function.model.kinds import EDITED, KINDS, KINDS_BY_CONTENT
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL, dig, mapping
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, MemberUndo, YamlError, parse, read_undo, read_value, restore_members
 
-POD_KINDS = LOOKED_INTO.union(KINDS)
+POD_KINDS = KINDS_BY_CONTENT.union(KINDS)
 RUNTIME_CLASS = "runtimeClassName"
 NO_CLAIMS: Mapping[int, tuple[Path, ...]] = MappingProxyType({})
 
 
-class Read(NamedTuple):
-    """By position of their resource: documents, restored, and those that an earlier render added (emitted).
+class ReadDocuments(NamedTuple):
+    """Documents by position of their resource: restored ones, and those that an earlier render added (emitted).
 
     claims: the objects of a document whose undo records were applied and are not proven yet.
     """
@@ -36,10 +36,12 @@ class Read(NamedTuple):
     claims: Mapping[int, tuple[Path, ...]] = NO_CLAIMS
 
 
-def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known: Read | None = None) -> Read:
+def read(
+    resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known: ReadDocuments | None = None
+) -> ReadDocuments:
     """Parse the resources of some kinds, those of uncertain kind, and those that may have an annotation of a render.
 
-    known: what was read before; it is taken over as it is, without its findings.
+    known: what was read before; its documents are kept as they are, its findings are not repeated.
     """
     wanted = frozenset(kinds)
     before: dict[int, Document] = known.documents if known else {}
@@ -53,10 +55,10 @@ def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known:
         if index in before:
             documents[index] = before[index]
             continue
-        if not resource.may_be(wanted) and not marked(resource):
+        if not resource.may_be(wanted) and not may_have_render_annotation(resource):
             continue
         try:
-            document = _by_value(resource) or parse(resource.text, line=resource.line)
+            document = _parse_without_positions(resource) or parse(resource.text, line=resource.line)
         except YamlError as problem:
             findings.append(yaml_finding(problem, resource.file))
             continue
@@ -68,22 +70,22 @@ def read(resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known:
             findings += problems
             if roots:
                 claims[index] = roots
-    return Read(documents, emitted, tuple(findings), claims)
+    return ReadDocuments(documents, emitted, tuple(findings), claims)
 
 
-def marked(resource: Resource) -> bool:
-    """Whether it may have an annotation of an earlier render, which a render writes without escapes."""
+def may_have_render_annotation(resource: Resource) -> bool:
+    """Whether a resource may have an annotation of an earlier render, whose key a render writes without escapes."""
     return EMITTED in resource.text or ORIGINAL in resource.text
 
 
-def _by_value(resource: Resource) -> Document | None:
-    """The document without places, where nobody will point into it: no pod, or one that names no runtime class."""
-    if resource.may_be(LOOKED_INTO) or RUNTIME_CLASS in resource.text or marked(resource):
+def _parse_without_positions(resource: Resource) -> Document | None:
+    """Parse without positions if no finding can refer to it (no pod, or one without runtimeClassName); else None."""
+    if resource.may_be(KINDS_BY_CONTENT) or RUNTIME_CLASS in resource.text or may_have_render_annotation(resource):
         return None
     try:
         value = read_value(resource.text)
     except YamlError:
-        return None  # `parse` says where
+        return None  # `parse` reports it with its position
     if resource.kind in KINDS:
         pod = value
         for part in (*KINDS[resource.kind][1], "spec"):
@@ -95,7 +97,7 @@ def _by_value(resource: Resource) -> Document | None:
 
 
 def _outline(value: dict[str, Any], kind: str) -> dict[str, Any]:
-    """What an object is, and that it has no runtime class; there may be thousands, and no stage needs more."""
+    """Reduce a pod without runtime class to its identity: there may be thousands, and no stage needs more."""
     outline: dict[str, Any] = {}
     for part in reversed((*KINDS[kind][1], "spec")):
         outline = {part: outline}
@@ -105,7 +107,7 @@ def _outline(value: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _not_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
-    """CC0116 for each object that claims to be added by a render, and has another form."""
+    """Return CC0116 for each object that claims to be added by a render, and has another form."""
     found = dict(emitted_objects(document.value))
     if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:
         found[()] = document.value  # a `kind: List` as a whole, which no render adds
@@ -114,7 +116,7 @@ def _not_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
     from krm_function.hosts.additions import no_addition
 
     return tuple(
-        placed(finding(wrong, reference(value), _annotation(root, EMITTED)), resource, document)
+        with_position(finding(wrong, reference(value), _annotation(root, EMITTED)), resource, document)
         for root, value in found.items()
         if (wrong := no_addition(value))
     )
@@ -125,7 +127,7 @@ def _annotation(root: Path, key: str) -> Path:
 
 
 def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[Finding, ...], tuple[Path, ...]]:
-    """The document before any render, and which objects of it were undone, the last one first."""
+    """Restore a document to its state before any render; also returns which objects were restored, the last first."""
     members: list[MemberUndo] = []
     refs: list[Ref] = []
     for root, value in reversed(list({(): document.value, **dict(objects(document.value))}.items())):
@@ -140,7 +142,7 @@ def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[F
             continue
         if ref.kind not in EDITED:
             wrong = finding("CC0115", ref, path, field="a kind that no render edits")
-            return document, (placed(wrong, resource, document),), ()
+            return document, (with_position(wrong, resource, document),), ()
         members.append(MemberUndo(root, undo))
         refs.append(ref)
     restored = restore_members(document, members)

@@ -1,4 +1,4 @@
-"""Reference values: what the release says of the platforms in use, the operator's values and the base manifest, merged.
+"""Reference values: merge the release's for the platforms in use, the operator's, and those of the base manifest.
 
 Rule of this file: a platform in use without reference values is an error, never an entry left out.
 """
@@ -6,7 +6,7 @@ Rule of this file: a platform in use without reference values is an error, never
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from krm_function.api.kinds import Config
+from krm_function.api.records import Config
 from krm_function.findings import Finding, finding
 from krm_function.manifest import FieldProblem, Rtmr0, canonical, merged_reference_values
 from krm_function.manifest.gathered_values import ReferenceValues
@@ -17,7 +17,7 @@ from krm_function.model.workload import mapping, maps
 def gather_reference_values(
     config: Config, platforms: Iterable[Platform], counts: Mapping[str, Sequence[int]]
 ) -> ReferenceValues:
-    """Reference values of the used platforms. counts: platform name -> the vCPU counts of its pods, for RTMR0."""
+    """Gather the values of the used platforms. counts: platform name -> the vCPU counts of its pods, for RTMR0."""
     options, ref = config.generate.ref, config.release.ref
     findings: list[Finding] = []
     release: dict[str, list[Mapping[str, Any]]] = {"snp": [], "tdx": []}
@@ -54,7 +54,7 @@ def _in_base(config: Config, platform: Platform) -> bool:
 
 
 def _overrides(settings: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
-    """The operator's values in the manifest's own shape; a platform's name becomes its entries' `Platform`."""
+    """Convert the operator's values to the manifest's shape; a platform's name becomes its entries' `Platform`."""
     result: dict[str, list[Mapping[str, Any]]] = {}
     for key, fields in settings.items():
         platform = PLATFORMS.get(key)

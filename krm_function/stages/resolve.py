@@ -1,10 +1,10 @@
-"""Resolve: the runtime class placeholder becomes the handler of the release.
+"""Resolve: replace the runtime class placeholder by the handler of the release.
 
 Rule of this file: the platform set is closed and comes from the name alone; a name that is not understood is an error
 and never a default (docs/facts/contrast.md#runtime-class-names). What a name means is `model.platforms`; which handler
 it gets is decided here:
 
-    the pod says                         GPU asked   default set   handler of
+    the pod names                        GPU limit   default set   handler of
     contrast-cc, kata-cc-isolation       no          yes           the default platform
     contrast-cc, kata-cc-isolation       yes         yes           the default platform's GPU variant
     contrast-cc, kata-cc-isolation       any         no            CC0402
@@ -15,20 +15,12 @@ it gets is decided here:
 
 from typing import Any
 
-from krm_function.api.kinds import Release
+from krm_function.api.records import Release
 from krm_function.findings import Finding, finding
 from krm_function.model.edits import Edit
 from krm_function.model.gpu import gpu_count
-from krm_function.model.platforms import (
-    PLATFORMS,
-    Bare,
-    Insecure,
-    Platform,
-    parse_runtime_class,
-    placeholder,
-    suggest,
-    with_gpu,
-)
+from krm_function.model.platforms import PLATFORMS, Platform, with_gpu
+from krm_function.model.runtime_class_names import Bare, Insecure, parse_runtime_class, placeholder, suggest_placeholder
 from krm_function.model.workload import Workload
 from krm_function.record import NamedTuple
 
@@ -73,7 +65,7 @@ def resolve(workload: Workload, release: Release, default: str) -> Resolved:
         case Insecure():
             return failed("CC0405", platform=name)
         case _:
-            near = suggest(name)
+            near = suggest_placeholder(name)
             known = ", ".join(placeholder(entry) for entry in PLATFORMS.values())
             return failed("CC0401.near" if near else "CC0401", name=name, known=known, near=near)
     facts = release.platforms.get(platform.name)

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from krm_function.api.kinds import Generate, PlatformRelease, Release, Scheduling
+from krm_function.api.records import Generate, PlatformRelease, Release, Scheduling
 from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
 from krm_function.model.edits import ABSENT, Edit, ObjectEdits
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.quantity import equal
-from krm_function.model.runtime_class import (
+from krm_function.model.runtime_class_objects import (
     API_VERSION,
     DEPRECATED_NODE_LABELS,
     KIND,
@@ -31,7 +31,7 @@ NO_CLASSES: Mapping[str, RuntimeClass] = MappingProxyType({})
 
 
 class RuntimeClassObject(NamedTuple):
-    """A RuntimeClass of the input: resource says which document, root where in it the object stands."""
+    """A RuntimeClass of the input. resource: position of its document; root: path from the document to the object."""
 
     resource: int
     root: Path
@@ -40,7 +40,7 @@ class RuntimeClassObject(NamedTuple):
 
 
 class RuntimeClasses(NamedTuple):
-    """The classes that pods are checked against, by name; what becomes of the objects; objects to add."""
+    """The classes that pods are checked against, by name; the edits of their objects; the objects to add."""
 
     classes: Mapping[str, RuntimeClass] = NO_CLASSES
     edits: Sequence[ObjectEdits] = ()
@@ -49,7 +49,7 @@ class RuntimeClasses(NamedTuple):
 
 
 def runtime_class_objects(documents: Iterable[tuple[int, Any]], release: Release) -> list[RuntimeClassObject]:
-    """The RuntimeClass objects of the input that belong to the release, but for those that an earlier render added."""
+    """Find the RuntimeClass objects of the input that belong to the release; without those that a render added."""
     handlers = {platform.handler for platform in release.platforms.values()}
     return [
         RuntimeClassObject(index, root, reference(value), value)
@@ -58,7 +58,7 @@ def runtime_class_objects(documents: Iterable[tuple[int, Any]], release: Release
         if isinstance(value, dict)
         and value.get("kind") == KIND
         and reference(value).name in handlers
-        and dig(value, ("metadata", "annotations", EMITTED)) is None  # in a List; it is made anew
+        and dig(value, ("metadata", "annotations", EMITTED)) is None  # in a List; this render makes it again
     ]
 
 
@@ -67,8 +67,8 @@ def runtime_classes(
 ) -> RuntimeClasses:
     """Fill the RuntimeClass objects of the release, and make those that the used platforms lack.
 
-    present: objects of the input; one whose name is no handler of the release is left alone. A class without an object
-    is what the configuration and the release say it would be; with runtimeClasses emit, it is added.
+    present: objects of the input; one whose name is no handler of the release is not edited. A class without an object
+    is derived from configuration and release; with runtimeClasses emit, the object is added.
     """
     if options.runtime_classes == "off":
         return RuntimeClasses()
@@ -108,7 +108,7 @@ def runtime_classes(
 
 
 def _emitted(facts: PlatformRelease, scheduling: Scheduling) -> dict[str, Any]:
-    """The RuntimeClass that the release and the configuration describe (docs/facts/contrast.md#runtime-file)."""
+    """Make the RuntimeClass that the release and the configuration describe (docs/facts/contrast.md#runtime-file)."""
     value: dict[str, Any] = {
         "apiVersion": API_VERSION,
         "kind": KIND,
@@ -123,7 +123,7 @@ def _emitted(facts: PlatformRelease, scheduling: Scheduling) -> dict[str, Any]:
 
 
 def _scheduling(scheduling: Scheduling) -> dict[str, Any]:
-    """Configured scheduling as plain data, without empty parts."""
+    """Return the configured scheduling as plain data, without empty parts."""
     parts = {
         "nodeSelector": dict(scheduling.node_selector),
         "tolerations": [dict(toleration) for toleration in scheduling.tolerations],
@@ -132,7 +132,9 @@ def _scheduling(scheduling: Scheduling) -> dict[str, Any]:
 
 
 def _fill(one: RuntimeClassObject, platform: str, wanted: Scheduling) -> tuple[tuple[Edit, ...], list[Finding]]:
-    """Edits, relative to the object, that add the configured scheduling which the object lacks; and contradictions.
+    """Make the edits that add the configured scheduling which an object lacks, and report contradictions.
+
+    Paths of edits start at the object.
 
     Truth table, per part:      the object has none    the same or more    another value
     a nodeSelector key          it is added            no edit             CC0308
@@ -146,7 +148,7 @@ def _fill(one: RuntimeClassObject, platform: str, wanted: Scheduling) -> tuple[t
         return Edit("set" if isinstance(path[-1], str) else "insert", path, before, after, "CC0306", reason)
 
     if not missing or (present is not None and not isinstance(present, dict)):
-        return (), []  # of another type: CC0303 says so
+        return (), []  # of another type: CC0303 reports it
     if present is None:
         return (edit(("scheduling",), None if "scheduling" in mapping(one.value) else ABSENT, missing),), []
     edits: list[Edit] = []
@@ -155,7 +157,7 @@ def _fill(one: RuntimeClassObject, platform: str, wanted: Scheduling) -> tuple[t
         old = present.get(part)
         if old is None and part in missing:
             edits.append(edit(("scheduling", part), present.get(part, ABSENT), missing[part]))
-        if not isinstance(old, kind):  # all of it is added, or CC0303 says what is wrong
+        if not isinstance(old, kind):  # all of it is added, or CC0303 reports what is wrong
             missing.pop(part, None)
     for key, value in missing.get("nodeSelector", {}).items():
         path: Path = ("scheduling", "nodeSelector", key)
@@ -177,7 +179,7 @@ def _differs(one: RuntimeClassObject, path: Path, found: Any, wanted: Any) -> Fi
 
 
 def _release_conflicts(one: RuntimeClassObject, facts: PlatformRelease) -> Iterator[Finding]:
-    """Where the object contradicts the release: another handler, or another overhead by value."""
+    """Find where the object contradicts the release: another handler, or another overhead by value."""
     handler = mapping(one.value).get("handler")
     if handler != facts.handler:
         yield _differs(one, ("handler",), handler, facts.handler)
@@ -196,7 +198,7 @@ def _same(found: Any, wanted: Any) -> bool:
 
 
 def _problems(ref: Ref, root: Path, value: Any) -> Iterator[Finding]:
-    """What the API server would refuse in a RuntimeClass."""
+    """Find what the API server would refuse in a RuntimeClass."""
     if ref.api_version != API_VERSION:
         yield finding("CC0303.api-version", ref, (*root, "apiVersion"), name=ref.name, version=API_VERSION)
     for path, problem in parse_runtime_class_object(value).problems:

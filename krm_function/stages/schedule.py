@@ -6,12 +6,12 @@ is an error now, all conflicts at once; the scheduling itself is written into Ru
 
 from krm_function.findings import finding
 from krm_function.model.edits import Outcome
-from krm_function.model.runtime_class import RuntimeClass, merge_node_selector, overhead_agrees
+from krm_function.model.runtime_class_objects import RuntimeClass, merge_node_selector, overhead_agrees
 from krm_function.model.workload import Workload
 
 
 def schedule(workload: Workload, runtime_class: RuntimeClass | None) -> Outcome:
-    """Say where one pod will run and what its admission would refuse. None: nothing is known, so nothing is said."""
+    """Report where one pod will run and what its admission would refuse; nothing if its class is not known (None)."""
     if runtime_class is None:
         return Outcome()
     spec, path = workload.pod_spec, workload.spec_path

@@ -1,8 +1,7 @@
-"""Select: which objects are Contrast workloads, which are not, and why.
+"""Select: find the objects that are Contrast workloads, and the reason why each other one is not.
 
 Rule of this file: a pod is Contrast's by its runtimeClassName alone (docs/facts/contrast.md#selection); nothing is ever
-guessed from text. Every object with a pod template gets an answer, and every answer that is not "selected" has a
-reason.
+guessed from text. Every object with a pod template is selected, skipped with a reason, or has a finding.
 """
 
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from typing import Any
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.kinds import EDITED, KINDS
 from krm_function.model.objects import objects, reference
-from krm_function.model.platforms import is_contrast_name
+from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.workload import Workload, dig
 from krm_function.record import NamedTuple
 from krm_function.schema.types import a_type, type_name
@@ -25,7 +24,7 @@ class Skipped(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """The answer for one document."""
+    """The workloads, the skipped objects and the findings of one document."""
 
     workloads: tuple[Workload, ...] = ()
     skipped: tuple[Skipped, ...] = ()
@@ -72,7 +71,7 @@ def select(document: Any) -> Selection:
 
 
 def _ambiguous(document: Any, root: Path, ref: Ref) -> Finding | None:
-    """An object that some readers take for a pod, and others not: because of its items, or of the kind of its list."""
+    """Report an object that only some readers take for a pod, because of its items or of the kind of its list."""
     if ref.kind in EDITED:
         return finding("CC0111", ref, (*root, "items"), kind=ref.kind) if "items" in dig(document, root) else None
     members = dig(document, (*root, "items"))
@@ -90,7 +89,7 @@ def _ambiguous(document: Any, root: Path, ref: Ref) -> Finding | None:
 
 
 def _wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | None:
-    """The first step from the object to its pod spec that is something else than a map or absent."""
+    """Find the first step from the object to its pod spec that is neither a map nor absent."""
     path = root
     for part in steps:
         path = (*path, part)
@@ -101,6 +100,6 @@ def _wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | N
 
 
 def coordinator_namespace(workloads: Sequence[Workload]) -> str:
-    """Namespace of the last coordinator, `default` if none is named (docs/facts/contrast.md#selection)."""
+    """Return the namespace of the last coordinator, `default` without any (docs/facts/contrast.md#selection)."""
     found = [workload.ref.namespace for workload in workloads if workload.is_coordinator]
     return (found[-1] if found else "") or "default"

@@ -1,9 +1,9 @@
-"""Verify: what Contrast checks before and after it changes pods, and what it leaves to the cluster.
+"""Verify: check what Contrast checks before and after it changes pods, and what it leaves to the cluster.
 
 Source: docs/facts/contrast.md#checks.
 
-Rule of this file: it finds and never edits. Init containers count as containers everywhere: the host controls what they
-mount and run just as much. `before` looks at what the user wrote, `after` at what the pod has become.
+Rule of this file: it reports and never edits. Init containers count as containers everywhere: the host controls what
+they mount and run just as much. `before` checks what the user wrote, `after` the pod with its injected containers.
 """
 
 from collections import Counter
@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Finding, Path, finding
-from krm_function.measurement.vcpu import MAX_VCPUS
+from krm_function.measurement.vcpu_count import MAX_VCPUS
 from krm_function.model import annotations
+from krm_function.model.cpu_limits import vcpus
 from krm_function.model.gpu import gpu_count, gpu_problems
-from krm_function.model.image import is_contrast_image, parse_image, shown
+from krm_function.model.image import is_contrast_image, parse_image, printable_reference
 from krm_function.model.injected.initializer import INITIALIZER
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
 from krm_function.model.mesh_annotations import read_mesh
 from krm_function.model.pod_types import type_findings
-from krm_function.model.pods import claim_templates, claims, named, sources
-from krm_function.model.vcpus import vcpus
+from krm_function.model.pods import claim_names, claim_templates, indexes_named, volume_sources
 from krm_function.model.workload import POD_ROLE, Workload, mapping, maps
 
 # Volume sources that stay inside the VM or are checked there; all others are a file system of the host's.
@@ -28,7 +28,7 @@ INSIDE = ("configMap", "downwardAPI", "emptyDir", "ephemeral", "projected", "sec
 COORDINATOR = "coordinator"
 
 
-def before(workload: Workload, release_images: Mapping[str, str]) -> tuple[Finding, ...]:
+def check_before_injection(workload: Workload, release_images: Mapping[str, str]) -> tuple[Finding, ...]:
     """Check a workload as the user wrote it. release_images: what the render will replace, and thereby pin."""
     shape = type_findings(workload)
     if shape:
@@ -42,7 +42,7 @@ def before(workload: Workload, release_images: Mapping[str, str]) -> tuple[Findi
     )
 
 
-def after(workload: Workload, release_version: str) -> tuple[Finding, ...]:
+def check_after_injection(workload: Workload, release_version: str) -> tuple[Finding, ...]:
     """Check a workload after injection. release_version: the tag that Contrast's own images must have."""
     shape = type_findings(workload)
     if shape:
@@ -50,8 +50,8 @@ def after(workload: Workload, release_version: str) -> tuple[Finding, ...]:
     return (*_images(workload, {}), *_versions(workload, release_version), *_mounts(workload), *_claims(workload))
 
 
-def rendered(workload: Workload) -> tuple[Finding, ...]:
-    """Check a pod as it will be applied: what Kubernetes or Contrast would refuse, whoever rendered it."""
+def check_rendered(workload: Workload) -> tuple[Finding, ...]:
+    """Check a pod as it will be applied for what Kubernetes or Contrast would refuse; any tool may have rendered it."""
     shape = type_findings(workload)
     if shape:
         return shape
@@ -68,7 +68,7 @@ def rendered(workload: Workload) -> tuple[Finding, ...]:
 
 
 def _containers(workload: Workload) -> Iterator[Finding]:
-    """There must be one, and names must be unique, as Kubernetes wants it."""
+    """Check that there is a container, and that names are unique, as Kubernetes requires."""
     if not workload.containers:
         yield finding("CC0206", workload.ref, (*workload.spec_path, "containers"))
     containers = Counter(each.name for each in workload.all_containers)
@@ -80,7 +80,7 @@ def _containers(workload: Workload) -> Iterator[Finding]:
 
 
 def _annotations(workload: Workload) -> Iterator[Finding]:
-    """Keys of Contrast's domain that nobody reads: misspelt ones, and ones in a place where they have no effect."""
+    """Find keys of Contrast's domain that have no effect: misspelt ones, and ones in the wrong place."""
     for metadata, what, key in _keys(workload, workload.metadata_path):
         read = annotations.is_known(key, "pod annotation" if what == "annotation" else "pod label")
         old_role = key == POD_ROLE and what == "annotation" and workload.labels.get(key) != workload.annotations[key]
@@ -95,7 +95,7 @@ def _annotations(workload: Workload) -> Iterator[Finding]:
 
 
 def _outer(workload: Workload) -> Iterator[tuple[Path, str]]:
-    """Metadata that Contrast does not read: the object's, and that of a CronJob's job template."""
+    """Yield the metadata that Contrast does not read: the object's, and that of a CronJob's job template."""
     if workload.template_path != workload.root:
         yield (*workload.root, "metadata"), f"the {workload.ref.kind} itself, only on its pod template"
     if workload.ref.kind == "CronJob":
@@ -103,31 +103,31 @@ def _outer(workload: Workload) -> Iterator[tuple[Path, str]]:
 
 
 def _keys(workload: Workload, metadata: Path) -> Iterator[tuple[Path, str, str]]:
-    """Keys of Contrast's domain in one metadata: its path, annotation or label, the key."""
+    """Yield the keys of Contrast's domain in one metadata: its path, annotation or label, the key."""
     for what in ("annotation", "label"):
         for key in mapping(workload.at((*metadata, f"{what}s"))):
-            if annotations.is_ours(str(key)):
+            if annotations.is_contrast_key(str(key)):
                 yield metadata, what, str(key)
 
 
 def _unread(workload: Workload, metadata: Path, what: str, key: str, place: str) -> Finding:
     path = (*metadata, f"{what}s", key)
     if key in annotations.KNOWN:
-        where = annotations.where(key)
+        where = annotations.correct_location(key)
         return finding("CC0202", workload.ref, path, what=what, key=key, place=place, where=where)
-    near = annotations.suggest(key)
+    near = annotations.suggest_key(key)
     return finding("CC0203.near" if near else "CC0203", workload.ref, path, what=what, key=key, near=near)
 
 
 def _mesh(workload: Workload) -> Iterator[Finding]:
-    """The grammar of the service mesh annotations."""
+    """Check the grammar of the service mesh annotations."""
     for key, cause in read_mesh(workload.annotations).problems:
         path = (*workload.metadata_path, "annotations", key)
         yield finding(cause.code, workload.ref, path, key=key, grammar=annotations.KNOWN[key].value, **cause.values)
 
 
 def _processors(workload: Workload) -> Iterator[Finding]:
-    """The VM's vCPUs are in range and not fewer than its GPUs."""
+    """Check that the VM's vCPUs are in range and not fewer than its GPUs."""
     count = vcpus(workload)
     gpus = gpu_count(workload.pod_spec)
     path = workload.spec_path
@@ -145,7 +145,7 @@ def _processors(workload: Workload) -> Iterator[Finding]:
 
 
 def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding]:
-    """Every image is there, valid and pinned; Contrast's own may wait for the release to pin them."""
+    """Check that every image is present, valid and pinned; those in `replaced` will be pinned by the release."""
     for each in workload.all_containers:
         image: str = each.container.get("image") or ""
         path = (*each.path, "image")
@@ -156,7 +156,7 @@ def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding
             continue
         parsed = parse_image(image)
         if isinstance(parsed, str):
-            yield finding("CC0503", workload.ref, path, image=shown(image), problem=parsed)
+            yield finding("CC0503", workload.ref, path, image=printable_reference(image), problem=parsed)
         elif not parsed.pinned:
             yield finding("CC0502", workload.ref, path, image=image)
 
@@ -165,7 +165,7 @@ def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding
 
 
 def _versions(workload: Workload, release: str) -> Iterator[Finding]:
-    """Contrast's own containers are of this release; a development release may mix."""
+    """Check that Contrast's own containers are of this release; a development release may mix."""
     if "dev" in release or "pre" in release:
         return
     names = {INITIALIZER, SERVICE_MESH} | ({COORDINATOR} if workload.is_coordinator else set())
@@ -178,9 +178,9 @@ def _versions(workload: Workload, release: str) -> Iterator[Finding]:
 
 
 def _mounts(workload: Workload) -> Iterator[Finding]:
-    """No container mounts a file system that the host controls; block devices are no mounts."""
+    """Check that no container mounts a file system that the host controls; block devices are no mounts."""
     volumes = maps(workload.pod_spec.get("volumes"))
-    claimed = claims(workload)
+    claimed = claim_names(workload)
     for each in workload.all_containers:
         for index, mount in enumerate(each.mounts):
             name = mount["name"]
@@ -189,7 +189,7 @@ def _mounts(workload: Workload) -> Iterator[Finding]:
             if name in claimed:  # takes the place of a volume of this name
                 yield finding("CC0807", workload.ref, path, **values, source="volumeClaimTemplate")
                 continue
-            found = named(volumes, name)
+            found = indexes_named(volumes, name)
             if not found:
                 yield finding("CC0810", workload.ref, path, **values)
             for at in found:
@@ -197,8 +197,8 @@ def _mounts(workload: Workload) -> Iterator[Finding]:
 
 
 def _source(workload: Workload, container: str, path: Path, volume: Mapping[str, Any]) -> Iterator[Finding]:
-    """Where a mounted volume comes from. Kubernetes reads no source as emptyDir, the original as an error."""
-    made_from = sources(volume)
+    """Check the source of a mounted volume. For Kubernetes no source means emptyDir, for Contrast it is an error."""
+    made_from = volume_sources(volume)
     if not made_from:
         expected = "one of " + ", ".join(INSIDE)
         actual = "without a source"
@@ -209,7 +209,7 @@ def _source(workload: Workload, container: str, path: Path, volume: Mapping[str,
 
 
 def _claims(workload: Workload) -> Iterator[Finding]:
-    """A StatefulSet's claims are block devices."""
+    """Check that a StatefulSet's claims are block devices."""
     for index, claim in enumerate(claim_templates(workload)):
         if mapping(claim.get("spec")).get("volumeMode") != "Block":
             path = (*workload.root, "spec", "volumeClaimTemplates", index)

@@ -1,17 +1,17 @@
-"""Write: splice the edits of every object into its text and keep the way back.
+"""Write: splice the edits of every object into its text, and store the undo records of them.
 
-Rule of this file: text that no edit touches leaves byte for byte as it came; the way back is stored in the object
-itself, on its own metadata, so that `uninject` needs no configuration. An object that an earlier render added is
-updated where it stands, or dropped if this render does not add it.
+Rule of this file: text that no edit touches stays byte for byte; the undo records are stored in the object itself, on
+its own metadata, so that `uninject` needs no configuration. An object that an earlier render added is updated in its
+place, or dropped if this render does not add it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.annotations import TOTAL, size
+from krm_function.model.annotations import TOTAL, annotations_size
 from krm_function.model.edits import ObjectEdits
-from krm_function.model.located import yaml_finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import LOCAL_CONFIG, ORIGINAL, dig, mapping
@@ -29,10 +29,10 @@ EMITTED_FIELDS: tuple[Path, ...] = (
 )
 
 RECORD: Path = ("metadata", "annotations", ORIGINAL)
-Predecessors = dict[Ref, tuple[int, Path]]  # an object that a render added -> its document and place in it
+Predecessors = dict[Ref, tuple[int, Path]]  # an object that a render added -> its document and path in it
 
 
-class Written(NamedTuple):
+class WriteResult(NamedTuple):
     """A text for every resource, None for a dropped one, and the objects that are new."""
 
     texts: tuple[str | None, ...]
@@ -46,8 +46,8 @@ def write(
     emitted: Mapping[int, Document],
     edits: Iterable[ObjectEdits],
     additions: Iterable[Mapping[str, Any]],
-) -> Written:
-    """The text of every resource after its edits. documents, emitted: as `read` gives them."""
+) -> WriteResult:
+    """Make the text of every resource after its edits. documents, emitted: as `read` returns them."""
     texts: list[str | None] = [resource.text for resource in resources]
     for index, document in documents.items():
         texts[index] = document.text
@@ -56,13 +56,13 @@ def write(
         texts[index], problems = _edited(resources[index], documents[index], changed)
         findings += problems
     predecessors = _predecessors(documents, emitted)
-    taken = _taken(resources, documents, emitted, predecessors, additions := tuple(additions))
+    taken = _collisions(resources, documents, emitted, predecessors, additions := tuple(additions))
     added = () if taken else _add(documents, emitted, texts, predecessors, additions)
-    return Written(tuple(texts), added, (*findings, *taken))
+    return WriteResult(tuple(texts), added, (*findings, *taken))
 
 
 def _by_document(edits: Iterable[ObjectEdits]) -> dict[int, list[ObjectEdits]]:
-    """The edits by position of their document, without objects that have none."""
+    """Group the edits by position of their document, without objects that have none."""
     found: dict[int, list[ObjectEdits]] = {}
     for one in edits:
         if one.edits:
@@ -71,7 +71,7 @@ def _by_document(edits: Iterable[ObjectEdits]) -> dict[int, list[ObjectEdits]]:
 
 
 def _edited(resource: Resource, document: Document, edits: Sequence[ObjectEdits]) -> tuple[str, list[Finding]]:
-    """The text of one document after the edits of its objects, and which of them cannot be made."""
+    """Return the text of one document after the edits of its objects, and a finding for each that cannot be made."""
     members = [MemberChanges(one.root, [edit.change_in(one.root) for edit in one.edits], RECORD) for one in edits]
     text, outcomes = splice_members(document, members)
     findings: list[Finding] = []
@@ -89,11 +89,11 @@ def collisions(
     emitted: Mapping[int, Document],
     additions: Iterable[Mapping[str, Any]],
 ) -> tuple[Finding, ...]:
-    """Every addition whose place is taken by an object that no render added."""
-    return _taken(resources, documents, emitted, _predecessors(documents, emitted), additions)
+    """Report every addition whose identity is that of an object that no render added."""
+    return _collisions(resources, documents, emitted, _predecessors(documents, emitted), additions)
 
 
-def _taken(
+def _collisions(
     resources: Sequence[Resource],
     documents: Mapping[int, Document],
     emitted: Mapping[int, Document],
@@ -105,22 +105,22 @@ def _taken(
     return tuple(
         finding("CC0710", ref, name=f"{ref.kind}/{ref}")
         for ref in refs
-        if ref not in predecessors and any(_holds(one, documents.get(index), ref) for index, one in others)
+        if ref not in predecessors and any(_contains(one, documents.get(index), ref) for index, one in others)
     )
 
 
 def _predecessors(documents: Mapping[int, Document], emitted: Mapping[int, Document]) -> Predecessors:
-    """What an earlier render added, where it stands now: a host may have put it into a `kind: List` since."""
+    """Find the objects that an earlier render added; a host may have put them into a `kind: List` since."""
     marked = [(index, *one) for index, document in documents.items() for one in emitted_objects(document.value)]
     listed = {reference(value): (index, root) for index, root, value in marked if root}
     return listed | {reference(document.value): (index, ()) for index, document in emitted.items()}
 
 
 def _too_large(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
-    """Whether an object has more annotations than Kubernetes allows; its undo records count, too."""
+    """Report an object whose annotations are larger than Kubernetes allows; its undo records count, too."""
     path: Path = ("metadata", "annotations")
     kept = {ORIGINAL: to_json(edited.undo)} if edited.undo else {}
-    found = size(mapping(dig(edited.value, path)) | kept)
+    found = annotations_size(mapping(dig(edited.value, path)) | kept)
     return [finding("CC0611", edits.ref, edits.root + path, size=found, limit=TOTAL)] if found > TOTAL else []
 
 
@@ -131,7 +131,7 @@ def _add(
     predecessors: Predecessors,
     additions: Iterable[Mapping[str, Any]],
 ) -> tuple[Any, ...]:
-    """Put every addition where its predecessor stands; the rest is new. Predecessors without successor are dropped."""
+    """Write every addition over its predecessor and drop other predecessors; returns the additions without one."""
     successors: dict[tuple[int, Path], Mapping[str, Any]] = {}
     new: list[Any] = []
     for value in additions:
@@ -142,38 +142,38 @@ def _add(
             successors[place] = value
     for index in emitted:
         texts[index] = None
+    in_lists: dict[int, list[Change]] = {}
     for place in sorted(predecessors.values(), reverse=True):  # the last member of a list first
         index, root = place
         successor = successors.get(place)
-        if not root:
-            texts[index] = None if successor is None else _updated(emitted[index], successor)
-            continue
-        document = parse(str(texts[index]), line=documents[index].line)
-        if successor is None:
-            texts[index] = splice(document, [Change(root, "remove")]).text
-        else:
-            texts[index] = _updated(document, successor, root)
+        if root:
+            in_lists.setdefault(index, []).extend(_update(documents[index].value, root, successor))
+        elif successor is not None:
+            texts[index] = splice(emitted[index], _update(emitted[index].value, root, successor)).text
+    for index, changes in in_lists.items():
+        texts[index] = splice(parse(str(texts[index]), line=documents[index].line), changes).text
     return tuple(new)
 
 
-def _holds(resource: Resource, document: Document | None, ref: Ref) -> bool:
-    """Whether a resource is the object `ref`, or holds it in a `kind: List`. A missing namespace may be any."""
+def _update(document: Any, root: Path, successor: Mapping[str, Any] | None) -> list[Change]:
+    """Return the changes that give an emitted object the fields of its successor, or remove it if it has none."""
+    if successor is None:
+        return [Change(root, "remove")]
+    return [
+        Change(root + path, "remove") if (value := dig(successor, path)) is None else Change(root + path, "set", value)
+        for path in EMITTED_FIELDS
+        if dig(document, root + path) != dig(successor, path)
+    ]
+
+
+def _contains(resource: Resource, document: Document | None, ref: Ref) -> bool:
+    """Whether a resource is the object `ref`, or contains it in a `kind: List`. A missing namespace may be any."""
     if not resource.may_be(("List",)) and (resource.kind, resource.name) != (ref.kind, ref.name):
         return False
     try:
         value = document.value if document is not None else parse(resource.text).value
     except YamlError:
-        return True  # nobody can tell
+        return True  # fail closed: it cannot be known
     found = [reference(one) for _, one in objects(value)]
     alike = [one for one in found if one._replace(namespace="") == ref._replace(namespace="")]
     return any(not one.namespace or not ref.namespace or one.namespace == ref.namespace for one in alike)
-
-
-def _updated(document: Document, value: Mapping[str, Any], root: Path = ()) -> str:
-    """The text of an emitted object with the fields of its successor. root: where in the document it stands."""
-    changes = [
-        Change(root + path, "remove") if dig(value, path) is None else Change(root + path, "set", dig(value, path))
-        for path in EMITTED_FIELDS
-        if dig(document.value, root + path) != dig(value, path)
-    ]
-    return splice(document, changes).text if changes else document.text

@@ -17,13 +17,12 @@ from krm_function.yamltext.fast.values import read_value
 from krm_function.yamltext.split.chunk import Chunk
 from krm_function.yamltext.split.item_list import ItemList
 from krm_function.yamltext.split.items import resolve_item_aliases, split_items
-from krm_function.yamltext.split.list_parts import Apart, put_together, replace_items, take_apart
+from krm_function.yamltext.split.list_parts import OuterList, join_items, replace_items, take_out_items
 from krm_function.yamltext.split.stream import split_stream
 from krm_function.yamltext.writer import dump, scalar
 
 __all__ = [
     "LIMITS",
-    "Apart",
     "Change",
     "ChangeError",
     "Chunk",
@@ -33,6 +32,7 @@ __all__ = [
     "MemberChanges",
     "MemberUndo",
     "Op",
+    "OuterList",
     "Path",
     "Source",
     "Spliced",
@@ -41,9 +41,9 @@ __all__ = [
     "decode",
     "dump",
     "encode",
+    "join_items",
     "locate",
     "parse",
-    "put_together",
     "read_undo",
     "read_value",
     "replace_items",
@@ -57,5 +57,5 @@ __all__ = [
     "splice_members",
     "split_items",
     "split_stream",
-    "take_apart",
+    "take_out_items",
 ]

@@ -28,7 +28,7 @@ from krm_function.yamltext.writer import flow, flow_key
 
 
 class _Recorder(Builder):
-    """A builder that remembers the aliases."""
+    """A builder that collects the alias nodes in `found`."""
 
     found: list[Node]
 
@@ -39,7 +39,7 @@ class _Recorder(Builder):
 
 
 def has_alias(text: str) -> bool:
-    """Whether there may be an alias, by libyaml's rule for names."""
+    """Whether a text may have an alias, by libyaml's rule for names."""
     return "*" in text and re.search(r"\*[A-Za-z0-9_-]", text) is not None
 
 
@@ -78,7 +78,7 @@ def crosses(text: str, limits: Limits, starts: list[int]) -> bool:
 
 
 def _marked(text: str, limits: Limits) -> Iterator[Event]:
-    """The starts of documents, anchors and aliases of a text, in order and within the limit of depth."""
+    """Yield the starts of documents, anchors and aliases of a text, in order and within the limit of depth."""
     pull = open_events(text, limits)
     depth = 0
     try:
@@ -132,7 +132,7 @@ def _written_out(text: str, limits: Limits, starts: list[int], found: list[Node]
 
 
 def written(text: str, node: Node) -> str:
-    """A node on one line, to stand in for its alias. Numbers, booleans and nulls keep their spelling (`0o17`, `on`)."""
+    """Write a node on one line, for its alias. Numbers, booleans and nulls keep their spelling (`0o17`, `on`)."""
     if node.kind == "alias":
         return written(text, node.parts[0])
     if node.kind == "seq":

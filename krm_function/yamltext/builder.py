@@ -1,4 +1,4 @@
-"""Build the tree of one document.
+"""Build the nodes and the plain data of one document, with positions.
 
 Rule of this file: one pass over the events makes both the tree and the plain data. Values are what Kubernetes reads
 (`scalars`), keys are strings, aliases and merge keys are expanded into copies of their own, and what Kubernetes tools
@@ -12,10 +12,10 @@ from krm_function.yamltext.changes import same
 from krm_function.yamltext.errors import Code, Limits, YamlError
 from krm_function.yamltext.events import Event, Pull
 from krm_function.yamltext.nodes import Node, aliases_in
-from krm_function.yamltext.scalars import key_text, tagged, typed
+from krm_function.yamltext.scalar_types import key_text, tagged, typed
 
 _TAG = "tag:yaml.org,2002:"
-_made = tuple.__new__  # of a Node from all its fields: a fifth of the time that its own constructor takes
+_made = tuple.__new__  # makes a Node of all its fields in a fifth of its constructor's time
 _COPIES = 1000  # values that one allowed alias may copy on average
 
 
@@ -151,7 +151,7 @@ class Builder:
             raise self.fail(key.start_mark, "a key that only some read as a merge key", "tag")
 
     def _key(self, key: Node) -> str:
-        """The text of a key that is no string."""
+        """Return the JSON text of a key that is no string."""
         if isinstance(key.data, dict | list):
             raise self.fail(key.mark, "a key that is not a scalar", "shape")
         try:

@@ -1,7 +1,8 @@
-"""A change of plain data, and the one definition of what it means.
+"""Changes of plain data, and `apply`, which defines what they mean.
 
-Rule of this file: `apply` is the specification that every text edit is proved against. Changes run in order; a path is
-valid on the tree that all changes before it have made. Nothing is created implicitly: the parent of a path must exist.
+Rule of this file: `apply` is the specification that every text edit is verified against. Changes run in order; a path
+is valid on the tree that all changes before it have made. Nothing is created implicitly: the parent of a path must
+exist.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ _LISTS = (list, tuple)
 
 
 class Change(NamedTuple):
-    """One step.
+    """One change of one value.
 
     set: a map key (created at the end when absent) or an existing list index; the empty path replaces the whole value.
     insert: a list index from 0 to the length; what stands there moves on. remove: an existing map key or list index.

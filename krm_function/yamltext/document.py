@@ -1,4 +1,4 @@
-"""One document, or one item of a list, as text with positions and as plain data.
+"""Parse one document, or one item of a list, to plain data with positions.
 
 Rule of this file: a document is at most one value. A chunk that `split_items` cut (a block list of one item) stands for
 that item: paths start inside it.
@@ -53,7 +53,7 @@ def _read(text: str, line: int, limits: Limits) -> Node | None:
 
 
 def locate(document: Document, path: Path) -> tuple[int, int]:
-    """Line and column, from 1, of the deepest part of `path` that exists.
+    """Return line and column, from 1, of the deepest part of `path` that exists.
 
     The place of a map entry is its key, of a list item its first token. Behind an alias or a merge key it is the alias,
     or the map with the merge key.

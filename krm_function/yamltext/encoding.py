@@ -1,4 +1,4 @@
-"""Bytes to text and back.
+"""Decode UTF-8 input to text, and encode text to bytes.
 
 Rule of this file: the input is UTF-8, and `encode(decode(data))` is `data`. A byte order mark is taken off (libyaml's
 positions would be off by one) and remembered.

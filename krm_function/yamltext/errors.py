@@ -1,4 +1,4 @@
-"""What can be wrong with a text, and the bounds within which a text is read at all.
+"""YamlError, for texts that cannot be read or edited, and Limits, the bounds of size, depth and aliases.
 
 Rule of this file: a message is lower case, one line, and never quotes the document beyond a mapping key. Documents hold
 Secrets; an error message ends up in a CI log.
@@ -15,7 +15,7 @@ class YamlError(ValueError):
     """A text that cannot be read or edited. Lines and columns count from 1; 0 means unknown."""
 
     def __init__(self, message: str, line: int = 0, column: int = 0, code: Code = "syntax") -> None:
-        """`message` is lower case and one line."""
+        """Keep the message, which is lower case and one line, and its place."""
         super().__init__(message)
         self.message = message
         self.line = line
@@ -23,7 +23,7 @@ class YamlError(ValueError):
         self.code: Code = code
 
     def __str__(self) -> str:
-        """`line 3, column 7: message`, or the bare message when the place is unknown."""
+        """Format as `line 3, column 7: message`; without the place where it is unknown."""
         return f"line {self.line}, column {self.column}: {self.message}" if self.line else self.message
 
 

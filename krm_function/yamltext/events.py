@@ -1,8 +1,8 @@
-"""The parser: libyaml's events, and its errors in our terms.
+"""Pull the events of libyaml, and convert its errors to YamlError.
 
-Rule of this file: only events are asked of libyaml. They are pulled one by one, so that a reader can stop at a limit;
-the C composer would recurse (and crash) on deep nesting before anyone could look. Whoever pulls catches YAMLError and
-raises what `located` makes of it: a wrapper around each pull would cost a sixth of the whole pass. Source:
+Rule of this file: of libyaml only the events are used. They are pulled one by one, so that a reader can stop at a
+limit; the C composer would recurse (and crash) on deep nesting before a limit is checked. A reader catches YAMLError
+and raises what `located` makes of it: a wrapper around each pull would cost a sixth of the whole pass. Source:
 docs/facts/python.md#libyaml.
 """
 
@@ -34,7 +34,7 @@ def open_events(text: str, limits: Limits, line: int = 1) -> Pull:
 
 
 def located(error: YAMLError, text: str, line: int) -> YamlError:
-    """Turn an error of libyaml into ours: its sentence (which quotes nothing), and where."""
+    """Convert an error of libyaml: its message, which quotes nothing of the text, and its position."""
     if isinstance(error, ReaderError):
         before = text.encode("utf-8")[: int(error.position)].decode("utf-8", "ignore")
         column = len(before) - before.rfind("\n")

@@ -1,6 +1,6 @@
-"""The tree of one document: where each node stands, and what it means.
+"""The nodes of one document: the position and the plain data of each.
 
-Rule of this file: a node knows its place in the text and its plain data. `builder` makes it.
+Rule of this file: data only; `builder` makes the nodes.
 """
 
 from typing import Any, Literal
@@ -27,7 +27,7 @@ class Node(NamedTuple):
 
 
 def aliases_in(node: Node, limit: int) -> int:
-    """How many aliases expanding `node` expands, counted up to just beyond `limit`."""
+    """Count how many aliases expanding `node` expands, up to just beyond `limit`."""
     if node.kind == "alias":
         return 1 + aliases_in(node.parts[0], limit)
     count = 0

@@ -1,4 +1,4 @@
-"""Where things stand between the nodes: colons, dashes, lines, columns.
+"""Find offsets in the text between nodes: colons, dashes, lines, columns, ends of values.
 
 Rule of this file: look forward from the end of a token, never backward. Between two tokens there is only white space,
 comments and indicators, so a forward look is exact; a backward look can run into a comment or a quoted scalar.
@@ -15,31 +15,31 @@ _PROPERTY = re.compile(r"[&!][^ \t\r\n,\[\]{}]*")
 
 
 def after_blank(text: str, at: int) -> int:
-    """The first offset from `at` on that is neither white space nor comment."""
+    """Return the first offset from `at` on that is neither white space nor comment."""
     match = _BLANK.match(text, at)
     return match.end() if match else at
 
 
 def after_space(text: str, at: int) -> int:
-    """The first offset from `at` on that is no white space."""
+    """Return the first offset from `at` on that is no white space."""
     match = _SPACE.match(text, at)
     return match.end() if match else at
 
 
 def content(text: str, node: Node) -> int:
-    """Where a node begins behind its anchor and tag."""
+    """Return where a node begins behind its anchor and tag."""
     return content_at(text, node.start) if node.properties else node.start
 
 
 def content_at(text: str, at: int) -> int:
-    """The first offset from `at` on that is no anchor and no tag."""
+    """Return the first offset from `at` on that is no anchor and no tag."""
     while match := _PROPERTY.match(text, at):
         at = after_blank(text, match.end())
     return at
 
 
 def leaf_end(text: str, node: Node) -> int:
-    """Where the last token of a node ends; of a block scalar, the end of its last line without the line end."""
+    """Return where the last token of a node ends; of a block scalar, the end of its last line without the line end."""
     while node.style == "block" and node.parts:
         last = node.parts[-1]
         if node.kind == "map":
@@ -54,7 +54,7 @@ def leaf_end(text: str, node: Node) -> int:
 
 
 def literal_column(text: str, part: Node | tuple[Node, Node, str | None], kind: str) -> int:
-    """The column of the text of the block scalar that a pair (kind map) or an item (kind seq) ends with; else -1."""
+    """Return the column of the block scalar's text that a pair (kind map) or an item (kind seq) ends with; else -1."""
     node: Node = part[1] if kind == "map" else part  # type: ignore[assignment]
     while node.style == "block" and node.parts:
         node = node.parts[-1][1] if node.kind == "map" else node.parts[-1]
@@ -64,7 +64,7 @@ def literal_column(text: str, part: Node | tuple[Node, Node, str | None], kind: 
 
 
 def pair_end(text: str, key: Node, value: Node) -> int:
-    """Where a pair ends: its value, or its key when it has none."""
+    """Return where a pair ends: its value, or its key when it has none."""
     return leaf_end(text, key if _missing(text, key, value) else value)
 
 
@@ -79,12 +79,12 @@ def has_colon(text: str, key: Node) -> bool:
 
 
 def after_colon(text: str, key: Node) -> int:
-    """The offset behind the `:` of a key."""
+    """Return the offset behind the `:` of a key."""
     return after_blank(text, leaf_end(text, key)) + 1
 
 
 def block_scalar_end(text: str, start: int, end: int) -> int:
-    """Where the text of a block scalar ends: the parser's `end` is the start of the next line that is not blank.
+    """Return where the text of a block scalar ends: the parser's `end` is the start of the next line that is not blank.
 
     Blank lines below it belong to it only when it keeps them (`|+`), or when they hold more spaces than its text is
     indented, which are content.
@@ -93,7 +93,7 @@ def block_scalar_end(text: str, start: int, end: int) -> int:
         return end
     header = _HEADER.search(text, start)
     end = before_newline(text, end)
-    indented = 0  # where nobody can tell: with a digit in the header the text may begin with spaces, or there is none
+    indented = 0  # unknown: with a digit in the header the text may begin with spaces, or there is none
     if header and "+" in header[1]:
         return end
     if header and header[1] in ("", "-"):
@@ -108,7 +108,7 @@ def block_scalar_end(text: str, start: int, end: int) -> int:
 
 
 def stripped(text: str, node: Node, start: int, end: int) -> str:
-    """`text[start:end]`, which ends with the block scalar `node`, so that a line end behind it is not its own."""
+    """Return `text[start:end]`, which ends with the block scalar `node`, made not to own a line end after it."""
     header = _HEADER.search(text, node.start)
     if header is None:
         return text[start:end]
@@ -117,29 +117,31 @@ def stripped(text: str, node: Node, start: int, end: int) -> str:
 
 
 def before_newline(text: str, at: int) -> int:
-    """The offset in front of the line end that ends at `at`."""
+    """Return the offset in front of the line end that ends at `at`."""
     return at - 2 if text[at - 2 : at] == "\r\n" else at - 1
 
 
 def line_start(text: str, at: int) -> int:
-    """The offset at which the line of `at` begins."""
+    """Return the offset at which the line of `at` begins."""
     return text.rfind("\n", 0, at) + 1
 
 
 def line_end(text: str, at: int) -> int:
-    """The offset behind the line of `at`: the start of the next line, or the end of the text."""
+    """Return the offset behind the line of `at`: the start of the next line, or the end of the text."""
     found = text.find("\n", at)
     return len(text) if found < 0 else found + 1
 
 
 def column(text: str, at: int) -> int:
-    """The column of `at`, from 0."""
+    """Return the column of `at`, from 0."""
     return at - line_start(text, at)
 
 
 def first_on_line(text: str, at: int) -> bool:
     """Whether only spaces stand before `at` on its line."""
-    return not text[line_start(text, at) : at].strip(" ")
+    while at and text[at - 1] == " ":  # and not back to the start of the line, which may be all of the text
+        at -= 1
+    return not at or text[at - 1] == "\n"
 
 
 def alone_behind(text: str, at: int) -> bool:
@@ -148,7 +150,7 @@ def alone_behind(text: str, at: int) -> bool:
 
 
 def newline_at(text: str, at: int) -> str:
-    """The line ending in use around `at`."""
+    """Return the line ending in use around `at`."""
     found = text.rfind("\n", 0, at)
     if found < 0:
         found = text.find("\n", at)
@@ -156,7 +158,7 @@ def newline_at(text: str, at: int) -> str:
 
 
 def entry_spans(text: str, node: Node) -> tuple[list[int], list[int]]:
-    """Where each entry of a collection begins, and where its last token ends.
+    """Return where each entry of a collection begins, and where its last token ends.
 
     A block entry begins with its `-`, its key (the anchor of the key included) or its `?`; a flow entry with its first
     token, a `?` included.
@@ -183,5 +185,5 @@ def entry_spans(text: str, node: Node) -> tuple[list[int], list[int]]:
 
 
 def first_entry(text: str, node: Node) -> int:
-    """Where the first entry of a block collection begins."""
+    """Return where the first entry of a block collection begins."""
     return content(text, node)

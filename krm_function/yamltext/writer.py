@@ -1,6 +1,6 @@
-"""New YAML: safe scalars, one line of JSON, block collections.
+"""Write new YAML: safe scalars, one line of JSON, block collections.
 
-Rule of this file: what we write reads the same in YAML 1.1, YAML 1.2 and Go. A string stays unquoted only when it is
+Rule of this file: what is written reads the same in YAML 1.1, YAML 1.2 and Go. A string stays unquoted only when it is
 made of harmless characters and is no word of any of them; everything else is quoted. Lines are never folded.
 """
 
@@ -27,7 +27,7 @@ _KEY_LIMIT = 1000  # a simple key may have 1024 characters
 
 
 def scalar(text: str) -> str:
-    """The token for a string: plain when that is safe everywhere, else quoted. Always one line.
+    """Return the token for a string: plain when that is safe everywhere, else quoted. Always one line.
 
     Double quotes, unless single ones are shorter, as for JSON in a string: those read the same in a diff.
     """
@@ -40,7 +40,7 @@ def scalar(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """The double-quoted token of a string, valid as JSON and as YAML. Raises YamlError for a lone surrogate."""
+    """Return the double-quoted token of a string, valid as JSON and as YAML. Raises YamlError for a lone surrogate."""
     if len(text) > _LONG and text.isascii() and not text.encode().translate(None, _UNESCAPED):
         return f'"{text}"'
     token = encode_basestring(text)
@@ -52,7 +52,7 @@ def quoted(text: str) -> str:
 
 
 def number(value: Any) -> str:
-    """The token of null, a boolean, an int or a float."""
+    """Return the token of null, a boolean, an int or a float."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -66,7 +66,7 @@ def number(value: Any) -> str:
 
 
 def flow(value: Any) -> str:
-    """`value` on one line: JSON, save for infinities, which JSON lacks, and keys beyond the length of a simple key."""
+    """Return `value` on one line: JSON, except for infinities and for keys beyond the length of a simple key."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, dict):
@@ -77,7 +77,7 @@ def flow(value: Any) -> str:
 
 
 def flow_key(key: str) -> str:
-    """A key inside of braces, with the `?` that a very long key needs."""
+    """Return a key inside of braces, with the `?` that a very long key needs."""
     token = quoted(_text(key))
     return f"? {token}" if len(token) > _KEY_LIMIT else token
 
@@ -103,7 +103,7 @@ def dump(value: Any, indent: int = 0) -> str:
 
 
 def block(value: Any, column: int, style: Style) -> str:
-    """The text of a value that begins at `column`; the first line is not indented, the last not ended."""
+    """Return the text of a value that begins at `column`; the first line is not indented, the last not ended."""
     if not isinstance(value, _COLLECTIONS) or not value:
         return _leaf(value, max(column, 0), style)
     gap = style.newline + " " * column
@@ -113,12 +113,12 @@ def block(value: Any, column: int, style: Style) -> str:
 
 
 def pair(key: str, value: Any, column: int, style: Style) -> str:
-    """`key: value`, its first line not indented, its last not ended; the key stands at `column`."""
+    """Return `key: value`, its first line not indented, its last not ended; the key stands at `column`."""
     return block({key: value}, column, style)
 
 
 def behind(value: Any, column: int, style: Style, *, item: bool = False) -> str:
-    """The text of a value behind the `:` of a key (or the `-` of an item) at `column`, with the space before it."""
+    """Return the text of a value after the `:` of a key (or the `-` of an item) at `column`, with its space."""
     if not isinstance(value, _COLLECTIONS) or not value:
         return " " + _leaf(value, column, style)
     if item:
@@ -128,13 +128,13 @@ def behind(value: Any, column: int, style: Style, *, item: bool = False) -> str:
 
 
 def _item(value: Any, column: int, style: Style) -> str:
-    """The text of an item that is a collection, remembered: what is added to many documents is the same in most.
+    """Return the text of an item that is a collection, from a memory: what is added to documents is equal in most.
 
-    Equal values have equal marshalled bytes, and those C makes in a tenth of the time.
+    Equal values have equal marshalled bytes, which are made in a tenth of the time.
     """
     try:
         known = (marshal(value, 2), column, style.newline, style.dash, style.literal)  # version 2 has no references
-    except ValueError:  # a text or number of a class of somebody's own
+    except ValueError:  # a subclass of str, int or float
         return " " + block(value, column + 2, style)
     text = _known.get(known)
     if text is None:
@@ -145,14 +145,14 @@ def _item(value: Any, column: int, style: Style) -> str:
 
 
 def _key(key: Any, gap: str) -> str:
-    """A key of a block map with its colon, in front of which `gap` ends a very long key's line."""
+    """Return a key of a block map with its colon, in front of which `gap` ends a very long key's line."""
     token = _key_token(key)
     return f"? {token}{gap}:" if len(token) > _KEY_LIMIT else token + ":"
 
 
 @lru_cache(512)
 def _key_token(key: Any) -> str:
-    """The token of a key, remembered: an object has few keys that the one before it has not."""
+    """Return the token of a key, from a memory: most objects have the same keys."""
     return scalar(_text(key))
 
 
@@ -167,7 +167,7 @@ def _leaf(value: Any, column: int, style: Style) -> str:
 
 
 def _literal(text: str, column: int, newline: str) -> str:
-    """The literal block of `text`, its lines at `column`; "" when a literal would not be exact or not be readable."""
+    """Return the literal block of `text`, its lines at `column`; "" if it would not be exact or not be readable."""
     ended = text.endswith("\n")
     body = text if ended else text + "\n"
     if re.search(_NOT_LITERAL, body):

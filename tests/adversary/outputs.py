@@ -10,11 +10,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import INITDATA, ORIGINAL, dig
 from krm_function.policy.initdata import Initdata, annotation, decode_toml, from_annotation
+from tests import quick_yaml as yaml
 from tests.hosts.running import EXAMPLES, called
 
 HANDLER = "contrast-cc-metal-qemu-snp-18a1a065"
@@ -24,20 +23,12 @@ TCB = {"BootloaderVersion": 4, "TEEVersion": 0, "SNPVersion": 24, "MicrocodeVers
 FILES = {"notes.toml": "allowed = false\n"}
 
 
-class Plain(yaml.SafeDumper):
-    """Writes no aliases."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        """Whether to write it once more."""
-        return True
-
-
 class Output:
     """Rendered objects, the manifest's file if it has one, and further documents as text."""
 
     def __init__(self, text: bytes, manifest: bytes = b"") -> None:
         """Read a stream."""
-        self.values: list[Any] = [value for value in yaml.load_all(text, yaml.CSafeLoader) if value]
+        self.values: list[Any] = [value for value in yaml.safe_load_all(text) if value]
         self.file = manifest
         self.more = ""
 
@@ -114,7 +105,7 @@ class Output:
 
     def stream(self) -> bytes:
         """Everything as text."""
-        return (yaml.dump_all(self.values, Dumper=Plain, sort_keys=False, width=4096) + self.more).encode()
+        return (yaml.plain(*self.values, sort_keys=False, width=4096) + self.more).encode()
 
 
 def _names(value: Any) -> tuple[str, str]:
@@ -152,9 +143,9 @@ def _configured(example: str, directory: Path, change: Callable[[Any], object]) 
     for path in (EXAMPLES / example / "config").iterdir():
         text = path.read_text()
         if path.name == "contrast.yaml":
-            value = yaml.load(text, yaml.CSafeLoader)
+            value = yaml.safe_load(text)
             change(value["spec"])
-            text = yaml.dump(value, Dumper=Plain)
+            text = yaml.plain(value)
         (directory / path.name).write_text(text)
     return directory
 

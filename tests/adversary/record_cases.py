@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from krm_function.model.inverse import PROCESSES
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import INITDATA, ORIGINAL
-from krm_function.policy import Initdata, annotation, encode
+from krm_function.policy import Initdata, annotation, encode_toml
 from tests.stages.deployment import a_list, an_object, coordinator, good, pod_spec, values
 from tests.stages.example import COORDINATOR, HANDLERS, IMAGES, INITIALIZER, SECURE_PV, SKIP, WEB
 
@@ -30,7 +30,7 @@ SEALED = ["-", f"{NOTES}/io.katacontainers.config.hypervisor.cc_init_data"]
 KATA = "io.katacontainers.config.hypervisor."
 EVIL = f"example.com/evil@sha256:{'e' * 64}"
 SHELL = {"name": "shell", "image": WEB, "command": ["sh"]}
-OPEN = annotation(encode(Initdata("0.1.0", "sha256", {"agent.toml": "debug_console = true\n"})))
+OPEN = annotation(encode_toml(Initdata("0.1.0", "sha256", {"agent.toml": "debug_console = true\n"})))
 MOUNT = {"name": "contrast-secrets", "mountPath": "/stolen"}
 VOLUMES = [{"name": "data", "emptyDir": {"medium": "Memory"}}, {"name": "contrast-secrets", "emptyDir": {}}]
 DISK = {"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL
-from krm_function.policy.initdata import Initdata, encode
+from krm_function.policy.initdata import Initdata, encode_toml
 from tests.adversary.outputs import GPU, HANDLER, TDX, Output
 
 OTHER_KEY = (
@@ -100,7 +100,7 @@ def _toml(change: Callable[[dict[str, str]], object]) -> Callable[[Initdata], by
     def changed(before: Initdata) -> bytes:
         data = dict(before.data)
         change(data)
-        return encode(before._replace(data=data))
+        return encode_toml(before._replace(data=data))
 
     return changed
 
@@ -600,12 +600,12 @@ INITDATA_ = [
     Tamper(
         "another algorithm",
         "another digest than the one that the hardware is asked for",
-        lambda o: o.reseal(WEB, lambda before: encode(before._replace(algorithm="sha384"))),
+        lambda o: o.reseal(WEB, lambda before: encode_toml(before._replace(algorithm="sha384"))),
     ),
     Tamper(
         "the same written otherwise",
         "another digest",
-        lambda o: o.reseal(WEB, lambda before: encode(before) + b"# x\n"),
+        lambda o: o.reseal(WEB, lambda before: encode_toml(before) + b"# x\n"),
     ),
     Tamper(
         "the policy of another profile",

@@ -106,12 +106,14 @@ def test_an_empty_side_of_a_comparison_is_an_error(shop: Shop, rendered: bytes) 
     shop.write("old.yaml", "")
     refused(shop("diff", "--policy", "old.yaml", "-", "--format", "json", data=rendered), "look at what writes")
     shop.write("old.yaml", rendered)
-    refused(shop("diff", "--policy", "old.yaml", "-", "--format", "json"), "in front of the pipe")
+    refused(
+        shop("diff", "--policy", "old.yaml", "-", "--format", "json"), "check the command before the pipe for errors"
+    )
 
 
 def test_empty_nodes_are_an_error(shop: Shop) -> None:
     run = shop("plan", "deployment", "--config", CONFIG, "--nodes", "-", "--format", "json")
-    refused(run, "in front of the pipe")
+    refused(run, "check the command before the pipe for errors")
 
 
 def test_the_report_has_it(shop: Shop) -> None:

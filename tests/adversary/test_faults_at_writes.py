@@ -34,7 +34,8 @@ class Command(NamedTuple):
     there: tuple[str, ...] = ()
     vouching: tuple[str, ...] = ()
     secret: tuple[str, ...] = ()
-    each: int = 1  # hit each so-many-th step
+    each: int = 1  # hit each so-many-th step; every night
+    sample: int = 1  # by default, each so-many-th of these
 
 
 COMMANDS = {
@@ -54,9 +55,10 @@ COMMANDS = {
     ),
     "init": Command(("init", "deployment", "--kustomize"), (), ("deployment/kustomization.yaml",)),
     "release import": Command(IMPORT, (), ("new.yaml",)),
-    "install": Command(("install", "copy"), each=797),
+    "install": Command(("install", "copy"), each=797, sample=4),
     "install over an old one": Command(("install", "copy"), ("copy/contrast-krm",)),
 }
+TAKING_TURNS = {"TERM": 0, "INT": 1}
 RANDOM = {name for name in COMMANDS if name.startswith("keys")}
 
 
@@ -136,11 +138,15 @@ def modes(directory: Path) -> dict[str, int]:
 
 
 def each_step(
-    faulty: Faulty, directory: Path, name: str, fault: str, look: Callable[[Path, int, str, str], None]
+    faulty: Faulty, directory: Path, name: str, fault: str, look: Callable[[Path, int, str, str], None], nightly: bool
 ) -> None:
-    """Hit a command at each of its steps, in a directory of its own, until it has no more."""
+    """Hit a command at each of its steps, in a directory of its own, until it has no more.
+
+    By default of the two signals that end a run in the same way, one hits the odd steps and one the even ones.
+    """
     command = COMMANDS[name]
-    for hit, at in enumerate(range(1, 9000, command.each)):
+    first, every = (0, 1) if nightly else (TAKING_TURNS.get(fault, 0), command.sample * (1 + (fault in TAKING_TURNS)))
+    for hit, at in enumerate(range(1 + first * command.each, 9000 * every, command.each * every)):
         here = made(directory / f"{at}", command)
         ended = faulty(*command.arguments, directory=here, fault=fault, at=at)
         if not ended.step:
@@ -173,7 +179,7 @@ def finished(faulty: Faulty, tmp_path_factory: pytest.TempPathFactory) -> Callab
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_killed_run_leaves_whole_files_and_the_next_one_clears_up(
-    name: str, faulty: Faulty, tmp_path: Path, finished: Callable[[str], dict[str, bytes]]
+    name: str, faulty: Faulty, tmp_path: Path, finished: Callable[[str], dict[str, bytes]], *, nightly: bool
 ) -> None:
     command, expected = COMMANDS[name], finished(name)
     template = made(tmp_path / "template", command)
@@ -195,14 +201,14 @@ def test_a_killed_run_leaves_whole_files_and_the_next_one_clears_up(
         assert again.code == 0, (step, again.stderr)
         assert complete(name, expected, listing(here)), step
 
-    each_step(faulty, tmp_path, name, "KILL", look)
+    each_step(faulty, tmp_path, name, "KILL", look, nightly)
 
 
 @pytest.mark.parametrize(
     ("name", "sent"), [*((name, sent) for name in COMMANDS for sent in ("TERM", "INT")), ("in place", "HUP")]
 )
 def test_a_signal_changes_all_or_nothing_and_leaves_nothing_behind(
-    name: str, sent: str, faulty: Faulty, tmp_path: Path, finished: Callable[[str], dict[str, bytes]]
+    name: str, sent: str, faulty: Faulty, tmp_path: Path, finished: Callable[[str], dict[str, bytes]], *, nightly: bool
 ) -> None:
     command, expected = COMMANDS[name], finished(name)
     before = listing(made(tmp_path / "template", command))
@@ -216,7 +222,7 @@ def test_a_signal_changes_all_or_nothing_and_leaves_nothing_behind(
         else:
             assert after == before or complete(name, expected, after), (step, said)
 
-    each_step(faulty, tmp_path, name, sent, look)
+    each_step(faulty, tmp_path, name, sent, look, nightly)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +230,7 @@ def test_a_signal_changes_all_or_nothing_and_leaves_nothing_behind(
     [*((name, "ENOSPC") for name in COMMANDS), *(("in place", fault) for fault in ("EIO", "EROFS"))],
 )
 def test_a_call_that_fails_changes_nothing_and_is_told(
-    name: str, fault: str, faulty: Faulty, tmp_path: Path, finished: Callable[[str], dict[str, bytes]]
+    name: str, fault: str, faulty: Faulty, tmp_path: Path, finished: Callable[[str], dict[str, bytes]], *, nightly: bool
 ) -> None:
     command, expected = COMMANDS[name], finished(name)
     before = listing(made(tmp_path / "template", command))
@@ -247,4 +253,4 @@ def test_a_call_that_fails_changes_nothing_and_is_told(
             assert code == 0, (step, said)
             assert complete(name, expected, after), step
 
-    each_step(faulty, tmp_path, name, fault, look)
+    each_step(faulty, tmp_path, name, fault, look, nightly)

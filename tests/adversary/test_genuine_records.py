@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from krm_function.api.kinds import ManifestOptions, PolicyOptions, Scheduling
+from krm_function.api.records import ManifestOptions, PolicyOptions, Scheduling
 from krm_function.model.inverse import images_of
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import reference
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL
 from krm_function.yamltext import dump
+from tests import quick_yaml as yaml
 from tests.hosts.documents import by_name, without_original
 from tests.hosts.hosts import put
 from tests.hosts.running import EXAMPLES, Machine, called

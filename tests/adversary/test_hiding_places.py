@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.model.platforms import is_placeholder
+from krm_function.model.runtime_class_names import is_placeholder
 from krm_function.model.workload import INITDATA
 from tests.adversary.hiding_places import CORPUS, PLACES, Place
 from tests.hosts.running import EXAMPLES, Ran, called

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import PolicyOptions
+from krm_function.api.records import PolicyOptions
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import INITDATA
-from krm_function.policy import Initdata, annotation, encode, load_rules
+from krm_function.policy import Initdata, annotation, encode_toml, load_rules
 from tests.stages.deployment import an_object, codes, config, coordinator, digests, good, run, stream
 
 AA = {"aa.toml": "[token_configs]\n"}
 
 
 def packed(data: Mapping[str, str], algorithm: str = "sha256") -> str:
-    return annotation(encode(Initdata("0.1.0", algorithm, data)))
+    return annotation(encode_toml(Initdata("0.1.0", algorithm, data)))
 
 
 def raw(toml: bytes) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.model.image import parse_image, shown
+from krm_function.model.image import parse_image, printable_reference
 from tests.failures.running import spawned
 from tests.lock.content import pods
 
@@ -31,7 +31,7 @@ REFERENCES: tuple[tuple[str, str], ...] = (
 @pytest.mark.parametrize(("text", "says"), REFERENCES)
 def test_what_is_shown_of_an_invalid_reference(text: str, says: str) -> None:
     assert isinstance(parse_image(text), str)
-    assert shown(text) == says
+    assert printable_reference(text) == says
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])

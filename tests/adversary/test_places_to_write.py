@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_function.hosts import leftovers, staging
+from krm_function.hosts import leftovers, temporary_files
 from krm_function.hosts.files import FileProblem
 from krm_function.hosts.writing import NewFile, staged, write_file, write_files
 from tests.adversary.faults import temporaries
@@ -33,12 +33,24 @@ class Done(NamedTuple):
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
+    return _put(tmp_path)
+
+
+def _put(directory: Path) -> Path:
     world = World()
-    (tmp_path / "deployment").mkdir()
-    (tmp_path / FINISHED).write_bytes(world.stream("web", "settings", "secret"))
-    (tmp_path / "deployment/b.yaml").write_bytes(world.stream("coordinator", "service"))
-    (tmp_path / "config.yaml").write_bytes(world.config())
-    return tmp_path
+    (directory / "deployment").mkdir()
+    (directory / FINISHED).write_bytes(world.stream("web", "settings", "secret"))
+    (directory / "deployment/b.yaml").write_bytes(world.stream("coordinator", "service"))
+    (directory / "config.yaml").write_bytes(world.config())
+    return directory
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What the shop renders to."""
+    done = shell(f"krm {' '.join(GENERATE)}", _put(tmp_path_factory.mktemp("rendered")))
+    assert done.code == 0
+    return done.stdout
 
 
 def shell(command: str, directory: Path) -> Done:
@@ -144,8 +156,10 @@ PRINTING = {
 
 
 @pytest.mark.parametrize("command", PRINTING)
-def test_an_output_that_cannot_be_printed_is_told_and_nothing_else_is_written(command: str, shop: Path) -> None:
-    assert shell(f"krm {' '.join(GENERATE)} -o rendered.yaml", shop).code == 0
+def test_an_output_that_cannot_be_printed_is_told_and_nothing_else_is_written(
+    command: str, shop: Path, rendered: bytes
+) -> None:
+    (shop / "rendered.yaml").write_bytes(rendered)
     before = listing(shop)
     for redirection, said in ((">/dev/full", "no space left on device"), (">&-", "it is closed")):
         done = shell(f"krm {PRINTING[command]} {redirection}", shop)
@@ -156,9 +170,11 @@ def test_an_output_that_cannot_be_printed_is_told_and_nothing_else_is_written(co
 
 
 @pytest.mark.parametrize("command", PRINTING)
-def test_a_reader_that_has_gone_is_exit_code_3_and_nothing_else_is_written(command: str, shop: Path) -> None:
+def test_a_reader_that_has_gone_is_exit_code_3_and_nothing_else_is_written(
+    command: str, shop: Path, rendered: bytes
+) -> None:
     """Of what was only to be printed nobody wants to hear; of a file that is missing for it somebody does."""
-    assert shell(f"krm {' '.join(GENERATE)} -o rendered.yaml", shop).code == 0
+    (shop / "rendered.yaml").write_bytes(rendered)
     before = listing(shop)
     done = shell(f"set -o pipefail; (sleep 0.2; krm {PRINTING[command]}) | true", shop)
     assert done.code == 3
@@ -244,7 +260,7 @@ def test_a_group_that_cannot_be_kept_gives_another_one_no_more_than_everybody_ha
     monkeypatch.setattr(os, "fchown", refuse)
     before = target.stat()
     elsewhere = os.stat_result((*before[:5], before.st_gid + 1, *before[6:]))
-    monkeypatch.setattr(staging, "_old", lambda _: elsewhere)
+    monkeypatch.setattr(temporary_files, "_old", lambda _: elsewhere)
     write_file(str(target), b"new")
     assert stat.S_IMODE(target.stat().st_mode) == new
 
@@ -301,7 +317,7 @@ def test_a_run_whose_temporary_file_was_cleared_away_before_its_lock_makes_anoth
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = iter([left(tmp_path, "a.yaml", token * 12) for token in "abc"])
-    monkeypatch.setattr(staging, "temporary_name", lambda _: str(next(names)))
+    monkeypatch.setattr(temporary_files, "temporary_name", lambda _: str(next(names)))
     real = fcntl.flock
     calls: list[int] = []
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_function.api import ConfigDocument, parse_generate, parse_image_lock, parse_release
-from krm_function.api.kinds import (
+from krm_function.api.records import (
     Generate,
     ImageFacts,
     InjectedMemory,

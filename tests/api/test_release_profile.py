@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import Generate, Release
-from krm_function.api.release_profile import chosen_profile, profile_of, profile_of_version
+from krm_function.api.profile_of_version import chosen_profile, profile_of, profile_of_version
+from krm_function.api.records import Generate, Release
 from krm_function.model.profiles import DEFAULT, PROFILES, RELEASED, Profile
 
 OWN = PROFILES["contrast-1.25"]

@@ -52,7 +52,6 @@ def test_what_was_not_measured_is_neither_held_nor_missed() -> None:
 def test_the_list_is_made_without_measuring_and_says_what_is_large() -> None:
     made = promises("no such directory", quick=True)
     assert {each.name for each in made if each.large} == {
-        "stream 20 MB, 2% Contrast",
         "a workload among 10 000",
         "peak memory, stream 20 MB, 2% Contrast",
         "peak memory, ResourceList 20 MB, 2% Contrast",

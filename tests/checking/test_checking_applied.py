@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import ManifestOptions, PolicyOptions
-from krm_function.checking.applied import Checked, check_classes, check_manifest, check_workload
+from krm_function.api.records import ManifestOptions, PolicyOptions
+from krm_function.checking.sealed_pods import Checked, check_classes, check_manifest, check_workload
 from krm_function.findings import Ref
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import INITDATA, POD_ROLE, Workload
-from krm_function.policy import Initdata, References, annotation, encode, from_annotation, load_rules
-from krm_function.stages.verify import rendered
+from krm_function.policy import Initdata, References, annotation, encode_toml, from_annotation, load_rules
+from krm_function.stages.verify import check_rendered
 from tests.stages.deployment import (
     SCRIPT,
     an_object,
@@ -76,12 +76,12 @@ def test_a_pod_without_initdata_has_no_policy() -> None:
 
 def resealed(**data: str) -> Workload:
     subject = named(RENDERED, "web")
-    subject.annotations[INITDATA] = annotation(encode(Initdata("0.1.0", "sha256", data)))
+    subject.annotations[INITDATA] = annotation(encode_toml(Initdata("0.1.0", "sha256", data)))
     return subject
 
 
 @pytest.mark.parametrize(
-    "value", ["", "no base64!", "YQ==", annotation(b"a = 1"), annotation(encode(Initdata("0.1.0", "sha256", {})))]
+    "value", ["", "no base64!", "YQ==", annotation(b"a = 1"), annotation(encode_toml(Initdata("0.1.0", "sha256", {})))]
 )
 def test_initdata_that_cannot_be_read_is_told_with_the_reason(value: str) -> None:
     subject = named(RENDERED, "web")
@@ -166,13 +166,13 @@ def test_an_image_that_is_not_pinned_is_located_in_either_list(field: str, image
     bad = {"name": "b"} | ({} if image is None else {"image": image})
     fields: Any = {"containers": [{"name": "c", "image": WEB}], field: [good_one, bad]}
     subject = workload("Job", pod_template(runtimeClassName=HANDLERS["metal-qemu-snp"], **fields))
-    found = [one for one in rendered(subject) if one.severity == "error"]
+    found = [one for one in check_rendered(subject) if one.severity == "error"]
     path = (field, 1) if code == "CC0501" else (field, 1, "image")
     assert [(one.code, one.path[-len(path) :]) for one in found] == [(code, path)]
 
 
 def test_what_a_render_made_is_admissible() -> None:
-    assert [found for name in NAMES for found in rendered(named(RENDERED, name))] == []
+    assert [found for name in NAMES for found in check_rendered(named(RENDERED, name))] == []
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_what_a_render_made_is_admissible() -> None:
     ],
 )
 def test_a_pod_that_is_refused_later_is_refused_now(edit: Callable[[Any], object], code: str) -> None:
-    assert code in codes(rendered(edited("web", edit)))
+    assert code in codes(check_rendered(edited("web", edit)))
 
 
 # --- the manifest

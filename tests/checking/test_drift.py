@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.records import ImageFacts
 from krm_function.checking.drift import drift
 from krm_function.model.profiles import CONTRAST, DEFAULT, KATA, Profile
 from krm_function.model.workload import Workload
-from krm_function.policy import References, default_settings, describe, load_rules, seal
+from krm_function.policy import References, default_settings, load_rules, read_policy_data, seal
 from krm_function.policy import settings as policy_settings
 from krm_function.policy.compare.pod_fields import COMPARED
 from krm_function.policy.defaults import default_document
@@ -33,7 +33,7 @@ def rich(template: Json | None = None) -> Workload:
 
 
 def policy(subject: Workload, **config: Any) -> Json:
-    return describe(pods.sealed(subject, REFERENCES, **config).rego)
+    return read_policy_data(pods.sealed(subject, REFERENCES, **config).rego)
 
 
 def changed(subject: Workload, edit: Edit) -> Workload:
@@ -227,7 +227,7 @@ def test_users_out_of_the_images_passwd_did_not_move(user: str) -> None:
     facts = ImageFacts("", {**pods.IMAGE.config, "User": user}, PASSWD, GROUP)
     made, findings = seal(subject, {pods.pinned("app:1"): facts}, REFERENCES, default_settings(), load_rules())
     assert made is not None, findings
-    assert drift(subject, describe(made.rego), REFERENCES) == []
+    assert drift(subject, read_policy_data(made.rego), REFERENCES) == []
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -247,7 +247,7 @@ def test_a_policy_of_other_settings_is_not_a_move(
     subject = pods.workload(SHAPES[shape])
     made, findings = seal(subject, pods.images(subject), REFERENCES, chosen, load_rules(profile))
     assert made is not None, findings
-    assert drift(subject, describe(made.rego), REFERENCES) == []
+    assert drift(subject, read_policy_data(made.rego), REFERENCES) == []
 
 
 def test_variables_whose_objects_are_not_in_the_input_are_not_a_move() -> None:
@@ -659,7 +659,7 @@ image_configs = st.sampled_from(list(IMAGES.values()))
 
 def policy_of(subject: Workload, config: Json) -> Json | None:
     made, _ = pods.sealing(subject, REFERENCES, **config)
-    return describe(made.rego) if made else None
+    return read_policy_data(made.rego) if made else None
 
 
 @settings(max_examples=150, deadline=None)
@@ -708,7 +708,7 @@ def test_a_policy_without_guest_pull_allows_what_the_image_implies() -> None:
     facts = ImageFacts("", {**pods.IMAGE.config, "User": "app"}, PASSWD, GROUP)
     made, findings = seal(subject, {pods.pinned("app:1"): facts}, REFERENCES, chosen, load_rules(KATA))
     assert made is not None, findings
-    sealed = describe(made.rego)
+    sealed = read_policy_data(made.rego)
     assert drift(subject, sealed, REFERENCES) == []
     sealed["cluster_config"]["guest_pull"] = True
     assert drift(subject, sealed, REFERENCES) != []

@@ -7,7 +7,7 @@ import pytest
 
 from krm_function.checking.drift import differing_fields, drift
 from krm_function.model.workload import Workload
-from krm_function.policy import CONTRAST, KATA, References, default_settings, describe, load_rules, seal
+from krm_function.policy import CONTRAST, KATA, References, default_settings, load_rules, read_policy_data, seal
 from tests.checking.test_drift import EVERY, FACTS, MOVES, MOVES_OF_VOLUMES, OBJECTS, REFERENCES, RICH, SHAPES, changed
 from tests.policy import pods
 from tests.policy.bound import image_storage, with_images
@@ -20,12 +20,12 @@ APP = f"app@{ONE}"
 
 def made(subject: Workload) -> Json:
     """The data for plain Kata."""
-    return describe(pods.sealed(subject, REFERENCES, KATA).rego)
+    return read_policy_data(pods.sealed(subject, REFERENCES, KATA).rego)
 
 
 def bound(subject: Workload) -> Json:
     """The data for a Contrast node."""
-    return describe(pods.sealed(subject, REFERENCES, CONTRAST).rego)
+    return read_policy_data(pods.sealed(subject, REFERENCES, CONTRAST).rego)
 
 
 POD = pods.simple(image=APP)

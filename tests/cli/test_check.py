@@ -4,16 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import yaml
 
+from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.failures.running import Run
 from tests.failures.world import CANARY, OTHER_IMAGE, WEB_IMAGE, World, canaries, encoded
 
 NOT_COMPARED = (
-    "not compared with another render: RuntimeClass objects, reference values and owner keys, injected"
-    " containers, initdata beside the policy, and what a pod no longer says; that takes the configuration of the render"
-    " (docs/limits.md has the list)\n"
+    "not checked without --config: RuntimeClass objects, reference values and owner keys, injected"
+    " containers, initdata beside the policy, and what was removed from a pod (docs/limits.md has the list)\n"
 )
 INITDATA = "io.katacontainers.config.hypervisor.cc_init_data"
 CLASS = "contrast-cc-metal-qemu-snp-1a2b3c4d"
@@ -23,7 +22,7 @@ Move = Callable[[Objects], None]
 
 def objects(rendered: bytes) -> Objects:
     """The rendered objects by kind and name, to be moved about."""
-    made = [value for value in yaml.load_all(rendered, yaml.CSafeLoader) if value]
+    made = [value for value in yaml.safe_load_all(rendered) if value]
     return {f"{value['kind']}/{value['metadata']['name']}": value for value in made}
 
 
@@ -143,8 +142,8 @@ def no_web(made: Objects) -> None:
 
 
 MOVES: list[tuple[Move, str, str]] = [
-    (placeholder, "CC1101", "placeholder contrast-cc-metal-qemu-snp is left"),
-    (bare_placeholder, "CC1101", "placeholder contrast-cc is left"),
+    (placeholder, "CC1101", "the placeholder contrast-cc-metal-qemu-snp was not replaced"),
+    (bare_placeholder, "CC1101", "the placeholder contrast-cc was not replaced"),
     (no_initdata, "CC1102", "the pod has no policy"),
     (broken_initdata, "CC0610", "holds no initdata"),
     (env, "CC1103", "web: env"),

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-import yaml
 
+from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.cli.test_check import NOT_COMPARED, Objects, checked, container, objects, web
 from tests.failures.running import Run, spawned

@@ -175,6 +175,6 @@ def test_a_wrong_call_makes_nothing(arguments: tuple[str, ...], hint: str, tmp_p
 
 
 def test_no_record_shows_the_private_half() -> None:
-    from krm_function.manifest.new_keys import new_workload_owner
+    from krm_function.manifest.generate_keys import new_workload_owner
 
     assert "PRIVATE" not in repr(new_workload_owner())

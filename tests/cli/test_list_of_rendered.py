@@ -1,19 +1,18 @@
 """A host that puts everything into one `kind: List`, additions of a render included: the render knows them again."""
 
-import yaml
-
+from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.failures.world import World
 
 
 def listed(rendered: bytes) -> bytes:
     """What `kubectl create --dry-run=client -o yaml` makes of a stream."""
-    items = [value for value in yaml.load_all(rendered, yaml.CSafeLoader) if value]
+    items = [value for value in yaml.safe_load_all(rendered) if value]
     return yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": items}, sort_keys=False).encode()
 
 
 def by_name(data: bytes) -> dict[str, object]:
-    (one,) = (value for value in yaml.load_all(data, yaml.CSafeLoader) if value)
+    (one,) = (value for value in yaml.safe_load_all(data) if value)
     return {f"{item['kind']}/{item['metadata']['name']}": item for item in one["items"]}
 
 

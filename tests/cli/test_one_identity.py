@@ -54,3 +54,17 @@ def test_rendered_output_is_no_duplicate_of_what_the_render_adds(shop: Shop, ren
     shop.change(world)
     run = shop("generate", "-", "--config", "config.yaml", data=rendered)
     assert (run.code, run.stdout) == (0, rendered)
+
+
+def test_diff_of_two_outputs_says_once_which_command_compares_them(shop: Shop, rendered: bytes) -> None:
+    for name in ("old.yaml", "new.yaml"):
+        (shop.directory / name).write_bytes(rendered)
+    run = shop("diff", "old.yaml", "new.yaml", "--config", "config.yaml")
+    assert (run.code, run.stdout) == (1, b"")
+    assert run.stderr.count("error CC0118 ") > 2
+    hints = [line for line in run.stderr.splitlines() if line.startswith("  hint: ")]
+    assert hints == ["  hint: diff renders its inputs; to compare two outputs: contrast-krm diff --policy OLD NEW"]
+    (shop.directory / "old.yaml").write_bytes(World().stream())
+    run = shop("diff", "old.yaml", "new.yaml", "--config", "config.yaml")
+    assert "--policy" not in run.stderr
+    assert "a cluster keeps only the last of two objects with the same identity" in run.stderr

@@ -13,10 +13,10 @@ from krm_function.model.workload import INITDATA
 from krm_function.policy import (
     annotation,
     decode_toml,
-    describe,
     digest,
-    encode,
+    encode_toml,
     from_annotation,
+    read_policy_data,
     rego_document,
     rules_of,
 )
@@ -42,7 +42,7 @@ def test_every_form_of_a_policy(shop: Shop, output: str) -> None:
     toml = shown["initdata"].stdout
     rego = tomllib.loads(toml.decode())["data"]["policy.rego"]
     assert shown["rego"].stdout.decode() == rego
-    assert json.loads(shown["data"].stdout) == describe(rego)
+    assert json.loads(shown["data"].stdout) == read_policy_data(rego)
     assert shown["digest"].stdout.decode() == sha256(toml).hexdigest() + "\n"
     manifest = json.loads(shop("manifest", output).stdout)
     assert shown["digest"].stdout.decode().strip() in manifest["Policies"]
@@ -80,9 +80,13 @@ def test_spellings_of_a_workload(shop: Shop, output: str, name: str) -> None:
 @pytest.mark.parametrize(
     "name, problem, hint",
     [
-        ("web", "web is no address", "did you mean Deployment/shop/web?"),
-        ("Deployment/", "Deployment/ is no address", "did you mean"),
-        ("a/b/c/d", "a/b/c/d is no address", "use one of StatefulSet/shop/coordinator, Deployment/shop/web"),
+        ("web", "web is not a workload name (KIND/NAME, e.g. Deployment/web)", "did you mean Deployment/shop/web?"),
+        ("Deployment/", "Deployment/ is not a workload name (KIND/NAME, e.g. Deployment/web)", "did you mean"),
+        (
+            "a/b/c/d",
+            "a/b/c/d is not a workload name (KIND/NAME, e.g. Deployment/web)",
+            "use one of StatefulSet/shop/coordinator, Deployment/shop/web",
+        ),
         ("Deploymnt/web", "Deploymnt/web is not in the input", "did you mean Deployment/shop/web?"),
         ("Service/web", "Service/web is not in the input", "did you mean Deployment/shop/web?"),
         ("Deployment/wbe", "Deployment/wbe is not in the input", "did you mean Deployment/shop/web?"),
@@ -207,8 +211,8 @@ def resealed(rendered: bytes, edit: Callable[[Any], Any]) -> bytes:
         toml = from_annotation(value)
         initdata = decode_toml(toml)
         rego = initdata.data["policy.rego"]
-        again = rego_document(rules_of(rego), edit(describe(rego)))
-        other = encode(initdata._replace(data={**initdata.data, "policy.rego": again}))
+        again = rego_document(rules_of(rego), edit(read_policy_data(rego)))
+        other = encode_toml(initdata._replace(data={**initdata.data, "policy.rego": again}))
         text = text.replace(value, annotation(other)).replace(digest(toml), digest(other))
     return text.encode()
 
@@ -258,12 +262,13 @@ def resealed_rules(rendered: bytes) -> bytes:
     for value in re.findall(rf"{re.escape(INITDATA)}: \"?([A-Za-z0-9+/=]+)", text):
         initdata = decode_toml(from_annotation(value))
         rego = f"# other rules\n{initdata.data['policy.rego']}"
-        text = text.replace(value, annotation(encode(initdata._replace(data={"policy.rego": rego}))))
+        text = text.replace(value, annotation(encode_toml(initdata._replace(data={"policy.rego": rego}))))
     return text.encode()
 
 
 def test_no_weaker_prints_no_other_infos(shop: Shop, output: str) -> None:
-    assert shop("check", output, "--no-weaker", output).stderr.startswith("checked 2 Contrast workloads\nnot compared")
+    run = shop("check", output, "--no-weaker", output)
+    assert run.stderr.startswith("checked 2 Contrast workloads\nnot checked without --config")
 
 
 def variations(rendered: bytes) -> dict[str, tuple[bytes, bytes, str]]:
@@ -303,13 +308,23 @@ def test_policy_without_a_command_prints_the_commands_it_has(shop: Shop) -> None
 def test_names_with_control_characters_are_shown_escaped(shop: Shop, output: str) -> None:
     from krm_function.findings import Ref
     from krm_function.policy.compare.difference import Difference
-    from krm_function.policy.compare.workloads import Compared
+    from krm_function.policy.compare.workloads import WorkloadDifferences
     from krm_function.report.policy_diff import policy_diff_json, policy_diff_text
 
     line = Difference("a\x1b[2J", "env", "added", "B\nC\u202e", "weaker", "because")
-    compared: Any = [Compared(Ref("v1", "Pod", "x\x07", "y"), (line,))]
+    compared: Any = [WorkloadDifferences(Ref("v1", "Pod", "x\x07", "y"), (line,))]
     text = policy_diff_text(compared)
     assert text.count("\n") == 3
     assert text.replace("\n", "").isprintable()
     data = json.loads(policy_diff_json(compared))
     assert data["workloads"][0]["differences"][0]["what"].isprintable()
+
+
+@pytest.mark.parametrize("command", ["show", "compare"])
+def test_a_file_in_the_place_of_the_workload_is_named(shop: Shop, output: str, command: str) -> None:
+    more = ("--genpolicy", "genpolicy") if command == "compare" else ()
+    run = shop("policy", command, output, *more)
+    assert (run.code, run.stdout) == (1, b"")
+    name = f"contrast-krm policy {command} KIND/NAME {output}"
+    assert f"  hint: {output} was read as WORKLOAD; write {name}\n" in run.stderr
+    assert "was read as WORKLOAD" not in shop("policy", command, WEB, *more).stderr

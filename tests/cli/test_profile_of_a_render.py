@@ -15,10 +15,10 @@ from krm_function.policy import (
     annotation,
     decode_toml,
     digest,
-    encode,
+    encode_toml,
     from_annotation,
     load_rules,
-    profile_of,
+    profile_of_rules,
 )
 from tests.cli.conftest import Shop
 from tests.failures.running import Run
@@ -42,7 +42,7 @@ def _profiles(run: Run) -> set[str]:
         template: Any = (document.get("spec") or {}).get("template") or {}
         value = ((template.get("metadata") or {}).get("annotations") or {}).get(INITDATA)
         if value:
-            found.append(profile_of(decode_toml(from_annotation(value)).data["policy.rego"]))
+            found.append(profile_of_rules(decode_toml(from_annotation(value)).data["policy.rego"]))
     assert len(found) == 2
     return {one.name if one else "" for one in found}
 
@@ -126,7 +126,9 @@ def test_rules_of_one_profile_with_the_data_of_another_are_found_by_check(shop: 
         toml = from_annotation(value)
         initdata = decode_toml(toml)
         rego = initdata.data["policy.rego"]
-        mixed = encode(initdata._replace(data={"policy.rego": rego.replace(load_rules(CONTRAST), load_rules(KATA))}))
+        mixed = encode_toml(
+            initdata._replace(data={"policy.rego": rego.replace(load_rules(CONTRAST), load_rules(KATA))})
+        )
         text = text.replace(value, annotation(mixed)).replace(digest(toml), digest(mixed))
     run = shop("check", "-", "--format", "json", data=text.encode())
     assert {(error["code"], "policy profile" in error["message"]) for error in run.errors} == {("CC1103", True)}

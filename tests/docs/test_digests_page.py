@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import Config, InjectedMemory, ManifestOptions, PolicyOptions, Scheduling, WorkloadPolicy
+from krm_function.api.records import Config, InjectedMemory, ManifestOptions, PolicyOptions, Scheduling, WorkloadPolicy
 from krm_function.pipeline import Rendered
 from tests.stages.deployment import FACTS, LOCK, RELEASE, an_object, config, coordinator, digests, good, snp
 from tests.stages.example import WEB

@@ -1,6 +1,6 @@
 """Workloads that Kubernetes would refuse, that Contrast would refuse, or that cannot be sealed."""
 
-from krm_function.policy import Initdata, annotation, encode
+from krm_function.policy import Initdata, annotation, encode_toml
 from tests.failures.case import Table
 from tests.failures.world import CANARY, CONTRAST, IMAGES, NOTE, OTHER_IMAGE, WEB_IMAGE, World
 
@@ -82,7 +82,7 @@ def initdata_that_is_no_gzip(world: World) -> None:
 @cases("CC0613", f'{NOTES}["io.katacontainers.config.hypervisor.cc_init_data"]', "file aa.toml", hint="keep one")
 def a_file_of_the_initdata_with_two_texts(world: World) -> None:
     base = Initdata("0.1.0", "sha256", {"aa.toml": f"a = '{CANARY}'"})
-    world.notes["io.katacontainers.config.hypervisor.cc_init_data"] = annotation(encode(base))
+    world.notes["io.katacontainers.config.hypervisor.cc_init_data"] = annotation(encode_toml(base))
     world.spec["policy"] = {"initdata": {"aa.toml": f"b = '{CANARY}'"}}
 
 

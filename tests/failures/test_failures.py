@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests import quick_yaml as yaml
 from tests.failures import config_cases, issue_cases, pod_cases, text_cases
 from tests.failures.case import Case
 from tests.failures.checking import CONFIG, REPORT, RESOURCES, check_list, check_said, check_text, written

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import pytest
-import yaml
 
+from tests import quick_yaml as yaml
 from tests.failures.running import Zygote
 from tests.failures.world import World, canaries
 

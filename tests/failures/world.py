@@ -7,7 +7,7 @@ import base64
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import yaml
+from tests import quick_yaml as yaml
 
 GROUP = "contrast-krm.dev/v1alpha1"
 NOTE = "contrast.edgeless.systems/"
@@ -261,15 +261,7 @@ def lock() -> dict[str, Any]:
     images = {
         name: {"digest": name.partition("@")[2], "config": facts, "passwd": "", "group": ""} for name in references
     }
-    return _config("ImageLock", "images", {"images": yaml.load(_no_aliases(images), yaml.CSafeLoader)})
-
-
-def _no_aliases(value: Any) -> str:
-    class Plain(yaml.SafeDumper):
-        def ignore_aliases(self, data: Any) -> bool:
-            return True
-
-    return yaml.dump(value, Dumper=Plain)
+    return _config("ImageLock", "images", {"images": yaml.safe_load(yaml.plain(images))})
 
 
 def canaries(text: str) -> Iterator[str]:

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.checking.applied import check_workload
+from krm_function.checking.sealed_pods import check_workload
 from krm_function.findings import Ref
 from krm_function.model.profiles import DEFAULT
 from krm_function.model.workload import Workload
-from krm_function.policy import Initdata, References, annotation, encode, load_rules
-from krm_function.policy.genpolicy import Answer, read_answer, settings_text, task
+from krm_function.policy import Initdata, References, annotation, encode_toml, load_rules
+from krm_function.policy.genpolicy import GenpolicyResult, genpolicy_input, read_result, settings_text
 from tests.policy import pods
 
 NOTHING = References()
@@ -20,7 +20,7 @@ POD = pods.simple(env=[{"name": "TOKEN", "value": SECRET}])
 
 
 def answered(log: str, code: int = 101, workload: Workload = POD) -> tuple[str, str, tuple[str | int, ...]]:
-    made, (found,) = read_answer(Answer("exit", code, b"", log), workload, NOTHING)
+    made, (found,) = read_result(GenpolicyResult("exit", code, b"", log), workload, NOTHING)
     assert made is None
     assert found.ref == workload.ref
     return found.code, found.message, found.path
@@ -28,14 +28,14 @@ def answered(log: str, code: int = 101, workload: Workload = POD) -> tuple[str, 
 
 @given(output=st.binary(max_size=300))
 def test_any_output_is_judged(output: bytes) -> None:
-    made, findings = read_answer(Answer("exit", 0, output), POD, NOTHING)
+    made, findings = read_result(GenpolicyResult("exit", 0, output), POD, NOTHING)
     assert made is None
     assert [found.code for found in findings] == ["CC0615"]
 
 
 @given(toml=st.one_of(st.binary(max_size=200), st.text().map(str.encode)))
 def test_any_document_is_judged(toml: bytes) -> None:
-    _, findings = read_answer(Answer("exit", 0, annotation(toml).encode() + b"\n"), POD, NOTHING)
+    _, findings = read_result(GenpolicyResult("exit", 0, annotation(toml).encode() + b"\n"), POD, NOTHING)
     assert [found.code for found in findings] == ["CC0615"]
 
 
@@ -65,7 +65,7 @@ def test_a_value_is_never_told_however_it_is_quoted(shown: str) -> None:
 
 def test_a_good_answer_is_the_document() -> None:
     sealed = pods.sealed(POD)
-    made, findings = read_answer(Answer("exit", 0, sealed.annotation.encode()), POD, NOTHING)
+    made, findings = read_result(GenpolicyResult("exit", 0, sealed.annotation.encode()), POD, NOTHING)
     assert findings == ()
     assert made == Initdata("0.1.0", "sha256", {"policy.rego": sealed.rego})
 
@@ -78,7 +78,7 @@ def test_settings_are_whole_and_the_operators_are_left_alone() -> None:
 def test_an_object_goes_out_alone() -> None:
     member = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b"}, "spec": {"containers": []}}
     workload = Workload(member, ("items", 1), Ref("v1", "Pod", "", "b"))
-    assert "Service" not in task(workload, NOTHING, "", "").workload
+    assert "Service" not in genpolicy_input(workload, NOTHING, "", "").workload
 
 
 def test_check_does_not_ask_our_generator_about_fields_that_only_genpolicy_knows() -> None:
@@ -106,5 +106,5 @@ def test_check_does_not_ask_our_generator_about_fields_that_only_genpolicy_knows
 
 def test_initdata_is_written_anew() -> None:
     document = Initdata("0.1.0", "sha256", {"policy.rego": pods.sealed(POD).rego, "aa.toml": ""})
-    made, _ = read_answer(Answer("exit", 0, annotation(encode(document)).encode()), POD, NOTHING)
+    made, _ = read_result(GenpolicyResult("exit", 0, annotation(encode_toml(document)).encode()), POD, NOTHING)
     assert made == document

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from krm_function.policy import KATA, decode_toml, describe, digest, from_annotation, load_rules
+from krm_function.policy import KATA, decode_toml, digest, from_annotation, load_rules, read_policy_data
+from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
 from tests.failures.running import Run, listing, spawned
@@ -45,7 +45,7 @@ def test_the_policies_and_the_manifest_are_genpolicys(shop: Shop, standin: str) 
         made = decode_toml(toml)
         assert list(made.data) == ["policy.rego"]
         assert made.data["policy.rego"].startswith(load_rules(KATA))
-        assert "standin" in describe(made.data["policy.rego"])
+        assert "standin" in read_policy_data(made.data["policy.rego"])
         assert digest(toml) in named
     again = run_with(shop, standin)
     assert again.stdout == run.stdout
@@ -59,7 +59,7 @@ def test_no_lock_is_needed(shop: Shop, standin: str) -> None:
 
 def test_it_sees_the_finished_pod_and_the_values_it_refers_to(shop: Shop, standin: str) -> None:
     run = run_with(shop, standin)
-    policy = describe(decode_toml(from_annotation(initdata_of(run.stdout, "web"))).data["policy.rego"])
+    policy = read_policy_data(decode_toml(from_annotation(initdata_of(run.stdout, "web"))).data["policy.rego"])
     containers = {
         one["OCI"]["Annotations"].get("io.kubernetes.cri.container-name"): one["OCI"] for one in policy["containers"]
     }
@@ -80,7 +80,7 @@ def test_its_world_is_small(shop: Shop, standin: str) -> None:
         DOCKER_CONFIG="y",
     )
     assert run.code == 0, run.stderr
-    policy = describe(decode_toml(from_annotation(initdata_of(run.stdout, "web"))).data["policy.rego"])
+    policy = read_policy_data(decode_toml(from_annotation(initdata_of(run.stdout, "web"))).data["policy.rego"])
     seen = policy["standin"]
     assert not {"SECRET_TOKEN", "RUST_BACKTRACE", "CONTRAST_KRM_DEBUG"} & set(seen["environment"])
     assert "DOCKER_CONFIG" in seen["environment"]
@@ -88,7 +88,7 @@ def test_its_world_is_small(shop: Shop, standin: str) -> None:
     files = ["config.yaml", "layers-cache.json", "rules.rego", "settings.json", "workload.yaml"]
     assert seen["files"] == files, "it stands in its own directory, with nothing but its input"
     assert seen["configs"] == 1
-    other = describe(decode_toml(from_annotation(initdata_of(run.stdout, "coordinator"))).data["policy.rego"])
+    other = read_policy_data(decode_toml(from_annotation(initdata_of(run.stdout, "coordinator"))).data["policy.rego"])
     assert other["standin"]["configs"] == 0, "nothing is referred to"
     assert seen["cached"], "the layers that one call fetched are there for the next"
 
@@ -242,14 +242,14 @@ def test_its_settings_and_rules_are_the_operators(shop: Shop, standin: str) -> N
     assert run.code == 0, run.stderr
     rego = decode_toml(from_annotation(initdata_of(run.stdout, "web"))).data["policy.rego"]
     assert "# mine" in rego
-    assert set(describe(rego)["standin"]["settings"]) == {*settings_files.kata(), "of"}
+    assert set(read_policy_data(rego)["standin"]["settings"]) == {*settings_files.kata(), "of"}
 
 
 def test_what_pipeline_tools_write_is_not_shown_to_it(shop: Shop, standin: str) -> None:
     world = World()
     world.notes["config.kubernetes.io/index"] = "1"
     run = run_with(shop, standin, world=world)
-    policy = describe(decode_toml(from_annotation(initdata_of(run.stdout, "web"))).data["policy.rego"])
+    policy = read_policy_data(decode_toml(from_annotation(initdata_of(run.stdout, "web"))).data["policy.rego"])
     assert "config.kubernetes.io/index" not in policy["standin"]["annotations"]
     assert ORDER in policy["standin"]["annotations"]
 

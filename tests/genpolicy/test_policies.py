@@ -8,16 +8,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import yaml
 
 from krm_function.checking.drift import drift
 from krm_function.cli.genpolicy import engine
 from krm_function.model.profiles import CONTRAST, KATA, Profile
 from krm_function.model.workload import Workload
-from krm_function.policy import References, decode_toml, describe, from_annotation, load_rules, rego_document
+from krm_function.policy import References, decode_toml, from_annotation, load_rules, read_policy_data, rego_document
 from krm_function.policy.expected import mismatch
 from krm_function.policy.genpolicy import MARK, settings_text
 from krm_function.stages.policy import Sealing, seal_by_genpolicy
+from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.failures.world import World
 from tests.genpolicy.settings_files import contrast, kata
@@ -252,4 +252,4 @@ def test_check_has_nothing_to_say_of_a_render_with_genpolicy(shop: Shop, standin
     documents = yaml.safe_load_all((shop.directory / "rendered.yaml").read_bytes())
     (web,) = [one for one in documents if one["kind"] == "Deployment"]
     note = web["spec"]["template"]["metadata"]["annotations"][INITDATA]
-    assert "standin" in describe(decode_toml(from_annotation(note)).data["policy.rego"])
+    assert "standin" in read_policy_data(decode_toml(from_annotation(note)).data["policy.rego"])

@@ -11,6 +11,7 @@ import pytest
 from krm_function.yamltext import dump
 from tests.hosts.documents import load
 from tests.hosts.running import EXAMPLES, Ran, called
+from tests.selection import seeds
 
 NAMES = ("quickstart", "multi-runtime", "gpu", "every-field")
 ODD: tuple[Any, ...] = (
@@ -72,7 +73,7 @@ def ends_well(ran: Ran) -> bool:
     return not ran.code
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_of_an_input(seed: int, tmp_path: Path) -> None:
     random = Random(seed)  # noqa: S311 (the same every time)
     name = NAMES[seed % len(NAMES)]
@@ -90,7 +91,7 @@ def test_of_an_input(seed: int, tmp_path: Path) -> None:
         ends_well(called("check", stdin=done.out))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_of_an_output(seed: int, tmp_path: Path) -> None:
     random = Random(seed)  # noqa: S311 (the same every time)
     name = NAMES[seed % len(NAMES)]

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-import yaml
-
+from tests import quick_yaml as yaml
 from tests.hosts.hosts import (
     FUNCTION,
     KPTFILE,

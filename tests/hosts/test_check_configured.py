@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-import yaml
 
+from tests import quick_yaml as yaml
 from tests.hosts.documents import load
 from tests.hosts.hosts import HOSTS, quickstart
 from tests.hosts.running import EXAMPLES, Machine, called

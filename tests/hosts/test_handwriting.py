@@ -5,12 +5,11 @@ from functools import cache
 from random import Random
 from typing import Any
 
-import pytest
-
 from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.yamltext import YamlError, parse, same, split_stream
 from tests.hosts.documents import load, name_of
 from tests.hosts.running import EXAMPLES, called
+from tests.selection import in_pairs
 
 NAMES = ("quickstart", "multi-runtime", "gpu", "every-field")
 COMMENTS = ("# c", "#", "# a: b", "# it's", "# - x")
@@ -110,9 +109,7 @@ class Never(Random):
         return 1.0
 
 
-@pytest.mark.parametrize("seed", range(15))
-@pytest.mark.parametrize("command", ["fn", "post-render"])
-@pytest.mark.parametrize("name", NAMES)
+@in_pairs({"name": NAMES, "command": ["fn", "post-render"], "seed": range(15)})
 def test_what_a_person_wrote_comes_back_and_changes_nothing(name: str, command: str, seed: int) -> None:
     random = Random(f"{name} {seed}")  # noqa: S311 (the same every time)
     texts = [rewritten(random, text) for text in documents(name)]

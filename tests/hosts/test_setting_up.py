@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests import quick_yaml as yaml
 from tests.hosts.documents import by_name, pod_templates
 from tests.hosts.hosts import put
 from tests.hosts.running import EXAMPLES, Machine, Ran

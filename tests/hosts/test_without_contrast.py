@@ -13,7 +13,7 @@ from benchmarks.inputs import coordinator, ordinary, stream
 from krm_function.cli import post_renderer
 from krm_function.cli.post_renderer import post_render
 from krm_function.hosts.pass_through import _DEEP, passes_through
-from krm_function.model.kinds import KINDS, LOOKED_INTO
+from krm_function.model.kinds import KINDS, KINDS_BY_CONTENT
 from krm_function.stages.read import POD_KINDS
 from krm_function.yamltext import LIMITS
 from tests.hosts.running import ROOT, called
@@ -79,7 +79,7 @@ def test_a_configured_chart_leaves_before_the_pipeline() -> None:
 
 
 def test_its_kinds_and_its_limit_are_those_of_the_pipeline() -> None:
-    assert frozenset((*KINDS, *LOOKED_INTO)) == POD_KINDS
+    assert frozenset((*KINDS, *KINDS_BY_CONTENT)) == POD_KINDS
     assert LIMITS.depth == _DEEP
 
 
@@ -93,7 +93,9 @@ def test_recorded_streams(name: str) -> None:
     agreed(STREAMS[name])
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*/**/*.yaml")), ids=str)
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("examples/*/**/*.yaml")), ids=lambda path: path.relative_to(ROOT).as_posix()
+)
 def test_every_file_of_the_examples(path: Path) -> None:
     agreed(path.read_bytes())
 

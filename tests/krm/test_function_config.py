@@ -67,3 +67,14 @@ def test_after_an_edit_only_strings_are_left() -> None:
 def test_what_is_no_string_map(config: KubeObject, problem: str) -> None:
     with pytest.raises(FunctionError, match=problem):
         config_map_data(config)
+
+
+def test_keys_are_the_text_that_was_written_too() -> None:
+    text = 'data: {n: 3, y: "4", 0x10: a, "off": b, plain: d}'
+    assert config_map_data(config(text)) == {
+        "n": "3",
+        "y": "4",
+        "0x10": "a",
+        "off": "b",
+        "plain": "d",
+    }

@@ -83,6 +83,20 @@ def test_kpt_is_told_of_an_argument_that_is_unknown(shop: Shop) -> None:
     assert "functionConfig: data.imge is unknown; known are container, image, replicas" in done.stderr
 
 
+def test_a_one_letter_argument_of_kpt_keeps_its_name(shop: Shop) -> None:
+    done = shop.run([*command("kpt"), "n=3"])
+    assert done.returncode == 1
+    assert "functionConfig: data.n is unknown; known are container, image, replicas" in done.stderr
+
+
+def test_kpt_itself_writes_every_file_anew(shop: Shop) -> None:
+    file = shop.work / "resources" / "deployment.yaml"
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    done = shop.run(["kpt", "fn", "eval", "resources", "--exec", "/bin/cat"])
+    assert done.returncode == 0, done.stderr
+    assert b"\r" not in file.read_bytes()
+
+
 def test_kustomize_runs_it(shop: Shop) -> None:
     done = shop.run(command("kustomize"))
     assert (done.returncode, done.stderr) == (0, "")

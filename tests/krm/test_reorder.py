@@ -92,3 +92,37 @@ def test_elements_without_a_name_are_matched_by_value_then_by_place() -> None:
     assert match(None, ["a", "b", "c"], ["b", "x", "a"]) == [1, 2, 0]
     assert match(None, [True, 1], [1, True]) == [1, 0]
     assert match(None, [{"name": "a"}, {"name": "b"}], [{"name": "b", "v": 1}, {"name": "c"}]) == [1, None]
+
+
+TIED = """l:
+- name: web
+  r: &r {cpu: 1} # r
+# about log
+- {name: log, i: 'b'} # flow
+- name: m # m
+  r: *r # mm
+- name: o # o
+"""
+WEB, LOG, METRICS, ODD = (
+    "- name: web\n  r: &r {cpu: 1} # r\n",
+    "# about log\n- {name: log, i: 'b'} # flow\n",
+    "- name: m",
+    "- name: o # o\n",
+)
+
+
+@pytest.mark.parametrize(
+    "names", [("o", "m", "log", "web"), ("m", "log", "web", "o"), ("log", "m", "o", "web")], ids=str
+)
+def test_an_alias_before_its_anchor_costs_only_the_element_that_has_it(names: tuple[str, ...]) -> None:
+    item = KubeObject(TIED)
+    item.value["l"].sort(key=lambda element: names.index(element["name"]))
+    places = [
+        item.text.index(part) for part in sorted((WEB, LOG, METRICS, ODD), key=lambda part: names.index(_name(part)))
+    ]
+    assert places == sorted(places)
+    assert parse(item.text).value["l"] == item.value["l"]
+
+
+def _name(part: str) -> str:
+    return next(name for name in ("web", "log", "m", "o") if f"name: {name}" in part)

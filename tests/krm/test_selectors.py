@@ -1,5 +1,10 @@
+from typing import Any
+
+import pytest
+
 from krm_function.krm import (
     KubeObject,
+    MisuseError,
     has_annotations,
     has_labels,
     is_gvk,
@@ -39,3 +44,18 @@ def test_where_not() -> None:
 def test_kinds_are_chosen_without_parsing() -> None:
     broken = KubeObject("{broken", 1, ("v1", "Pod", "p"))
     assert where([broken], is_kind("Pod"), is_name("p")) == (broken,)
+
+
+@pytest.mark.parametrize("wrong", [is_kind, is_gvk, has_labels])
+def test_a_selector_that_was_not_called_is_a_mistake(wrong: Any) -> None:
+    with pytest.raises(MisuseError, match=rf"{wrong.__name__} makes a predicate: call it"):
+        where([], wrong)
+    with pytest.raises(MisuseError, match="call it"):
+        where_not([], wrong)
+    with pytest.raises(MisuseError, match="call it"):
+        not_(wrong)
+
+
+def test_a_text_is_no_predicate() -> None:
+    with pytest.raises(MisuseError, match="a predicate is a function of an object, not str"):
+        where([], "Pod")  # type: ignore[arg-type]

@@ -1,5 +1,7 @@
 from collections import namedtuple
 from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import Enum
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
 import pytest
@@ -80,7 +82,7 @@ def test_without_a_config_the_defaults_hold() -> None:
     assert read_config(None, Optional) == Optional(1)
     assert read_config(config_map("{}"), Optional) == Optional(1)
     assert read_config(KubeObject("kind: Own\n"), Optional) == Optional(1)
-    with pytest.raises(FunctionError, match=r"functionConfig: spec\.replicas is missing"):
+    with pytest.raises(FunctionError, match="there is no functionConfig; it must give replicas"):
         read_config(None, SetReplicas)
 
 
@@ -152,12 +154,36 @@ class Odd(NamedTuple):
     when: Plain
 
 
+class Level(Enum):
+    LOW = "low"
+
+
+class WithEnum(NamedTuple):
+    level: Level = Level.LOW
+
+
+class WithDecimals(NamedTuple):
+    limits: list[Decimal] | None = None
+
+
+class WithTuple(NamedTuple):
+    pair: tuple[str, str] = ("a", "b")
+
+
+class WithKeys(NamedTuple):
+    ports: dict[int, str] | None = None
+
+
 BAD_FORMS = {
     "plain class": (Plain, "Plain cannot be read from a functionConfig: write a dataclass"),
     "dict": (dict, "dict cannot be read"),
     "no annotations": (namedtuple("Old", "both"), None),  # noqa: PYI024
-    "union": (Union, r"spec\.both: of a union only `\.\.\. \| None` can be read"),
-    "field": (Odd, "Plain cannot be read"),
+    "union": (Union, r"Union\.both: of a union only `\.\.\. \| None` can be read"),
+    "field": (Odd, r"Odd\.when: Plain cannot be read from a functionConfig; supported are str, int, .*Literal"),
+    "enum": (WithEnum, r"WithEnum\.level: Level cannot be read .*supported are"),
+    "inside a list": (WithDecimals, r"WithDecimals\.limits: Decimal cannot be read"),
+    "tuple": (WithTuple, r"WithTuple\.pair: tuple.* cannot be read"),
+    "integer keys": (WithKeys, r"WithKeys\.ports: .* cannot be read"),
 }
 
 

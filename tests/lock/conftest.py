@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from tests import quick_yaml as yaml
 from tests.failures.running import Run, Zygote
 from tests.failures.world import canaries
 from tests.lock.content import pods

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from krm_function.manifest import KeyProblem, seedshare_owner, workload_owner
-from krm_function.manifest.keys import seedshare_problem, workload_problem
+from krm_function.manifest.owner_keys import seedshare_problem, workload_problem
 
 EC = ec.generate_private_key(ec.SECP384R1())
 RSA = rsa.generate_private_key(65537, 2048)

@@ -228,7 +228,7 @@ def render_together(world: World, hint: str) -> None:
     world["settings"] = World()["settings"]
 
 
-@mistake("A ConfigMap that stands elsewhere", "name: settings", "CC0602", render_together)
+@mistake("A ConfigMap that is not in the input", "name: settings", "CC0602", render_together)
 def _(world: World) -> None:
     del world.documents["settings"]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.cli.test_check import container, objects
 from tests.failures.world import World, canaries

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.annotations import KNOWN, MISSPELT, is_known, is_ours, suggest, where
+from krm_function.model.annotations import KNOWN, MISSPELT, correct_location, is_contrast_key, is_known, suggest_key
 from krm_function.model.labels import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
 from krm_function.schema.nearest import nearest
 
@@ -43,14 +43,14 @@ def test_every_known_key_has_a_place_and_a_value_in_words() -> None:
         assert key.startswith(PREFIX)
         assert known.places
         assert known.value
-        assert where(key).startswith("the ")
+        assert correct_location(key).startswith("the ")
 
 
 def test_every_misspelling_leads_to_a_known_key_and_is_none_itself() -> None:
     for wrong, right in MISSPELT.items():
         assert right in KNOWN
         assert wrong not in KNOWN
-        assert suggest(wrong) == right
+        assert suggest_key(wrong) == right
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_every_misspelling_leads_to_a_known_key_and_is_none_itself() -> None:
     ],
 )
 def test_a_slip_finds_its_key(key: str, expected: str) -> None:
-    assert suggest(PREFIX + key) == PREFIX + expected
+    assert suggest_key(PREFIX + key) == PREFIX + expected
 
 
 def test_a_key_is_known_in_its_place_only() -> None:
@@ -75,8 +75,8 @@ def test_a_key_is_known_in_its_place_only() -> None:
 
 
 def test_a_key_of_contrasts_domain_is_recognised_in_any_letter_case() -> None:
-    assert is_ours("Contrast.Edgeless.Systems/x")
-    assert not is_ours("contrast.edgeless.systems.example/x")
+    assert is_contrast_key("Contrast.Edgeless.Systems/x")
+    assert not is_contrast_key("contrast.edgeless.systems.example/x")
 
 
 def test_suggestions_are_close_or_none() -> None:

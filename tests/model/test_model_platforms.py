@@ -4,21 +4,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from krm_function.model.platforms import (
+from krm_function.model.platforms import PLATFORMS, Platform, find_platform, with_gpu
+from krm_function.model.runtime_class_names import (
     HASH_ALPHABET,
-    PLATFORMS,
     Bare,
     Insecure,
     NotContrast,
-    Platform,
     Unknown,
-    find_platform,
     is_contrast_name,
     is_placeholder,
     parse_runtime_class,
     placeholder,
-    suggest,
-    with_gpu,
+    suggest_placeholder,
 )
 
 
@@ -142,7 +139,7 @@ def test_a_platform_is_found_by_name_in_any_letter_case() -> None:
     ],
 )
 def test_the_closest_placeholder_is_suggested(name: str, expected: str) -> None:
-    assert suggest(name) == expected
+    assert suggest_placeholder(name) == expected
 
 
 @given(st.sampled_from(sorted(PLATFORMS)), st.text(sorted(HASH_ALPHABET), min_size=1, max_size=16))

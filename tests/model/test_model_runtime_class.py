@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.runtime_class import (
+from krm_function.model.runtime_class_objects import (
     DEPRECATED_NODE_LABELS,
     Conflict,
     RuntimeClass,

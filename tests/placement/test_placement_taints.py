@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.runtime_class import covers
+from krm_function.model.runtime_class_objects import covers
 from krm_function.placement.taints import EFFECTS, EVERY_DAEMON, HARD, UNSCHEDULABLE, Taint, tolerates, untolerated
 
 TAINT = Taint("gpu", "h100", "NoSchedule")

@@ -9,9 +9,9 @@ import json
 import re
 from typing import Any
 
-from krm_function.policy import describe
+from krm_function.policy import read_policy_data
 from krm_function.policy.image_storage import DRIVER, SANDBOX
-from krm_function.policy.tokens import PATTERNS
+from krm_function.policy.variable_expansion import PATTERNS
 from tests.policy import node
 from tests.policy.engines import agreed
 from tests.policy.node import Node
@@ -197,7 +197,7 @@ class Host:
     def __init__(
         self, rego: str, name: str = TOKENS["sandbox-name"], namespace: str = "shop", on: Node | None = None
     ) -> None:
-        self.data = describe(rego)
+        self.data = read_policy_data(rego)
         self.node = on or (node.CONTRAST if "profile" in self.data else node.KATA)
         self.tokens = {**TOKENS, "sandbox-name": name, "sandbox-namespace": namespace, "host-name": name}
 

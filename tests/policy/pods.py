@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from krm_function.api.kinds import EMPTY, ImageFacts
+from krm_function.api.records import EMPTY, ImageFacts
 from krm_function.findings import Finding, Ref
 from krm_function.model.workload import Workload
 from krm_function.policy import DEFAULT, Policy, Profile, References, default_settings, load_rules, seal
+from tests import quick_yaml as yaml
 
 Json = dict[str, Any]
 

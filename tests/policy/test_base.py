@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from krm_function.model.workload import INITDATA
-from krm_function.policy import Initdata, annotation, base_initdata, decode_toml, encode, load_rules, seal
+from krm_function.policy import Initdata, annotation, base_initdata, decode_toml, encode_toml, load_rules, seal
 from krm_function.policy.references import References
 from krm_function.policy.settings import default_settings
 from tests.policy import pods
@@ -17,7 +17,7 @@ CDH = {"cdh.toml": "socket = 'x'\n"}
 
 def noted(data: dict[str, str], algorithm: str = "sha256") -> dict[str, dict[str, str]]:
     """A pod template's metadata with initdata that somebody made before."""
-    return {"annotations": {INITDATA: annotation(encode(Initdata("0.1.0", algorithm, data)))}}
+    return {"annotations": {INITDATA: annotation(encode_toml(Initdata("0.1.0", algorithm, data)))}}
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.model.workload import dig
-from krm_function.policy import Initdata, describe, load_rules, rego_document
+from krm_function.policy import Initdata, load_rules, read_policy_data, rego_document
 from krm_function.policy.compare.difference import Difference
-from krm_function.policy.compare.policy_data import compare
+from krm_function.policy.compare.policy_data import compare_initdata
 from tests.policy import host, pods
 
 Json = dict[str, Any]
@@ -23,7 +23,7 @@ def initdata(data: Json, rules: str = "package agent_policy\n", **files: str) ->
 
 
 def between(old: Json, new: Json) -> list[Difference]:
-    return list(compare(initdata(old), initdata(new)))
+    return list(compare_initdata(initdata(old), initdata(new)))
 
 
 def of_pods(before: Json, after: Json) -> list[tuple[str, str, str, str, str]]:
@@ -290,13 +290,13 @@ def test_rules_and_files_cannot_be_measured() -> None:
         plain._replace(data={"policy.rego": plain.data["policy.rego"] + "\nCreateContainerRequest := true\n"}),
         plain._replace(algorithm="sha384"),
     ):
-        assert [line.verdict for line in compare(plain, other)] == ["weaker"]
-        assert [line.verdict for line in compare(other, plain)] == ["weaker"]
-    (only,) = compare(plain, plain._replace(data={"policy.rego": plain.data["policy.rego"] + "\n"}))
+        assert [line.verdict for line in compare_initdata(plain, other)] == ["weaker"]
+        assert [line.verdict for line in compare_initdata(other, plain)] == ["weaker"]
+    (only,) = compare_initdata(plain, plain._replace(data={"policy.rego": plain.data["policy.rego"] + "\n"}))
     assert (only.verdict, only.why) == ("different", "the same policy, written in another way")
-    assert compare(plain, plain) == ()
+    assert compare_initdata(plain, plain) == ()
     with pytest.raises(ValueError, match="policy"):
-        compare(plain, plain._replace(data={}))
+        compare_initdata(plain, plain._replace(data={}))
 
 
 def test_what_is_nested_too_deeply_is_refused_and_never_a_crash() -> None:
@@ -307,7 +307,7 @@ def test_what_is_nested_too_deeply_is_refused_and_never_a_crash() -> None:
             rego = f'package agent_policy\n\npolicy_data := {{"containers": [], "x": {text}}}'
             other = initdata({"containers": []})._replace(data={"policy.rego": rego})
             try:
-                assert compare(initdata({"containers": []}), other)
+                assert compare_initdata(initdata({"containers": []}), other)
             except ValueError as problem:
                 assert "nested too deeply" in str(problem)  # noqa: PT017 (either is right, by the size of the stack)
 
@@ -347,7 +347,7 @@ def obeyed(policy: str, asked_for: str) -> bool:
     agent, asking = host.Agent(policy), host.Host(asked_for)
     if not all(agent.allows("CreateContainerRequest", asking.create(name)) for name in ("pause", "app")):
         return False
-    commands = describe(asked_for)["containers"][asking.index("app")]["exec_commands"]
+    commands = read_policy_data(asked_for)["containers"][asking.index("app")]["exec_commands"]
     return all(agent.allows("ExecProcessRequest", asking.execute("app", command)) for command in commands)
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.policy import Initdata, describe, rego_document
-from krm_function.policy.compare.difference import Difference, same
-from krm_function.policy.compare.policy_data import compare
+from krm_function.policy import Initdata, read_policy_data, rego_document
+from krm_function.policy.compare.difference import Difference, equal_json
+from krm_function.policy.compare.policy_data import compare_initdata
 from tests.policy import pods
 from tests.policy.bound import image_storage, with_images, without_images
 
@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 ONE, TWO = "sha256:" + "1" * 64, "sha256:" + "2" * 64
 APP = f"app@{ONE}"
-NONE = without_images(describe(pods.sealed(pods.simple(image=APP)).rego))
+NONE = without_images(read_policy_data(pods.sealed(pods.simple(image=APP)).rego))
 BOUND = with_images(NONE)
 IMAGE_NAME = "io.kubernetes.cri.image-name"
 
@@ -27,7 +27,7 @@ def initdata(data: Json) -> Initdata:
 
 
 def between(old: Json, new: Json) -> list[Difference]:
-    return list(compare(initdata(old), initdata(new)))
+    return list(compare_initdata(initdata(old), initdata(new)))
 
 
 def holding(*storages: Any, container: int = 1, name: str = APP) -> Json:
@@ -133,7 +133,7 @@ def test_without_storages_an_image_is_its_name_as_before() -> None:
 
 
 def test_a_pod_that_is_sealed_with_bound_images_is_stronger_in_every_container_and_in_nothing_else() -> None:
-    rich = without_images(describe(pods.sealed(pods.rich()).rego))
+    rich = without_images(read_policy_data(pods.sealed(pods.rich()).rego))
     found = between(rich, with_images(rich))
     assert {(line.field, line.verdict) for line in found} == {("image", "stronger")}
     containers = {name for line in found for name in line.container.split(", ")}
@@ -167,12 +167,12 @@ MEMBERS = st.sampled_from([*image_storage(""), "future"])
 @given(edits=st.dictionaries(MEMBERS, ODD, min_size=1), gone=st.sets(MEMBERS, max_size=2))
 def test_nothing_that_is_not_exactly_an_image_with_a_digest_is_ever_stronger(edits: Json, gone: set[str]) -> None:
     storage = {key: value for key, value in (image_storage(APP) | edits).items() if key not in gone}
-    if same(storage, image_storage(APP)):
+    if equal_json(storage, image_storage(APP)):
         return
     for before in (holding(), BOUND, source("app:1"), but(shared=True)):
         found = between(before, holding(storage))
         verdicts = {line.verdict for line in found if line.field == "image"}
-        unchanged = same(before, holding(storage))
+        unchanged = equal_json(before, holding(storage))
         assert "stronger" not in verdicts
         assert unchanged or any(line.verdict == "weaker" for line in found)
 
@@ -181,6 +181,6 @@ def test_nothing_that_is_not_exactly_an_image_with_a_digest_is_ever_stronger(edi
 def test_any_storages_are_compared_and_never_a_crash(storages: Any) -> None:
     new = copy.deepcopy(BOUND)
     new["containers"][1]["storages"] = storages
-    changed = not same(storages, BOUND["containers"][1]["storages"])
+    changed = not equal_json(storages, BOUND["containers"][1]["storages"])
     assert bool(between(BOUND, new)) == changed
     assert bool(between(new, BOUND)) == changed

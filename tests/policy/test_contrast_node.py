@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.records import ImageFacts
 from krm_function.model.workload import Workload
 from krm_function.policy import CONTRAST, STRICT, Profile, References, default_settings, load_rules, seal
 from tests.policy import node, pods

@@ -22,9 +22,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from krm_function.api.image_lock import unknown_accounts
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.records import ImageFacts
 from krm_function.findings import Cause, dotted, finding
-from krm_function.policy.effective_user import HIGHEST, effective, unknown_users
+from krm_function.policy.effective_user import HIGHEST, effective_identity, unknown_users
 from krm_function.policy.identity import Identity, explicit_groups
 from krm_function.policy.passwd import LONGEST_FILE, LONGEST_GROUP, LONGEST_USER
 from krm_function.policy.pod_metadata import pod_metadata
@@ -148,8 +148,10 @@ def _same(containerd: Containerd, row: Row, files: Any) -> Found | str:
     """Hold our answer against containerd's, which is returned. The files are unpacked already."""
     user, container, pod, told, member = row
     theirs = containerd.look(told, member)
-    ours = effective(_image(user, *files), container, pod)
-    assert ours == effective(_image(user, *(text or None for text in files)), container, pod), "no file, an empty file"
+    ours = effective_identity(_image(user, *files), container, pod)
+    assert ours == effective_identity(_image(user, *(text or None for text in files)), container, pod), (
+        "no file, an empty file"
+    )
     if isinstance(theirs, Found):
         theirs = theirs._replace(groups=theirs.groups | explicit_groups(pod))
     certain = isinstance(theirs, Found) and max(theirs.uid, theirs.gid, *theirs.groups) <= HIGHEST
@@ -231,7 +233,7 @@ def test_containerd_says_the_same_of_any_files(
 def test_what_a_container_runs_as(
     user: str, pod: Context, files: tuple[str, str], expected: tuple[int, int, tuple[int, ...]]
 ) -> None:
-    assert effective(_image(user, *files), {}, pod) == Identity(*expected)
+    assert effective_identity(_image(user, *files), {}, pod) == Identity(*expected)
 
 
 def _line(name: str, length: int) -> str:
@@ -253,7 +255,7 @@ def test_a_line_that_is_too_long_is_refused_and_one_that_is_not_is_read(
         theirs = _same(containerd, row, tuple(files))
         assert isinstance(theirs, Found) == good
         if not good:
-            problem, remedy = said(effective(_image("web", *files), {}, {}))
+            problem, remedy = said(effective_identity(_image("web", *files), {}, {}))
             assert f"/etc/{('passwd', 'group')[which]} has a line of more than {longest} bytes" in problem
             assert remedy == f"correct /etc/{('passwd', 'group')[which]}"
 
@@ -290,20 +292,20 @@ def test_what_is_refused_names_the_user_and_naming_user_and_group_is_enough(
     user: str, pod: Context, files: tuple[str, str], problem: str
 ) -> None:
     image = _image(user, *files)
-    found = effective(image, {}, pod)
+    found = effective_identity(image, {}, pod)
     assert not isinstance(found, Identity)
     assert said(found)[0].startswith(problem)
     assert said(found)[1] == "set runAsUser and runAsGroup in the container's securityContext"
-    assert isinstance(effective(image, {"runAsUser": 1000, "runAsGroup": 1000}, pod), Identity)
+    assert isinstance(effective_identity(image, {"runAsUser": 1000, "runAsGroup": 1000}, pod), Identity)
 
 
 def test_a_group_of_the_image_that_is_no_id_is_refused_and_strict_is_enough() -> None:
     image = _image("web", PASSWD, f"odd:x:{BIG}:web\n")
-    found = effective(image, {}, {})
+    found = effective_identity(image, {}, {})
     assert not isinstance(found, Identity)
     assert f"supplementary group {BIG}" in said(found)[0]
     assert "supplementalGroupsPolicy: Strict" in said(found)[1]
-    assert effective(image, {}, STRICT) == Identity(1000, 2000, (2000,))
+    assert effective_identity(image, {}, STRICT) == Identity(1000, 2000, (2000,))
 
 
 @pytest.mark.parametrize(
@@ -317,7 +319,7 @@ def test_a_group_of_the_image_that_is_no_id_is_refused_and_strict_is_enough() ->
     ],
 )
 def test_numbers_of_the_pod_that_are_no_ids_are_refused(container: Context, pod: Context, remedy: str) -> None:
-    found = effective(_image("", PASSWD, GROUP), container, pod)
+    found = effective_identity(_image("", PASSWD, GROUP), container, pod)
     assert not isinstance(found, Identity)
     assert said(found)[1] == remedy
 
@@ -374,4 +376,4 @@ def test_an_entry_without_users_is_an_error_where_they_count(
     else:
         for image in images.values():
             known = image._replace(passwd="", group="")
-            assert effective(image, container, context) == effective(known, container, context)
+            assert effective_identity(image, container, context) == effective_identity(known, container, context)

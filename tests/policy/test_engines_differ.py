@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from krm_function.model.profiles import CONTRAST, DEFAULT
-from krm_function.policy import PROFILES, Profile, describe, load_rules
+from krm_function.policy import PROFILES, Profile, load_rules, read_policy_data
 from krm_function.policy.defaults import default_document
 from tests.policy.engines.agreed import engines
 from tests.policy.engines.answer import Answer
@@ -73,7 +73,9 @@ def test_a_dot_is_the_end_of_a_line_for_rego_cpp_alone_and_one_pattern_of_a_poli
         zip([engine.name for engine in engines()], _answers('x := regex.match("^/.*$", "/a\\n")'), strict=True)
     )
     assert {name for name, answer in answers.items() if answer.value} == {"rego-cpp"}
-    held = [text for text in _patterns(describe(workloads.everything(profile))) if re.search(r"(?<!\\)\.[*+]", text)]
+    held = [
+        text for text in _patterns(read_policy_data(workloads.everything(profile))) if re.search(r"(?<!\\)\.[*+]", text)
+    ]
     assert set(held) == {"^/.*$"}
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from krm_function.findings import Ref, finding
 from krm_function.model.profiles import CONTRAST, KATA, PROFILES, STRICT, Profile
-from krm_function.policy import describe
-from krm_function.policy.expected import mismatch, unfit
+from krm_function.policy import read_policy_data
+from krm_function.policy.expected import mismatch, mismatch_findings
 from tests.policy import pods
 from tests.policy.bound import image_storage, with_images, without_images
 
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 APP = "app:1@sha256:" + "1" * 64
 POD = pods.simple(image=APP)
-NONE = without_images(describe(pods.sealed(POD).rego))
+NONE = without_images(read_policy_data(pods.sealed(POD).rego))
 BOUND = with_images(NONE)
 BINDING = [profile for profile in PROFILES.values() if profile.binds_images]
 
@@ -41,7 +41,7 @@ def said(data: Json, profile: Profile) -> str:
 @pytest.mark.parametrize("profile", BINDING)
 def test_data_with_an_image_in_every_container_fit_rules_that_count_images(profile: Profile) -> None:
     assert mismatch(BOUND, profile) is None
-    assert mismatch(with_images(describe(pods.sealed(pods.rich()).rego)), profile) is None
+    assert mismatch(with_images(read_policy_data(pods.sealed(pods.rich()).rego)), profile) is None
 
 
 def test_data_without_images_fit_rules_that_do_not() -> None:
@@ -89,7 +89,7 @@ def test_an_image_in_any_container_is_too_much_for_rules_that_do_not_count_them(
 
 
 def test_the_finding_says_which_profile_and_which_genpolicy_would_do() -> None:
-    (found,) = unfit(POD, NONE, CONTRAST)
+    (found,) = mismatch_findings(POD, NONE, CONTRAST)
     assert (found.code, found.ref, found.path) == ("CC0618", Ref("apps/v1", "Deployment", "shop", "web"), POD.spec_path)
     assert found.message == (
         "the policy's data do not fit the rules of profile contrast-1.25: "
@@ -98,9 +98,9 @@ def test_the_finding_says_which_profile_and_which_genpolicy_would_do() -> None:
     assert found.hint == (
         "use Contrast's genpolicy, and images with digests, or set policy.profile: kata-4.1 and use rules for it"
     )
-    (found,) = unfit(POD, BOUND, KATA)
+    (found,) = mismatch_findings(POD, BOUND, KATA)
     assert found.hint == "use the genpolicy of Kata, or set policy.profile: contrast-1.25 and use rules for it"
-    assert unfit(POD, BOUND, CONTRAST) == unfit(POD, NONE, KATA) == ()
+    assert mismatch_findings(POD, BOUND, CONTRAST) == mismatch_findings(POD, NONE, KATA) == ()
 
 
 ANYTHING = st.recursive(
@@ -152,8 +152,8 @@ STRANGE: dict[str, tuple[Any, str]] = {
 def test_data_that_are_not_this_pods_are_never_sealed(name: str) -> None:
     edit, problem = STRANGE[name]
     data = copy.deepcopy(BOUND)
-    assert unfit(POD, data, CONTRAST) == ()
+    assert mismatch_findings(POD, data, CONTRAST) == ()
     edit(data)
-    (found,) = unfit(POD, data, CONTRAST)
+    (found,) = mismatch_findings(POD, data, CONTRAST)
     assert found.code == "CC0618"
     assert problem in found.message

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.api.kinds import ImageFacts
+from krm_function.api.records import ImageFacts
 from krm_function.findings import Finding, finding
 from krm_function.policy import KATA, Policy, References, default_settings, load_rules, seal
-from krm_function.policy.identity import identity, own, refusal
+from krm_function.policy.identity import guest_pull_refusal, identity, security_value
 from tests.policy import pods
 
 PASSWD = "root:x:0:0:root:/root:/bin/sh\nweb:x:1000:2000::/home/web:/bin/sh\ndb:x:1001:1001:::\n"
@@ -126,10 +126,10 @@ def test_what_a_refusal_suggests_is_enough(
 ) -> None:
     image = _image(user, passwd, group)
     before = identity(image, container, pod)
-    refused = refusal(before, image, container, pod)
+    refused = guest_pull_refusal(before, image, container, pod)
     if refused is None:
         return
-    group_named = own("runAsGroup", container, pod) is not None
+    group_named = security_value("runAsGroup", container, pod) is not None
     numbers = {"root": 0, "web": 2000} if group else {}
     of_image = user.partition(":")[2]
     wanted = int(of_image) if of_image.isdecimal() else numbers.get(of_image)
@@ -143,7 +143,7 @@ def test_what_a_refusal_suggests_is_enough(
         container["runAsGroup"] = wanted = 4000
     after = identity(image, container, pod)
 
-    assert refusal(after, image, container, pod) is None
+    assert guest_pull_refusal(after, image, container, pod) is None
     assert (after.uid, after.gid) == (before.uid, wanted)
     assert set(after.groups) >= set(before.groups) - {before.gid}
 

@@ -12,11 +12,11 @@ from krm_function.policy import (
     Initdata,
     annotation,
     decode_toml,
-    describe,
     digest,
-    encode,
+    encode_toml,
     from_annotation,
     host_data,
+    read_policy_data,
     rego_document,
 )
 from krm_function.policy.initdata import annotation_and_digest, fits_literal
@@ -32,7 +32,7 @@ JSON = st.recursive(
 
 def test_layout() -> None:
     document = Initdata("0.1.0", "sha256", {"policy.rego": "package x\n", "aa.toml": "a = 'b'"})
-    assert encode(document) == (
+    assert encode_toml(document) == (
         b'version = "0.1.0"\nalgorithm = "sha256"\n\n[data]\n'
         b'"aa.toml" = "a = \'b\'"\n'
         b"\"policy.rego\" = '''\npackage x\n'''\n"
@@ -42,11 +42,11 @@ def test_layout() -> None:
 @given(data=st.dictionaries(TEXT, TEXT, max_size=4))
 def test_always_valid_toml(data: dict[str, str]) -> None:
     document = Initdata("0.1.0", "sha384", data)
-    toml = encode(document)
+    toml = encode_toml(document)
 
     assert tomllib.loads(toml.decode()) == {"version": "0.1.0", "algorithm": "sha384", "data": data}
     assert decode_toml(toml) == document
-    assert encode(document._replace(data=dict(reversed(data.items())))) == toml
+    assert encode_toml(document._replace(data=dict(reversed(data.items())))) == toml
 
 
 @given(toml=st.binary(max_size=200))
@@ -147,8 +147,8 @@ def test_a_policy_reads_back() -> None:
     rego = rego_document("package agent_policy\n", data)
 
     assert rego.startswith('package agent_policy\n\npolicy_data := {\n  "containers": [\n')
-    assert describe(rego) == data
-    assert describe(rego + "\n# more\n") == data
+    assert read_policy_data(rego) == data
+    assert read_policy_data(rego + "\n# more\n") == data
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_policy_reads_back() -> None:
 )
 def test_what_is_no_policy(rego: str) -> None:
     with pytest.raises(ValueError, match="policy"):
-        describe(rego)
+        read_policy_data(rego)
 
 
 def test_data_of_another_kind_is_a_bug() -> None:

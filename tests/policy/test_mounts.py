@@ -349,7 +349,7 @@ def test_a_volume_of_an_image_has_a_volume_of_the_pod_or_there_is_no_policy(
 def test_a_claim_of_the_stateful_set_is_no_volume_for_a_volume_of_the_image() -> None:
     claim = {"metadata": {"name": "v"}, "spec": {"volumeMode": "Filesystem"}}
     subject = _pod({"emptyDir": {}}, {"mountPath": "/data"})
-    document = copy.deepcopy(subject.document)
+    document = copy.deepcopy(subject.object)
     document["kind"] = "StatefulSet"
     document["spec"]["volumeClaimTemplates"] = [claim]
     del document["spec"]["template"]["spec"]["volumes"]

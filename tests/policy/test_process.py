@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.policy import References
-from krm_function.policy.tokens import TOKENS, escaped_argument, expand
+from krm_function.policy.variable_expansion import TOKENS, escaped_argument, expand
 from tests.policy import pods
 
 Json = dict[str, Any]

@@ -7,7 +7,17 @@ from typing import Any
 import pytest
 
 from krm_function.model.workload import Workload
-from krm_function.policy import CONTRAST, KATA, STRICT, Profile, References, describe, load_rules, rego_document, seal
+from krm_function.policy import (
+    CONTRAST,
+    KATA,
+    STRICT,
+    Profile,
+    References,
+    load_rules,
+    read_policy_data,
+    rego_document,
+    seal,
+)
 from krm_function.policy import settings as policy_settings
 from krm_function.policy.defaults import default_document
 from tests.policy import pods
@@ -34,7 +44,7 @@ def _allows(rego: str, request: Json) -> bool:
 
 def _edited(rego: str, change: Callable[[Json], object]) -> str:
     """The policy with other data, as nobody's generator makes them."""
-    data = describe(rego)
+    data = read_policy_data(rego)
     change(data)
     return rego_document(load_rules(CONTRAST if data["profile"] == "contrast-1.25" else STRICT), data)
 

@@ -86,7 +86,7 @@ NODE: dict[str, tuple[str, Callable[[Json], Any]]] = {
 CREATE: dict[str, tuple[str, Callable[[Json], Any]]] = {
     "any text before the digest": ("app", lambda r: _pull(r).update(source="\n" + _pull(r)["source"])),
     "another name of the image": ("app", lambda r: _annotate(r, image_name="registry.example.com/shop/other:1")),
-    "annotations of the runtime that nobody knows": ("app", lambda r: _annotate(r, made_up="x")),
+    "unknown annotations of the runtime": ("app", lambda r: _annotate(r, made_up="x")),
     "any value of a runtime annotation": ("app", lambda r: _annotate(r, sandbox_uid="x")),
     "any value of a pod annotation": (
         "app",
@@ -112,7 +112,7 @@ CREATE: dict[str, tuple[str, Callable[[Json], Any]]] = {
     "any node name": ("app", lambda r: _variable(r, "NODE", "../x")),
     "any pod uid": ("app", lambda r: _variable(r, "UID", "1")),
     "any number of a resource": ("app", lambda r: _variable(r, "CPUS", "-1")),
-    "a token as it stands in the policy": ("app", lambda r: _variable(r, "NODE", "$(node-name)")),
+    "the text of a token of the policy": ("app", lambda r: _variable(r, "NODE", "$(node-name)")),
     "any argument that is the node's name": ("app", lambda r: r["OCI"]["Process"]["Args"].__setitem__(-1, "--debug")),
     "a name around the pod's own": ("app", lambda r: _variable(r, "POD_NAME", "x" + host.TOKENS["sandbox-name"])),
 }

@@ -13,11 +13,11 @@ from krm_function.policy import (
     annotation,
     decode_toml,
     default_settings,
-    describe,
     digest,
-    encode,
+    encode_toml,
     from_annotation,
     load_rules,
+    read_policy_data,
     seal,
 )
 from krm_function.policy.seal import LONGEST_LINE
@@ -30,7 +30,7 @@ def test_the_forms_of_a_policy_agree() -> None:
 
     assert made is not None
     assert [found.code for found in findings] == ["CC0606"]
-    assert describe(made.rego) == made.data
+    assert read_policy_data(made.rego) == made.data
     assert made.rego.startswith(load_rules() + "\npolicy_data := {\n")
     assert decode_toml(made.toml) == Initdata("0.1.0", "sha256", {"policy.rego": made.rego})
     assert from_annotation(made.annotation) == made.toml
@@ -75,10 +75,10 @@ def _with_initdata(value: str) -> Workload:
 def test_initdata_of_the_user_that_the_configuration_names_is_kept() -> None:
     files = {"cdh.toml": "x = 1\n", "aa.toml": "it's"}
     given = Initdata("0.1.0", "sha256", files)
-    made = pods.sealed(_with_initdata(annotation(encode(given))), files=files)
+    made = pods.sealed(_with_initdata(annotation(encode_toml(given))), files=files)
 
     assert decode_toml(made.toml).data == {"aa.toml": "it's", "cdh.toml": "x = 1\n", "policy.rego": made.rego}
-    assert made.data == pods.sealed(_with_initdata(annotation(encode(given._replace(data={}))))).data
+    assert made.data == pods.sealed(_with_initdata(annotation(encode_toml(given._replace(data={}))))).data
     assert all(INITDATA not in container["OCI"]["Annotations"] for container in made.data["containers"])
 
 
@@ -88,7 +88,7 @@ def test_initdata_of_the_user_that_the_configuration_names_is_kept() -> None:
         ("", "cut off"),
         ("junk", "no gzip"),
         (annotation(b"junk"), "no TOML"),
-        (annotation(encode(Initdata("0.1.0", "sha384", {}))), "sha384"),
+        (annotation(encode_toml(Initdata("0.1.0", "sha384", {}))), "sha384"),
     ],
 )
 def test_initdata_of_the_user_that_cannot_be_used(value: str, problem: str) -> None:
@@ -190,7 +190,7 @@ def test_odd_text_reaches_the_rules_unharmed(text: str) -> None:
     made = pods.sealed(pods.simple(env=[{"name": "A", "value": text}], args=[text]))
 
     assert decode_toml(made.toml).data["policy.rego"] == made.rego
-    assert describe(made.rego)["containers"][1]["OCI"]["Process"]["Args"][1] == text
+    assert read_policy_data(made.rego)["containers"][1]["OCI"]["Process"]["Args"][1] == text
     if "'''" not in text:  # rego-cpp does not decode \u0027; regorus and OPA do
         agent = host.Agent(made.rego)
         assert agent.verdict("CreateContainerRequest", host.Host(made.rego).create("app")) is not False

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from krm_function.model.profiles import DEFAULT
-from krm_function.policy import CONTRAST, KATA, STRICT, default_settings, describe, settings
+from krm_function.policy import CONTRAST, KATA, STRICT, default_settings, read_policy_data, settings
 from krm_function.policy.defaults import default_document
 from tests.policy import pods
 
@@ -145,5 +145,5 @@ def test_settings_are_read_not_kept_as_they_were() -> None:
 
 
 def test_the_settings_text_is_the_settings() -> None:
-    data = describe(pods.sealed(pods.simple()).rego)
+    data = read_policy_data(pods.sealed(pods.simple()).rego)
     assert {key: data[key] for key in default_settings().shared} == default_settings().shared

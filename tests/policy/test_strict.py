@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_function.checking.drift import drift
-from krm_function.policy import KATA, PROFILES, STRICT, describe, load_rules, profile_of
+from krm_function.policy import KATA, PROFILES, STRICT, load_rules, profile_of_rules, read_policy_data
 from krm_function.policy.pod_metadata import pod_metadata as read
 from krm_function.policy.references import References
 from krm_function.policy.settings import default_settings
@@ -27,10 +27,10 @@ def _container(index: int = 1, **container: Any) -> Json:
 def test_a_policy_says_which_profile_it_has() -> None:
     for name, profile in PROFILES.items():
         rego = pods.sealed(pods.rich(), profile=profile).rego
-        assert profile_of(rego) is profile
-        assert describe(rego).get("profile", KATA.name) == name
-    assert profile_of("package agent_policy\n") is None
-    assert "profile" not in describe(pods.sealed(pods.rich(), profile=KATA).rego)
+        assert profile_of_rules(rego) is profile
+        assert read_policy_data(rego).get("profile", KATA.name) == name
+    assert profile_of_rules("package agent_policy\n") is None
+    assert "profile" not in read_policy_data(pods.sealed(pods.rich(), profile=KATA).rego)
 
 
 def test_the_rules_of_a_profile_are_three_texts_one_about_the_node_and_one_about_texts() -> None:
@@ -161,7 +161,7 @@ def test_nothing_given_is_changed() -> None:
 
 def test_a_pod_is_what_its_strict_policy_describes() -> None:
     subject = pods.rich()
-    sealed = describe(pods.sealed(subject, profile=STRICT).rego)
+    sealed = read_policy_data(pods.sealed(subject, profile=STRICT).rego)
     assert drift(subject, sealed, REFERENCES) == []
     subject.object["spec"]["template"]["spec"]["containers"][0]["env"][4]["value"] = "other"
     assert drift(subject, sealed, REFERENCES) == ["app: env"]
@@ -169,12 +169,12 @@ def test_a_pod_is_what_its_strict_policy_describes() -> None:
 
 def test_a_strict_policy_without_the_variables_in_the_input() -> None:
     subject = pods.rich()
-    sealed = describe(pods.sealed(subject, profile=STRICT).rego)
+    sealed = read_policy_data(pods.sealed(subject, profile=STRICT).rego)
     assert drift(subject, sealed, References()) == []
 
 
 def test_an_overridden_variable_is_missed_when_it_goes() -> None:
     subject = pods.simple(image=PINNED, env=[{"name": "PATH", "value": "/own"}])
-    sealed = describe(pods.sealed(subject, profile=STRICT).rego)
+    sealed = read_policy_data(pods.sealed(subject, profile=STRICT).rego)
     assert drift(subject, sealed, REFERENCES) == []
     assert drift(pods.simple(image=PINNED), sealed, REFERENCES) == ["app: env"]

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from krm_function.api import ConfigDocument, parse_release
 from krm_function.release import Fact, combine
+from tests import quick_yaml as yaml
 from tests.failures.running import Run, Zygote, listing
 from tools import release_assets as assets
 from tools.example_release import SUFFIX

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-import yaml
 
+from tests import quick_yaml as yaml
 from tests.failures.running import Zygote
 from tools.make_examples import release as example
 

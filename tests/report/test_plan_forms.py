@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from krm_function.findings import Ref, finding
 from krm_function.model.edits import Edit
 from krm_function.model.quantity import NANO
-from krm_function.model.runtime_class import RuntimeClass
+from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.pipeline import Planned, Rendered
 from krm_function.placement.nodes import Node
@@ -39,7 +39,7 @@ def planned(name: str = "web", tee: str = "snp", **changes: Any) -> Planned:
 
 
 def plan_of(lines: list[Planned], nodes: list[Node] | None, *, source: str = "nodes.yaml", findings: Any = ()) -> Plan:
-    """As `cli.plan` makes it."""
+    """As `cli/commands/plan.py` makes it."""
     placed = {
         index: place(line.workload, line.scheduled, nodes)
         for index, line in enumerate(lines)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from krm_function.api.kinds import Config, Generate, ImageFacts, PlatformRelease, Release
+from krm_function.api.records import Config, Generate, ImageFacts, PlatformRelease, Release
 from krm_function.findings import Finding
 from krm_function.hosts.stream import decode_stream
 from krm_function.manifest import decode

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
-from krm_function.api.kinds import Generate, PlatformRelease, Release
+from krm_function.api.records import Generate, PlatformRelease, Release
 from krm_function.findings import Ref
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference

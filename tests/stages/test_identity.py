@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-import yaml
 
 from krm_function.hosts.stream import decode_stream
 from krm_function.stages.identity import duplicates
 from krm_function.yamltext import parse
+from tests import quick_yaml as yaml
 
 POD = {
     "apiVersion": "v1",
@@ -44,8 +44,8 @@ def found(*values: Any) -> list[tuple[int, str]]:
 
 def test_each_finding_names_the_other_place() -> None:
     assert found(MAP, changed(POD, name="b"), MAP) == [
-        (1, "ConfigMap shop/a stands in the input twice, also at in.yaml:17"),
-        (17, "ConfigMap shop/a stands in the input twice, also at in.yaml:1"),
+        (1, "ConfigMap shop/a is in the input twice, also at in.yaml:17"),
+        (17, "ConfigMap shop/a is in the input twice, also at in.yaml:1"),
     ]
 
 

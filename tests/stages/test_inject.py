@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.kinds import Generate, InjectedMemory
+from krm_function.api.records import Generate, InjectedMemory
 from krm_function.model.edits import ABSENT
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import PREFIX, Workload

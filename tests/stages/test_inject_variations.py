@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import Generate
+from krm_function.api.records import Generate
 from krm_function.findings import has_errors
 from krm_function.model.workload import Workload
 from krm_function.stages.inject import inject
 from krm_function.stages.resolve import resolve
 from krm_function.stages.select import select
-from krm_function.stages.verify import after, before
+from krm_function.stages.verify import check_after_injection, check_before_injection
 from tests.stages.example import (
     HANDLERS,
     IMAGES,
@@ -99,7 +99,7 @@ def test_an_annotation_on_the_deployment_is_as_good_as_none_and_is_reported() ->
     subject = workload()
     subject.object["metadata"]["annotations"] = {INGRESS: ""}
     assert rendered(subject).pod_spec == rendered(workload()).pod_spec
-    assert [found.code for found in before(subject, IMAGES)] == ["CC0202"]
+    assert [found.code for found in check_before_injection(subject, IMAGES)] == ["CC0202"]
 
 
 def test_skip_initializer_leaves_the_mesh_its_volume_and_no_mount_in_the_app() -> None:
@@ -146,7 +146,7 @@ def test_another_runtime_class_is_not_ours(name: str | None) -> None:
 
 def test_an_image_by_tag_only_stops_before_anything_is_written() -> None:
     container = {"name": "web", "image": "example.com/web:1.2"}
-    found = before(workload(template=pod_template(containers=[container])), IMAGES)
+    found = check_before_injection(workload(template=pod_template(containers=[container])), IMAGES)
     assert [one.code for one in found] == ["CC0502"]
     assert has_errors(found)
 
@@ -178,4 +178,4 @@ def test_the_users_init_container_comes_between_and_gets_the_mount() -> None:
 
 
 def test_what_comes_out_passes_the_verifiers_of_after() -> None:
-    assert after(rendered(workload(template=EXAMPLE)), "v1.25.0") == ()
+    assert check_after_injection(rendered(workload(template=EXAMPLE)), "v1.25.0") == ()

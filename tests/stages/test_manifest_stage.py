@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import Config, ManifestOptions, Release, WorkloadPolicy
+from krm_function.api.records import Config, ManifestOptions, Release, WorkloadPolicy
 from krm_function.manifest import decode, encode
 from krm_function.manifest.fields import FILE
 from krm_function.manifest.gathered_values import ReferenceValues
@@ -16,7 +16,7 @@ from krm_function.model.kinds import KINDS
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, PREFIX, Workload
-from krm_function.stages.manifest import Made, make_manifest
+from krm_function.stages.manifest import MadeManifest, make_manifest
 from krm_function.stages.manifest_config_map import emitted_manifest, manifest_of
 from krm_function.stages.reference_values import gather_reference_values
 from krm_function.stages.select import select
@@ -59,14 +59,14 @@ def gathered(to: Config, *platforms: str, **counts: Sequence[int]) -> ReferenceV
 
 def made(
     *subjects: SealedWorkload, to: Config | None = None, platforms: Sequence[str] = (SNP,), **counts: Sequence[int]
-) -> Made:
+) -> MadeManifest:
     to = to or told()
     values = gathered(to, *platforms, **counts)
     assert values.findings == ()
     return make_manifest(to, subjects, values)
 
 
-def errors(of: Made | ReferenceValues) -> list[str]:
+def errors(of: MadeManifest | ReferenceValues) -> list[str]:
     return [found.code for found in of.findings if found.severity == "error"]
 
 
@@ -191,7 +191,7 @@ def test_a_workload_without_initdata_is_an_error() -> None:
 
 def test_a_workload_without_initdata_is_none_if_no_manifest_is_asked_for() -> None:
     result = made(COORDINATOR, sealed(an_object(), ""), to=told(emit="none"))
-    assert result == Made()
+    assert result == MadeManifest()
 
 
 def test_not_asking_for_a_manifest_excuses_nothing_else() -> None:
@@ -213,7 +213,7 @@ def test_without_a_coordinator_there_is_no_manifest(emitted: Any) -> None:
 
 
 def test_without_a_coordinator_nothing_is_wrong_if_no_manifest_is_asked_for() -> None:
-    assert made(sealed(an_object()), to=told(emit="none")) == Made()
+    assert made(sealed(an_object()), to=told(emit="none")) == MadeManifest()
 
 
 def test_the_coordinator_may_be_in_the_base() -> None:

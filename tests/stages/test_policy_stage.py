@@ -10,7 +10,7 @@ import pytest
 
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import INITDATA, Workload
-from krm_function.policy import Initdata, References, annotation, decode_toml, default_settings, encode, load_rules
+from krm_function.policy import Initdata, References, annotation, decode_toml, default_settings, encode_toml, load_rules
 from krm_function.stages.policy import existing_digest, seal_policy
 from tests.stages.deployment import LOCK
 from tests.stages.example import pod_template, workload
@@ -55,7 +55,7 @@ def test_a_pod_that_cannot_be_sealed_gets_neither_annotation_nor_digest() -> Non
 
 
 def test_files_that_are_in_the_annotation_and_in_the_configuration_enter_the_initdata() -> None:
-    own = encode(Initdata("0.1.0", "sha256", {"aa.toml": "x = 1\n"}))
+    own = encode_toml(Initdata("0.1.0", "sha256", {"aa.toml": "x = 1\n"}))
     subject = workload(template=pod_template({INITDATA: annotation(own)}))
     made = sealing(subject, **{"aa.toml": "x = 1\n"})
     toml, initdata = document(subject.after(made.edits))
@@ -126,7 +126,7 @@ def test_annotations_that_would_be_too_long_for_kubernetes_are_an_error() -> Non
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_digest_of_initdata_that_is_there_is_taken(kind: str) -> None:
-    toml = encode(Initdata("0.1.0", "sha256", {"policy.rego": "x"}))
+    toml = encode_toml(Initdata("0.1.0", "sha256", {"policy.rego": "x"}))
     made = existing_digest(workload(kind, pod_template({INITDATA: annotation(toml)})))
     assert made == ((), (), sha256(toml).hexdigest())
 

@@ -5,7 +5,7 @@ data/previous-rendered.yaml is what it made of data/previous-input.yaml with the
 
 from pathlib import Path
 
-from krm_function.api.kinds import ManifestOptions, PolicyOptions
+from krm_function.api.records import ManifestOptions, PolicyOptions
 from krm_function.stages.read import read
 from krm_function.yamltext import parse
 from tests.stages.deployment import config, good, stream, values

@@ -12,7 +12,7 @@ from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL
-from krm_function.stages.read import Read, read
+from krm_function.stages.read import ReadDocuments, read
 from krm_function.stages.select import select
 from krm_function.stages.write import write
 from krm_function.yamltext import parse
@@ -58,7 +58,7 @@ def test_every_kind_that_can_matter_is_parsed(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["Service", "ConfigMap", "Secret", "PodTemplate", ""])
 def test_other_kinds_are_not_even_parsed(kind: str) -> None:
-    assert read([Resource("this: is: no: YAML", kind=kind)]) == Read({}, {})
+    assert read([Resource("this: is: no: YAML", kind=kind)]) == ReadDocuments({}, {})
 
 
 def test_the_kinds_to_parse_may_be_chosen() -> None:

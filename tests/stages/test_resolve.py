@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import PlatformRelease, Release
+from krm_function.api.records import PlatformRelease, Release
 from krm_function.model.edits import ABSENT, Edit
 from krm_function.model.kinds import KINDS
 from krm_function.model.platforms import PLATFORMS
@@ -139,7 +139,9 @@ def test_a_name_that_is_not_understood_is_an_error_and_never_the_default(name: s
 
 def test_a_name_that_is_close_to_a_placeholder_gets_a_suggestion() -> None:
     assert (
-        decided("contrast-cc-metal-qemu-snpp").findings[0].hint.endswith("; did you mean contrast-cc-metal-qemu-snp?")
+        decided("contrast-cc-metal-qemu-snpp")
+        .findings[0]
+        .hint.startswith("did you mean contrast-cc-metal-qemu-snp? use one of ")
     )
     assert "did you mean" not in decided("contrast-cc-zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz").findings[0].hint
 

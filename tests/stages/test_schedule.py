@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import Generate, PlatformRelease, Scheduling
+from krm_function.api.records import Generate, PlatformRelease, Scheduling
 from krm_function.findings import Finding, has_errors
 from krm_function.model.edits import ABSENT, ObjectEdits
 from krm_function.model.objects import reference
 from krm_function.model.platforms import PLATFORMS, Platform
-from krm_function.model.runtime_class import RuntimeClass
+from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import EMITTED
 from krm_function.stages.runtime_classes import RuntimeClasses, RuntimeClassObject, runtime_classes
 from krm_function.stages.schedule import schedule

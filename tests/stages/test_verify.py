@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.kinds import Generate
+from krm_function.api.records import Generate
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import PREFIX, Workload
 from krm_function.stages.inject import inject
-from krm_function.stages.verify import after, before
+from krm_function.stages.verify import check_after_injection, check_before_injection
 from tests.stages.example import (
     ADMIN,
     COORDINATOR,
@@ -32,11 +32,11 @@ VERSION = "v1.25.0"
 
 
 def early(subject: Workload) -> list[tuple[str, str]]:
-    return [(found.code, found.message) for found in before(subject, IMAGES)]
+    return [(found.code, found.message) for found in check_before_injection(subject, IMAGES)]
 
 
 def late(subject: Workload) -> list[tuple[str, str]]:
-    return [(found.code, found.message) for found in after(subject, VERSION)]
+    return [(found.code, found.message) for found in check_after_injection(subject, VERSION)]
 
 
 def running(*images: Any, **spec: Any) -> Workload:
@@ -81,9 +81,9 @@ def test_contrasts_images_may_wait_for_the_release_but_not_for_ever() -> None:
 
 
 def test_another_image_is_not_exempt_even_if_the_release_replaces_it() -> None:
-    assert [found.code for found in before(running("web:1"), {"web:1": WEB})] == ["CC0502"]
+    assert [found.code for found in check_before_injection(running("web:1"), {"web:1": WEB})] == ["CC0502"]
     look_alike = "ghcr.io/edgelesssys/contrastive:1"
-    assert [found.code for found in before(running(look_alike), {look_alike: WEB})] == ["CC0502"]
+    assert [found.code for found in check_before_injection(running(look_alike), {look_alike: WEB})] == ["CC0502"]
 
 
 # --- versions
@@ -99,8 +99,8 @@ def test_a_coordinator_of_another_release_is_refused() -> None:
     assert late(subject) == []
     subject.containers[0]["image"] = old(COORDINATOR)
     assert late(subject) == [("CC0507", f"image {old(COORDINATOR)} has tag v1.24.0, the release is v1.25.0")]
-    assert after(subject, "v1.26.0-pre") == ()
-    assert after(subject, "v0.0.0-dev") == ()
+    assert check_after_injection(subject, "v1.26.0-pre") == ()
+    assert check_after_injection(subject, "v0.0.0-dev") == ()
     subject.containers[0]["image"] = f"mirror.example/coordinator@{DIGEST}"
     assert late(subject) == []
 
@@ -225,7 +225,7 @@ def test_annotations_on_the_object_itself(kind: str, key: str) -> None:
 def test_annotations_on_a_job_template(root: tuple[str | int, ...]) -> None:
     subject = workload("CronJob", root=root)
     subject.object["spec"]["jobTemplate"]["metadata"] = {"annotations": {SKIP: "true"}}
-    findings = before(subject, IMAGES)
+    findings = check_before_injection(subject, IMAGES)
     assert [(found.code, found.path) for found in findings] == [
         ("CC0202", (*root, "spec", "jobTemplate", "metadata", "annotations", SKIP))
     ]
@@ -254,7 +254,7 @@ def test_misspelt_keys(key: str, hint: str, what: str, place: str) -> None:
     subject = workload()
     metadata = subject.object["metadata"] if place == "object" else subject.pod_metadata
     metadata.setdefault(f"{what}s", {})[PREFIX + key] = "x"
-    findings = before(subject, IMAGES)
+    findings = check_before_injection(subject, IMAGES)
     assert [(found.code, found.message, found.hint) for found in findings] == [
         ("CC0203", f"unknown {what} {PREFIX}{key}", hint)
     ]
@@ -263,7 +263,7 @@ def test_misspelt_keys(key: str, hint: str, what: str, place: str) -> None:
 def test_the_role_is_a_label_of_the_template() -> None:
     assert early(coordinator()) == []
     by_annotation = workload("StatefulSet", pod_template({ROLE: "coordinator"}))
-    findings = before(by_annotation, IMAGES)
+    findings = check_before_injection(by_annotation, IMAGES)
     assert [(found.code, found.hint) for found in findings] == [("CC0202", "move it to the labels of the pod template")]
     both = workload("StatefulSet", pod_template({ROLE: "coordinator"}, {ROLE: "coordinator"}))
     assert early(both) == []
@@ -303,7 +303,7 @@ def test_too_many_vcpus(cpu: Any) -> None:
 
 @pytest.mark.parametrize("cpu", ["two", "1 ", "-1", True, [], "1e999999999"])
 def test_cpu_limits_that_are_none(cpu: Any) -> None:
-    findings = before(limited(cpu), IMAGES)
+    findings = check_before_injection(limited(cpu), IMAGES)
     assert [found.code for found in findings] == ["CC0408"]
     assert findings[0].path == ("spec", "template", "spec", "containers", 0, "resources", "limits", "cpu")
 

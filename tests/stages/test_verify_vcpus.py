@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_function.findings import Finding
-from krm_function.model.vcpus import vcpus
+from krm_function.model.cpu_limits import vcpus
 from tests.stages.example import WEB, pod_template, workload
 
 

@@ -11,7 +11,7 @@ from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.stages.read import read
-from krm_function.stages.write import Written, write
+from krm_function.stages.write import WriteResult, write
 from krm_function.yamltext import YamlError, parse
 from krm_function.yamltext.edit.proof import rewrite
 from tests.stages.deployment import a_list, an_object, stream
@@ -42,7 +42,7 @@ def mine(value: dict[str, Any]) -> dict[str, Any]:
     return {**value, "metadata": {key: part for key, part in value["metadata"].items() if key != "annotations"}}
 
 
-def written(resources: tuple[Resource, ...], edits: tuple[ObjectEdits, ...] = (), *added: Any) -> Written:
+def written(resources: tuple[Resource, ...], edits: tuple[ObjectEdits, ...] = (), *added: Any) -> WriteResult:
     source = read(resources)
     assert source.findings == ()
     return write(resources, source.documents, source.emitted, edits, added)

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from krm_function.yamltext import parse, put_together, replace_items, split_items, take_apart
+from krm_function.yamltext import join_items, parse, replace_items, split_items, take_out_items
 
 ITEMS = ("- a: 1\n  # foot\n", "- b: 2\n# between\n", "-\n  c:\n  - 3\n\n", "- d: |\n    x\n\n# last\n", "- e: 5\n")
 AROUND = (
@@ -33,16 +33,16 @@ def lists() -> list[str]:
 
 @pytest.mark.parametrize("text", lists())
 def test_both_ways_say_the_same(text: str) -> None:
-    listing = split_items(text)
-    assert listing is not None
-    texts = [chunk.of(text) for chunk in listing.items]
-    apart = take_apart(text, listing, texts)
-    assert "".join(put_together(apart, texts)) == text
+    item_list = split_items(text)
+    assert item_list is not None
+    texts = [chunk.of(text) for chunk in item_list.items]
+    apart = take_out_items(text, item_list, texts)
+    assert "".join(join_items(apart, texts)) == text
     for choice in product((0, 1, 2), repeat=len(texts)):
         new = [(old, None, re.sub("[1-5]", "7", old).rstrip())[way] for way, old in zip(choice, texts, strict=True)]
         for added, results in product(((), ADDED), (None, (), RESULTS)):
-            together = "".join(put_together(apart, new, added, results))
-            assert together == replace_items(text, listing, new, added, results)
+            together = "".join(join_items(apart, new, added, results))
+            assert together == replace_items(text, item_list, new, added, results)
             if results == RESULTS:
                 assert parse(together).value["results"] == list(RESULTS)
                 assert parse(together).value["items"][len(new) - new.count(None) :] == list(added)
@@ -50,12 +50,12 @@ def test_both_ways_say_the_same(text: str) -> None:
 
 def test_the_inner_items_are_held_by_their_owner_alone() -> None:
     text = "items:\n" + "".join(f"- a: {number:09999}\n" for number in range(100))
-    listing = split_items(text)
-    assert listing is not None
-    texts = [chunk.of(text) for chunk in listing.items]
+    item_list = split_items(text)
+    assert item_list is not None
+    texts = [chunk.of(text) for chunk in item_list.items]
     tracemalloc.start()
-    apart = take_apart(text, listing, texts)
-    pieces = put_together(apart, texts)
+    apart = take_out_items(text, item_list, texts)
+    pieces = join_items(apart, texts)
     for _ in pieces:
         pass
     _, peak = tracemalloc.get_traced_memory()
@@ -65,7 +65,7 @@ def test_the_inner_items_are_held_by_their_owner_alone() -> None:
 
 def test_the_number_of_texts_must_be_that_of_the_items() -> None:
     text = "items:\n- a\n- b\n- c\n"
-    listing = split_items(text)
-    assert listing is not None
+    item_list = split_items(text)
+    assert item_list is not None
     with pytest.raises(ValueError, match="2 texts for 3 items"):
-        put_together(take_apart(text, listing, ["- a\n", "- b\n", "- c\n"]), ["- a\n", "- c\n"])
+        join_items(take_out_items(text, item_list, ["- a\n", "- b\n", "- c\n"]), ["- a\n", "- c\n"])

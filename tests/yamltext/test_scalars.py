@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from krm_function.yamltext import YamlError, parse
 from krm_function.yamltext.changes import same
-from krm_function.yamltext.scalars import typed
+from krm_function.yamltext.scalar_types import typed
 
 TABLE: list[tuple[str, Any]] = [
     *((word, True) for word in ("yes", "Yes", "YES", "on", "On", "ON", "y", "Y", "true", "True", "TRUE")),

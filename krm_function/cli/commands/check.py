@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from krm_function.findings import Finding
 
 DESCRIPTION = (
-    "Checks what will be applied; needs no configuration. With one it also renders again and compares, which finds "
-    "what no policy shows: a command that was removed, a cpu limit on TDX."
+    "Checks what will be applied; needs no configuration. With one it also renders again and compares; this also "
+    "finds changes that a policy cannot show, such as a removed command or a changed CPU limit on TDX."
 )
 
 

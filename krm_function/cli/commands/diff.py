@@ -7,9 +7,14 @@ output. So with --exit-code an exit code of 1 and an empty standard output is an
 import os
 import sys
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
 from krm_function.cli.options import add_config, add_findings, add_output_format, add_paths
 from krm_function.cli.parser import Parser
+
+if TYPE_CHECKING:
+    from krm_function.cli.inputs import Inputs
+    from krm_function.findings import Finding
 
 DESCRIPTION = (
     "Secrets, values of variables and long annotations are masked. On an error nothing is printed. With --policy, one "
@@ -60,8 +65,24 @@ def _diff_documents(options: Namespace) -> int:
     documents = () if rendered.failed else changed_documents(inputs.resources, rendered)
     if not rendered.failed:
         write_out(diff_text(documents, colour=_colour()).encode("utf-8"))
-    code = print_findings(rendered.findings, options.format, options.report)
+    findings = _for_outputs(rendered.findings, inputs)
+    code = print_findings(findings, options.format, options.report)
     return exit_code_of_differences(code, differ=bool(documents)) if options.exit_code else code
+
+
+def _for_outputs(findings: "tuple[Finding, ...]", inputs: "Inputs") -> "tuple[Finding, ...]":
+    """The findings; of two or more rendered outputs, CC0118 gets one hint that says which command compares them."""
+    from krm_function.findings import finding
+    from krm_function.model.workload import INITDATA
+    from krm_function.report.order import ordered
+
+    outputs = {one.file for one in inputs.resources if INITDATA in one.text}
+    twice = [found for found in findings if found.code == "CC0118"]
+    if len(outputs) < 2 or not twice:
+        return findings
+    hint, first = finding("CC0118.outputs", kind="", name="", other="").hint, ordered(twice)[0]
+    hints = dict.fromkeys(twice, "") | {first: hint}
+    return tuple(found._replace(hint=hints.get(found, found.hint)) for found in findings)
 
 
 def _diff_policies(options: Namespace) -> int:

@@ -33,11 +33,11 @@ def run(options: Namespace) -> int:
     from krm_function.cli.rendered import render_inputs
     from krm_function.cli.streams import write_out
     from krm_function.findings import Finding
-    from krm_function.model.address import find
+    from krm_function.model.address import find_by_address
     from krm_function.report.explain import explain_json, explain_text
 
     rendered = render_inputs(options, read_inputs(options.paths))
-    ref = find(options.address, [line.ref for line in rendered.plan])
+    ref = find_by_address(options.address, [line.ref for line in rendered.plan])
     if isinstance(ref, Finding):
         unplanned = rendered.failed and not any(not line.skipped for line in rendered.plan)
         printed = rendered.findings if unplanned else (ref,)  # what could not be read explains why it is not there

@@ -94,7 +94,7 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
     from krm_function.cli.rendered import render_inputs
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.leftovers import sweep
-    from krm_function.hosts.staging import must_be_regular
+    from krm_function.hosts.temporary_files import must_be_regular
     from krm_function.hosts.writing import NewFile, write_files
 
     if options.in_place and (not options.paths or "-" in options.paths):

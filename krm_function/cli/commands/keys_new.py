@@ -14,7 +14,7 @@ from krm_function.cli.parser import Parser
 if TYPE_CHECKING:
     from krm_function.findings import Finding
     from krm_function.hosts.writing import NewFile
-    from krm_function.manifest.new_keys import KeyPair
+    from krm_function.manifest.generate_keys import KeyPair
 
 DESCRIPTION = "The private key goes into a new file that only you can read. An existing file is never overwritten."
 PRIVATE = 0o600
@@ -49,7 +49,7 @@ def run(options: Namespace) -> int:
     from krm_function.hosts.files import FileProblem, read_file
     from krm_function.hosts.leftovers import sweep
     from krm_function.hosts.writing import NewFile
-    from krm_function.manifest.new_keys import new_seedshare_owner, new_workload_owner
+    from krm_function.manifest.generate_keys import new_seedshare_owner, new_workload_owner
     from krm_function.report.order import on_one_line
     from krm_function.wiring import with_owner_key
 
@@ -83,7 +83,7 @@ def _wrong(private: str, public: str, add_to: str, field: str) -> "list[Finding]
     """What is wrong with a call, before anything is made."""
     from krm_function.findings import finding
     from krm_function.hosts.files import read_file
-    from krm_function.model.located import yaml_finding
+    from krm_function.model.finding_position import yaml_finding
     from krm_function.wiring import with_owner_key
     from krm_function.yamltext import YamlError
 

@@ -67,7 +67,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.messages import print_findings
     from krm_function.findings import finding, has_errors
     from krm_function.lock import LockProblem, open_sources, resolve_all
-    from krm_function.model.located import yaml_finding
+    from krm_function.model.finding_position import yaml_finding
     from krm_function.yamltext import YamlError
 
     sources, limits, wrong = _flags(options)

@@ -131,8 +131,8 @@ def _place(rendered: "Rendered", known: "KnownNodes", inputs: "Inputs") -> "tupl
 
 def _located(planned: "Planned", inputs: "Inputs", found: "Finding") -> "Finding":
     """The finding with its line in the input."""
-    from krm_function.model.located import placed
+    from krm_function.model.finding_position import with_position
     from krm_function.yamltext import parse
 
     resource = inputs.resources[planned.resource]
-    return placed(found, resource, parse(resource.text, line=resource.line), planned.workload)
+    return with_position(found, resource, parse(resource.text, line=resource.line), planned.workload)

@@ -35,13 +35,13 @@ def run(options: Namespace) -> int:
     from krm_function.cli.sealed_workload import sealed_workload
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
-    from krm_function.policy import References, decode_toml, describe
+    from krm_function.policy import References, decode_toml, read_policy_data
     from krm_function.policy.base import unreadable
-    from krm_function.policy.compare.policy_data import compare
-    from krm_function.policy.compare.workloads import Compared
+    from krm_function.policy.compare.policy_data import compare_initdata
+    from krm_function.policy.compare.workloads import WorkloadDifferences
     from krm_function.policy.document import rules_of
     from krm_function.policy.expected import profile_of_data
-    from krm_function.policy.genpolicy import read_answer, settings_text, task
+    from krm_function.policy.genpolicy import genpolicy_input, read_result, settings_text
     from krm_function.policy.initdata import POLICY
     from krm_function.report.policy_diff import policy_diff_json, policy_diff_text
 
@@ -54,21 +54,21 @@ def run(options: Namespace) -> int:
         try:
             native = decode_toml(toml)
             rego = native.data.get(POLICY, "")
-            profile = profile_of_data(describe(rego))
+            profile = profile_of_data(read_policy_data(rego))
         except ValueError as problem:
             return print_findings((*findings, unreadable(workload, problem)), options.format, options.report)
         references = References(output.values)
         settings = settings_text(_settings(options, inputs), profile)
-        answer = run(task(workload, references, rules_of(rego), settings))
-    made, problems = read_answer(answer, workload, references)
+        answer = run(genpolicy_input(workload, references, rules_of(rego), settings))
+    made, problems = read_result(answer, workload, references)
     findings += problems
     if made is not None:
         try:
             # the other files of the initdata are the configuration's, whichever generator makes the policy
-            compared = compare(made._replace(data={**native.data, POLICY: made.data[POLICY]}), native)
+            compared = compare_initdata(made._replace(data={**native.data, POLICY: made.data[POLICY]}), native)
         except ValueError as problem:
             return print_findings((*findings, unreadable(workload, problem)), options.format, options.report)
-        lines = [Compared(workload.ref, compared)] if compared else []
+        lines = [WorkloadDifferences(workload.ref, compared)] if compared else []
         text = policy_diff_json(lines) if options.output == "json" else HEAD + policy_diff_text(lines)
         write_out(text.encode("utf-8"))
     return print_findings(findings, options.format, options.report)

@@ -51,7 +51,7 @@ def _form(toml: bytes, form: str) -> bytes:
     """The bytes of one format. Raises ValueError for initdata that does not hold it."""
     import json
 
-    from krm_function.policy import decode_toml, describe, digest, host_data
+    from krm_function.policy import decode_toml, digest, host_data, read_policy_data
     from krm_function.policy.initdata import POLICY
 
     if form == "initdata":
@@ -68,6 +68,6 @@ def _form(toml: bytes, form: str) -> bytes:
     if form == "rego":
         return rego.encode()
     try:
-        return f"{json.dumps(describe(rego), indent=2, ensure_ascii=False)}\n".encode()
+        return f"{json.dumps(read_policy_data(rego), indent=2, ensure_ascii=False)}\n".encode()
     except RecursionError:
         raise ValueError("policy_data is nested too deeply") from None

@@ -60,7 +60,7 @@ def _without_additions(document: "Document") -> str:
 
 
 def _encode(source: "InputFile", texts: Sequence[str | None], emitted: Mapping[int, Any]) -> bytes:
-    from krm_function.hosts.emitted import without_added_line_end
+    from krm_function.hosts.emitted_annotations import without_added_line_end
     from krm_function.hosts.resource_list import DecodedList, encode_list
     from krm_function.hosts.stream import encode_stream
 

@@ -15,7 +15,7 @@ HOLDER_COMMAND = ("/bin/sh", "-c", "sleep inf")
 
 
 def image_store_volume(size: str) -> dict[str, Any]:
-    """The block device that holds the pulled images, encrypted by the guest."""
+    """Make the block device that holds the pulled images, encrypted by the guest."""
     claim = {
         "volumeMode": "Block",
         "accessModes": ["ReadWriteOnce"],
@@ -25,7 +25,7 @@ def image_store_volume(size: str) -> dict[str, Any]:
 
 
 def pvc_holder(image: str, memory: Any) -> dict[str, Any]:
-    """The sidecar whose only purpose is to hold the image store's device from before the first image is pulled."""
+    """Make the sidecar that holds the image store's device from before the first image is pulled."""
     return {
         "name": PVC_HOLDER,
         "image": image,

@@ -23,9 +23,9 @@ class SecurePv(NamedTuple):
 def initializer(
     image: str, host: str, secure_pv: SecurePv | None, memory: Any, *, mesh_disabled: bool
 ) -> dict[str, Any]:
-    """The init container that attests the pod to the coordinator at `host` and fetches its secrets.
+    """Make the init container that attests the pod to the coordinator at `host` and fetches its secrets.
 
-    secure_pv: makes it the sidecar that also opens the encrypted volume. memory: a quantity, as in the other two.
+    secure_pv: makes it the sidecar that also opens the encrypted volume. memory: a quantity, for requests and limits.
     mesh_disabled: it removes the guest's default-deny rule, because no service mesh proxy will.
     """
     env = {"COORDINATOR_HOST": host}

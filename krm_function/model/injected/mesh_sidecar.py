@@ -14,7 +14,7 @@ MESH_ARGS = ("-l", "debug")
 
 
 class MeshConfig(NamedTuple):
-    """The three mesh annotations: the texts as they stand there, "" when empty or absent; port 0 when absent."""
+    """The three mesh annotations as written, "" when empty or absent; port: the admin port, 0 when absent."""
 
     admin: str = ""
     ingress: str = ""
@@ -23,7 +23,7 @@ class MeshConfig(NamedTuple):
 
 
 def service_mesh(image: str, config: MeshConfig, memory: Any) -> dict[str, Any]:
-    """The sidecar that terminates and starts the pod's mutual TLS."""
+    """Make the sidecar that terminates and starts the pod's mutual TLS."""
     env = {
         "CONTRAST_ADMIN_PORT": config.admin,
         "CONTRAST_INGRESS_PROXY_CONFIG": config.ingress,

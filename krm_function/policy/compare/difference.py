@@ -1,8 +1,8 @@
-"""One difference between two policies, and the ways in which two values of a policy can differ.
+"""Define one difference between two policies, and the comparators of the kinds of values that a policy has.
 
-Rule of this file: a policy is weaker than another when the host may do more under it, or when less stands between the
-process and the rest of the VM. A way to differ yields nothing for equal values; a value of a shape that it does not
-expect counts as weaker, because nobody can tell. No value of a variable is ever part of a difference.
+Rule of this file: a policy is weaker than another when the host may do more under it, or when the process is isolated
+less from the rest of the VM. A comparator yields nothing for equal values; a value of a shape that it does not expect
+counts as weaker, because its effect is unknown. No value of a variable is ever part of a difference.
 """
 
 import json
@@ -24,7 +24,7 @@ ARROW = " -> "
 
 
 class Difference(NamedTuple):
-    """One line: in which container ("" for all of the pod) which field differs how, which policy is weaker, and why."""
+    """One line of output: container ("" for the whole pod), field, kind of change, which policy is weaker, and why."""
 
     container: str
     field: str
@@ -34,8 +34,8 @@ class Difference(NamedTuple):
     why: str
 
 
-class Change(NamedTuple):
-    """A difference within one field. field: a name more exact than the rule's, "" for that."""
+class FieldChange(NamedTuple):
+    """A difference within one field. field: a more specific name than the rule's, or ""."""
 
     op: Op
     what: str
@@ -44,145 +44,149 @@ class Change(NamedTuple):
     field: str = ""
 
 
-Compare = Callable[[Any, Any], Iterator[Change]]
+Compare = Callable[[Any, Any], Iterator[FieldChange]]
 
 
-class Rule(NamedTuple):
-    """What a field is called in a pod spec, and how two values of it compare."""
+class FieldRule(NamedTuple):
+    """The name of a field in a pod spec, and the comparator of its values."""
 
     field: str
     compare: Compare
 
 
-def canonical(value: Any) -> str:
-    """The JSON of a value: equal texts, equal values; True is not 1, and "1" is neither."""
+def canonical_json(value: Any) -> str:
+    """Serialise a value to JSON with sorted keys, so that equal texts are equal values; True, 1 and "1" differ."""
     return json.dumps(value, sort_keys=True)
 
 
-def same(old: Any, new: Any) -> bool:
-    """Whether two values are equal, types included."""
-    return canonical(old) == canonical(new)
+def equal_json(old: Any, new: Any) -> bool:
+    """Whether two values are equal, including their types."""
+    return canonical_json(old) == canonical_json(new)
 
 
-def told(value: Any) -> str:
-    """A value as part of a line, whole; a command as its words. What is too long is cut when all lines are known."""
+def as_text(value: Any) -> str:
+    """Format a value for a line, in full; a command as its words. `truncated` shortens it once all lines are known."""
     if isinstance(value, list) and all(isinstance(word, str) for word in value):
         return " ".join(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def arrow(old: Any, new: Any) -> str:
-    """Both values of a field."""
-    return f"{told(old)}{ARROW}{told(new)}"
+def both_texts(old: Any, new: Any) -> str:
+    """Format both values of a field."""
+    return f"{as_text(old)}{ARROW}{as_text(new)}"
 
 
-def cut(what: str) -> str:
-    """A line's values, each cut to LONGEST."""
+def truncated(what: str) -> str:
+    """Truncate each value of a line to LONGEST characters."""
     return ARROW.join(f"{part[:LONGEST]}…" if len(part) > LONGEST else part for part in what.split(ARROW))
 
 
-def unknown(old: Any, new: Any) -> Iterator[Change]:
-    """A field of which we do not know what it does: any difference counts as weaker. Values are not shown."""
-    if not same(old, new):
-        yield Change("added" if old is None else "removed" if new is None else "changed", "", WEAKER, CANNOT_TELL)
+def unknown_value(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare a field of unknown effect: any difference counts as weaker. Values are not shown."""
+    if not equal_json(old, new):
+        yield FieldChange("added" if old is None else "removed" if new is None else "changed", "", WEAKER, CANNOT_TELL)
 
 
-def opaque(old: Any, new: Any) -> Iterator[Change]:
-    """The same for a field of the settings, such as a pattern: its values are told, since none is a variable's."""
-    what = arrow(old, new) if old is not None and new is not None else told(new if old is None else old)
-    yield from (change._replace(what=what) for change in unknown(old, new))
+def setting(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare a field of the settings like an unknown one, but show its values, since none is a variable's."""
+    what = both_texts(old, new) if old is not None and new is not None else as_text(new if old is None else old)
+    yield from (change._replace(what=what) for change in unknown_value(old, new))
 
 
 def exact(why: str) -> Compare:
-    """The host must do just this: another value is another policy, neither weaker nor stronger."""
+    """Compare a value that the host must match exactly: another value is neither weaker nor stronger."""
 
-    def compare(old: Any, new: Any) -> Iterator[Change]:
-        if not same(old, new):
-            yield Change("changed", arrow(old, new), DIFFERENT, why)
+    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
+        if not equal_json(old, new):
+            yield FieldChange("changed", both_texts(old, new), DIFFERENT, why)
 
     return compare
 
 
 def flag(weaker: bool, opens: str, closes: str) -> Compare:
-    """A boolean, false when absent. weaker: the value under which more is possible."""
+    """Compare a boolean, false when absent. weaker: the value that allows more."""
 
-    def compare(old: Any, new: Any) -> Iterator[Change]:
+    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not all(value is None or isinstance(value, bool) for value in (old, new)):
-            yield from unknown(old, new)
+            yield from unknown_value(old, new)
         elif bool(old) != bool(new):
             opened = bool(new) == weaker
-            yield Change(
-                "changed", arrow(bool(old), bool(new)), WEAKER if opened else STRONGER, opens if opened else closes
+            yield FieldChange(
+                "changed", both_texts(bool(old), bool(new)), WEAKER if opened else STRONGER, opens if opened else closes
             )
 
     return compare
 
 
-def members(more: Verdict, added: str, removed: str, name: Callable[[Any], str] = told) -> Compare:
-    """A list whose order does not matter. more: what a policy is that has more of them."""
+def unordered_list(more: Verdict, added: str, removed: str, name: Callable[[Any], str] = as_text) -> Compare:
+    """Compare a list whose order does not matter. more: the verdict on a policy that has more entries."""
     fewer = WEAKER if more == STRONGER else STRONGER
 
-    def compare(old: Any, new: Any) -> Iterator[Change]:
+    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not all(value is None or isinstance(value, list) for value in (old, new)):
-            yield from unknown(old, new)
+            yield from unknown_value(old, new)
             return
-        before, after = Counter(map(canonical, old or ())), Counter(map(canonical, new or ()))
-        shown = {canonical(value): name(value) for value in (*(old or ()), *(new or ()))}
+        before, after = Counter(map(canonical_json, old or ())), Counter(map(canonical_json, new or ()))
+        shown = {canonical_json(value): name(value) for value in (*(old or ()), *(new or ()))}
         for text in sorted((before - after).keys()):
-            yield Change("removed", shown[text], fewer, removed)
+            yield FieldChange("removed", shown[text], fewer, removed)
         for text in sorted((after - before).keys()):
-            yield Change("added", shown[text], more, added)
+            yield FieldChange("added", shown[text], more, added)
 
     return compare
 
 
 def pairs(added: str, removed: str, changed: str) -> Compare:
-    """A map of what is allowed, by name; another value for a name counts as weaker."""
+    """Compare a map of what is allowed, by name; another value for a name counts as weaker."""
 
-    def compare(old: Any, new: Any) -> Iterator[Change]:
+    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not all(value is None or isinstance(value, dict) for value in (old, new)):
-            yield from unknown(old, new)
+            yield from unknown_value(old, new)
             return
         before, after = old or {}, new or {}
         for key in sorted(before.keys() | after.keys()):
             if key not in after:
-                yield Change("removed", told(key), STRONGER, removed)
+                yield FieldChange("removed", as_text(key), STRONGER, removed)
             elif key not in before:
-                yield Change("added", told(key), WEAKER, added)
-            elif not same(before[key], after[key]):
-                yield Change("changed", f"{told(key)}: {arrow(before[key], after[key])}", WEAKER, changed)
+                yield FieldChange("added", as_text(key), WEAKER, added)
+            elif not equal_json(before[key], after[key]):
+                yield FieldChange("changed", f"{as_text(key)}: {both_texts(before[key], after[key])}", WEAKER, changed)
 
     return compare
 
 
 def ranked(weakest_last: tuple[str, ...], weaker: str, stronger: str) -> Compare:
-    """One of a few words in a known order."""
+    """Compare one of a few words in a known order."""
 
-    def compare(old: Any, new: Any) -> Iterator[Change]:
+    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if old not in weakest_last or new not in weakest_last:
-            yield from unknown(old, new)
+            yield from unknown_value(old, new)
         elif old != new:
             down = weakest_last.index(new) > weakest_last.index(old)
-            yield Change("changed", arrow(old, new), WEAKER if down else STRONGER, weaker if down else stronger)
+            yield FieldChange(
+                "changed", both_texts(old, new), WEAKER if down else STRONGER, weaker if down else stronger
+            )
 
     return compare
 
 
 def bits(more: str, fewer: str) -> Compare:
-    """A number whose bits are each allowed or not."""
+    """Compare a number whose bits are each allowed or not."""
 
-    def compare(old: Any, new: Any) -> Iterator[Change]:
+    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
         if not all(isinstance(value, int) and not isinstance(value, bool) for value in (old, new)):
-            yield from unknown(old, new)
+            yield from unknown_value(old, new)
         elif old != new:
             opened = bool(new & ~old)
-            yield Change("changed", arrow(old, new), WEAKER if opened else STRONGER, more if opened else fewer)
+            yield FieldChange(
+                "changed", both_texts(old, new), WEAKER if opened else STRONGER, more if opened else fewer
+            )
 
     return compare
 
 
 def worst(verdicts: list[Verdict]) -> Verdict:
-    """The verdict over several parts of one thing: weaker if any part is, stronger only if all are."""
+    """Combine the verdicts on several parts of one value: weaker if any is, stronger only if all are."""
     if WEAKER in verdicts:
         return WEAKER
     return STRONGER if verdicts and all(one == STRONGER for one in verdicts) else DIFFERENT

@@ -1,8 +1,8 @@
-"""How the images of two container policies compare: by the storages that bind them, and by their names.
+"""Compare the images of two container policies: the storages that bind them, and their names.
 
 A policy names a container's image in an annotation, which no rule compares, and may bind it with an image storage.
 
-Rule of this file: a storage that binds an image is compared; its name is, where it says more than the storage.
+Rule of this file: a storage that binds an image is compared; the image's name is, where it differs from the storage's.
 """
 
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ from krm_function.policy.compare.difference import (
     DIFFERENT,
     STRONGER,
     WEAKER,
-    Change,
+    FieldChange,
     Op,
-    arrow,
-    same,
-    told,
+    as_text,
+    both_texts,
+    equal_json,
 )
-from krm_function.policy.image_storage import digest, images, is_bound, misshapen, without_images
+from krm_function.policy.image_storage import digest_suffix, images, is_bound, misshapen, without_images
 
 Json = dict[str, Any]
 
@@ -32,22 +32,22 @@ BOUND_SANDBOX = "the sandbox's image is the VM's own"
 ANY = "nothing binds the image: without a digest any image will do"
 
 
-def compared_images(old: Json, new: Json, *, sandbox: bool) -> Iterator[Change]:
-    """The changes of one container's image. sandbox: whether it is the pod's own container."""
+def compare_images(old: Json, new: Json, *, sandbox: bool) -> Iterator[FieldChange]:
+    """Yield the changes of one container's image. sandbox: whether it is the pause container."""
     before, after = images(old.get("storages")), images(new.get("storages"))
-    if not same(before, after):
-        yield _bound(before, after, sandbox=sandbox)
+    if not equal_json(before, after):
+        yield _compare_storages(before, after, sandbox=sandbox)
     notes = [dig(entry, ("OCI", "Annotations")) for entry in (old, new)]
     if not all(one is None or isinstance(one, dict) for one in notes):
-        return  # as a whole they are compared elsewhere
+        return  # `compare_annotations` compares them as a whole
     names = [mapping(one).get(NAME) for one in notes]
     sources = [[storage.get("source") for storage in found] for found in (before, after)]
-    if not same(*names) and not same(sources, [[name] for name in names]):
-        yield _named(*names)
+    if not equal_json(*names) and not equal_json(sources, [[name] for name in names]):
+        yield _compare_names(*names)
 
 
 def without_image(entry: Json) -> Json:
-    """A container's policy without what is compared here."""
+    """Return a container's policy without the parts that `compare_images` compares."""
     out = dict(entry)
     if isinstance(entry.get("storages"), list):
         out["storages"] = without_images(entry["storages"])
@@ -57,44 +57,44 @@ def without_image(entry: Json) -> Json:
     return out
 
 
-def _bound(before: list[Json], after: list[Json], *, sandbox: bool) -> Change:
-    """Two lists of image storages that are not the same.
+def _compare_storages(before: list[Json], after: list[Json], *, sandbox: bool) -> FieldChange:
+    """Compare two lists of image storages that are not equal.
 
-    before          after           is
+    before          after           verdict
     any             none            weaker
-    any             not clear       weaker: two storages, or one with a member that no node sends
+    any             malformed       weaker: two storages, or one with a member that no node sends
     any             no digest       weaker
-    not clear       bound           weaker
+    malformed       bound           weaker
     none            bound           stronger
     no digest       bound           stronger
     bound           bound           different: another image, or another name of the same
     """
     op: Op = "changed" if before and after else "removed" if before else "added"
-    what = ARROW.join(filter(None, (_told(before), _told(after))))
+    what = ARROW.join(filter(None, (_sources(before), _sources(after))))
     if not after:
-        return Change(op, what, WEAKER, UNBOUND)
-    if not _clear(after) or (before and not _clear(before)):
-        return Change(op, what, WEAKER, CANNOT_TELL)
+        return FieldChange(op, what, WEAKER, UNBOUND)
+    if not _well_formed(after) or (before and not _well_formed(before)):
+        return FieldChange(op, what, WEAKER, CANNOT_TELL)
     if not is_bound(after[0], sandbox=sandbox):
-        return Change(op, what, WEAKER, ANY if not sandbox else CANNOT_TELL)
+        return FieldChange(op, what, WEAKER, ANY if not sandbox else CANNOT_TELL)
     if not before or not is_bound(before[0], sandbox=sandbox):
-        return Change(op, what, STRONGER, BOUND_SANDBOX if sandbox else BOUND)
-    if digest(before[0]["source"]) == digest(after[0]["source"]):
-        return Change(op, what, DIFFERENT, "the same image under another name")
-    return Change(op, what, DIFFERENT, "another image")
+        return FieldChange(op, what, STRONGER, BOUND_SANDBOX if sandbox else BOUND)
+    if digest_suffix(before[0]["source"]) == digest_suffix(after[0]["source"]):
+        return FieldChange(op, what, DIFFERENT, "the same image under another name")
+    return FieldChange(op, what, DIFFERENT, "another image")
 
 
-def _clear(storages: list[Json]) -> bool:
+def _well_formed(storages: list[Json]) -> bool:
     return len(storages) == 1 and not misshapen(storages[0])
 
 
-def _told(storages: list[Json]) -> str:
-    return ", ".join(told(storage.get("source")) for storage in storages)
+def _sources(storages: list[Json]) -> str:
+    return ", ".join(as_text(storage.get("source")) for storage in storages)
 
 
-def _named(old: Any, new: Any) -> Change:
+def _compare_names(old: Any, new: Any) -> FieldChange:
     if new is None:
-        return Change("removed", told(old), WEAKER, "the policy names no image any more")
+        return FieldChange("removed", as_text(old), WEAKER, "the policy names no image any more")
     if old is None:
-        return Change("added", told(new), STRONGER, "the policy names an image")
-    return Change("changed", arrow(old, new), DIFFERENT, "another image")
+        return FieldChange("added", as_text(new), STRONGER, "the policy names an image")
+    return FieldChange("changed", both_texts(old, new), DIFFERENT, "another image")

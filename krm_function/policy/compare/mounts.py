@@ -1,6 +1,6 @@
-"""How the mounts, storages and annotations of two container policies compare.
+"""Compare the mounts, storages and annotations of two container policies.
 
-Rule of this file: what a host controls is weaker than what is the VM's own; what is not known to be stronger is weaker.
+Rule of this file: what the host controls is weaker than what is in the VM; what is not known to be stronger is weaker.
 """
 
 from collections import Counter
@@ -13,24 +13,24 @@ from krm_function.policy.compare.difference import (
     DIFFERENT,
     STRONGER,
     WEAKER,
-    Change,
+    FieldChange,
     Verdict,
-    arrow,
-    canonical,
-    same,
-    told,
-    unknown,
+    as_text,
+    both_texts,
+    canonical_json,
+    equal_json,
+    unknown_value,
     worst,
 )
 
-# option -> what a mount is that has it and had it not
+# option -> the verdict on a mount that gains it
 OPTIONS: dict[str, Verdict] = {
     **dict.fromkeys(("ro", "nosuid", "noexec", "nodev"), STRONGER),
     **dict.fromkeys(("rw", "shared", "rshared", "suid", "exec", "dev"), WEAKER),
     **dict.fromkeys(("private", "rprivate"), STRONGER),
 }
 OPPOSITE: dict[Verdict, Verdict] = {WEAKER: STRONGER, STRONGER: WEAKER, DIFFERENT: DIFFERENT}
-# the other side of a change that is told by its first side already: `ro` to `rw` is one change
+# the other half of a change that is already reported by its first half: `ro` to `rw` is one change
 INSTEAD = {
     "rw": "ro",
     "ro": "rw",
@@ -49,92 +49,92 @@ RUNTIME = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")  # al
 UNCHECKED = ("io.katacontainers.pkg.oci.bundle_path",)  # no rule reads it: docs/facts/kata-rules.md#create-container
 
 
-def mounts(old: Any, new: Any) -> Iterator[Change]:
-    """OCI.Mounts: alternatives by destination; each may be left out (docs/facts/kata-rules.md#mounts-and-storages)."""
+def compare_mounts(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare OCI.Mounts by destination; a host may omit each (docs/facts/kata-rules.md#mounts-and-storages)."""
     if not all(value is None or (isinstance(value, list) and all(map(_a_mount, value))) for value in (old, new)):
-        yield from unknown(old, new)
+        yield from unknown_value(old, new)
         return
-    gone, came = _apart(maps(old), maps(new))
+    gone, came = _unmatched(maps(old), maps(new))
     for destination in sorted({one["destination"] for one in (*gone, *came)}):
         before = [one for one in gone if one["destination"] == destination]
         after = [one for one in came if one["destination"] == destination]
         for one, other in zip(before, after, strict=False):
             yield _changed_mount(one, other)
         for _ in before[len(after) :]:
-            yield Change("removed", told(destination), STRONGER, "the host may mount one thing less")
+            yield FieldChange("removed", as_text(destination), STRONGER, "the host may mount one thing less")
         for _ in after[len(before) :]:
-            yield Change("added", told(destination), WEAKER, "the host may mount one thing more")
+            yield FieldChange("added", as_text(destination), WEAKER, "the host may mount one thing more")
 
 
-def storages(old: Any, new: Any) -> Iterator[Change]:
-    """The volumes that the agent mounts for a container; what binds its image is in compared_images.py."""
+def compare_storages(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare the volumes that the agent mounts for a container; image storages are compared in images.py."""
     if not all(value is None or (isinstance(value, list) and all(map(_a_map, value))) for value in (old, new)):
-        yield from unknown(old, new)
+        yield from unknown_value(old, new)
         return
-    gone, came = _apart(maps(old), maps(new))
+    gone, came = _unmatched(maps(old), maps(new))
     for one in gone:
-        yield Change("removed", _volume(one), STRONGER, "the host may attach one volume less")
+        yield FieldChange("removed", _volume(one), STRONGER, "the host may attach one volume less")
     for one in came:
-        yield Change("added", _volume(one), WEAKER, "the host may attach one volume more")
+        yield FieldChange("added", _volume(one), WEAKER, "the host may attach one volume more")
 
 
-def annotations(old: Any, new: Any) -> Iterator[Change]:
-    """OCI.Annotations: keys are allowed, values of the pod's own are not compared by the guest.
+def compare_annotations(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare OCI.Annotations: keys are allowed, values of the pod's own are not compared by the guest.
 
     Source: docs/facts/kata-rules.md#create-container.
     """
     if not all(value is None or isinstance(value, dict) for value in (old, new)):
-        yield from unknown(old, new)
+        yield from unknown_value(old, new)
         return
     before, after = old or {}, new or {}
     for key in sorted(before.keys() | after.keys()):
-        if same(before.get(key), after.get(key)):
+        if equal_json(before.get(key), after.get(key)):
             continue
         if key in {POD_NAME, NAMESPACE}:
-            yield _bound(key, before.get(key) or "", after.get(key) or "")
+            yield _pod_identity(key, before.get(key) or "", after.get(key) or "")
         elif key in UNCHECKED:
-            yield Change("changed", told(key), DIFFERENT, "no rule reads it")
+            yield FieldChange("changed", as_text(key), DIFFERENT, "no rule reads it")
         elif key.startswith(RUNTIME):
-            yield Change("changed", told(key), WEAKER, CANNOT_TELL)
+            yield FieldChange("changed", as_text(key), WEAKER, CANNOT_TELL)
         elif key not in before:
-            yield Change("added", told(key), WEAKER, "the host may set one more annotation")
+            yield FieldChange("added", as_text(key), WEAKER, "the host may set one more annotation")
         elif key not in after:
-            yield Change("removed", told(key), STRONGER, "the host may no longer set the annotation")
+            yield FieldChange("removed", as_text(key), STRONGER, "the host may no longer set the annotation")
         else:
-            yield Change("changed", told(key), DIFFERENT, "the guest does not compare its value")
+            yield FieldChange("changed", as_text(key), DIFFERENT, "the guest does not compare its value")
 
 
-def _bound(key: str, old: Any, new: Any) -> Change:
-    """A name or namespace; without one the pod may have any."""
+def _pod_identity(key: str, old: Any, new: Any) -> FieldChange:
+    """Compare a pod's name or namespace; without one in the policy the pod may have any."""
     field = "pod name" if key == POD_NAME else "namespace"
     if not new:
-        return Change("removed", told(old), WEAKER, f"any {field} is allowed", field)
+        return FieldChange("removed", as_text(old), WEAKER, f"any {field} is allowed", field)
     if not old:
-        return Change("added", told(new), STRONGER, f"only this {field} is allowed", field)
+        return FieldChange("added", as_text(new), STRONGER, f"only this {field} is allowed", field)
     if key == NAMESPACE:
-        return Change("changed", arrow(old, new), DIFFERENT, "another namespace", field)
-    return Change("changed", arrow(old, new), WEAKER, "one pattern cannot be measured by another", field)
+        return FieldChange("changed", both_texts(old, new), DIFFERENT, "another namespace", field)
+    return FieldChange("changed", both_texts(old, new), WEAKER, "one pattern cannot be measured by another", field)
 
 
-def _changed_mount(old: dict[str, Any], new: dict[str, Any]) -> Change:
-    """Two mounts of one destination that differ: the worst of all that differs."""
+def _changed_mount(old: dict[str, Any], new: dict[str, Any]) -> FieldChange:
+    """Compare two mounts of one destination; the verdict is the worst over all members that differ."""
     parts: list[tuple[Verdict, str]] = []
-    what = told(old["destination"])
+    what = as_text(old["destination"])
     for key in sorted(old.keys() | new.keys()):
-        if same(old.get(key), new.get(key)):
+        if equal_json(old.get(key), new.get(key)):
             continue
-        what += f", {told(key)} {arrow(old.get(key), new.get(key))}"
+        what += f", {as_text(key)} {both_texts(old.get(key), new.get(key))}"
         if key == "source":
             parts.append(_source(old.get(key) or "", new.get(key) or ""))
         elif key == "options":
             parts += _options(old[key], new[key])
         else:
-            parts.append((WEAKER, f"{told(key)}: {CANNOT_TELL}"))
+            parts.append((WEAKER, f"{as_text(key)}: {CANNOT_TELL}"))
     if not parts:
         parts.append((DIFFERENT, "the options have another order"))
     verdict = worst([one for one, _ in parts])
     why = next(text for one, text in parts if verdict in {one, DIFFERENT})
-    return Change("changed", what, verdict, why)
+    return FieldChange("changed", what, verdict, why)
 
 
 def _source(old: str, new: str) -> tuple[Verdict, str]:
@@ -151,19 +151,21 @@ def _source(old: str, new: str) -> tuple[Verdict, str]:
 
 def _options(old: list[str], new: list[str]) -> list[tuple[Verdict, str]]:
     came, gone = [one for one in new if one not in old], [one for one in old if one not in new]
-    parts = [(OPTIONS.get(one, WEAKER), f"it is now mounted {told(one)}") for one in came]
+    parts = [(OPTIONS.get(one, WEAKER), f"it is now mounted {as_text(one)}") for one in came]
     parts += [
-        (OPPOSITE[OPTIONS.get(one, STRONGER)], f"it is no longer mounted {told(one)}")
+        (OPPOSITE[OPTIONS.get(one, STRONGER)], f"it is no longer mounted {as_text(one)}")
         for one in gone
         if INSTEAD.get(one) not in came
     ]
     return parts
 
 
-def _apart(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What only one side has, sorted; each as often as it is there more often."""
-    before, after = Counter(map(canonical, old)), Counter(map(canonical, new))
-    by_text = {canonical(one): one for one in (*old, *new)}
+def _unmatched(
+    old: list[dict[str, Any]], new: list[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the entries that only one side has, sorted, as a multiset difference in both directions."""
+    before, after = Counter(map(canonical_json, old)), Counter(map(canonical_json, new))
+    by_text = {canonical_json(one): one for one in (*old, *new)}
     return (
         [by_text[text] for text in sorted((before - after).elements())],
         [by_text[text] for text in sorted((after - before).elements())],
@@ -171,11 +173,11 @@ def _apart(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> tuple[list[d
 
 
 def _volume(one: dict[str, Any]) -> str:
-    """What kind of volume, and where."""
+    """Describe a storage: its kind and its mount point."""
     options = one.get("driver_options")
     encrypted = isinstance(options, list) and any(str(text).startswith("encryption_key=") for text in options)
     kind = "encrypted " if encrypted else ""
-    return f"{kind}{told(one.get('fstype') or 'volume')} at {told(one.get('mount_point') or 'an unknown place')}"
+    return f"{kind}{as_text(one.get('fstype') or 'volume')} at {as_text(one.get('mount_point') or 'an unknown place')}"
 
 
 def _a_map(one: Any) -> bool:

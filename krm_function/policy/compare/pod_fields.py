@@ -1,7 +1,6 @@
-"""Which fields of a pod differ between two container policies: the one that was sealed, and one that is made today.
+"""Name the fields of a pod that differ between two container policies: the sealed one and one generated now.
 
-Rule of this file: a name is that of the field in a pod spec, as a person would look for it. What only the settings
-decide is not compared.
+Rule of this file: fields have the names of the pod spec. What only the settings decide is not compared.
 """
 
 from typing import Any
@@ -15,7 +14,7 @@ from krm_function.policy.volumes import in_the_vm
 Json = dict[str, Any]
 
 IMAGE = "io.kubernetes.cri.image-name"
-ENV: Path = ("OCI", "Process", "Env")  # a set: what the generator adds itself is there twice
+ENV: Path = ("OCI", "Process", "Env")  # compared as a set, because variables that the generator adds occur twice
 
 # annotation of the runtime -> field of the object that it repeats
 IDENTITY = {
@@ -23,7 +22,7 @@ IDENTITY = {
     "io.kubernetes.cri.sandbox-namespace": "metadata.namespace",
 }
 
-# field of the pod -> where policy_data keeps what became of it
+# field of the pod -> its path in a container of policy_data
 COMPARED: dict[str, Path] = {
     "command or args": ("OCI", "Process", "Args"),
     "workingDir": ("OCI", "Process", "Cwd"),
@@ -39,12 +38,12 @@ COMPARED: dict[str, Path] = {
 }
 
 
-def differences(made: Json, policy: Json) -> list[str]:
-    """The fields in which two containers of our own generator differ."""
+def differing_pod_fields(made: Json, policy: Json) -> list[str]:
+    """Return the names of the fields in which two containers of the native generator differ."""
     fields = [field for field, path in COMPARED.items() if _at(made, path) != _at(policy, path)]
     if _env(made) != _env(policy):
         fields.append("env")
-    if annotation(made, IMAGE) != annotation(policy, IMAGE):
+    if annotation_value(made, IMAGE) != annotation_value(policy, IMAGE):
         fields.append("image")
     if _mounts(made) != _mounts(policy) or _storages(made) != _storages(policy):
         fields.append("volumeMounts")
@@ -53,20 +52,22 @@ def differences(made: Json, policy: Json) -> list[str]:
     return fields + [IDENTITY.get(key, f"annotation {key}") for key in changed]
 
 
-def of_another(fields: list[str], made: Json, policy: Json, where: dict[str, str], *, propagates: bool) -> list[str]:
-    """The same fields, without those that another generator only writes in another way."""
+def without_generator_variants(
+    fields: list[str], made: Json, policy: Json, where: dict[str, str], *, propagates: bool
+) -> list[str]:
+    """Return the fields without those that differ only because another generator writes the same in another way."""
     same = {
-        "env": foreign.variables(_env(made), _env(policy)) == _env(made),
-        "volumeMounts": foreign.mounts(_mounts(made), _mounts(policy), where, propagates=propagates)
+        "env": foreign.effective_variables(_env(made), _env(policy)) == _env(made),
+        "volumeMounts": foreign.equivalent_mounts(_mounts(made), _mounts(policy), where, propagates=propagates)
         and _storages(made) == _storages(policy),
     }
     return [field for field in fields if not same.get(field)]
 
 
 def same_image(reference: str, policy: Json, binds: bool | None) -> bool:
-    """Whether what binds a container's image binds the one that the pod names.
+    """Whether the image storage of a container binds the image that the pod names.
 
-    binds: whether something has to, None if that is not known; then it may, or may not.
+    binds: whether there must be one; None if that is unknown, so that both are accepted.
     """
     found = images(policy["storages"])
     if binds is not None and bool(found) != binds:
@@ -75,13 +76,13 @@ def same_image(reference: str, policy: Json, binds: bool | None) -> bool:
 
 
 def sandbox_differences(made: Json, policy: Json, binds: bool | None, *, native: bool) -> list[str]:
-    """What of the sandbox's own container is not as in every policy, whatever the pod.
+    """Return the names of what differs in the pause container, which is the same for every pod.
 
-    Its image is in the VM, it runs one command, attaches nothing and takes no exec.
+    Its image is in the VM, it runs one command, has no volumes and allows no exec.
     """
     found = images(policy["storages"])
     fields = []
-    if (binds is not None and bool(found) != binds) or (found and not _is_sandboxs(found)):
+    if (binds is not None and bool(found) != binds) or (found and not _is_sandbox_image(found)):
         fields.append("image")
     if without_images(policy["storages"]) or policy.get("exec_commands"):
         fields.append("volumes or exec commands")
@@ -90,7 +91,7 @@ def sandbox_differences(made: Json, policy: Json, binds: bool | None, *, native:
     return fields
 
 
-def _is_sandboxs(found: list[Json]) -> bool:
+def _is_sandbox_image(found: list[Json]) -> bool:
     return len(found) == 1 and not misshapen(found[0]) and is_bound(found[0], sandbox=True)
 
 
@@ -103,7 +104,7 @@ def _at(value: Any, path: Path) -> Any:
 
 
 def _mounts(entry: Json) -> list[tuple[str, ...]]:
-    """Destination, type and options of every mount; of the source only what is not the settings' matter."""
+    """Return destination, type and options of every mount, and the source unless the settings decide it."""
     return sorted(
         (mount["destination"], mount["type_"], *mount["options"], mount["source"] * in_the_vm(mount["source"]))
         for mount in entry["OCI"]["Mounts"]
@@ -111,19 +112,19 @@ def _mounts(entry: Json) -> list[tuple[str, ...]]:
 
 
 def _storages(entry: Json) -> list[str]:
-    """The volumes in the VM: the name of each one in memory, "" for each other, which has no name in a policy."""
+    """Return the volumes in the VM: the name of each one in memory, "" for the others, which have none in a policy."""
     return sorted(
         one["mount_point"].rpartition("/")[2] * (one["fstype"] == "tmpfs") for one in without_images(entry["storages"])
     )
 
 
-def annotation(entry: Json, key: str) -> str:
-    """An annotation that a container of a policy must have, "" if it has none of that name."""
+def annotation_value(entry: Json, key: str) -> str:
+    """Return the value of an annotation in a container's policy, or ""."""
     return str(mapping(dig(entry, ("OCI", "Annotations"))).get(key, ""))
 
 
 def _user_annotations(entry: Json) -> dict[str, str]:
-    """The annotations that come from the pod: all but the runtime's own, plus the names it must have."""
+    """Return the annotations that come from the pod, and the names in IDENTITY; without the runtime's others."""
     annotations = mapping(dig(entry, ("OCI", "Annotations")))
     of_the_runtime = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")
     return {key: value for key, value in annotations.items() if key in IDENTITY or not key.startswith(of_the_runtime)}

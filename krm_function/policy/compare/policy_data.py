@@ -1,7 +1,7 @@
-"""Which of two policies is weaker, field by field: a table of how each field of policy_data compares.
+"""Compare two policies field by field; a table has the comparator of each field of policy_data.
 
 Rule of this file: pure, and closed: a field that is not in the table counts as weaker if it differs at all, so that a
-new field of a new release can never slip through a gate unseen.
+field of a new release cannot pass `check --no-weaker` unnoticed.
 """
 
 import re
@@ -16,26 +16,32 @@ from krm_function.policy.compare.difference import (
     DIFFERENT,
     STRONGER,
     WEAKER,
-    Change,
     Difference,
-    Rule,
-    arrow,
+    FieldChange,
+    FieldRule,
+    as_text,
     bits,
-    cut,
+    both_texts,
+    equal_json,
     exact,
     flag,
-    members,
-    opaque,
     pairs,
     ranked,
-    same,
-    told,
-    unknown,
+    setting,
+    truncated,
+    unknown_value,
+    unordered_list,
 )
-from krm_function.policy.compare.images import compared_images, without_image
-from krm_function.policy.compare.mounts import annotations, mounts, storages
-from krm_function.policy.compare.process import capabilities, command, user, variables, written_out
-from krm_function.policy.document import describe, rules_of
+from krm_function.policy.compare.images import compare_images, without_image
+from krm_function.policy.compare.mounts import compare_annotations, compare_mounts, compare_storages
+from krm_function.policy.compare.process import (
+    compare_capabilities,
+    compare_command,
+    compare_user,
+    compare_variables,
+    expanded_capabilities,
+)
+from krm_function.policy.document import read_policy_data, rules_of
 from krm_function.policy.initdata import POLICY, Initdata
 
 NAME = "io.kubernetes.cri.container-name"
@@ -48,79 +54,86 @@ ENV: Path = ("OCI", "Process", "Env")
 
 
 def _path_of(key: str) -> Any:
-    return lambda entry: told(mapping(entry).get(key) or entry)
+    return lambda entry: as_text(mapping(entry).get(key) or entry)
 
 
-def _profile(old: Any, new: Any) -> Iterator[Change]:
-    """The name that our own data have; Kata's have none. What their rules allow is in the line about the rules."""
-    if not same(old, new):
-        yield Change("changed", arrow(old or KATA.name, new or KATA.name), DIFFERENT, "for other nodes, or narrower")
+def _profile(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare the profiles' names; Kata's data have none. The line about the rules says what these allow."""
+    if not equal_json(old, new):
+        yield FieldChange(
+            "changed", both_texts(old or KATA.name, new or KATA.name), DIFFERENT, "for other nodes, or narrower"
+        )
 
 
 _DEVICES = ("the process reaches one more device", "the process reaches one device less")
 _MORE = ("the host may do more", "the host may do less")
 _LESS_FORBIDDEN = ("the host is forbidden more", "the host is forbidden less")
 
-# where in a container's policy -> the field's name and how it compares
-CONTAINER: Mapping[Path, Rule] = {
-    ("OCI", "Version"): Rule("OCI version", exact("pods of another runtime version")),
-    ("OCI", "Process", "Terminal"): Rule("tty", flag(True, "a terminal may be attached", "no terminal any more")),
-    ("OCI", "Process", "User"): Rule("user", user),
-    ("OCI", "Process", "Args"): Rule("command", command),
-    ENV: Rule("env", variables),
-    ("OCI", "Process", "Cwd"): Rule("workingDir", exact("the process starts in another directory")),
-    CAPABILITIES: Rule("capabilities", capabilities),
-    ("OCI", "Process", "NoNewPrivileges"): Rule(
+# path in a container's policy -> the field's name and its comparator
+CONTAINER: Mapping[Path, FieldRule] = {
+    ("OCI", "Version"): FieldRule("OCI version", exact("pods of another runtime version")),
+    ("OCI", "Process", "Terminal"): FieldRule("tty", flag(True, "a terminal may be attached", "no terminal any more")),
+    ("OCI", "Process", "User"): FieldRule("user", compare_user),
+    ("OCI", "Process", "Args"): FieldRule("command", compare_command),
+    ENV: FieldRule("env", compare_variables),
+    ("OCI", "Process", "Cwd"): FieldRule("workingDir", exact("the process starts in another directory")),
+    CAPABILITIES: FieldRule("capabilities", compare_capabilities),
+    ("OCI", "Process", "NoNewPrivileges"): FieldRule(
         "noNewPrivileges", flag(False, "the process may gain privileges", "the process may not gain privileges")
     ),
-    ("OCI", "Root", "Path"): Rule("root path", opaque),
-    ("OCI", "Root", "Readonly"): Rule(
+    ("OCI", "Root", "Path"): FieldRule("root path", setting),
+    ("OCI", "Root", "Readonly"): FieldRule(
         "readOnlyRootFilesystem", flag(False, "the root file system is writable", "the root file system is read-only")
     ),
-    ("OCI", "Mounts"): Rule("mounts", mounts),
-    ("OCI", "Annotations"): Rule("annotations", annotations),
-    ("OCI", "Linux", "Namespaces"): Rule(
+    ("OCI", "Mounts"): FieldRule("mounts", compare_mounts),
+    ("OCI", "Annotations"): FieldRule("annotations", compare_annotations),
+    ("OCI", "Linux", "Namespaces"): FieldRule(
         "namespaces",
-        members(STRONGER, "one more namespace is its own", "a namespace is no longer its own", _path_of("Type")),
+        unordered_list(STRONGER, "one more namespace is its own", "a namespace is no longer its own", _path_of("Type")),
     ),
-    ("OCI", "Linux", "MaskedPaths"): Rule(
-        "masked paths", members(STRONGER, "one more path is hidden", "a path is no longer hidden")
+    ("OCI", "Linux", "MaskedPaths"): FieldRule(
+        "masked paths", unordered_list(STRONGER, "one more path is hidden", "a path is no longer hidden")
     ),
-    ("OCI", "Linux", "ReadonlyPaths"): Rule(
-        "read-only paths", members(STRONGER, "one more path is read-only", "a path is no longer read-only")
+    ("OCI", "Linux", "ReadonlyPaths"): FieldRule(
+        "read-only paths", unordered_list(STRONGER, "one more path is read-only", "a path is no longer read-only")
     ),
-    ("OCI", "Linux", "Devices"): Rule("device nodes", members(WEAKER, *_DEVICES, _path_of("Path"))),
-    ("OCI", "Linux", "Sysctl"): Rule(
+    ("OCI", "Linux", "Devices"): FieldRule("device nodes", unordered_list(WEAKER, *_DEVICES, _path_of("Path"))),
+    ("OCI", "Linux", "Sysctl"): FieldRule(
         "sysctls", pairs("the host may set one more", "the host may no longer set it", CANNOT_TELL)
     ),
-    ("storages",): Rule("storages", storages),
-    ("devices",): Rule("devices", members(WEAKER, *_DEVICES, _path_of("container_path"))),
-    ("sandbox_pidns",): Rule(
+    ("storages",): FieldRule("storages", compare_storages),
+    ("devices",): FieldRule("devices", unordered_list(WEAKER, *_DEVICES, _path_of("container_path"))),
+    ("sandbox_pidns",): FieldRule(
         "shareProcessNamespace",
         flag(True, "the containers see each other's processes", "the containers do not see each other's processes"),
     ),
-    ("exec_commands",): Rule(
-        "exec commands", members(WEAKER, "the host may run one more command", "the host may run one command less")
+    ("exec_commands",): FieldRule(
+        "exec commands",
+        unordered_list(WEAKER, "the host may run one more command", "the host may run one command less"),
     ),
-    ("runtime_anno_patterns",): Rule(
+    ("runtime_anno_patterns",): FieldRule(
         "annotation patterns", pairs("the host may set more annotations", "the host may set fewer", CANNOT_TELL)
     ),
 }
 
 _DEFAULTS = "request_defaults"
 SETTINGS = {(name,) for name in ("common", "sandbox", _DEFAULTS, "devices", "cluster_config")}  # no value of a pod
-# where in the rest of policy_data -> the same
-SHARED: Mapping[Path, Rule] = {
+# path in the rest of policy_data -> the same
+SHARED: Mapping[Path, FieldRule] = {
     **{
-        ("common", name): Rule(f"common.{name}", members(WEAKER, "what is so named grows", "what is so named shrinks"))
+        ("common", name): FieldRule(
+            f"common.{name}", unordered_list(WEAKER, "what is so named grows", "what is so named shrinks")
+        )
         for name in ("default_caps", "privileged_caps")
     },
-    ("sandbox", "storages"): Rule(
+    ("sandbox", "storages"): FieldRule(
         "sandbox storages",
-        members(WEAKER, "the host may attach one volume more", "the host may attach one less", _path_of("mount_point")),
+        unordered_list(
+            WEAKER, "the host may attach one volume more", "the host may attach one less", _path_of("mount_point")
+        ),
     ),
     **{
-        (_DEFAULTS, name): Rule(f"{name}", flag(True, "the host may do so", "the host may no longer do so"))
+        (_DEFAULTS, name): FieldRule(f"{name}", flag(True, "the host may do so", "the host may no longer do so"))
         for name in (
             "CloseStdinRequest",
             "ReadStreamRequest",
@@ -130,7 +143,7 @@ SHARED: Mapping[Path, Rule] = {
         )
     },
     **{
-        (_DEFAULTS, *path): Rule(".".join(path), members(WEAKER, *_MORE))
+        (_DEFAULTS, *path): FieldRule(".".join(path), unordered_list(WEAKER, *_MORE))
         for path in (
             ("CreateContainerRequest", "allow_env_regex"),
             ("CopyFileRequest",),
@@ -140,7 +153,7 @@ SHARED: Mapping[Path, Rule] = {
         )
     },
     **{
-        (_DEFAULTS, *path): Rule(".".join(path), members(STRONGER, *_LESS_FORBIDDEN))
+        (_DEFAULTS, *path): FieldRule(".".join(path), unordered_list(STRONGER, *_LESS_FORBIDDEN))
         for path in (
             ("UpdateInterfaceRequest", "forbidden_names"),
             ("UpdateInterfaceRequest", "forbidden_hw_addrs"),
@@ -150,15 +163,15 @@ SHARED: Mapping[Path, Rule] = {
             ("AddARPNeighborsRequest", "forbidden_cidrs_regex"),
         )
     },
-    (_DEFAULTS, "UpdateInterfaceRequest", "allow_raw_flags"): Rule(
+    (_DEFAULTS, "UpdateInterfaceRequest", "allow_raw_flags"): FieldRule(
         "UpdateInterfaceRequest.allow_raw_flags", bits(*_MORE)
     ),
-    ("profile",): Rule("profile", _profile),
-    ("cluster_config", "pause_container_image"): Rule("pause image", exact("another image")),
-    ("cluster_config", "guest_pull"): Rule(
+    ("profile",): FieldRule("profile", _profile),
+    ("cluster_config", "pause_container_image"): FieldRule("pause image", exact("another image")),
+    ("cluster_config", "guest_pull"): FieldRule(
         "guest pull", flag(False, "images come from the host", "images are pulled inside the VM")
     ),
-    ("cluster_config", "emptydir_type"): Rule(
+    ("cluster_config", "emptydir_type"): FieldRule(
         "emptyDir type",
         ranked(
             ("block-encrypted", "block-plain", "shared-fs"),
@@ -166,12 +179,14 @@ SHARED: Mapping[Path, Rule] = {
             "the host sees less of what is written to an emptyDir",
         ),
     ),
-    ("cluster_config", "cgroup_mount_extras_allowed"): Rule("cgroup mount options", members(WEAKER, *_MORE)),
+    ("cluster_config", "cgroup_mount_extras_allowed"): FieldRule(
+        "cgroup mount options", unordered_list(WEAKER, *_MORE)
+    ),
 }
 
 
-def compare(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
-    """What differs between two initdata documents, the first being the one before. Raises ValueError for no policy."""
+def compare_initdata(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
+    """Return the differences between an old and a new initdata document. Raises ValueError if one has no policy."""
     try:
         return _compared(old, new)
     except RecursionError:
@@ -179,14 +194,15 @@ def compare(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
 
 
 def _compared(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
-    before, after = (describe(document.data.get(POLICY, "")) for document in (old, new))
+    before, after = (read_policy_data(document.data.get(POLICY, "")) for document in (old, new))
     found: list[Difference] = []
     for name in sorted((old.data.keys() | new.data.keys()) - {POLICY}):
         found += [
-            _line("", f"initdata file {told(name)}", one) for one in unknown(old.data.get(name), new.data.get(name))
+            _difference("", f"initdata file {as_text(name)}", one)
+            for one in unknown_value(old.data.get(name), new.data.get(name))
         ]
     if old.algorithm != new.algorithm:
-        found += [_line("", "initdata algorithm", one) for one in unknown(old.algorithm, new.algorithm)]
+        found += [_difference("", "initdata algorithm", one) for one in unknown_value(old.algorithm, new.algorithm)]
     if rules_of(old.data[POLICY]) != rules_of(new.data[POLICY]):
         why = "other rules: what they allow cannot be measured by the data"
         found.append(Difference("", "rules", "changed", "", WEAKER, why))
@@ -196,11 +212,11 @@ def _compared(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
     if not found and old != new:
         found.append(Difference("", "text", "changed", "", DIFFERENT, "the same policy, written in another way"))
     values = _values(before) | _values(after)
-    return tuple(_hidden(one, values) for one in _joined(found))
+    return tuple(_hidden(one, values) for one in _merged_lines(found))
 
 
 def _containers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
-    """The differences of each container, matched by name; what has no counterpart is one line."""
+    """Yield the differences of each container, matched by name; one without a counterpart is one line."""
     old, new = _by_name(before), _by_name(after)
     for key in sorted(old.keys() | new.keys()):
         if key not in new:
@@ -208,47 +224,47 @@ def _containers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator
         elif key not in old:
             yield Difference(key[0], "container", "added", key[0], WEAKER, "the host may run one more container")
         else:
-            images = compared_images(old[key], new[key], sandbox=key == (PAUSE, 0))
-            yield from (_line(key[0], "image", change) for change in images)
+            images = compare_images(old[key], new[key], sandbox=key == (PAUSE, 0))
+            yield from (_difference(key[0], "image", change) for change in images)
             yield from _walk(CONTAINER, (), without_image(old[key]), without_image(new[key]), key[0])
 
 
 def _by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
-    """Every container of a policy by its name and how often that came before; capabilities written out."""
+    """Index the containers of a policy by name and occurrence, with the tokens of capabilities expanded."""
     out: dict[tuple[str, int], dict[str, Any]] = {}
     for entry in maps(data.get("containers")):
         name = str(mapping(dig(entry, ("OCI", "Annotations"))).get(NAME) or PAUSE)
         count = sum(1 for known, _ in out if known == name)
         process = dig(entry, CAPABILITIES[:-1])
         if isinstance(process, dict) and "Capabilities" in process:
-            process = {**process, "Capabilities": written_out(process["Capabilities"], data.get("common"))}
+            process = {**process, "Capabilities": expanded_capabilities(process["Capabilities"], data.get("common"))}
             out[name, count] = {**entry, "OCI": {**entry["OCI"], "Process": process}}
         else:
             out[name, count] = entry
     return out
 
 
-def _walk(table: Mapping[Path, Rule], path: Path, old: Any, new: Any, container: str) -> Iterator[Difference]:
-    """Apply the table to two values; what it does not know is weaker where it differs."""
+def _walk(table: Mapping[Path, FieldRule], path: Path, old: Any, new: Any, container: str) -> Iterator[Difference]:
+    """Apply the table to two values; a difference at a path that it does not have is weaker."""
     rule = table.get(path)
     if rule is not None:
-        yield from (_line(container, rule.field, change) for change in rule.compare(old, new))
+        yield from (_difference(container, rule.field, change) for change in rule.compare(old, new))
     elif isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):
             yield from _walk(table, (*path, key), old.get(key), new.get(key), container)
     elif {type(old), type(new)} == {dict, type(None)} and any(known[: len(path)] == path for known in table):
         yield from _walk(table, path, old or {}, new or {}, container)
-    elif not same(old, new):
-        compare_it = opaque if path[:1] in SETTINGS else unknown
-        yield from (_line(container, told(dotted(path)), change) for change in compare_it(old, new))
+    elif not equal_json(old, new):
+        compare_it = setting if path[:1] in SETTINGS else unknown_value
+        yield from (_difference(container, as_text(dotted(path)), change) for change in compare_it(old, new))
 
 
-def _line(container: str, field: str, change: Change) -> Difference:
+def _difference(container: str, field: str, change: FieldChange) -> Difference:
     return Difference(container, change.field or field, change.op, change.what, change.verdict, change.why)
 
 
-def _joined(found: list[Difference]) -> list[Difference]:
-    """The same line of several containers, once; weaker lines first, else in the order of the fields."""
+def _merged_lines(found: list[Difference]) -> list[Difference]:
+    """Merge equal lines of several containers; weaker lines first, else in the order of the fields."""
     containers: dict[Difference, list[str]] = {}
     for one in found:
         names = containers.setdefault(one._replace(container=""), [])
@@ -259,7 +275,7 @@ def _joined(found: list[Difference]) -> list[Difference]:
 
 
 def _values(data: Mapping[str, Any]) -> dict[str, str]:
-    """The values of all variables that are worth hiding, also as they look inside JSON -> the name to show instead."""
+    """Map the values of variables, also as JSON escapes them, to the `$(NAME)` that is shown instead."""
     import json
 
     out: dict[str, str] = {}
@@ -274,8 +290,8 @@ def _values(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _hidden(line: Difference, values: Mapping[str, str]) -> Difference:
-    """The line with names for the values of variables, since `$(NAME)` in a command is expanded; and not too long."""
+    """Replace values of variables by their names, since `$(NAME)` in a command is expanded, and truncate the line."""
     what = line.what
     for value in sorted(values, key=len, reverse=True) if line.field in HOLDS_VALUES else ():
         what = what.replace(value, values[value])
-    return line._replace(what=cut(what), field=cut(line.field))
+    return line._replace(what=truncated(what), field=truncated(line.field))

@@ -1,23 +1,33 @@
-"""How the process of two container policies compares: command, variables, user, capabilities.
+"""Compare the processes of two container policies: command, variables, user, capabilities.
 
-Rule of this file: variables are named and never quoted. A command is compared whole, since a host must send just that.
+Rule of this file: variables are named and never quoted. A command is compared as a whole, since a host must send
+it exactly.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from krm_function.policy.compare.difference import DIFFERENT, STRONGER, WEAKER, Change, Verdict, arrow, told, unknown
+from krm_function.policy.compare.difference import (
+    DIFFERENT,
+    STRONGER,
+    WEAKER,
+    FieldChange,
+    Verdict,
+    as_text,
+    both_texts,
+    unknown_value,
+)
 
-# a token that a rule replaces by what the host says; these two are bound to the pod (docs/facts/kata.md#tokens)
+# a token that a rule replaces by a value of the host; the two excluded ones are the pod's (docs/facts/kata.md#tokens)
 _TOKEN = re.compile(r"\$\((?!sandbox-name\)|sandbox-namespace\))[a-z][a-z0-9_-]*\)")
 _CAPABILITY_SETS = ("Ambient", "Bounding", "Effective", "Inheritable", "Permitted")
 
 
-def command(old: Any, new: Any) -> Iterator[Change]:
-    """Process.Args: the same words in the same order; a `$(node-name)` in a word lets it be anything."""
+def compare_command(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare Process.Args in order; a `$(node-name)` in a word allows any value."""
     if not all(_texts(value) for value in (old, new)):
-        yield from unknown(old, new)
+        yield from unknown_value(old, new)
         return
     before, after = old or [], new or []
     if before == after:
@@ -25,19 +35,19 @@ def command(old: Any, new: Any) -> Iterator[Change]:
     free = [index for index, word in enumerate(after) if _TOKEN.search(word)]
     fixed = [index for index in free if index >= len(before) or not _TOKEN.search(before[index])]
     if fixed:
-        yield Change("changed", arrow(before, after), WEAKER, f"the host chooses argument {fixed[0]}")
+        yield FieldChange("changed", both_texts(before, after), WEAKER, f"the host chooses argument {fixed[0]}")
     else:
-        yield Change("changed", arrow(before, after), DIFFERENT, "another program or other arguments run")
+        yield FieldChange("changed", both_texts(before, after), DIFFERENT, "another program or other arguments run")
 
 
-def variables(old: Any, new: Any) -> Iterator[Change]:
-    """Process.Env: a set of allowed `NAME=value`; a host may leave each out (docs/facts/kata-rules.md#process).
+def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare Process.Env, a set of allowed `NAME=value`; a host may leave each out (docs/facts/kata-rules.md#process).
 
     a value more for a name    weaker       a value fewer for a name               stronger
     another literal value      different    the host's choice for a literal one    weaker, the reverse stronger
     """
     if not all(_texts(value) for value in (old, new)):
-        yield from unknown(old, new)
+        yield from unknown_value(old, new)
         return
     before, after = _by_name(old or []), _by_name(new or [])
     for name in sorted(before.keys() | after.keys()):
@@ -47,51 +57,51 @@ def variables(old: Any, new: Any) -> Iterator[Change]:
             open_ended = free or len(came) > len(gone)
             verdict: Verdict = WEAKER if open_ended else STRONGER if was_free else DIFFERENT
             whys = {WEAKER: "the host may choose from more values", STRONGER: "the host no longer chooses the value"}
-            yield Change("changed", told(name), verdict, whys.get(verdict, "the variable has another value"))
+            yield FieldChange("changed", as_text(name), verdict, whys.get(verdict, "the variable has another value"))
         elif came:
             known = name in before
             why = "one more value is allowed" if known else "the host may set one more variable"
-            yield Change("changed" if known else "added", told(name), WEAKER, why)
+            yield FieldChange("changed" if known else "added", as_text(name), WEAKER, why)
         elif gone:
             known = name in after
             why = "one value less is allowed" if known else "the host may no longer set the variable"
-            yield Change("changed" if known else "removed", told(name), STRONGER, why)
+            yield FieldChange("changed" if known else "removed", as_text(name), STRONGER, why)
 
 
-def user(old: Any, new: Any) -> Iterator[Change]:
-    """Process.User: numbers; 0 is root."""
+def compare_user(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare Process.User, whose members are numbers; 0 is root."""
     if not isinstance(old, dict) or not isinstance(new, dict):
-        yield from unknown(old, new)
+        yield from unknown_value(old, new)
         return
     for key, who in (("UID", "root"), ("GID", "the root group")):
         before, after = old.get(key), new.get(key)
         if not _number(before) or not _number(after):
-            yield from (change._replace(field=f"user {key}") for change in unknown(before, after))
+            yield from (change._replace(field=f"user {key}") for change in unknown_value(before, after))
         elif before != after:
             verdict: Verdict = WEAKER if after == 0 else STRONGER if before == 0 else DIFFERENT
             why = {WEAKER: f"the process is {who}", STRONGER: f"the process is no longer {who}"}
-            said = why.get(verdict, "the process runs as someone else")
-            yield Change("changed", f"{key} {before} -> {after}", verdict, said)
+            text = why.get(verdict, "the process runs as someone else")
+            yield FieldChange("changed", f"{key} {before} -> {after}", verdict, text)
     groups = [value.get("AdditionalGids") or [] for value in (old, new)]
     if not all(isinstance(value, list) and all(map(_number, value)) for value in groups):
-        yield from (change._replace(field="user AdditionalGids") for change in unknown(*groups))
+        yield from (change._replace(field="user AdditionalGids") for change in unknown_value(*groups))
     else:
         for number in sorted(set(groups[0]) ^ set(groups[1])):
             if number in groups[1]:
-                yield Change("added", f"group {number}", WEAKER, "the process is in one more group")
+                yield FieldChange("added", f"group {number}", WEAKER, "the process is in one more group")
             else:
-                yield Change("removed", f"group {number}", STRONGER, "the process is in one group less")
+                yield FieldChange("removed", f"group {number}", STRONGER, "the process is in one group less")
     for key in sorted((old.keys() | new.keys()) - {"UID", "GID", "AdditionalGids"}):
-        yield from (change._replace(field=f"user {key}") for change in unknown(old.get(key), new.get(key)))
+        yield from (change._replace(field=f"user {key}") for change in unknown_value(old.get(key), new.get(key)))
 
 
-def capabilities(old: Any, new: Any) -> Iterator[Change]:
-    """Process.Capabilities, its tokens written out: one line a capability, with the sets that it joined or left."""
+def compare_capabilities(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare Process.Capabilities, tokens expanded: one line per capability, with the sets that gained or lost it."""
     shapes = [
         isinstance(value, dict) and all(_texts(value.get(name)) for name in _CAPABILITY_SETS) for value in (old, new)
     ]
     if not all(shapes) or (old.keys() | new.keys()) - set(_CAPABILITY_SETS):
-        yield from unknown(old, new)
+        yield from unknown_value(old, new)
         return
     came: dict[str, list[str]] = {}
     went: dict[str, list[str]] = {}
@@ -102,13 +112,13 @@ def capabilities(old: Any, new: Any) -> Iterator[Change]:
         for capability in before - after:
             went.setdefault(capability, []).append(name)
     for capability, sets in sorted(went.items()):
-        yield Change("removed", f"{told(capability)} ({', '.join(sets)})", STRONGER, "the process may do less")
+        yield FieldChange("removed", f"{as_text(capability)} ({', '.join(sets)})", STRONGER, "the process may do less")
     for capability, sets in sorted(came.items()):
-        yield Change("added", f"{told(capability)} ({', '.join(sets)})", WEAKER, "the process may do more")
+        yield FieldChange("added", f"{as_text(capability)} ({', '.join(sets)})", WEAKER, "the process may do more")
 
 
-def written_out(value: Any, common: Any) -> Any:
-    """Capabilities with `$(default_caps)` and `$(privileged_caps)` replaced by the lists of the same policy."""
+def expanded_capabilities(value: Any, common: Any) -> Any:
+    """Replace `$(default_caps)` and `$(privileged_caps)` in capabilities by the lists of the same policy."""
     if not isinstance(value, dict) or not isinstance(common, dict):
         return value
     lists = {f"$({key})": entries for key, entries in common.items() if isinstance(entries, list)}
@@ -121,7 +131,7 @@ def written_out(value: Any, common: Any) -> Any:
 
 
 def _plain(capability: str) -> str:
-    """The name of a capability as the rules compare it, without its prefix (docs/facts/kata-rules.md#process)."""
+    """Return a capability's name without its prefix, as the rules compare it (docs/facts/kata-rules.md#process)."""
     return capability.removeprefix("CAP_")
 
 

@@ -1,92 +1,92 @@
-"""Apply changes to the shadow of a document.
+"""Apply changes to the edit tree of a document.
 
 Rule of this file: what a change does not concern stays the node it was. A new map or list that replaces one is compared
-with it entry by entry, so that only what differs is written anew; behind an alias or a merge key the value is a copy.
+with it entry by entry, so that only what differs is written; the value of an alias or a merge key is copied.
 """
 
 from typing import Any
 
 from krm_function.yamltext.changes import Change, same, step
-from krm_function.yamltext.edit.tree import Entry, Fresh, Live, Part, value_of
+from krm_function.yamltext.edit.tree import EditedCollection, EditedEntry, NewValue, Part, value_of
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.offsets import content, has_colon
 
 
-def edit(part: Part, change: Change, at: int = 0) -> Part:
-    """Return `part` after one change, which must be valid (see `apply`); `at`: how deep on its path `part` stands."""
+def apply_change(part: Part, change: Change, at: int = 0) -> Part:
+    """Return `part` after one change, which must be valid (see `apply`); `at`: length of the path to `part`."""
     path, op, new = change
     if at == len(path):
-        return _assign(part, new)
-    if isinstance(part, Fresh):
-        return Fresh(step(part.value, change, at), part.token and "")
+        return _set_value(part, new)
+    if isinstance(part, NewValue):
+        return NewValue(step(part.value, change, at), part.token and "")
     if isinstance(part, Node):
         if part.kind in ("alias", "scalar"):
-            return Fresh(step(part.data, change, at), "")
-        part = Live(part)
+            return NewValue(step(part.data, change, at), "")
+        part = EditedCollection(part)
     last = at + 1 == len(path)
     if part.node.kind == "map":
         entry = part.find(str(path[at]))
         if entry is None or (last and op == "remove"):
             return _edit_key(part, entry, change, at)
     elif last and op == "insert":
-        part.entries.insert(int(path[at]), Entry(None, -1, Fresh(new)))
+        part.entries.insert(int(path[at]), EditedEntry(None, -1, NewValue(new)))
         return part
     elif last and op == "remove":
         del part.entries[int(path[at])]
         return part
     else:
         entry = part.entries[int(path[at])]
-    entry.child = edit(entry.child, change, at + 1)
+    entry.child = apply_change(entry.child, change, at + 1)
     return part
 
 
-def _edit_key(part: Live, entry: Entry | None, change: Change, at: int) -> Part:
-    """Remove a key, or set one that does not stand in the map itself."""
+def _edit_key(part: EditedCollection, entry: EditedEntry | None, change: Change, at: int) -> Part:
+    """Remove a key, or set one that is not in the map itself."""
     path, op, new = change
     key = str(path[at])
     merged = part.merged()
     if op == "remove" and at + 1 == len(path):
         if key in merged:
-            return Fresh(step(value_of(part), change, at))
+            return NewValue(step(value_of(part), change, at))
         if entry is not None:
             part.entries.remove(entry)
         return part
     if key in merged:
-        part.entries.append(Entry(key, -1, Fresh(step(merged[key], change, at + 1))))
+        part.entries.append(EditedEntry(key, -1, NewValue(step(merged[key], change, at + 1))))
         return part
     for origin, (_, value, name) in enumerate(part.node.parts):
-        if name == key:  # it was removed before: give it its place back
+        if name == key:  # it was removed before: restore its position
             before = sum(0 <= other.origin < origin for other in part.entries)
-            part.entries.insert(before, Entry(key, origin, _assign(value, new)))
+            part.entries.insert(before, EditedEntry(key, origin, _set_value(value, new)))
             return part
-    part.entries.append(Entry(key, -1, Fresh(new)))
+    part.entries.append(EditedEntry(key, -1, NewValue(new)))
     return part
 
 
-def _assign(part: Part, new: Any) -> Part:
-    """Return `part` with the value `new`: nothing is written that already says so."""
+def _set_value(part: Part, new: Any) -> Part:
+    """Return `part` with the value `new`: whatever has its value already is not written."""
     old = value_of(part)
     if same(old, new):
         return part
-    live = Live(part) if isinstance(part, Node) and part.kind in ("map", "seq") else part
-    if not isinstance(live, Live) or not new:
-        return Fresh(new)
-    if live.node.kind == "map" and isinstance(new, dict):
-        if live.merged() or not any(key in new for key in old):
-            return Fresh(new)
-        outcome: Part = live
+    edited = EditedCollection(part) if isinstance(part, Node) and part.kind in ("map", "seq") else part
+    if not isinstance(edited, EditedCollection) or not new:
+        return NewValue(new)
+    if edited.node.kind == "map" and isinstance(new, dict):
+        if edited.merged() or not any(key in new for key in old):
+            return NewValue(new)
+        outcome: Part = edited
         for key in old:
             if key not in new:
-                outcome = edit(outcome, Change((key,), "remove"))
+                outcome = apply_change(outcome, Change((key,), "remove"))
         for key, value in new.items():
-            outcome = edit(outcome, Change((key,), "set", value))
+            outcome = apply_change(outcome, Change((key,), "set", value))
         return outcome
-    if live.node.kind == "seq" and isinstance(new, list | tuple):
-        return _assign_list(live, old, list(new))
-    return Fresh(new)
+    if edited.node.kind == "seq" and isinstance(new, list | tuple):
+        return _set_list(edited, old, list(new))
+    return NewValue(new)
 
 
-def _assign_list(live: Live, old: list[Any], new: list[Any]) -> Part:
+def _set_list(edited: EditedCollection, old: list[Any], new: list[Any]) -> Part:
     head = 0
     while head < min(len(old), len(new)) and same(old[head], new[head]):
         head += 1
@@ -94,38 +94,38 @@ def _assign_list(live: Live, old: list[Any], new: list[Any]) -> Part:
     while tail < min(len(old), len(new)) - head and same(old[-1 - tail], new[-1 - tail]):
         tail += 1
     middle = new[head : len(new) - tail]
-    changed = live.entries[head : len(old) - tail]
+    changed = edited.entries[head : len(old) - tail]
     for entry, value in zip(changed, middle, strict=False):
-        entry.child = _assign(entry.child, value)
-    more = [Entry(None, -1, Fresh(value)) for value in middle[len(changed) :]]
-    live.entries[head : len(old) - tail] = changed[: len(middle)] + more
-    return live
+        entry.child = _set_value(entry.child, value)
+    more = [EditedEntry(None, -1, NewValue(value)) for value in middle[len(changed) :]]
+    edited.entries[head : len(old) - tail] = changed[: len(middle)] + more
+    return edited
 
 
-def settle(part: Part, text: str, depth: int) -> Part:
-    """Return `part` with everything rewritten that has no surgical edit, or that stands `depth` collections deep.
+def rewrite_uneditable(part: Part, text: str, depth: int) -> Part:
+    """Rewrite whatever in `part` cannot be edited in place, or is `depth` collections deep.
 
-    Rewritten are: a block collection of which nothing is left, `[a: b]` pairs, and a set-like key that gets a value.
+    Not editable are a block collection of which nothing is left, `[a: b]` pairs, and a set-like key that gets a value.
     """
-    if not isinstance(part, Live):
+    if not isinstance(part, EditedCollection):
         return part
     node = part.node
     if depth <= 0:
-        return Fresh(value_of(part), "" if node.style == "flow" else None)
+        return NewValue(value_of(part), "" if node.style == "flow" else None)
     for entry in part.entries:
-        if isinstance(entry.child, Live):
-            entry.child = settle(entry.child, text, depth - 1)
+        if isinstance(entry.child, EditedCollection):
+            entry.child = rewrite_uneditable(entry.child, text, depth - 1)
     if node.style == "block":
         if not any(entry.origin >= 0 for entry in part.entries):
-            return Fresh(value_of(part))
+            return NewValue(value_of(part))
     elif text[content(text, node)] not in "{[":
-        return Fresh(value_of(part), "")
+        return NewValue(value_of(part), "")
     if node.kind == "map":
         for entry in part.entries:
             if (
                 entry.origin >= 0
-                and isinstance(entry.child, Fresh)
+                and isinstance(entry.child, NewValue)
                 and not has_colon(text, node.parts[entry.origin][0])
             ):
-                return Fresh(value_of(part), "" if node.style == "flow" else None)
+                return NewValue(value_of(part), "" if node.style == "flow" else None)
     return part

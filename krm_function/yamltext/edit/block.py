@@ -1,17 +1,17 @@
-"""Take entries out of a block collection and put new ones in.
+"""Remove entries from a block collection and insert new ones.
 
 Rule of this file: a new key goes below the last line of its map at the column of the first key, a new item at the
-column of the first dash. An item put before another goes above the comment lines that stand directly on that item, so a
-comment stays with what it was written for. What goes, goes with its lines; comments above it stay.
+column of the first dash. An item before another goes above the comment lines directly above that one, so a comment
+stays with what it was written for. A removed entry takes its lines along; comments above it stay.
 """
 
 from bisect import bisect
 from itertools import accumulate
 
 from krm_function.yamltext import offsets, writer
-from krm_function.yamltext.edit.replacements import Canvas, Place
-from krm_function.yamltext.edit.tree import Entry, value_of
-from krm_function.yamltext.edit.undo_write import Records
+from krm_function.yamltext.edit.replacements import CollectionSpans, Replacements
+from krm_function.yamltext.edit.tree import EditedEntry, value_of
+from krm_function.yamltext.edit.undo_records import UndoRecords
 
 Spans = dict[int, tuple[int, int]]
 
@@ -19,38 +19,38 @@ Spans = dict[int, tuple[int, int]]
 class BlockEdit:
     """The edit of the entries of one block collection."""
 
-    def __init__(self, canvas: Canvas, place: Place) -> None:
+    def __init__(self, replacements: Replacements, collection: CollectionSpans) -> None:
         """Prepare the edit of the entries of `place`."""
-        self.canvas = canvas
-        self.text = canvas.text
-        self.live, self.path, self.starts, self.ends = place
+        self.replacements = replacements
+        self.text = replacements.text
+        self.edited, self.path, self.starts, self.ends = collection
         self.column = offsets.column(self.text, self.starts[0])
-        self.alive = [entry.origin for entry in self.live.entries if entry.origin >= 0]
+        self.kept = [entry.origin for entry in self.edited.entries if entry.origin >= 0]
         self.spans: Spans = {}
 
-    def remove(self, records: Records) -> None:
-        """Take out the entries that are gone."""
-        text, alive = self.text, self.alive
-        if len(alive) == len(self.starts):
+    def remove(self, records: UndoRecords) -> None:
+        """Remove the entries that are gone from the text."""
+        text, kept = self.text, self.kept
+        if len(kept) == len(self.starts):
             return
-        gone = sorted(set(range(len(self.starts))).difference(alive))
-        self.spans = spans = {index: self._with_copied_comment(index, *self._span(index)) for index in gone}
+        indexes = sorted(set(range(len(self.starts))).difference(kept))
+        self.spans = spans = {index: self._with_copied_comment(index, *self._span(index)) for index in indexes}
         for start, end in spans.values():
-            self.canvas.replace(start, end, "")
+            self.replacements.replace(start, end, "")
         removed = [
             (index, text[start:end], gap)
-            for (index, (start, end)), gap in zip(spans.items(), self._gaps(gone), strict=True)
+            for (index, (start, end)), gap in zip(spans.items(), self._gaps(indexes), strict=True)
         ]
-        records.removed(self.live, self.path, removed)
+        records.removed(self.edited, self.path, removed)
 
-    def _gaps(self, gone: list[int]) -> list[int]:
-        """For each entry that goes, the lines that stay between it and the entry in front of which it stood.
+    def _gaps(self, removed: list[int]) -> list[int]:
+        """Count, for each entry that goes, the lines that stay between it and the entry that followed it.
 
-        Of an entry that nothing follows: between it and the last entry that stays.
+        If nothing followed: between it and the last entry that stays.
         """
-        alive, spans = self.alive, self.spans
-        last = offsets.line_end(self.text, self.ends[alive[-1]])
-        followers = [alive[at] if (at := bisect(alive, index)) < len(alive) else -1 for index in gone]
+        kept, spans = self.kept, self.spans
+        last = offsets.line_end(self.text, self.ends[kept[-1]])
+        followers = [kept[at] if (at := bisect(kept, index)) < len(kept) else -1 for index in removed]
         ranges = [
             (end, self.starts[follower]) if follower >= 0 else (last, max(start, last))
             for (start, end), follower in zip(spans.values(), followers, strict=True)
@@ -59,17 +59,17 @@ class BlockEdit:
         going = [0, *accumulate(line[end] - line[start] for start, end in spans.values())]
         gaps = []
         for at, ((start, end), follower) in enumerate(zip(ranges, followers, strict=True)):
-            first, behind = (at + 1, bisect(gone, follower)) if follower >= 0 else (bisect(gone, alive[-1]), at)
+            first, behind = (at + 1, bisect(removed, follower)) if follower >= 0 else (bisect(removed, kept[-1]), at)
             gaps.append(max(0, line[end] - line[start]) - (going[behind] - going[first]))
         return gaps
 
     def _span(self, index: int) -> tuple[int, int]:
-        """What goes with an entry: its lines; on a dash's line, everything up to the next entry."""
+        """Return the span that goes with an entry: its lines; on a dash's line, everything up to the next entry."""
         text, starts = self.text, self.starts
-        if index < self.alive[0] and not offsets.first_on_line(text, starts[0]):
+        if index < self.kept[0] and not offsets.first_on_line(text, starts[0]):
             return starts[index], starts[index + 1]
         start, end = offsets.line_start(text, starts[index]), offsets.line_end(text, self.ends[index])
-        deep = offsets.literal_column(text, self.live.node.parts[index - 1], self.live.node.kind) if index else -1
+        deep = offsets.literal_column(text, self.edited.node.parts[index - 1], self.edited.node.kind) if index else -1
         below = offsets.after_space(text, end)
         while deep >= 0 and text[below : below + 1] == "#" and offsets.column(text, below) >= deep:
             end = offsets.line_end(text, below)  # the comment would become text of the block scalar above
@@ -77,21 +77,21 @@ class BlockEdit:
         return start, end
 
     def _with_copied_comment(self, index: int, start: int, end: int) -> tuple[int, int]:
-        """The span of an item with the comment above it, if that is but a copy of the one on the next item that stays.
+        """Return the span of an item with the comment above it, if the next item that stays has the same comment.
 
-        kpt hands the comment of a list's first item on to whatever comes to stand first.
+        kpt copies the comment of a list's first item to the item that becomes the first.
         """
-        following = bisect(self.alive, index)
-        if self.live.node.kind != "seq" or following == len(self.alive):
+        following = bisect(self.kept, index)
+        if self.edited.node.kind != "seq" or following == len(self.kept):
             return start, end
-        text, below = self.text, offsets.line_start(self.text, self.starts[self.alive[following]])
+        text, below = self.text, offsets.line_start(self.text, self.starts[self.kept[following]])
         top, own = self._above_comments(start, 0), self._above_comments(below, end)
         return (top, end) if text[top:start] == text[own:below] != "" else (start, end)
 
     def insert(self, inner: int) -> None:
-        """Put in the entries that are new. `inner`: where lines were appended to the collections inside, or 0."""
-        waiting: list[Entry] = []
-        for entry in self.live.entries:
+        """Insert the entries that are new. `inner`: where lines were appended to the collections inside, or 0."""
+        waiting: list[EditedEntry] = []
+        for entry in self.edited.entries:
             if entry.origin < 0:
                 waiting.append(entry)
                 continue
@@ -99,28 +99,28 @@ class BlockEdit:
                 self._insert_before(new, entry.origin)
             waiting = []
         for new in waiting:
-            self._append(new, max(offsets.line_end(self.text, self.ends[self.alive[-1]]), inner))
+            self._append(new, max(offsets.line_end(self.text, self.ends[self.kept[-1]]), inner))
 
-    def _written(self, entry: Entry, style: writer.Style) -> str:
+    def _written(self, entry: EditedEntry, style: writer.Style) -> str:
         value = value_of(entry.child)
-        if self.live.node.kind == "map":
+        if self.edited.node.kind == "map":
             return writer.pair(entry.key or "", value, self.column, style)
         return "-" + writer.behind(value, self.column, style, item=True)
 
-    def _insert_before(self, entry: Entry, index: int) -> None:
+    def _insert_before(self, entry: EditedEntry, index: int) -> None:
         text, column = self.text, self.column
         at = self.starts[index]
-        style = self.canvas.style(at)
-        if not offsets.first_on_line(text, self.starts[0] if index == self.alive[0] else at):
+        style = self.replacements.style(at)
+        if not offsets.first_on_line(text, self.starts[0] if index == self.kept[0] else at):
             new = entry.raw or self._written(entry, style) + style.newline + " " * column
-            self.canvas.replace(at, at, new)
+            self.replacements.replace(at, at, new)
             return
         at = offsets.line_start(text, at)
         if entry.raw is not None:
             at = self._above(at, entry.gap)
-        elif self.live.node.kind == "seq":
+        elif self.edited.node.kind == "seq":
             at = self._above_comments(at, offsets.line_end(text, self.ends[index - 1]) if index else 0)
-        self.canvas.replace(at, at, entry.raw or " " * column + self._written(entry, style) + style.newline)
+        self.replacements.replace(at, at, entry.raw or " " * column + self._written(entry, style) + style.newline)
 
     def _above_comments(self, at: int, floor: int) -> int:
         """Go up from `at` over the comment lines at the column of the entries."""
@@ -133,7 +133,7 @@ class BlockEdit:
         return at
 
     def _above(self, at: int, lines: int) -> int:
-        """Go up from `at` over so many lines of comments and blank lines; what is being removed does not count."""
+        """Go up from `at` over so many lines of comments and blank lines; removed lines do not count."""
         over = {end: start for start, end in self.spans.values()}
         while lines > 0 and at > 0:
             if at in over:
@@ -146,7 +146,7 @@ class BlockEdit:
             lines -= 1
         return at
 
-    def _append(self, entry: Entry, last: int) -> None:
+    def _append(self, entry: EditedEntry, last: int) -> None:
         text = self.text
         lines = 0
         if entry.raw is not None:
@@ -154,14 +154,14 @@ class BlockEdit:
         else:
             at = offsets.line_end(text, self.ends[-1])
         ended = text[at - 1 : at] == "\n"
-        style = self.canvas.style(at, literal=ended and self.canvas.literal_fits(at - 1, self.column))
+        style = self.replacements.style(at, literal=ended and self.replacements.literal_fits(at - 1, self.column))
         new = entry.raw or " " * self.column + self._written(entry, style) + (style.newline if ended else "")
         if entry.raw and at < len(text) and not new.endswith("\n"):
             new += style.newline
-        self.canvas.append_lines(at, style.newline * lines + new if at == len(text) else new)
+        self.replacements.append_lines(at, style.newline * lines + new if at == len(text) else new)
 
     def _below(self, at: int, lines: int) -> tuple[int, int]:
-        """Go down likewise; answers also how many lines there were too few at the end of the text."""
+        """Go down in the same way; also returns how many lines are missing at the end of the text."""
         text = self.text
         over = dict(self.spans.values())
         while lines and at < len(text):
@@ -177,7 +177,7 @@ class BlockEdit:
 
 
 def _line_numbers(text: str, edges: list[int]) -> dict[int, int]:
-    """The line of each offset, counted from the first of them."""
+    """Return the line of each offset, counted from the first of them."""
     lines: dict[int, int] = {}
     at, line = min(edges), 0
     for edge in sorted(edges):

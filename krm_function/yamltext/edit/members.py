@@ -1,4 +1,4 @@
-"""Edit several objects of one document: all at once where that can be proven, else in halves, at last one by one.
+"""Edit several objects of one document: all at once if that can be proven, else in halves, and finally one by one.
 
 Rule of this file: the result is that of one edit after the other, each on the text that the one before it left. Objects
 are independent of each other unless they share an anchor, so one edit of the whole text nearly always does it; one
@@ -21,10 +21,10 @@ def in_groups(
     together: Callable[[Document, Sequence[Member]], tuple[str, list[Answer]]],
     alone: Callable[[Document, Member], tuple[str, Answer]],
 ) -> tuple[str, list[Answer]]:
-    """The text after all edits, and an answer for each member.
+    """Return the text after all edits, and an answer for each member.
 
-    together: edits several members; raises YamlError if that is not what editing them one by one gives. alone: edits
-    one, and puts what is wrong with it into its answer.
+    together: edits several members; raises YamlError if editing them one by one would give another text. alone: edits
+    one, and returns its problem as its answer.
     """
     if not members:
         return document.text, []

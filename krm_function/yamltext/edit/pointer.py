@@ -1,4 +1,4 @@
-"""Addresses of an undo record: like a JSON Pointer, but an item of a list goes by its name where it has one.
+"""Addresses of an undo record: like a JSON Pointer, but items of lists are addressed by name if they have one.
 
 Rule of this file: hosts sort keys and insert items, so an index is the last resort. `/spec/containers/@web/image` is
 the image of the container called web, `#0` the first item of a list.
@@ -7,7 +7,7 @@ the image of the container called web, `#0` the first item of a list.
 
 from collections.abc import Callable, Iterator
 
-from krm_function.yamltext.edit.tree import Entry, Live, Part, value_of
+from krm_function.yamltext.edit.tree import EditedCollection, EditedEntry, Part, value_of
 from krm_function.yamltext.nodes import Node
 
 _LONGEST = 12  # characters of an index: no list has more items
@@ -15,7 +15,7 @@ _ESCAPES = (("~", "~0"), ("/", "~1"), ("@", "~2"), ("#", "~3"))
 
 
 def escape(key: str) -> str:
-    """A key as a segment, which is never empty."""
+    """Encode a key as a segment, which is never empty."""
     if not key:
         return "~4"
     for plain, escaped in _ESCAPES:
@@ -25,7 +25,7 @@ def escape(key: str) -> str:
 
 
 def unescape(segment: str) -> str:
-    """The key or name of a segment."""
+    """Decode the key or name of a segment."""
     if segment == "~4":
         return ""
     for plain, escaped in reversed(_ESCAPES):
@@ -34,22 +34,22 @@ def unescape(segment: str) -> str:
 
 
 def pointer(path: tuple[str | int, ...]) -> str:
-    """The address of a path; items of lists go by their index."""
+    """Return the address of a path; items of lists are addressed by index."""
     return "".join(f"/#{part}" if isinstance(part, int) else f"/{escape(part)}" for part in path)
 
 
-def addresses(live: Live, path: str) -> Iterator[tuple[Entry, str]]:
-    """Every entry of a collection that is new or edited, with its address. path: the address of the collection."""
-    segment = segments(live)
-    for index, entry in enumerate(live.entries):
+def addresses(edited: EditedCollection, path: str) -> Iterator[tuple[EditedEntry, str]]:
+    """Yield the new and edited entries of a collection with their addresses. path: the address of the collection."""
+    segment = segments(edited)
+    for index, entry in enumerate(edited.entries):
         if entry.origin < 0 or not isinstance(entry.child, Node):
             yield entry, f"{path}/{segment(index)}"
 
 
-def segments(live: Live) -> Callable[[int], str]:
-    """The segment of an entry by its index among the entries of its collection."""
-    entries = live.entries
-    if live.node.kind == "map":
+def segments(edited: EditedCollection) -> Callable[[int], str]:
+    """Return the function from an entry's index in its collection to its segment."""
+    entries = edited.entries
+    if edited.node.kind == "map":
         return lambda index: escape("<<" if (key := entries[index].key) is None else key)
     names = [_name(entry.child) for entry in entries]
     count: dict[str | None, int] = {}
@@ -63,25 +63,25 @@ def segments(live: Live) -> Callable[[int], str]:
     return segment
 
 
-def entry_of(live: Live, segment: str) -> Entry | None:
-    """The entry that a segment means; None when it is gone."""
-    if live.node.kind == "map":
+def entry_of(edited: EditedCollection, segment: str) -> EditedEntry | None:
+    """Find the entry that a segment addresses; None when it is gone."""
+    if edited.node.kind == "map":
         key = unescape(segment)
-        found = live.find(key)
+        found = edited.find(key)
         if found is None and key == "<<":
-            found = next((entry for entry in live.entries if entry.key is None), None)
+            found = next((entry for entry in edited.entries if entry.key is None), None)
         return found
     if segment.startswith("#"):
-        index = int(segment[1:]) if segment[1:].isdecimal() and len(segment) <= _LONGEST else len(live.entries)
-        return live.entries[index] if index < len(live.entries) else None
+        index = int(segment[1:]) if segment[1:].isdecimal() and len(segment) <= _LONGEST else len(edited.entries)
+        return edited.entries[index] if index < len(edited.entries) else None
     name = unescape(segment[1:])
-    named = [entry for entry in live.entries if segment.startswith("@") and _name(entry.child) == name]
+    named = [entry for entry in edited.entries if segment.startswith("@") and _name(entry.child) == name]
     return named[0] if len(named) == 1 else None
 
 
 def _name(item: Part) -> str | None:
-    """The name of an item. That of an edited map is looked up in it, instead of making plain data of all of it."""
-    entry = item.find("name") if isinstance(item, Live) else None
+    """Return the name of an item. An edited map is not converted to plain data as a whole for it."""
+    entry = item.find("name") if isinstance(item, EditedCollection) else None
     if entry is not None:
         name = value_of(entry.child)
     else:

@@ -1,6 +1,6 @@
-"""Write an edited tree as text, and prove that it reads back as meant.
+"""Write an edited tree as text, and prove that it reads back as intended.
 
-Rule of this file: no text leaves it that was not parsed again and compared with the value that the changes mean. Where
+Rule of this file: every text that it returns was parsed again and compared with the value that the changes give. Where
 the smallest edit does not read back (an odd line end, a comment in an odd place), the value around it is rewritten,
 then the one around that.
 """
@@ -13,12 +13,12 @@ from krm_function.record import NamedTuple
 from krm_function.yamltext import offsets, writer
 from krm_function.yamltext.changes import same
 from krm_function.yamltext.document import Document
-from krm_function.yamltext.edit.anchors import shares_lost_anchor, unshare
-from krm_function.yamltext.edit.apply_changes import settle
-from krm_function.yamltext.edit.replacements import Canvas
-from krm_function.yamltext.edit.rewrite import emit
-from krm_function.yamltext.edit.tree import Live, Part
-from krm_function.yamltext.edit.undo_write import NoRecords, Records, Undo
+from krm_function.yamltext.edit.anchors import shares_lost_anchor, write_out_aliases
+from krm_function.yamltext.edit.apply_changes import rewrite_uneditable
+from krm_function.yamltext.edit.replacements import Replacements
+from krm_function.yamltext.edit.rewrite import collect_replacements
+from krm_function.yamltext.edit.tree import EditedCollection, Part
+from krm_function.yamltext.edit.undo_records import NoUndoRecords, Undo, UndoRecords
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.fast.values import read_value
 from krm_function.yamltext.final_newline import guard_end
@@ -29,24 +29,20 @@ _STAND_IN = '["records"]'  # JSON of its own kind, so that it is written as the 
 _compact = JSONEncoder(separators=(",", ":")).encode
 
 
-class Keep(NamedTuple):
-    """Where the undo records of one object go.
+class UndoPlace(NamedTuple):
+    """Where the undo records of one object go: its node, and the address, from it on, of the string that holds them."""
 
-    node: the object in the tree, None if it stands behind an alias. at: the address, from the object on, of the string
-    that is to hold them.
-    """
-
-    node: Node | None
+    node: Node | None  # None for a text without content
     at: str
 
 
 def to_json(undo: Undo) -> str:
-    """The records as they are kept in a document: compact, plain ASCII."""
+    """Encode records as they are stored in a document: compact, plain ASCII."""
     return _compact(undo)
 
 
 class Rewritten(NamedTuple):
-    """A new text, and the undo records of each object that keeps some; of the whole document if none does."""
+    """A new text, and the undo records of each object that stores some; of the whole document if none does."""
 
     text: str
     undo: tuple[Undo, ...]
@@ -56,93 +52,97 @@ def rewrite(
     document: Document,
     make: Callable[[Node, Sequence[str]], Part],
     wanted: Callable[[Sequence[str]], Any],
-    keeps: Sequence[Keep] = (),
+    undo_places: Sequence[UndoPlace] = (),
     *,
     recorded: bool = True,
     smallest: bool = False,
 ) -> Rewritten:
-    """The text of the tree that `make` builds, by the smallest edits that read back as `wanted`.
+    """Write the tree that `make` builds, by the smallest edits that read back as `wanted`.
 
-    Both are given the undo records of each object of `keeps` as they are kept, in its order, which is that of the
-    document. What the records are is known only once the text is written, so `make` is given stand-ins first.
+    Both get the encoded undo records of each object of `undo_places`, in its order, which is that of the document. The
+    records are known only once the text is written, so `make` gets stand-ins first.
     recorded: whether undo records are made at all. smallest: try no larger edit.
-    Raises YamlError (splice) if nothing reads back, or if several objects keep records and are not independent.
+    Raises YamlError (splice) if nothing reads back, or if several objects store records and are not independent.
     """
     root = document.node
     if root is None:
-        return _from_nothing(document, wanted([to_json([])] * len(keeps)))
+        return _from_nothing(document, wanted([to_json([])] * len(undo_places)))
     depth = _WHOLE
     while depth >= 0:
-        part, canvas, undo = _draft(
-            document, root, make(root, [_STAND_IN] * len(keeps)), depth, keeps, recorded=recorded
+        part, replacements, undo = _attempt(
+            document, root, make(root, [_STAND_IN] * len(undo_places)), depth, undo_places, recorded=recorded
         )
-        records = [to_json(one) for one in undo] if keeps else []
-        if keeps and not _fill_in(canvas, records):
-            canvas = _draft(document, root, make(root, records), depth, keeps, recorded=recorded).canvas
-        new = canvas.result()
+        records = [to_json(one) for one in undo] if undo_places else []
+        if undo_places and not _fill_in(replacements, records):
+            replacements = _attempt(
+                document, root, make(root, records), depth, undo_places, recorded=recorded
+            ).replacements
+        new = replacements.result()
         if _reads_as(new, wanted(records)):
             return Rewritten(new, undo)
         depth = -1 if smallest else min(depth, _levels(part)) - 1
     raise YamlError("no edit of the text reads back as intended", document.line, 1, "splice")
 
 
-class _Draft(NamedTuple):
+class _Attempt(NamedTuple):
     """One attempt: the edited tree, the replacements that write it, and the undo records of each object."""
 
     part: Part
-    canvas: Canvas
+    replacements: Replacements
     undo: tuple[Undo, ...]
 
 
-def _draft(document: Document, root: Node, part: Part, depth: int, keeps: Sequence[Keep], *, recorded: bool) -> _Draft:
-    """Write a tree. Raises YamlError (splice) if several objects keep records and are not independent."""
+def _attempt(
+    document: Document, root: Node, part: Part, depth: int, undo_places: Sequence[UndoPlace], *, recorded: bool
+) -> _Attempt:
+    """Write a tree. Raises YamlError (splice) if several objects store records and are not independent."""
     text = document.text
     for _ in range(2 if "*" in text else 1):  # what is written out may take another anchor with it
-        part = unshare(settle(part, text, depth), root, text)
-    canvas = Canvas(text, max(0, _dash_offset(text, root)))
-    canvas.open_end = guard_end(part, text)
-    if len(keeps) < 2:
-        records = _records(keeps[0] if keeps else None) if recorded else NoRecords()
-        emit(canvas, records, part, root, document.item)
-        return _Draft(part, canvas, (records.undo,))
-    members = {id(keep.node): Records(keep.at) for keep in keeps if keep.node is not None}
-    records = Records(members=members)
-    emit(canvas, records, part, root, document.item)
-    starts = [keep.node.start for keep in keeps if keep.node is not None]
-    if len(members) < len(keeps) or records.undo or ("*" in text and shares_lost_anchor(part, root, starts)):
+        part = write_out_aliases(rewrite_uneditable(part, text, depth), root, text)
+    replacements = Replacements(text, max(0, _dash_offset(text, root)))
+    replacements.open_end = guard_end(part, text)
+    if not undo_places:
+        records = UndoRecords() if recorded else NoUndoRecords()
+        collect_replacements(replacements, records, part, root, document.item)
+        return _Attempt(part, replacements, (records.undo,))
+    members = {id(place.node): UndoRecords(place.at) for place in undo_places}
+    # an alias in another object that is written out stays written out: no object undoes another
+    around = NoUndoRecords(members)
+    collect_replacements(replacements, around, part, root, document.item)
+    if len(around.entered) < len(undo_places):
+        raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
+    if (
+        len(undo_places) > 1
+        and "*" in text
+        and shares_lost_anchor(part, root, [node for place in undo_places if (node := place.node)])
+    ):
         raise YamlError("objects that cannot be edited together", document.line, 1, "splice")
-    return _Draft(part, canvas, tuple(one.undo for one in members.values()))
+    return _Attempt(part, replacements, tuple(one.undo for one in members.values()))
 
 
-def _records(keep: Keep | None) -> Records:
-    """Records of one object, and of what else is edited for its sake: an alias of its anchor elsewhere in the text."""
-    if keep is None or keep.node is None:
-        return Records()
-    own = Records(keep.at)
-    around = Records(members={id(keep.node): own})
-    around.undo = own.undo
-    return around
-
-
-def _fill_in(canvas: Canvas, records: Sequence[str]) -> bool:
-    """Put the records of each object in the place of their stand-in; False if these cannot be told from other text."""
+def _fill_in(replacements: Replacements, records: Sequence[str]) -> bool:
+    """Put the records of each object in the place of their stand-in; False if a stand-in occurs in other text."""
     in_block, in_flow = writer.scalar(_STAND_IN), writer.quoted(_STAND_IN)
     at = [
         index
-        for index, (_, _, new, _) in enumerate(canvas.edits)
+        for index, (_, _, new, _) in enumerate(replacements.edits)
         for _ in range(new.count(in_block) + new.count(in_flow))
     ]
     if len(at) != len(records) or len(set(at)) != len(at):
         return False
     for index, one in zip(at, records, strict=True):
-        start, end, new, lines = canvas.edits[index]
+        start, end, new, lines = replacements.edits[index]
         stand_in, token = (in_block, writer.scalar(one)) if in_block in new else (in_flow, writer.quoted(one))
-        canvas.edits[index] = (start, end, new.replace(stand_in, token), lines)
+        replacements.edits[index] = (start, end, new.replace(stand_in, token), lines)
     return True
 
 
 def _levels(part: Part) -> int:
-    return 1 + max((_levels(entry.child) for entry in part.entries), default=0) if isinstance(part, Live) else 0
+    return (
+        1 + max((_levels(entry.child) for entry in part.entries), default=0)
+        if isinstance(part, EditedCollection)
+        else 0
+    )
 
 
 def _reads_as(text: str, wanted: Any) -> bool:
@@ -153,7 +153,7 @@ def _reads_as(text: str, wanted: Any) -> bool:
 
 
 def _dash_offset(text: str, node: Node) -> int:
-    """How far lists stand in from their key in this document: that of the first block list there is."""
+    """Return how far lists are indented from their key in this document: the first block list's, -1 without any."""
     if node.style == "block":
         for part in node.parts:
             child = part[1] if node.kind == "map" else part

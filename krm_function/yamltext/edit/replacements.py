@@ -1,4 +1,4 @@
-"""The old text, and the replacements that make the new one of it.
+"""Collect text replacements and apply them in order of offset.
 
 Rule of this file: replacements are collected in any order and made in that of the text; those at one offset are made in
 the order in which they came, which is deepest first.
@@ -6,22 +6,22 @@ the order in which they came, which is deepest first.
 
 from krm_function.record import NamedTuple
 from krm_function.yamltext import offsets
-from krm_function.yamltext.edit.tree import Live
+from krm_function.yamltext.edit.tree import EditedCollection
 from krm_function.yamltext.nodes import Node
 from krm_function.yamltext.writer import Style
 
 
-class Place(NamedTuple):
-    """An edited collection: its address, and where the entries begin and end that the text has."""
+class CollectionSpans(NamedTuple):
+    """An edited collection: its address, and where its entries begin and end in the text."""
 
-    live: Live
+    edited: EditedCollection
     path: str
     starts: list[int]
     ends: list[int]
 
 
-class Hole(NamedTuple):
-    """Where a value is replaced: its address, its span, the column of the entries around it, and their collection."""
+class ReplacedValue(NamedTuple):
+    """A replaced value: its address, its span, the column of the entries around it, and their collection."""
 
     path: str
     start: int
@@ -30,18 +30,18 @@ class Hole(NamedTuple):
     parent: Node
 
 
-class Canvas:
+class Replacements:
     """Collects the replacements of one text."""
 
     def __init__(self, text: str, dash: int) -> None:
-        """Start with the text as it is; `dash` is how far its lists stand in from their keys."""
+        """Start with the text as it is; `dash` is how far its lists are indented from their keys."""
         self.text = text
         self.dash = dash
         self.open_end = False  # the text ends without a line end, and is to go on doing so
         self.edits: list[tuple[int, int, str, bool]] = []
 
     def replace(self, start: int, end: int, new: str) -> None:
-        """Put `new` in the place of `text[start:end]`."""
+        """Replace `text[start:end]` by `new`."""
         self.edits.append((start, end, new, False))
 
     def append_lines(self, at: int, new: str) -> None:
@@ -49,11 +49,11 @@ class Canvas:
         self.edits.append((at, at, new, True))
 
     def appended_since(self, mark: int) -> int:
-        """The last offset at which lines were appended after the first `mark` replacements; 0 for none."""
+        """Return the last offset at which lines were appended after the first `mark` replacements; 0 for none."""
         return max((start for start, _, _, lines in self.edits[mark:] if lines), default=0)
 
     def result(self) -> str:
-        """The text with all replacements made. A last line that was not ended stays so, as far as its value allows."""
+        """Make all replacements. A last line that had no line end still has none, as far as its value allows."""
         text = self.text
         out: list[str] = []
         at = 0
@@ -74,7 +74,7 @@ class Canvas:
         return made
 
     def style(self, at: int, *, literal: bool = True) -> Style:
-        """How new text looks at `at`."""
+        """Return the style of new text at `at`."""
         return Style(offsets.newline_at(self.text, at), self.dash, literal=literal)
 
     def literal_fits(self, at: int, column: int) -> bool:

@@ -1,7 +1,7 @@
-"""Take back what `splice` did: from its undo records, on the text as it is now.
+"""Undo what `splice` did, by its undo records, in the text as it is now.
 
-Rule of this file: a host may have sorted the keys, dropped the comments and changed the quotes since. So a record goes
-by address, is skipped when its target is gone, and old bytes are used only where they read back as the old value.
+Rule of this file: a host may have sorted the keys, dropped the comments and changed the quotes since. So a record has
+an address, is skipped when its target is gone, and old bytes are used only where they read back as the old value.
 """
 
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from krm_function.yamltext.document import Document
 from krm_function.yamltext.edit.members import in_groups
 from krm_function.yamltext.edit.pointer import entry_of, unescape
 from krm_function.yamltext.edit.proof import rewrite
-from krm_function.yamltext.edit.tree import Entry, Fresh, Live, Part, value_of
-from krm_function.yamltext.edit.undo_write import Undo, read_raw, within
+from krm_function.yamltext.edit.tree import EditedCollection, EditedEntry, NewValue, Part, value_of
+from krm_function.yamltext.edit.undo_records import Undo, from_document, read_raw
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.nodes import Node
 
@@ -22,7 +22,7 @@ _FARTHEST = 1000  # lines of comments: bounds the memory that a record can take
 
 
 class MemberUndo(NamedTuple):
-    """The undo records of one object, and the path at which it stands in its document by now."""
+    """The undo records of one object, and its present path in its document."""
 
     root: Path
     undo: Undo
@@ -36,14 +36,14 @@ class Restored(NamedTuple):
 
 
 def restore(document: Document, undo: Undo, root: Path = ()) -> str:
-    """The text that `splice` was given: the same bytes if nothing was touched since, in any case the same values.
+    """Return the text before `splice`: the same bytes if nothing was changed since, in any case the same values.
 
-    root: the object in the document that the records are about, wherever it stands by now.
+    root: the present path of the object that has the records.
     Raises YamlError (splice) should the restored text not read back as the restored value.
     """
     if document.node is None or not undo:
         return document.text
-    undo = within(undo, root)
+    undo = from_document(undo, root)
     try:
         return _restored(document, undo, exact=True)
     except YamlError:
@@ -51,13 +51,13 @@ def restore(document: Document, undo: Undo, root: Path = ()) -> str:
 
 
 def restore_members(document: Document, members: Sequence[MemberUndo]) -> Restored:
-    """`restore` for several objects of one document, in one edit of its text if none of them needs one of its own."""
+    """Restore several objects of one document, in one edit of its text if none of them needs one of its own."""
     text, problems = in_groups(document, members, _restored_together, _restored_alone)
     return Restored(text, tuple(problems))
 
 
 def _restored_together(document: Document, members: Sequence[MemberUndo]) -> tuple[str, list[YamlError | None]]:
-    undo = [record for member in members for record in within(member.undo, member.root)]
+    undo = [record for member in members for record in from_document(member.undo, member.root)]
     return _restored(document, undo, exact=True), [None] * len(members)
 
 
@@ -69,7 +69,7 @@ def _restored_alone(document: Document, member: MemberUndo) -> tuple[str, YamlEr
 
 
 def _restored(document: Document, undo: Undo, *, exact: bool) -> str:
-    """The restored text. exact: by the old bytes, and by no larger edit than these. Raises YamlError (splice)."""
+    """Restore the text. exact: by the old bytes, and by no larger edit than these. Raises YamlError (splice)."""
     if document.node is None or not undo:
         return document.text
     wanted = value_of(_reverted(document.node, undo, exact=False))
@@ -80,37 +80,37 @@ def _restored(document: Document, undo: Undo, *, exact: bool) -> str:
     return rewrite(document, make, lambda _: wanted, recorded=False, smallest=exact).text
 
 
-Chain = list[tuple[Live, Entry]]
+Chain = list[tuple[EditedCollection, EditedEntry]]
 
 
 class _Root:
-    """The top of the tree, so that the root has a place like any other entry."""
+    """The top of the tree, which makes its root an entry like any other."""
 
     def __init__(self, node: Node) -> None:
-        self.entry = Entry("", 0, node)
+        self.entry = EditedEntry("", 0, node)
 
     def reach(self, segments: list[str]) -> Chain | None:
-        """The collections and entries on the way to an address; None when it is gone."""
+        """Find the collections and entries on the path of an address; None when it is gone."""
         entry = self.entry
         chain: Chain = []
         for segment in segments:
-            live = self.open(entry)
-            found = entry_of(live, segment) if live is not None else None
-            if live is None or found is None:
+            edited = self.open(entry)
+            found = entry_of(edited, segment) if edited is not None else None
+            if edited is None or found is None:
                 return None
-            chain.append((live, found))
+            chain.append((edited, found))
             entry = found
         return chain
 
-    def open(self, entry: Entry) -> Live | None:
+    def open(self, entry: EditedEntry) -> EditedCollection | None:
         """Make the collection in an entry editable; None when there is none."""
         if isinstance(entry.child, Node) and entry.child.kind in ("map", "seq"):
-            entry.child = Live(entry.child)
-        return entry.child if isinstance(entry.child, Live) else None
+            entry.child = EditedCollection(entry.child)
+        return entry.child if isinstance(entry.child, EditedCollection) else None
 
 
 def _reverted(node: Node, undo: Undo, *, exact: bool) -> Part:
-    """The edited tree in which all records are undone. Addresses are those of the text as it is, so they come first."""
+    """Build the tree in which all records are undone. All addresses are resolved before the first record is undone."""
     root = _Root(node)
     targets = [(record, _target(root, record)) for record in undo]
     for record, target in targets:
@@ -118,18 +118,18 @@ def _reverted(node: Node, undo: Undo, *, exact: bool) -> Part:
             continue
         chain, entry, follower = target
         if record[0] == "=":
-            entry.child = Fresh(record[2], None, record[3] if exact and len(record) > 3 else None)
+            entry.child = NewValue(record[2], None, record[3] if exact and len(record) > 3 else None)
         elif record[0] == "~":
-            entry.child = Fresh(read_raw(record[2]), None, record[2] if exact else None)
+            entry.child = NewValue(read_raw(record[2]), None, record[2] if exact else None)
         elif record[0] == "+":
-            _put_back(root, chain, record, follower, exact=exact)
+            _insert_again(root, chain, record, follower, exact=exact)
     for record, target in targets:
         if target is not None and record[0] == "-":
-            _take_away(target[0], record[2] if len(record) > 2 else 0)
+            _remove_added(target[0], record[2] if len(record) > 2 else 0)
     return root.entry.child
 
 
-def _target(root: _Root, record: list[Any]) -> tuple[Chain, Entry, Entry | None] | None:
+def _target(root: _Root, record: list[Any]) -> tuple[Chain, EditedEntry, EditedEntry | None] | None:
     segments = record[1].split("/")[1:]
     if record[0] != "+":
         chain = root.reach(segments)
@@ -140,37 +140,37 @@ def _target(root: _Root, record: list[Any]) -> tuple[Chain, Entry, Entry | None]
     if chain is None or not segments:
         return None
     parent = chain[-1][1] if chain else root.entry
-    live = root.open(parent)
-    if live is None:
+    edited = root.open(parent)
+    if edited is None:
         return None
-    follower = entry_of(live, record[4]) if len(record) > 4 and record[4] else None
+    follower = entry_of(edited, record[4]) if len(record) > 4 and record[4] else None
     return chain, parent, follower
 
 
-def _put_back(root: _Root, chain: Chain, record: list[Any], follower: Entry | None, *, exact: bool) -> None:
+def _insert_again(root: _Root, chain: Chain, record: list[Any], follower: EditedEntry | None, *, exact: bool) -> None:
     parent = chain[-1][1] if chain else root.entry
-    live = parent.child
-    if not isinstance(live, Live):
+    edited = parent.child
+    if not isinstance(edited, EditedCollection):
         return
     key = None
-    if live.node.kind == "map":
+    if edited.node.kind == "map":
         key = unescape(record[1].rsplit("/", 1)[1])
-        there = live.find(key)
+        there = edited.find(key)
         if there is not None:
-            there.child = Fresh(record[2])
+            there.child = NewValue(record[2])
             return
-    entry = Entry(key, -1, Fresh(record[2]))
+    entry = EditedEntry(key, -1, NewValue(record[2]))
     if exact and len(record) > 3 and record[3]:
         entry.raw = record[3]
         entry.gap = min(record[5], _FARTHEST) if len(record) > 5 else 0
-    live.entries.insert(live.entries.index(follower) if follower in live.entries else len(live.entries), entry)
+    edited.entries.insert(edited.entries.index(follower) if follower in edited.entries else len(edited.entries), entry)
 
 
-def _take_away(chain: Chain, around: int) -> None:
+def _remove_added(chain: Chain, around: int) -> None:
     while chain:
-        live, entry = chain.pop()
-        if entry in live.entries:
-            live.entries.remove(entry)
-        if live.entries or around <= 0:
+        edited, entry = chain.pop()
+        if entry in edited.entries:
+            edited.entries.remove(entry)
+        if edited.entries or around <= 0:
             return
         around -= 1

@@ -1,4 +1,4 @@
-"""From an edited tree to the bytes that change, and to the records that change them back.
+"""Turn an edited tree into the replacements of its text, and into the records that undo them.
 
 Rule of this file: every replacement is bounded by tokens of the old text, and children come before what is around them.
 A value is replaced from behind its colon or dash to the end of its last token, so a comment on that line stays.
@@ -6,82 +6,93 @@ A value is replaced from behind its colon or dash to the end of its last token, 
 
 from krm_function.yamltext import offsets, writer
 from krm_function.yamltext.edit.block import BlockEdit
-from krm_function.yamltext.edit.flow import edit_flow
+from krm_function.yamltext.edit.flow_and_json import edit_flow
 from krm_function.yamltext.edit.pointer import addresses
-from krm_function.yamltext.edit.replacements import Canvas, Hole, Place
-from krm_function.yamltext.edit.tree import Fresh, Live, Part
-from krm_function.yamltext.edit.undo_write import Records
+from krm_function.yamltext.edit.replacements import CollectionSpans, ReplacedValue, Replacements
+from krm_function.yamltext.edit.tree import EditedCollection, NewValue, Part
+from krm_function.yamltext.edit.undo_records import UndoRecords
 from krm_function.yamltext.nodes import Node
 
 
-def emit(canvas: Canvas, records: Records, part: Part, node: Node, item: Node | None) -> None:
+def collect_replacements(
+    replacements: Replacements, records: UndoRecords, part: Part, node: Node, item: Node | None
+) -> None:
     """Emit the whole tree. `item` is the block list of one item around the root `node`, if there is one."""
-    if isinstance(part, Live):
-        _live(canvas, records, part, "")
-    elif isinstance(part, Fresh) and item is not None:
-        dash = offsets.first_entry(canvas.text, item)
-        end = max(offsets.leaf_end(canvas.text, node), dash + 1)
-        _replace(canvas, records, Hole("", dash + 1, end, offsets.column(canvas.text, dash), item), part, node)
-    elif isinstance(part, Fresh):
-        _root(canvas, records, part, node)
+    records, _ = records.of(node, "")
+    if isinstance(part, EditedCollection):
+        _edit_collection(replacements, records, part, "")
+    elif isinstance(part, NewValue) and item is not None:
+        dash = offsets.first_entry(replacements.text, item)
+        end = max(offsets.leaf_end(replacements.text, node), dash + 1)
+        _replace(
+            replacements,
+            records,
+            ReplacedValue("", dash + 1, end, offsets.column(replacements.text, dash), item),
+            part,
+            node,
+        )
+    elif isinstance(part, NewValue):
+        _root(replacements, records, part, node)
 
 
-def _root(canvas: Canvas, records: Records, fresh: Fresh, node: Node) -> None:
-    text = canvas.text
+def _root(replacements: Replacements, records: UndoRecords, new_value: NewValue, node: Node) -> None:
+    text = replacements.text
     start, end = node.start, offsets.leaf_end(text, node)
     first = offsets.first_on_line(text, start)
-    if fresh.raw is not None:
-        new = fresh.raw
-    elif fresh.token is not None or not first:
-        new = writer.flow(fresh.value)
+    if new_value.raw is not None:
+        new = new_value.raw
+    elif new_value.token is not None or not first:
+        new = writer.flow(new_value.value)
     else:
         column = offsets.column(text, start)
-        new = writer.block(fresh.value, column, canvas.style(start, literal=canvas.literal_fits(end, column)))
-    if start == end and fresh.raw is None:
+        new = writer.block(
+            new_value.value, column, replacements.style(start, literal=replacements.literal_fits(end, column))
+        )
+    if start == end and new_value.raw is None:
         newline = offsets.newline_at(text, start)
         new = (newline if offsets.column(text, start) else "") + new + (newline if start < len(text) else "")
-    canvas.replace(start, end, new)
+    replacements.replace(start, end, new)
     records.replaced("", node.data, text[start:end], lambda: new)
 
 
-def _live(canvas: Canvas, records: Records, live: Live, path: str) -> None:
+def _edit_collection(replacements: Replacements, records: UndoRecords, edited: EditedCollection, path: str) -> None:
     """Emit one edited collection; `path` is its address."""
-    records, path = records.of(live.node, path)
-    if _leads_on(live):
-        for entry, address in addresses(live, path):
-            if isinstance(entry.child, Live):
-                _live(canvas, records, entry.child, address)
+    records, path = records.of(edited.node, path)
+    if _has_only_inner_edits(edited):
+        for entry, address in addresses(edited, path):
+            if isinstance(entry.child, EditedCollection):
+                _edit_collection(replacements, records, entry.child, address)
         return
-    place = Place(live, path, *offsets.entry_spans(canvas.text, live.node))
-    mark = len(canvas.edits)
-    _children(canvas, records, place)
-    if live.node.style == "flow":
-        edit_flow(canvas, records, place)
+    collection = CollectionSpans(edited, path, *offsets.entry_spans(replacements.text, edited.node))
+    mark = len(replacements.edits)
+    _edit_entries(replacements, records, collection)
+    if edited.node.style == "flow":
+        edit_flow(replacements, records, collection)
     else:
-        edit = BlockEdit(canvas, place)
-        inner = canvas.appended_since(mark)
+        edit = BlockEdit(replacements, collection)
+        inner = replacements.appended_since(mark)
         edit.remove(records)
         edit.insert(inner)
 
 
-def _leads_on(live: Live) -> bool:
-    """Whether a collection is but the way to what is edited inside: none of its entries is new, gone or replaced."""
-    return len(live.entries) == len(live.node.parts) and not any(
-        entry.origin < 0 or isinstance(entry.child, Fresh) for entry in live.entries
+def _has_only_inner_edits(edited: EditedCollection) -> bool:
+    """Whether only collections inside a collection are edited: none of its entries is new, gone or replaced."""
+    return len(edited.entries) == len(edited.node.parts) and not any(
+        entry.origin < 0 or isinstance(entry.child, NewValue) for entry in edited.entries
     )
 
 
-def _children(canvas: Canvas, records: Records, place: Place) -> None:
-    live, path, starts, ends = place
-    text, node = canvas.text, live.node
-    column = offsets.column(text, starts[0]) if starts else 0
-    for entry, address in addresses(live, path):
+def _edit_entries(replacements: Replacements, records: UndoRecords, collection: CollectionSpans) -> None:
+    edited, path, starts, ends = collection
+    text, node = replacements.text, edited.node
+    column = offsets.column(text, starts[0]) if node.style == "block" else 0
+    for entry, address in addresses(edited, path):
         child = entry.child
         if entry.origin < 0:
-            records.added(address, live.node, entry)
-        elif isinstance(child, Live):
-            _live(canvas, records, child, address)
-        elif isinstance(child, Fresh):
+            records.added(address, edited.node, entry)
+        elif isinstance(child, EditedCollection):
+            _edit_collection(replacements, records, child, address)
+        elif isinstance(child, NewValue):
             part = node.parts[entry.origin]
             if node.kind == "map":
                 start, old = offsets.after_colon(text, part[0]), part[1]
@@ -89,21 +100,23 @@ def _children(canvas: Canvas, records: Records, place: Place) -> None:
                 start, old = starts[entry.origin] + (node.style == "block"), part
             end = start if old.start == old.end else max(start, ends[entry.origin])
             own, inner = records.of(old, address)
-            _replace(canvas, own, Hole(inner, start, end, column, node), child, old)
+            _replace(replacements, own, ReplacedValue(inner, start, end, column, node), child, old)
 
 
-def _replace(canvas: Canvas, records: Records, hole: Hole, fresh: Fresh, old: Node) -> None:
+def _replace(
+    replacements: Replacements, records: UndoRecords, target: ReplacedValue, new_value: NewValue, old: Node
+) -> None:
     """Replace the value behind a colon or dash."""
-    new = _written(canvas, hole, fresh) if fresh.raw is None else fresh.raw
-    canvas.replace(hole.start, hole.end, new)
-    raw = canvas.text[hole.start : hole.end]
-    records.replaced(hole.path, old.data, raw, lambda: _written(canvas, hole, Fresh(old.data)))
+    new = _written(replacements, target, new_value) if new_value.raw is None else new_value.raw
+    replacements.replace(target.start, target.end, new)
+    raw = replacements.text[target.start : target.end]
+    records.replaced(target.path, old.data, raw, lambda: _written(replacements, target, NewValue(old.data)))
 
 
-def _written(canvas: Canvas, hole: Hole, fresh: Fresh) -> str:
-    parent = hole.parent
-    if fresh.token is not None or parent.style == "flow":
+def _written(replacements: Replacements, target: ReplacedValue, new_value: NewValue) -> str:
+    parent = target.parent
+    if new_value.token is not None or parent.style == "flow":
         gap = "" if parent.style == "flow" and parent.kind == "seq" else " "
-        return gap + (fresh.token or writer.flow(fresh.value))
-    style = canvas.style(hole.start, literal=canvas.literal_fits(hole.end, hole.column))
-    return writer.behind(fresh.value, hole.column, style, item=parent.kind == "seq")
+        return gap + (new_value.token or writer.flow(new_value.value))
+    style = replacements.style(target.start, literal=replacements.literal_fits(target.end, target.column))
+    return writer.behind(new_value.value, target.column, style, item=parent.kind == "seq")

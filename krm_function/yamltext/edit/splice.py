@@ -1,7 +1,7 @@
 """Edit a document, or several objects of one, in place.
 
-Rule of this file: the new text means `apply(value, changes)`, which `proof` checks. What undoes the changes of an
-object is kept in that object.
+Rule of this file: the value of the new text is `apply(value, changes)`, which `proof` checks. The undo records of an
+object are stored in that object.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,19 +9,20 @@ from typing import Any
 
 from krm_function.record import NamedTuple
 from krm_function.yamltext.changes import Change, Path, apply, same
-from krm_function.yamltext.document import Document
-from krm_function.yamltext.edit.apply_changes import edit
+from krm_function.yamltext.document import Document, parse
+from krm_function.yamltext.edit.anchors import foreign_aliases
+from krm_function.yamltext.edit.apply_changes import apply_change
 from krm_function.yamltext.edit.members import in_groups
 from krm_function.yamltext.edit.pointer import pointer
-from krm_function.yamltext.edit.proof import Keep, rewrite
+from krm_function.yamltext.edit.proof import UndoPlace, rewrite
 from krm_function.yamltext.edit.tree import Part
-from krm_function.yamltext.edit.undo_write import Undo
+from krm_function.yamltext.edit.undo_records import Undo
 from krm_function.yamltext.errors import YamlError
 from krm_function.yamltext.nodes import Node
 
 
 class Spliced(NamedTuple):
-    """A new text, and the records by which `restore` makes the old one of it."""
+    """A new text, and the records by which `restore` restores the old one."""
 
     text: str
     undo: Undo
@@ -39,7 +40,7 @@ class MemberChanges(NamedTuple):
 
 
 class EditedMember(NamedTuple):
-    """An object after its changes, and the undo records that it keeps besides; none if the changes have no effect."""
+    """An object after its changes, and the undo records to store in it; none if the changes have no effect."""
 
     value: Any
     undo: Undo
@@ -70,21 +71,53 @@ def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | N
 
 
 def splice_members(document: Document, members: Sequence[MemberChanges]) -> SplicedMembers:
-    """`splice` for several objects of one document, in one edit of its text unless they share an anchor that is edited.
+    """Splice several objects of one document, in one edit of its text unless they share an anchor that is edited.
 
-    Addresses of the records start at the object, so that they stay right when a host moves it.
+    Addresses of the records start at the object, so that they stay right when a host moves it. Objects with an alias of
+    an anchor in another object come last: by then it is written out if the edit of the other object takes the anchor.
     Raises ChangeError for a path that does not exist.
     """
-    text, outcomes = in_groups(document, members, _spliced_together, _spliced_alone)
-    return SplicedMembers(text, tuple(outcomes))
+    aliased = _with_foreign_alias(document, members)
+    text, outcomes = document.text, dict[int, EditedMember | YamlError]()
+    groups = [index for index in range(len(members)) if index not in aliased], sorted(aliased)
+    for group in filter(None, groups):
+        if text is not document.text:
+            document = parse(text, line=document.line)
+        text, found = in_groups(document, [members[index] for index in group], _spliced_together, _spliced_alone)
+        outcomes.update(zip(group, found, strict=True))
+    return SplicedMembers(text, tuple(outcomes[index] for index in range(len(members))))
+
+
+def _with_foreign_alias(document: Document, members: Sequence[MemberChanges]) -> set[int]:
+    """The indexes of the objects with an alias whose anchor stands in no or another object."""
+    if "*" not in document.text or document.node is None:
+        return set()
+    nodes = [(node, index) for index, one in enumerate(members) if (node := _node_at(document.node, one.root))]
+    nodes.sort(key=lambda one: one[0].start)
+    return {nodes[at][1] for at, _ in foreign_aliases(document.node, [node for node, _ in nodes])}
 
 
 def _spliced_alone(document: Document, member: MemberChanges) -> tuple[str, EditedMember | YamlError]:
     try:
-        text, (outcome,) = _spliced(document, [member])
+        text, (outcome,) = _spliced(_written_out(document, member.root), [member])
     except YamlError as problem:
         return document.text, problem
     return text, outcome
+
+
+def _written_out(document: Document, root: Path) -> Document:
+    """Replace an alias on the path to an object by what it stands for, which no undo record takes back."""
+    behind = next(
+        (root[:size] for size in range(1, len(root)) if _node_at(document.node, root[: size + 1]) is None), ()
+    )
+    if document.node is None or not behind:
+        return document
+    value = document.value
+    for part in behind:
+        value = value[part]
+    changes = [Change(behind, "set", None), Change(behind, "set", value)]  # the same value alone is no change
+    text, _ = rewrite(document, lambda node, _: _edited(node, (), changes), lambda _: document.value)
+    return parse(text, line=document.line)
 
 
 def _spliced_together(
@@ -95,10 +128,11 @@ def _spliced_together(
 
 
 def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str, list[EditedMember]]:
-    """Edit some objects at once. Raises YamlError (splice) if that is not what editing them one by one gives."""
+    """Edit some objects at once. Raises YamlError (splice) if editing them one by one would give another text."""
     objects = [_changed(document, member) for member in members]
     effective = sorted(
-        (one for one in objects if one.is_changed), key=lambda one: one.keep.node.start if one.keep.node else 0
+        (one for one in objects if one.is_changed),
+        key=lambda one: one.undo_place.node.start if one.undo_place.node else 0,
     )
     if not effective:
         return document.text, [EditedMember(one.value, []) for one in objects]
@@ -113,46 +147,54 @@ def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str,
         return part
 
     def wanted(records: Sequence[str]) -> Any:
-        values = {one.root: one.keeping(kept) for one, kept in zip(effective, records, strict=True)}
+        values = {one.root: one.with_undo(kept) for one, kept in zip(effective, records, strict=True)}
         return _with_values(document.value, values)
 
-    keeps = [one.keep for one in effective]
-    text, undo = rewrite(document, make, wanted, keeps, smallest=len(effective) > 1)
+    undo_places = [one.undo_place for one in effective]
+    text, undo = rewrite(document, make, wanted, undo_places, smallest=len(effective) > 1)
     records = {one.root: mine for one, mine in zip(effective, undo, strict=True)}
     return text, [EditedMember(one.value, records.get(one.root, [])) for one in objects]
 
 
 class _Object(NamedTuple):
-    """An object and its changes. changes: with those that make the place `at` for the records. value: after them."""
+    """An object and its changes. changes: with those that create the maps above `at`, where the records go.
+
+    value: the object after the changes that are not made for the records.
+    """
 
     root: Path
     changes: list[Change]
     at: Path
     value: Any
     is_changed: bool
-    keep: Keep
+    undo_place: UndoPlace
 
-    def keeping(self, records: str) -> Any:
-        """The value with its undo records. Raises ChangeError if there is no place for them."""
+    def with_undo(self, records: str) -> Any:
+        """Return the value with its undo records. Raises ChangeError if their path cannot be created."""
         return apply(self.value, [*_parents(self.value, self.at), Change(self.at, "set", records)])
 
 
 def _changed(document: Document, member: MemberChanges) -> _Object:
-    """Raises ChangeError if a change, or the place for the records, does not exist."""
+    """Raises ChangeError if a change, or the place for the records, does not exist.
+
+    Raises YamlError (splice) for an object behind an alias.
+    """
     root, changes, at = member
     before = document.value
     for part in root:
         before = before[part]
     after = apply(before, list(changes))
-    keep = Keep(_node_at(document.node, root), pointer(at))
-    made = _Object(root, [*changes, *_parents(after, at)], at, after, not same(after, before), keep)
+    place = UndoPlace(_node_at(document.node, root), pointer(at))
+    if place.node is None and document.node is not None:
+        raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
+    made = _Object(root, [*changes, *_parents(after, at)], at, after, not same(after, before), place)
     if made.is_changed:
-        made.keeping("")
+        made.with_undo("")
     return made
 
 
 def _parents(value: Any, path: Path) -> list[Change]:
-    """The changes that create the maps above `path`."""
+    """Make the changes that create the missing maps above `path`."""
     missing = []
     for index, part in enumerate(path[:-1]):
         value = value.get(part) if isinstance(value, dict) else None
@@ -162,7 +204,7 @@ def _parents(value: Any, path: Path) -> list[Change]:
 
 
 def _node_at(node: Node | None, path: Path) -> Node | None:
-    """The node at a path; None if it stands behind an alias or a merge key."""
+    """Find the node at a path; None if an alias or a merge key is on the path."""
     for part in path:
         if node is None or node.kind not in ("map", "seq"):
             return None
@@ -174,14 +216,14 @@ def _node_at(node: Node | None, path: Path) -> Node | None:
 
 
 def _edited(part: Part, root: Path, changes: Sequence[Change]) -> Part:
-    """The tree after changes whose paths start at `root`."""
+    """Return the tree after changes whose paths start at `root`."""
     for change in changes:
-        part = edit(part, change._replace(path=(*root, *change.path)))
+        part = apply_change(part, change._replace(path=(*root, *change.path)))
     return part
 
 
 def _with_values(value: Any, replaced: Mapping[Path, Any]) -> Any:
-    """`value` with other values at some paths, none of which leads through another."""
+    """Return `value` with other values at some paths, none of which leads through another."""
     if () in replaced:
         return replaced[()]
     below: dict[str | int, dict[Path, Any]] = {}

@@ -1,8 +1,8 @@
 """The tree of a document while it is being edited.
 
-Rule of this file: a part of the tree is either as it was (`Node`), partly edited (`Live`, whose entries remember which
-pair or item of the text they were) or written anew (`Fresh`). Only the paths of changes become Live. Which bytes that
-makes is for `emit` to say.
+Rule of this file: a part of the tree is either as it was (`Node`), partly edited (`EditedCollection`, whose entries
+remember which pair or item of the text they were) or new (`NewValue`). Only collections on the path of a change become
+an EditedCollection. `collect_replacements` decides which bytes of the text change.
 """
 
 from typing import Any
@@ -10,8 +10,8 @@ from typing import Any
 from krm_function.yamltext.nodes import Node
 
 
-class Fresh:
-    """A value that is to be written. `token`: how, on one line; `raw`: the exact bytes behind its colon or dash."""
+class NewValue:
+    """A new value. `token`: its text, if that is one line; `raw`: the exact bytes behind its colon or dash."""
 
     __slots__ = ("raw", "token", "value")
 
@@ -22,8 +22,10 @@ class Fresh:
         self.raw = raw
 
 
-class Entry:
-    """A pair or an item of a Live. `key` is None for items and for a merge key; `origin` is -1 for a new one.
+class EditedEntry:
+    """A pair or an item of an EditedCollection.
+
+    `key` is None for items and for a merge key. `origin`: its index in the text, -1 for a new one.
 
     `raw`: the exact bytes of a new entry, `gap` lines of comments away from its neighbour.
     """
@@ -39,7 +41,7 @@ class Entry:
         self.gap = 0
 
 
-class Live:
+class EditedCollection:
     """A collection of the text that is being edited."""
 
     __slots__ = ("entries", "node")
@@ -48,19 +50,19 @@ class Live:
         """Start with the entries as they are."""
         self.node = node
         if node.kind == "map":
-            self.entries = [Entry(part[2], index, part[1]) for index, part in enumerate(node.parts)]
+            self.entries = [EditedEntry(part[2], index, part[1]) for index, part in enumerate(node.parts)]
         else:
-            self.entries = [Entry(None, index, part) for index, part in enumerate(node.parts)]
+            self.entries = [EditedEntry(None, index, part) for index, part in enumerate(node.parts)]
 
-    def find(self, key: str) -> Entry | None:
-        """The entry of a key that stands in the map itself."""
+    def find(self, key: str) -> EditedEntry | None:
+        """Find the entry of a key that is in the map itself."""
         for entry in self.entries:
             if entry.key == key:
                 return entry
         return None
 
     def merged(self) -> dict[str, Any]:
-        """What the merge key of a map brings in."""
+        """Return the pairs that a map has by its merge key."""
         out: dict[str, Any] = {}
         if self.node.kind == "map":
             for entry in self.entries:
@@ -72,14 +74,16 @@ class Live:
         return out
 
 
-Part = Node | Live | Fresh  # named without strings: those would be compiled, which costs the start more than this file
+Part = (
+    Node | EditedCollection | NewValue
+)  # named without strings: those would be compiled, which costs the start more than this file
 
 
 def value_of(part: Part) -> Any:
-    """The plain data of a part."""
+    """Return the plain data of a part."""
     if isinstance(part, Node):
         return part.data
-    if isinstance(part, Fresh):
+    if isinstance(part, NewValue):
         return part.value
     if part.node.kind == "seq":
         return [value_of(entry.child) for entry in part.entries]

@@ -1,9 +1,9 @@
 """Read the undo records of a document and check their form; `restore` applies them.
 
-Rule of this file: anybody can write the annotation that holds them, so nothing of another form gets through.
+Rule of this file: any author of the input can write the annotation that holds them, so every other form is refused.
 
 A record is a list. `["-", at]`: remove what was added; `["-", at, n]`: and then up to n maps around it that are empty.
-`["=", at, before]`, `["~", at, raw]` or `["=", at, before, raw]`: put a value back, `raw` being the bytes that stood
+`["=", at, before]`, `["~", at, raw]` or `["=", at, before, raw]`: restore a value, `raw` being the bytes that were
 behind its colon or dash (kept when the value does not give them, and alone when they give the value).
 `["+", at, before, raw, next, gap]`: insert what was removed, in front of the sibling `next` ("" for last), `gap` lines
 of comments away from it. See `pointer` for addresses.
@@ -14,7 +14,7 @@ from typing import Any
 
 from krm_function.yamltext.changes import Path
 from krm_function.yamltext.document import Document, locate
-from krm_function.yamltext.edit.undo_write import Undo
+from krm_function.yamltext.edit.undo_records import Undo
 from krm_function.yamltext.errors import LIMITS, YamlError
 
 _SHAPES: dict[str, tuple[tuple[type, ...], int]] = {
@@ -26,7 +26,7 @@ _SHAPES: dict[str, tuple[tuple[type, ...], int]] = {
 
 
 def read_undo(document: Document, path: Path) -> Undo | None:
-    """The records kept at `path`; None when there is nothing. Raises YamlError (shape) when they are malformed."""
+    """Read the records stored at `path`; None when there is nothing. Raises YamlError (shape) for malformed ones."""
     value = document.value
     try:
         for part in path:
@@ -43,7 +43,7 @@ def read_undo(document: Document, path: Path) -> Undo | None:
 
 
 def _is_shallow(value: Any, depth: int) -> bool:
-    """Whether at most `depth` collections stand inside each other, as in a document."""
+    """Whether at most `depth` collections are nested, as in a document."""
     if not isinstance(value, dict | list):
         return True
     inside = value.values() if isinstance(value, dict) else value

@@ -1,7 +1,7 @@
-"""Cut the items of a block list without pulling every event: the listing of the exact way, or None (see `quick`).
+"""Fast path: split a block list without materialising every event; None where only the events can tell.
 
-Rule of this file: the exact way reads the text with its first and its last item. What stands between is a list of its
-own that begins in the same column, of items that libyaml takes one by one; so it can stand there.
+Rule of this file: the parser reads the text with its first and its last item. What stands between is a list of its own
+that begins in the same column, of items that libyaml accepts one by one; so it can stand there (see `validate`).
 """
 
 import re
@@ -11,17 +11,17 @@ from itertools import pairwise
 from krm_function.libyaml import YAMLError
 from krm_function.yamltext.aliases import has_alias
 from krm_function.yamltext.errors import Limits
-from krm_function.yamltext.fast.validate import eligible, header_of_item, proved
+from krm_function.yamltext.fast.validate import eligible, header_of_item, validated
 from krm_function.yamltext.split.chunk import Chunk
 from krm_function.yamltext.split.item_list import ItemList
 
 _ITEMS = re.compile(r"(?:\A|\n)items:\n(?=( *)- )")
 _ROOT = re.compile(r"\n[^ \n#-]")  # the key behind the items
-_FEW = 4  # items that are faster read exactly
+_FEW = 4  # with fewer items, reading all events is faster
 
 
-def cut(text: str, limits: Limits, exactly: Callable[[str], ItemList | None]) -> ItemList | None:
-    """The listing of `text`, or None. exactly: the exact way."""
+def cut(text: str, limits: Limits, by_events: Callable[[str], ItemList | None]) -> ItemList | None:
+    """Return what `by_events` returns for `text`, or None. by_events: split_items by one pass over all events."""
     if "\n---" in text or not eligible(text, limits):
         return None
     found = _ITEMS.search(text)
@@ -30,7 +30,7 @@ def cut(text: str, limits: Limits, exactly: Callable[[str], ItemList | None]) ->
     column = len(found[1])
 
     def item(piece: str) -> Chunk:
-        alone = exactly(f"items:\n{piece}")
+        alone = by_events(f"items:\n{piece}")
         if alone is None or len(alone.items) != 1 or alone.items[0].end != len(piece) + 7:
             raise ValueError("not one item")
         return alone.items[0]
@@ -40,22 +40,22 @@ def cut(text: str, limits: Limits, exactly: Callable[[str], ItemList | None]) ->
         if len(starts) < _FEW:
             return None
         first, last = starts[1], starts[-1]
-        listing = exactly(text[:first] + text[last:])
-        if listing is None or (listing.style, listing.indent, len(listing.items)) != ("block", column, 2):
+        item_list = by_events(text[:first] + text[last:])
+        if item_list is None or (item_list.style, item_list.indent, len(item_list.items)) != ("block", column, 2):
             return None
-        if (listing.items[0].start, listing.items[0].end, listing.items[1].start) != (starts[0], first, first):
+        if (item_list.items[0].start, item_list.items[0].end, item_list.items[1].start) != (starts[0], first, first):
             return None
-        line = listing.items[0].line + text.count("\n", starts[0], first)
+        line = item_list.items[0].line + text.count("\n", starts[0], first)
         header = header_of_item(column)
-        between = tuple(proved(text, pairwise(starts[1:]), line, header, item, limits.aliases))
+        between = tuple(validated(text, pairwise(starts[1:]), line, header, item, limits.aliases))
     except (ValueError, YAMLError):
-        return None  # the exact way says what is wrong, and where
-    wide = listing.spread(last - first, text.count("\n", first, last))
+        return None  # the parser finds what is wrong, and where
+    wide = item_list.spread(last - first, text.count("\n", first, last))
     return wide._replace(items=(wide.items[0], *between, wide.items[1]))
 
 
 def _starts(text: str, start: int, column: int) -> Iterator[int]:
-    """Where items seem to begin, up to the next key of the root."""
+    """Yield where items seem to begin, up to the next key of the root."""
     found = _ROOT.search(text, start)
     stop = found.start() if found else len(text)
     dash = "\n" + " " * column + "-"

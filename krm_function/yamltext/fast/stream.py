@@ -1,7 +1,7 @@
-"""Cut a stream without pulling every event: the chunks of the exact way, or None (see `quick`).
+"""Fast path: split a stream without materialising every event; None where only the events can tell.
 
 Rule of this file: libyaml refuses a `---` at the start of a line inside of quotes and brackets. In a stream that it
-takes, every such line begins a document, and without `...` and directives nothing else does.
+accepts, every such line begins a document, and without `...` and directives nothing else does.
 """
 
 import re
@@ -10,33 +10,33 @@ from itertools import pairwise
 
 from krm_function.libyaml import YAMLError
 from krm_function.yamltext.errors import Limits
-from krm_function.yamltext.fast.validate import Header, eligible, proved
+from krm_function.yamltext.fast.validate import Header, eligible, validated
 from krm_function.yamltext.split.chunk import Chunk
 
 _NO_DOCUMENT = re.compile(r"(?:[ \t]*+(?:#[^\n]*+)?\n)*+[ \t]*+(?:#[^\n]*+)?")
 _HEADER = Header(r"(?:(?:#[^\n]*+)?\n)*+(?:---[ ]*+\n)?(?:(?:#[^\n]*+)?\n)*+", "")
 
 
-def cut(text: str, limits: Limits, exactly: Callable[[str], Sequence[Chunk]]) -> tuple[Chunk, ...] | None:
-    """The documents of `text`, or None. exactly: the exact way, for one document."""
+def cut(text: str, limits: Limits, by_events: Callable[[str], Sequence[Chunk]]) -> tuple[Chunk, ...] | None:
+    """Return what `by_events` returns for `text`, or None. by_events: split_stream by one pass over all events."""
     if not text or text[:1] == "%" or text[:3] == "..." or not eligible(text, limits):
         return None
 
     def document(piece: str) -> Chunk:
-        (read,) = exactly(piece)
+        (read,) = by_events(piece)
         return read
 
     starts = list(_starts(text))
     if len(starts) > limits.documents:
         return None
     try:
-        return tuple(proved(text, pairwise([*starts, len(text)]), 1, _HEADER, document, limits.aliases))
+        return tuple(validated(text, pairwise([*starts, len(text)]), 1, _HEADER, document, limits.aliases))
     except (ValueError, YAMLError):
-        return None  # the exact way says what is wrong, and where
+        return None  # the parser finds what is wrong, and where
 
 
 def _starts(text: str) -> Iterator[int]:
-    """Where documents begin: at the first character, and at each `---` that follows the first document."""
+    """Yield where documents begin: at the first character, and at each `---` that follows the first document."""
     first = text.find("\n---")
     if text.startswith("---") or not _NO_DOCUMENT.fullmatch(text, 0, first + 1):
         at = first

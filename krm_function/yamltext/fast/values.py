@@ -10,7 +10,7 @@ from krm_function.plain_values import NotPlain, plain_value
 from krm_function.yamltext.document import parse
 from krm_function.yamltext.errors import LIMITS
 from krm_function.yamltext.events import Pull, open_events
-from krm_function.yamltext.scalars import typed
+from krm_function.yamltext.scalar_types import typed
 
 
 def read_value(text: str) -> Any:

@@ -1,6 +1,6 @@
 """Slices of a text.
 
-Rule of this file: a slice knows where it stands and what a reader needs to recognise the object in it, nothing more.
+Rule of this file: a slice has its offsets and what a reader needs to recognise the object in it, nothing more.
 """
 
 from krm_function.record import NamedTuple
@@ -9,9 +9,9 @@ from krm_function.record import NamedTuple
 class Chunk(NamedTuple):
     """A slice of a text that holds one document, one list item or one value.
 
-    `api_version`, `kind` and `name` (of `metadata.name`) are the scalars as they stand; "" means absent. `certain`:
-    they are all that there is to know of the object; False where only `parse` can tell: an alias, a tag, a merge key
-    or a complex key stands at the top or in the metadata, or the object has `items`. `empty`: no content, or null.
+    `api_version`, `kind` and `name` (of `metadata.name`) are the scalars as written; "" means absent. `certain`: they
+    identify the object; False if that needs `parse`, because of an alias, a tag, a merge key or a complex key at the
+    top or in the metadata, or because the object has `items`. `empty`: no content, or null.
     """
 
     start: int
@@ -25,9 +25,9 @@ class Chunk(NamedTuple):
     certain: bool = True
 
     def of(self, text: str) -> str:
-        """The slice itself."""
+        """Return the text of the slice."""
         return text[self.start : self.end]
 
     def replaced(self, text: str, new: str) -> str:
-        """The text with another slice in the place of this one."""
+        """Return the text with `new` in place of the slice."""
         return text[: self.start] + new + text[self.end :]

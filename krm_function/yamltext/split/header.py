@@ -12,8 +12,8 @@ from krm_function.yamltext.events import Event, Pull
 _NAMES = frozenset(("apiVersion", "kind", "metadata", "name"))
 
 
-class Header(NamedTuple):
-    """What stands at the top of a node. A text is "" when it is absent or not a scalar; certain: as of a Chunk."""
+class ObjectHeader(NamedTuple):
+    """The fields that identify an object. A text is "" when it is absent or not a scalar; certain: as of a Chunk."""
 
     api_version: str
     kind: str
@@ -23,8 +23,8 @@ class Header(NamedTuple):
     certain: bool = True
 
 
-class Reader:
-    """Pulls whole nodes off a stream of events."""
+class NodeReader:
+    """Reads whole nodes from a stream of events."""
 
     def __init__(self, pull: Pull, limits: Limits, line: int) -> None:
         """`line` is the line number of the start of the text."""
@@ -69,7 +69,7 @@ class Reader:
             event = pull()
 
     def end(self, text: str) -> int:
-        """Where the last token that was read ends. A value that is not there (`? key`) stands at the next token."""
+        """Return where the last token that was read ends. An absent value (`? key`) has the next token's offset."""
         if self.last is None:
             return 0
         at: int = self.last.end_mark.index
@@ -83,8 +83,8 @@ class Reader:
         if self.aliases > self.limits.aliases:
             raise self.fail(event, f"more than {self.limits.aliases} aliases", "alias")
 
-    def header(self, event: Event, depth: int) -> Header:
-        """Read the node that `event` begins to its end and answer its header."""
+    def header(self, event: Event, depth: int) -> ObjectHeader:
+        """Read the node that `event` begins to its end, and return its header."""
         found: dict[str, str] = {}
         is_map = type(event) is MappingStartEvent
         self.certain = type(event) is not AliasEvent and event.tag is None
@@ -93,7 +93,7 @@ class Reader:
         else:
             self.skip(event, depth)
         scalar = type(event) is ScalarEvent
-        return Header(
+        return ObjectHeader(
             found.get("apiVersion", ""),
             found.get("kind", ""),
             found.get("name", ""),
@@ -140,6 +140,6 @@ class Reader:
             self.skip(value, depth + 1)
 
     def _trust(self, value: Event) -> None:
-        """A value of the header that only `parse` can read makes it uncertain."""
+        """Make the header uncertain if a value of it can only be read by `parse`."""
         if type(value) is AliasEvent or value.tag is not None:
             self.certain = False

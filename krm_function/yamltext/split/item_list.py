@@ -1,4 +1,4 @@
-"""What is known of a document with `items`, once it is cut up.
+"""The result of splitting a list document: the slices of its items, and where new items and keys go.
 
 Rule of this file: offsets only; the text stays with its owner.
 """
@@ -10,7 +10,7 @@ from krm_function.yamltext.split.chunk import Chunk
 
 
 class ItemList(NamedTuple):
-    """A document with top-level `items`, cut up. Offsets count characters of the text."""
+    """A split document with top-level `items`. Offsets count characters of the text."""
 
     api_version: str
     kind: str
@@ -23,14 +23,14 @@ class ItemList(NamedTuple):
     items_span: tuple[int, int]  # the value of `items`, from behind its colon
     end: int  # where a new top-level key goes: below the last line of a block root; the closing brace of a flow root
     root_style: Literal["block", "flow"]
-    shared_anchors: bool  # an alias stands in another item than its anchor: see resolve_item_aliases
+    shared_anchors: bool  # an alias is in another item than its anchor: see resolve_item_aliases
     indent_root: int  # column of the top-level keys
     tail: int  # where the last value of the root ends
     results_span: tuple[int, int] | None  # the value of `results`, from behind its colon
     odd_key: tuple[int, int] | None = None  # line and column of a root key that only `parse` can read; it may be items
 
     def spread(self, by: int, lines: int) -> "ItemList":
-        """The listing of two items after so many characters and lines came in between them, or less than none went."""
+        """Shift whatever follows the first of two items by so many characters and lines, which may be negative."""
         first, last = self.items
         behind = first.end
 

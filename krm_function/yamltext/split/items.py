@@ -21,9 +21,9 @@ from krm_function.yamltext.aliases import crosses, inline
 from krm_function.yamltext.errors import LIMITS, Limits
 from krm_function.yamltext.events import check_separators, located, open_events
 from krm_function.yamltext.split.chunk import Chunk
-from krm_function.yamltext.split.header import Header, Reader
+from krm_function.yamltext.split.header import NodeReader, ObjectHeader
 from krm_function.yamltext.split.item_list import ItemList
-from krm_function.yamltext.split.item_reader import Item, Root, Value, read_root
+from krm_function.yamltext.split.item_reader import ListItem, RootMapping, RootValue, read_root
 from krm_function.yamltext.split.stream import LARGE
 
 
@@ -31,20 +31,20 @@ def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
     """Cut the items of a list document; None for anything else.
 
     Anything else: not exactly one document, a root that is no mapping, no `items`, or `items` that is neither a list
-    nor null. Raises YamlError for invalid YAML, and (shape) for an `items` that is an alias or stands behind a `?` key.
+    nor null. Raises YamlError for invalid YAML, and (shape) for an `items` that is an alias or has a `?` key.
     """
     check_separators(text)
-    listing = None
+    item_list = None
     if len(text) > LARGE:
         from krm_function.yamltext.fast.items import cut
 
-        listing = cut(text, limits, lambda part: split_exactly(part, limits))
-    return listing or split_exactly(text, limits)
+        item_list = cut(text, limits, lambda part: split_items_by_events(part, limits))
+    return item_list or split_items_by_events(text, limits)
 
 
-def split_exactly(text: str, limits: Limits = LIMITS) -> ItemList | None:
-    """`split_items` by one pass over all events."""
-    reader = Reader(open_events(text, limits), limits, 1)
+def split_items_by_events(text: str, limits: Limits = LIMITS) -> ItemList | None:
+    """Do as `split_items`, by one pass over all events."""
+    reader = NodeReader(open_events(text, limits), limits, 1)
     try:
         root = _read(text, reader)
     except YAMLError as error:
@@ -56,12 +56,12 @@ def split_exactly(text: str, limits: Limits = LIMITS) -> ItemList | None:
         raise reader.fail(value.event, "items is an alias", "shape")
     if type(value.event) is not SequenceStartEvent and not value.header.empty:
         return None
-    listing = _list(text, reader, root)
-    return listing._replace(shared_anchors=reader.aliases > 0 and crosses(text, limits, _edges(listing)))
+    item_list = _list(text, reader, root)
+    return item_list._replace(shared_anchors=reader.aliases > 0 and crosses(text, limits, _edges(item_list)))
 
 
-def _read(text: str, reader: Reader) -> Root | None:
-    """The root mapping of the only document."""
+def _read(text: str, reader: NodeReader) -> RootMapping | None:
+    """Read the root mapping of the only document; None for anything else."""
     pull = reader.pull
     pull()
     if type(pull()) is not DocumentStartEvent or type(start := pull()) is not MappingStartEvent:
@@ -70,7 +70,7 @@ def _read(text: str, reader: Reader) -> Root | None:
     return root if type(pull()) is DocumentEndEvent and type(pull()) is StreamEndEvent else None
 
 
-def _list(text: str, reader: Reader, root: Root) -> ItemList:
+def _list(text: str, reader: NodeReader, root: RootMapping) -> ItemList:
     value = root.values["items"]
     style: Literal["block", "flow", "empty"]
     style = "empty" if not value.items else "flow" if value.event.flow_style else "block"
@@ -109,19 +109,19 @@ def _list(text: str, reader: Reader, root: Root) -> ItemList:
     )
 
 
-def _edges(listing: ItemList) -> list[int]:
-    """Where the regions begin that are read alone."""
-    chunks = (*listing.items, listing.function_config, listing.results)
+def _edges(item_list: ItemList) -> list[int]:
+    """Return the offsets where the regions begin and end that are parsed separately."""
+    chunks = (*item_list.items, item_list.function_config, item_list.results)
     return sorted({edge for chunk in chunks if chunk is not None for edge in (chunk.start, chunk.end)})
 
 
 def resolve_item_aliases(text: str, limits: Limits = LIMITS) -> str:
     """Write out the aliases of a list document that leave their item, so that each item can be parsed alone."""
-    listing = split_items(text, limits)
-    return text if listing is None or not listing.shared_anchors else inline(text, limits, _edges(listing))
+    item_list = split_items(text, limits)
+    return text if item_list is None or not item_list.shared_anchors else inline(text, limits, _edges(item_list))
 
 
-def _block_items(text: str, reader: Reader, value: Value) -> tuple[tuple[Chunk, ...], int]:
+def _block_items(text: str, reader: NodeReader, value: RootValue) -> tuple[tuple[Chunk, ...], int]:
     at = offsets.content_at(text, value.event.start_mark.index)
     dashes = []
     for item in value.items:
@@ -141,7 +141,7 @@ def _block_items(text: str, reader: Reader, value: Value) -> tuple[tuple[Chunk, 
 
 
 def _foot(text: str, end: int, indent: int) -> int:
-    """Where the comments end that follow the last item at `end` and are indented deeper than its dash."""
+    """Return where the comments end that follow the last item at `end` and are indented deeper than its dash."""
     at = end
     while at < len(text):
         after = offsets.line_end(text, at)
@@ -168,16 +168,16 @@ class _Lines:
         return self.line
 
 
-def _flow_item(item: Item, lines: _Lines) -> Chunk:
+def _flow_item(item: ListItem, lines: _Lines) -> Chunk:
     start = item.event.start_mark.index
     return _named(start, item.end, lines.at(start), item.header)
 
 
-def _named(start: int, end: int, line: int, header: Header) -> Chunk:
+def _named(start: int, end: int, line: int, header: ObjectHeader) -> Chunk:
     return Chunk(start, end, line, *header)
 
 
-def _chunk(text: str, value: Value | None) -> Chunk | None:
+def _chunk(text: str, value: RootValue | None) -> Chunk | None:
     if value is None:
         return None
     start, end = offsets.content_at(text, value.event.start_mark.index), value.span[1]

@@ -1,4 +1,4 @@
-"""Take a list document apart, and put it together again from edited items.
+"""Separate a list document from its items, and join it again with edited ones.
 
 Rule of this file: what did not change is not touched; with nothing changed the text comes back byte for byte. New items
 and `results` follow the style of the list: block text at the column of its dashes, or JSON inside its brackets.
@@ -16,40 +16,41 @@ from krm_function.yamltext.split.chunk import Chunk
 from krm_function.yamltext.split.item_list import ItemList
 
 _Edit = tuple[int, int, str]
-_ENDS = 2  # items that stay in the text, because what stands around the list depends on how they begin and end
+_ENDS = 2  # items that stay in the text, because the edits around the list depend on how they begin and end
 
 
-class Apart(NamedTuple):
+class OuterList(NamedTuple):
     """A list document from which all items but the first and the last were taken out, if it is a block list.
 
-    Its owner holds the items, which are nearly all of it; so they are held once. listing: of this text.
+    The caller has the items, which are nearly all of the text, so they are not kept twice. item_list: of this text.
     """
 
     text: str
-    listing: ItemList
+    item_list: ItemList
     inner: tuple[str, ...] = ()  # the items that were taken out
 
 
-def take_apart(text: str, items: ItemList, texts: Sequence[str]) -> Apart:
-    """Take out the inner items. texts: of all items, as their owner holds them."""
+def take_out_items(text: str, items: ItemList, texts: Sequence[str]) -> OuterList:
+    """Take out the inner items. texts: of all items, as the caller has them."""
     if items.style != "block" or len(texts) <= _ENDS:
-        return Apart(text, items)
+        return OuterList(text, items)
     first, last = items.items[0], items.items[-1]
     start, end = first.end, last.start
     ends = items._replace(items=(first, last)).spread(start - end, first.line - last.line + first.of(text).count("\n"))
-    return Apart(text[:start] + text[end:], ends, tuple(texts[1:-1]))
+    return OuterList(text[:start] + text[end:], ends, tuple(texts[1:-1]))
 
 
-def put_together(
-    apart: Apart,
+def join_items(
+    apart: OuterList,
     new_texts: Sequence[str | None],
     added: Sequence[Any] = (),
     results: Sequence[Any] | None = None,
 ) -> Iterator[str]:
-    """The pieces of the document with each item replaced by `new_texts[i]` (None: it goes, comments below it stay).
+    """Return the pieces of the document with each item replaced by `new_texts[i]`.
 
-    `added`: plain values, new items at the end. `results`: the new value of the top-level key `results`; None leaves
-    the key as it is. The caller answers for `new_texts`: each must be one item in the place of the old one.
+    A text of None removes the item; comments below it stay. `added`: plain values, new items at the end. `results`: the
+    new value of the top-level key `results`; None leaves the key as it is. The caller must see to it that each of
+    `new_texts` is one item at the position of the old one.
     """
     text, items, inner = apart
     size = len(items.items) + len(inner)
@@ -94,8 +95,8 @@ def replace_items(
     added: Sequence[Any] = (),
     results: Sequence[Any] | None = None,
 ) -> str:
-    """`put_together` of a whole text, as one text."""
-    return "".join(put_together(Apart(text, items), new_texts, added, results))
+    """Do as `join_items` with a whole text, and return one text."""
+    return "".join(join_items(OuterList(text, items), new_texts, added, results))
 
 
 def _flow_items(chunks: tuple[Chunk, ...], new_texts: Sequence[str | None]) -> list[_Edit]:
@@ -113,7 +114,7 @@ def _flow_items(chunks: tuple[Chunk, ...], new_texts: Sequence[str | None]) -> l
 
 
 def _block_item(old: str, new: str | None) -> str:
-    """What stands in the place of an item of a block list."""
+    """Return the text that replaces an item of a block list."""
     if new is None:
         return old[_body_end(old) :]
     ended = old.endswith("\n") and not new.endswith("\n")
@@ -121,9 +122,9 @@ def _block_item(old: str, new: str | None) -> str:
 
 
 def _body_end(item: str) -> int:
-    """Where the lines of an item end, comments and blank lines below it left out if it can be read alone.
+    """Return where the lines of an item end, without comments and blank lines below it if it can be parsed alone.
 
-    A literal reaches over the blank lines below it, also over those that stood there before the item did.
+    A literal includes the blank lines below it, also those that were there before the item.
     """
     try:
         node = parse(item).node
@@ -155,7 +156,7 @@ def _equal(text: str, results: list[Any]) -> bool:
 
 
 def _value(text: str, items: ItemList, span: tuple[int, int], value: list[Any]) -> str:
-    """The text of a list behind the colon of a top-level key, where `span` stood."""
+    """Write a list as the value of a top-level key, in place of `span`."""
     if items.root_style == "flow":
         return " " + writer.flow(value)
     literal = offsets.alone_behind(text, span[1]) and span[1] < len(text)
@@ -163,7 +164,7 @@ def _value(text: str, items: ItemList, span: tuple[int, int], value: list[Any]) 
 
 
 def _lines(text: str, at: int, column: int, value: Any) -> _Edit:
-    """An insertion of whole lines at `at`, the start of a line or the end of a text whose last line is not ended."""
+    """Insert whole lines at `at`, the start of a line or the end of a text whose last line is not ended."""
     newline = offsets.newline_at(text, at)
     ended = text[at - 1 : at] == "\n"
     body = " " * column + writer.block(value, column, writer.Style(newline, literal=ended))

@@ -8,10 +8,10 @@ from krm_function.libyaml import DocumentStartEvent, StreamEndEvent, YAMLError
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError
 from krm_function.yamltext.events import check_separators, located, open_events
 from krm_function.yamltext.split.chunk import Chunk
-from krm_function.yamltext.split.header import Header, Reader
+from krm_function.yamltext.split.header import NodeReader, ObjectHeader
 
-LARGE = 50_000  # characters: below, making the patterns of the quick way takes longer than the exact way
-_NOTHING = Header("", "", "", is_map=False, empty=True)
+LARGE = 50_000  # characters: below, compiling the patterns of the fast path takes longer than reading all events
+_NOTHING = ObjectHeader("", "", "", is_map=False, empty=True)
 
 
 def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
@@ -26,14 +26,14 @@ def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
     if len(text) > LARGE:
         from krm_function.yamltext.fast.stream import cut
 
-        chunks = cut(text, limits, lambda document: split_exactly(document, limits))
-    return split_exactly(text, limits) if chunks is None else chunks
+        chunks = cut(text, limits, lambda document: split_stream_by_events(document, limits))
+    return split_stream_by_events(text, limits) if chunks is None else chunks
 
 
-def split_exactly(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
-    """`split_stream` by one pass over all events."""
+def split_stream_by_events(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
+    """Do as `split_stream`, by one pass over all events."""
     starts: list[tuple[int, int]] = []  # offset, line
-    headers: list[Header] = []
+    headers: list[ObjectHeader] = []
     try:
         _read(text, limits, starts, headers)
     except YAMLError as error:
@@ -46,10 +46,10 @@ def split_exactly(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
     )
 
 
-def _read(text: str, limits: Limits, starts: list[tuple[int, int]], headers: list[Header]) -> None:
+def _read(text: str, limits: Limits, starts: list[tuple[int, int]], headers: list[ObjectHeader]) -> None:
     """Collect where each document starts, and its header."""
     pull = open_events(text, limits)
-    reader = Reader(pull, limits, 1)
+    reader = NodeReader(pull, limits, 1)
     while (kind := type(event := pull())) is not StreamEndEvent:
         if kind is not DocumentStartEvent:
             continue

@@ -4,10 +4,9 @@ import functools
 import re
 from pathlib import Path
 
-import yaml
-
 from krm_function.policy import Profile
 from krm_function.policy.initdata import decode_toml, from_annotation
+from tests import quick_yaml as yaml
 from tests.policy import pods
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

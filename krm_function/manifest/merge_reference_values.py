@@ -10,10 +10,10 @@ a manifest, because the SNP guest policy is in it.
     | no      | yes        | of the release, if base has no entry of that Platform; else none: a product that    |
     |         |            | the operator removed stays removed                                                  |
 
-    In each entry a field is the last one given of: default (7.3), release, base, operator's setting; for a measured
-    field: default, base, operator's setting, release. "Given" is neither null nor empty text, so what nobody filled in
-    yet hides nothing. A setting that contradicts a measured field of the release is an error. Order: base, then new
-    platforms in alphabetical order. Measured: TrustedMeasurement, APEIP, MrTd, Rtmrs, Rtmr0Alternatives.
+    In each entry a field is the last one given of: default, release, base, operator's setting; for a measured
+    field: default, base, operator's setting, release. "Given" is neither null nor empty text, so a value that is not
+    filled in yet hides nothing. A setting that contradicts a measured field of the release is an error. Order: base,
+    then new platforms in alphabetical order. Measured: TrustedMeasurement, APEIP, MrTd, Rtmrs, Rtmr0Alternatives.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
-"""The vCPUs of a workload's VM, read from its CPU limits.
+"""Count the vCPUs of a workload's VM from its CPU limits.
 
-Rule of this file: it only finds the limits; what they add up to is `measurement.vcpu`. Limits count, requests never do
+Rule of this file: it only finds the limits; `measurement.vcpu_count` adds them up. Limits count, requests never do
 (docs/facts/contrast.md#vcpus), and a limit that is no quantity is a finding, because a guess would end in a wrong
 launch digest.
 """
@@ -8,7 +8,7 @@ launch digest.
 from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
-from krm_function.measurement.vcpu import vcpu_count
+from krm_function.measurement.vcpu_count import vcpu_count
 from krm_function.model.quantity import milli
 from krm_function.model.workload import Workload, dig
 
@@ -16,7 +16,7 @@ LIMIT: Path = ("resources", "limits", "cpu")
 
 
 def vcpus(workload: Workload) -> int | Finding:
-    """How many vCPUs the pod's VM gets, at least 1; or CC0408 for the first CPU limit that is none. Never raises."""
+    """Count the vCPUs of the pod's VM, at least 1; CC0408 for the first CPU limit that is no quantity. Never raises."""
     regular: list[int] = []
     sidecars: list[int] = []
     init: list[int] = []
@@ -35,7 +35,7 @@ def vcpus(workload: Workload) -> int | Finding:
 
 
 def _limit(workload: Workload, owner: dict[str, Any], path: Path) -> int | Finding:
-    """The CPU limit of a container or of the pod in milli-CPU, 0 when it has none."""
+    """Return the CPU limit of a container or of the pod in milli-CPU, 0 when it has none."""
     value = dig(owner, LIMIT)
     if value is None:
         return 0

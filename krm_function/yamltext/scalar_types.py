@@ -1,4 +1,4 @@
-"""What an unquoted scalar means to Kubernetes: the typing of sigs.k8s.io/yaml, which is Go's yaml.v2 read as JSON.
+"""Type unquoted scalars as Kubernetes does: the typing of sigs.k8s.io/yaml, which is Go's yaml.v2 read as JSON.
 
 Rule of this file: what kubectl reads is right, whatever a YAML version says. So `yes`, `on` and `y` are booleans,
 `0755` and `0o755` are octal, `089` is 89, `1e3` is 1000, and dates, `22:22` and `=` are strings. A number without a
@@ -31,7 +31,7 @@ Scalar = str | int | float | bool | None
 
 
 def typed(text: str) -> Scalar:
-    """The value of a plain scalar without a tag."""
+    """Return the value of a plain scalar without a tag."""
     if text and text[0] not in _HINTS:
         return text
     if text in _WORDS:
@@ -64,7 +64,7 @@ def _number(text: str, digits: str) -> Scalar:
 
 
 def tagged(text: str, tag: str) -> Scalar:
-    """The value of a scalar with a tag. Raises ValueError when the tag is not one of Kubernetes', or does not fit."""
+    """Return the value of a scalar with a tag. Raises ValueError for a tag that is unknown or does not fit."""
     kind = tag.removeprefix(_TAG)
     if tag == "!" or kind in ("str", "timestamp"):
         return text
@@ -93,7 +93,7 @@ def _is_float(text: str) -> bool:
 
 
 def key_text(value: Scalar) -> str:
-    """The JSON key that a scalar key becomes. Raises ValueError for null, which Kubernetes refuses."""
+    """Return the JSON key that a scalar key becomes. Raises ValueError for null, which Kubernetes refuses."""
     if isinstance(value, str):
         return value
     if value is None:

@@ -1,7 +1,7 @@
-"""What hosts write on emitted objects; above all, whether the text before was given a line end only for their sake.
+"""Bookkeeping on emitted objects, e.g. whether a line end had to be added to the text before them.
 
-Rule of this file: that mark counts only while nothing but emitted objects follows; else a host has moved things since,
-and the line end has become one like any other.
+Rule of this file: that annotation value counts only if nothing but emitted objects follows; otherwise a host has moved
+objects since, and the line end stays.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,25 +9,25 @@ from typing import Any
 
 from krm_function.model.workload import EMITTED, dig
 
-AFTER_NEWLINE = "after-newline"  # the value of EMITTED that says so
+AFTER_NEWLINE = "after-newline"  # value of EMITTED: a line end was added before this object
 
 
 def annotated(value: Mapping[str, Any], key: str, text: str) -> dict[str, Any]:
-    """An object with one more annotation, or another value of one."""
+    """Return a copy of an object with one annotation set."""
     metadata = value["metadata"]
     return {**value, "metadata": {**metadata, "annotations": {**metadata.get("annotations", {}), key: text}}}
 
 
 def after_newline(value: Any) -> Any:
-    """An emitted object with the mark; any other as it is."""
+    """Record in an emitted object that a line end was added before it; return any other object as it is."""
     unmarked = dig(value, ("metadata", "annotations", EMITTED)) is None
     return value if unmarked else annotated(value, EMITTED, AFTER_NEWLINE)
 
 
 def without_added_line_end(data: bytes, texts: Sequence[str | None], values: Mapping[int, Any]) -> bytes:
-    """The bytes of a stream or list without such a line end, once what was emitted is gone from them.
+    """Remove such a line end from a stream or list whose emitted objects were removed.
 
-    texts: those that stayed, None for what is gone; values: what is gone, by position.
+    texts: of all resources, None for a removed one; values: the removed objects by position.
     """
     for index in reversed(range(len(texts))):
         if texts[index] is not None:

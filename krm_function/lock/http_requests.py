@@ -22,7 +22,7 @@ from krm_function.lock.budget import Budget
 from krm_function.lock.failures import UNREACHABLE, AgainError, network_trouble, trouble
 from krm_function.lock.problem import LockProblem
 from krm_function.lock.reply import Reply
-from krm_function.lock.urls import host_of, origin, redirected
+from krm_function.lock.server_urls import host_of, origin, redirected
 from krm_function.lock.wire import CURRENT, POOLS, Pace, Wire, WireError, tls
 
 T = TypeVar("T")

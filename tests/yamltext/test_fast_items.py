@@ -1,4 +1,4 @@
-"""The quick way to cut a list: the listing of the exact way, or none."""
+"""The fast path for lists gives the items that the event parser gives, or none."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from benchmarks.inputs import mixed, options, ordinary, resource_list
 from krm_function.yamltext import LIMITS, ItemList, YamlError
 from krm_function.yamltext.fast.items import cut
-from krm_function.yamltext.split.items import split_exactly
+from krm_function.yamltext.split.items import split_items_by_events
 from tests.hosts.test_pass_through import LISTS
 
 ROOT = Path(__file__).parents[2]
@@ -20,19 +20,19 @@ LITERAL = f"{OPEN}    name: d\n  data:\n    e: |\n      f\n      - g: [\n\n     
 TAIL = "functionConfig:\n  kind: X\n  list:\n  - a\nresults:\n- message: b\n- message: c\n"
 
 
-def quickly(text: str, most: int = 1) -> ItemList | None:
-    """The quick answer, after it was compared with the exact one; None also after more exact looks than `most`."""
-    asked: list[str] = []
+def cut_fast(text: str, most: int = 1) -> ItemList | None:
+    """The answer of the fast path, compared with the parser's; None also after more calls of the parser than `most`."""
+    by_parser: list[str] = []
 
-    def exactly(part: str) -> ItemList | None:
-        asked.append(part)
-        return split_exactly(part, LIMITS)
+    def by_events(part: str) -> ItemList | None:
+        by_parser.append(part)
+        return split_items_by_events(part, LIMITS)
 
-    found = cut(text, LIMITS, exactly)
+    found = cut(text, LIMITS, by_events)
     if found is None:
         return None
-    assert found == split_exactly(text, LIMITS), text
-    return found if len(asked) <= most else None
+    assert found == split_items_by_events(text, LIMITS), text
+    return found if len(by_parser) <= most else None
 
 
 @pytest.mark.parametrize("head", [HEAD, f"# comment\n{HEAD}", f"items: # c\n{TAIL}", f"{TAIL}{HEAD}"], ids=repr)
@@ -43,29 +43,29 @@ def test_lists_of_every_shape(head: str, item: str, tail: str, indent: str) -> N
     items = "".join(f"{indent}{line}" for line in (item * 6).splitlines(keepends=True))
     text = head + items + tail
     try:
-        split_exactly(text, LIMITS)
+        split_items_by_events(text, LIMITS)
     except YamlError:
-        assert cut(text, LIMITS, lambda part: split_exactly(part, LIMITS)) is None
+        assert cut(text, LIMITS, lambda part: split_items_by_events(part, LIMITS)) is None
         return
-    quickly(text)
+    cut_fast(text)
 
 
 @pytest.mark.parametrize("item", [ITEM.replace("      a/b: 'c'\n", "      a/b: c\n"), LITERAL])
 @pytest.mark.parametrize("indent", ["", "  "])
 def test_what_hosts_hand_over_needs_no_exact_look_in_between(item: str, indent: str) -> None:
     items = "".join(f"{indent}{line}" for line in (item * 6).splitlines(keepends=True))
-    assert quickly(HEAD + items + TAIL) is not None
-    assert quickly(HEAD + items) is not None
+    assert cut_fast(HEAD + items + TAIL) is not None
+    assert cut_fast(HEAD + items) is not None
 
 
 @pytest.mark.parametrize("documents", [ordinary(20_000), mixed(20_000, 0.3)], ids=["ordinary", "mixed"])
-def test_the_lists_of_the_benchmarks_are_quick(documents: list[str]) -> None:
-    assert quickly(resource_list(documents, options(policies=True)), most=4) is not None
+def test_the_lists_of_the_benchmarks_take_the_fast_path(documents: list[str]) -> None:
+    assert cut_fast(resource_list(documents, options(policies=True)), most=4) is not None
 
 
 @pytest.mark.parametrize("name", LISTS)
 def test_recorded_lists(name: str) -> None:
-    quickly(LISTS[name].decode())
+    cut_fast(LISTS[name].decode())
 
 
 @pytest.mark.parametrize(
@@ -100,11 +100,11 @@ def test_recorded_lists(name: str) -> None:
 def test_what_could_fool_it(bad: str) -> None:
     for text in (HEAD + ITEM * 3 + bad + ITEM * 3, HEAD + bad + ITEM * 5, HEAD + ITEM * 5 + bad, HEAD + bad * 6 + TAIL):
         try:
-            split_exactly(text, LIMITS)
+            split_items_by_events(text, LIMITS)
         except YamlError:
-            assert cut(text, LIMITS, lambda part: split_exactly(part, LIMITS)) is None, text
+            assert cut(text, LIMITS, lambda part: split_items_by_events(part, LIMITS)) is None, text
         else:
-            quickly(text)
+            cut_fast(text)
 
 
 LINES = st.sampled_from(
@@ -124,8 +124,8 @@ LINES = st.sampled_from(
 def test_random_lists(lines: list[str]) -> None:
     text = HEAD + ITEM + "".join(lines)
     try:
-        split_exactly(text, LIMITS)
+        split_items_by_events(text, LIMITS)
     except YamlError:
-        assert cut(text, LIMITS, lambda part: split_exactly(part, LIMITS)) is None, text
+        assert cut(text, LIMITS, lambda part: split_items_by_events(part, LIMITS)) is None, text
     else:
-        quickly(text)
+        cut_fast(text)

@@ -1,4 +1,4 @@
-"""How many virtual CPUs the VM of a pod gets.
+"""Count the virtual CPUs of a pod's VM.
 
 Rule of this file: whole milli-CPU in, a count out; only limits count, requests never do. Source:
 docs/facts/contrast.md#vcpus.

@@ -1,4 +1,4 @@
-"""Helm hooks, which Helm keeps apart from the other objects of a release.
+"""Recognise Helm hooks, which Helm keeps apart from the other objects of a release.
 
 Rule of this file: the annotation alone makes an object a hook, whatever else it has.
 """
@@ -11,6 +11,6 @@ HOOK = "helm.sh/hook"
 
 
 def hook_of(value: Any) -> str:
-    """The annotation of a Helm hook, "" for an object that is none."""
+    """Return the value of a Helm hook's annotation, "" for an object that is no hook."""
     found = dig(value, ("metadata", "annotations", HOOK))
     return found if isinstance(found, str) else ""

@@ -10,9 +10,9 @@ from typing import Any
 
 from krm_function.checking.drift import drift
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.hook import hook_of
-from krm_function.model.platforms import (
-    Platform,
+from krm_function.model.helm_hooks import hook_of
+from krm_function.model.platforms import Platform
+from krm_function.model.runtime_class_names import (
     contrast_names_in,
     is_contrast_name,
     is_placeholder,
@@ -20,7 +20,15 @@ from krm_function.model.platforms import (
 )
 from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import INITDATA, Workload, dig, mapping
-from krm_function.policy import References, decode_toml, describe, digest, from_annotation, profile_of, unreadable
+from krm_function.policy import (
+    References,
+    decode_toml,
+    digest,
+    from_annotation,
+    profile_of_rules,
+    read_policy_data,
+    unreadable,
+)
 from krm_function.policy.expected import profile_of_data
 from krm_function.record import NamedTuple
 
@@ -52,10 +60,10 @@ def check_workload(workload: Workload, references: References) -> Checked:
         toml = from_annotation(value)
         initdata = decode_toml(toml)
         rego = initdata.data.get("policy.rego", "")
-        sealed = describe(rego)
+        sealed = read_policy_data(rego)
     except ValueError as problem:
         return Checked((unreadable(workload, problem),), "", platform)
-    profile = profile_of(rego)
+    profile = profile_of_rules(rego)
     moved = drift(workload, sealed, references, native=bool(profile))
     if profile and profile is not profile_of_data(sealed):
         moved.append("policy profile, of which its rules and its data do not agree")

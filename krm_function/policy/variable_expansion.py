@@ -1,11 +1,11 @@
-"""`$(NAME)`: what the kubelet expands, and what the rules replace by a value of the running pod.
+"""Handle `$(NAME)`: variables that the kubelet expands, and tokens that the rules replace by values of the running pod.
 
 Rule of this file: text of the user and tokens of the rules never mix. A token travels as a marker that no YAML text and
-no process can contain and becomes `$(name)` only at the very end; a `$(name)` that the user wrote by hand is refused,
-since the rules would read it as "anything".
+no process can contain and becomes `$(name)` only at the very end; a `$(name)` in the user's text is refused, since the
+rules would accept any value in its place.
 
-Kata's rules know a token as a whole value only. Text around one, and values they have no token for, become a pattern:
-`$(text-pattern)` and an anchored regex, which our own rules understand and Kata's match with nothing.
+Kata's rules support a token as a whole value only. Text around one, and values without a token, become a pattern:
+`$(text-pattern)` and an anchored regex, which only the native rules support; Kata's match nothing with it.
 """
 
 import re
@@ -15,7 +15,7 @@ from krm_function.findings import Finding, Path
 from krm_function.policy.pod_metadata import SUFFIX, PodMetadata, escape_regex
 from krm_function.policy.problems import problem
 
-# what the rules replace in an environment, by the fieldPath it comes from (docs/facts/kata.md#environment)
+# fieldPath of an environment variable -> token that the rules replace (docs/facts/kata.md#environment)
 FIELDS = {
     "metadata.name": "sandbox-name",
     "metadata.uid": "pod-uid",
@@ -38,7 +38,7 @@ TOKENS = (*WHOLE, PATTERN)
 
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _IP = rf"(?:{_OCTET}(?:\.{_OCTET}){{3}}|[0-9a-f]{{0,4}}(?::[0-9a-f]{{0,4}}){{2,7}})"
-# what a token may be inside of a pattern; the rules put in the first two
+# token -> its regex inside a pattern; the rules substitute the first two
 PATTERNS = {
     "sandbox-name": "$(sandbox-name)",
     "sandbox-namespace": "$(sandbox-namespace)",
@@ -66,18 +66,18 @@ _EXPANSION = r"\$(?:\$|\(([^)]*)\))"
 _MARKER = re.compile("\0([a-z-]+|[A-Z][A-Z0-9_]*)\0")
 
 
-def mark(token: str) -> str:
-    """The marker of a token."""
+def token_marker(token: str) -> str:
+    """Return the marker of a token."""
     return f"\0{token}\0"
 
 
-def unmark(text: str) -> str:
-    """`text` as it stands in policy_data."""
+def without_markers(text: str) -> str:
+    """Replace markers by `$(name)`, the form of policy_data."""
     return _MARKER.sub(lambda found: f"$({found[1]})", text) if "\0" in text else text
 
 
 def expand(text: str, known: Mapping[str, str]) -> str:
-    """`text` with `$(NAME)` replaced as the kubelet replaces it: unknown names stay, `$$` is a dollar.
+    """Expand `$(NAME)` as the kubelet does: unknown names stay, `$$` is a dollar.
 
     >>> expand("$(A) $(B) $$(A) $A", {"A": "x"})
     'x $(B) $(A) $A'
@@ -88,9 +88,9 @@ def expand(text: str, known: Mapping[str, str]) -> str:
 
 
 def with_services(text: str, known: Mapping[str, str], *, links: bool) -> Mapping[str, str]:
-    """What is known, and markers for the variables of Services that `text` refers to.
+    """Add markers for the variables of Services that `text` refers to, whose values only the kubelet knows.
 
-    The kubelet knows them and a render does not. links: whether of all Services, not of Kubernetes' own only.
+    links: whether of all Services; else of the Service `kubernetes` only.
     """
     if "_SERVICE_" not in text and "_PORT" not in text:
         return known
@@ -100,24 +100,24 @@ def with_services(text: str, known: Mapping[str, str], *, links: bool) -> Mappin
         for name in found
         if (links or name.startswith("KUBERNETES_")) and any(re.search(ends, name) for ends, _ in _SERVICES)
     }
-    return {**known, **{name: mark(name) for name in names}} if names else known
+    return {**known, **{name: token_marker(name) for name in names}} if names else known
 
 
 def expanded(text: str, known: Mapping[str, str], pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
-    """`text` of the pod spec after expansion; reports what is hand-written in it before or after, and then gives ""."""
-    if not plain((text,), pod, at, findings):
+    """Expand a text of the pod spec; "" and a finding if it has a hand-written token before or after."""
+    if not has_no_tokens((text,), pod, at, findings):
         return ""
     if "$" not in text:
         return text
     links = pod.spec.get("enableServiceLinks") is not False
     out = expand(text, with_services(text, known, links=links))
     if out is not text:
-        plain((_MARKER.sub("?", out),), pod, at, findings)
+        has_no_tokens((_MARKER.sub("?", out),), pod, at, findings)
     return out
 
 
-def plain(texts: Iterable[str], pod: PodMetadata, at: Path, findings: list[Finding]) -> bool:
-    """Whether no text holds a hand-written token or a NUL, which no process can have; reports the first that does."""
+def has_no_tokens(texts: Iterable[str], pod: PodMetadata, at: Path, findings: list[Finding]) -> bool:
+    """Whether no text has a hand-written token or a NUL, which no process can have; appends a finding for the first."""
     for text in texts:
         found = re.search(_HAND_WRITTEN, text) if "$(" in text else None
         if found or "\0" in text:
@@ -127,24 +127,24 @@ def plain(texts: Iterable[str], pod: PodMetadata, at: Path, findings: list[Findi
     return True
 
 
-def settled_variable(name: str, value: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
-    """The value of a variable as the rules can match it."""
+def matchable_variable(name: str, value: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
+    """Return the value of a variable in a form that the rules can match."""
     for found in _tokens(value):
-        if found != "sandbox-namespace" and (value != mark(found) or found not in WHOLE):
+        if found != "sandbox-namespace" and (value != token_marker(found) or found not in WHOLE):
             return _pattern(value, pod, at, name, findings)
     return value
 
 
-def settled_argument(arg: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
-    """The same of an argument."""
+def matchable_argument(arg: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
+    """Return an argument in a form that the rules can match."""
     for found in _tokens(arg):
-        if found != "sandbox-name" and arg != mark("node-name"):
+        if found != "sandbox-name" and arg != token_marker("node-name"):
             return _pattern(arg, pod, at, "", findings)
     return escaped_argument(arg)
 
 
 def _pattern(text: str, pod: PodMetadata, at: Path, variable: str, findings: list[Finding]) -> str:
-    """The pattern that a text with tokens matches. variable: whose value it is, "" for an argument."""
+    """Return the pattern for a text with tokens. variable: the name of the variable, "" for an argument."""
     pieces = _MARKER.split(text)  # text, token, text, ... text
     for index, piece in enumerate(pieces):
         if index % 2 == 0:
@@ -158,14 +158,14 @@ def _pattern(text: str, pod: PodMetadata, at: Path, variable: str, findings: lis
         else:
             code = "CC0601.token-variable" if variable else "CC0601.token"
             findings.append(problem(pod, at, code, variable=variable, token=piece))
-    return f"{mark(PATTERN)}^{''.join(pieces)}$"
+    return f"{token_marker(PATTERN)}^{''.join(pieces)}$"
 
 
 def _tokens(text: str) -> list[str]:
-    """The tokens in a text, each once."""
+    """Return the tokens of a text, each once."""
     return list(dict.fromkeys(_MARKER.findall(text))) if "\0" in text else []
 
 
 def escaped_argument(text: str) -> str:
-    """An argument as the rules read it: they make one dollar of two."""
+    """Escape the dollars of an argument: the rules replace two by one."""
     return text.replace("$", "$$") if "$$" in text or "$\0" in text else text

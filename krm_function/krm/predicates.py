@@ -5,6 +5,7 @@ Rule of this file: a predicate is a function from an object to a bool, so any la
 
 from collections.abc import Callable, Iterable, Mapping
 
+from krm_function.krm.errors import MisuseError
 from krm_function.krm.kube_object import KubeObject
 
 Predicate = Callable[[KubeObject], bool]
@@ -12,16 +13,19 @@ Predicate = Callable[[KubeObject], bool]
 
 def where(items: Iterable[KubeObject], *predicates: Predicate) -> tuple[KubeObject, ...]:
     """Select the objects for which all predicates hold, in order."""
+    _check(predicates)
     return tuple(item for item in items if all(predicate(item) for predicate in predicates))
 
 
 def where_not(items: Iterable[KubeObject], *predicates: Predicate) -> tuple[KubeObject, ...]:
     """Select the objects for which none of the predicates holds, in order."""
+    _check(predicates)
     return tuple(item for item in items if not any(predicate(item) for predicate in predicates))
 
 
 def not_(predicate: Predicate) -> Predicate:
     """Whether `predicate` does not hold."""
+    _check((predicate,))
     return lambda item: not predicate(item)
 
 
@@ -53,3 +57,16 @@ def has_labels(labels: Mapping[str, str]) -> Predicate:
 def has_annotations(annotations: Mapping[str, str]) -> Predicate:
     """Whether the object has all of `annotations`."""
     return lambda item: annotations.items() <= item.annotations.items()
+
+
+_MAKERS = (not_, is_gvk, is_kind, is_name, is_namespace, has_labels, has_annotations)
+
+
+def _check(predicates: Iterable[object]) -> None:
+    """Raise MisuseError for what is no predicate: `is_kind` without its call would hold for every object."""
+    for predicate in predicates:
+        name = getattr(predicate, "__name__", "")
+        if predicate in _MAKERS:
+            raise MisuseError(f"{name} makes a predicate: call it, {name}(...)")
+        if not callable(predicate):
+            raise MisuseError(f"a predicate is a function of an object, not {type(predicate).__name__}")

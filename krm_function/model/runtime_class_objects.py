@@ -1,7 +1,7 @@
-"""RuntimeClass objects, and what Kubernetes' RuntimeClass admission makes of a pod that names one.
+"""Parse RuntimeClass objects, and apply Kubernetes' RuntimeClass admission to a pod that names one.
 
-Rule of this file: it says what the API server would say, from the same rules; deciding what to do about it is the
-schedule stage's part. A pod or toleration is plain data as parsed. Sources:
+Rule of this file: it follows the API server's own rules; the schedule stage decides what comes of the result. A pod or
+toleration is plain data as parsed. Sources:
 docs/facts/kubernetes.md#runtimeclass-admission, docs/facts/kubernetes.md#runtimeclass-objects.
 """
 
@@ -45,7 +45,7 @@ class RuntimeClass(NamedTuple):
 
 
 class ClassProblem(NamedTuple):
-    """What is wrong where; `path` starts at the object that was asked about, the text is lower case, without value."""
+    """A problem and its path, which starts at the checked object; the text is lower case, without the value."""
 
     path: Path
     problem: str
@@ -74,7 +74,7 @@ class MergedSelector(NamedTuple):
 
 
 def parse_runtime_class_object(value: Any) -> ParsedClass:
-    """ParsedClass a RuntimeClass object and validate it as the API server would. Never raises."""
+    """Parse a RuntimeClass object and validate it as the API server would. Never raises."""
     root = mapping(value)
     problems: list[ClassProblem] = []
     name = mapping(root.get("metadata")).get("name")
@@ -107,13 +107,13 @@ def parse_runtime_class_object(value: Any) -> ParsedClass:
 
 
 def _without(entries: dict[Any, Any], problems: tuple[ClassProblem, ...]) -> dict[Any, Any]:
-    """The entries that have no problem."""
+    """Return the entries that have no problem."""
     wrong = {problem.path[0] for problem in problems}
     return {key: value for key, value in entries.items() if key not in wrong}
 
 
 def _map(root: dict[str, Any], path: tuple[str, str], problems: list[ClassProblem]) -> dict[str, Any]:
-    """The map at `path`; a problem when something else stands there."""
+    """Return the map at `path`; add a problem for a value of another type."""
     value: Any = root
     for depth, part in enumerate(path, 1):
         value = value.get(part)
@@ -136,7 +136,7 @@ def _tolerations(root: dict[str, Any], problems: list[ClassProblem]) -> list[dic
 
 
 def overhead_problems(overhead: Mapping[Any, Any]) -> tuple[ClassProblem, ...]:
-    """What Kubernetes would refuse in `overhead.podFixed`: names and quantities follow the rules of resource limits."""
+    """Find what Kubernetes would refuse in `overhead.podFixed`, by the rules of resource limits."""
     problems: list[ClassProblem] = []
     for key, value in overhead.items():
         if not isinstance(key, str) or not is_label_key(key):
@@ -158,7 +158,7 @@ def overhead_problems(overhead: Mapping[Any, Any]) -> tuple[ClassProblem, ...]:
 
 
 def selector_problems(node_selector: Mapping[Any, Any]) -> tuple[ClassProblem, ...]:
-    """What Kubernetes would refuse in a nodeSelector: keys and values must be labels."""
+    """Find what Kubernetes would refuse in a nodeSelector: keys and values must be labels."""
     problems: list[ClassProblem] = []
     for key, value in node_selector.items():
         if not isinstance(key, str) or not is_label_key(key):
@@ -173,10 +173,10 @@ def selector_problems(node_selector: Mapping[Any, Any]) -> tuple[ClassProblem, .
 def toleration_problems(
     tolerations: "list[dict[str, Any]] | tuple[Mapping[str, Any], ...]",
 ) -> tuple[ClassProblem, ...]:
-    """What Kubernetes would refuse in a class's tolerations, each at its first fault.
+    """Find what Kubernetes would refuse in a class's tolerations, each at its first fault.
 
-    Unique on key, operator, value and effect, as RuntimeClass validation wants it. The operators Lt and Gt stand behind
-    a feature gate and count as refused.
+    Unique on key, operator, value and effect, as RuntimeClass validation requires. The operators Lt and Gt need a
+    feature gate and count as refused.
     """
     problems: list[ClassProblem] = []
     seen: set[tuple[str, str, str, str]] = set()
@@ -223,7 +223,7 @@ def _toleration_problem(toleration: Mapping[str, Any]) -> ClassProblem | None:
 
 
 def toleration_parts(toleration: Mapping[str, Any]) -> tuple[str, str, str, str, int | None]:
-    """Key, operator, value, effect, tolerationSeconds; what is absent or of another type is "" or None."""
+    """Return key, operator, value, effect, tolerationSeconds; what is absent or of another type is "" or None."""
 
     def text(field: str) -> str:
         value = toleration.get(field)
@@ -234,7 +234,7 @@ def toleration_parts(toleration: Mapping[str, Any]) -> tuple[str, str, str, str,
 
 
 def merge_node_selector(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> MergedSelector:
-    """The pod's nodeSelector after admission.
+    """Merge the class's nodeSelector into the pod's as admission does.
 
     Truth table, per key of the class:
 
@@ -256,7 +256,7 @@ def merge_node_selector(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> Merge
 
 
 def merge_tolerations(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> tuple[Mapping[str, Any], ...]:
-    """The pod's tolerations after admission: the pod's, then the class's, without those that another one covers.
+    """Merge tolerations as admission does: the pod's, then the class's, without those that another one covers.
 
     Dropped is a toleration that one already kept covers (an equal one included), or that a later, different one covers.
     So of equals the first stays; otherwise the order stays.
@@ -283,8 +283,8 @@ def covers(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     Truth table; equal tolerations cover each other, otherwise all three columns must hold:
 
     key                                effect                             operator of first
-    equal                              equal                              Equal or "": second says Equal in so many
-    or first's is "" with Exists       or first's is ""                     words, and the values are equal
+    equal                              equal                              Equal or "": second has Equal itself (not
+    or first's is "" with Exists       or first's is ""                     ""), and the values are equal
                                        and, if first's is NoExecute with  Exists: always
                                        seconds: second has seconds,       any other, such as Lt and Gt: never
                                        and not more

@@ -20,7 +20,7 @@ from krm_function.model.quantity import equal
 from krm_function.model.workload import INITDATA, ORIGINAL, dig
 from krm_function.policy import from_annotation
 from krm_function.yamltext import Change, YamlError, apply, same
-from krm_function.yamltext.edit.undo_write import read_raw
+from krm_function.yamltext.edit.undo_records import read_raw
 
 CONTAINER = {
     "terminationMessagePath": ("/dev/termination-log",),

@@ -1,11 +1,11 @@
-"""Writes one file under a temporary name beside its place, ready to be renamed.
+"""Write one file under a temporary name beside its target, ready to be renamed.
 
 Rule of this file: from its first byte, only those can read the temporary file who may read the finished one.
 
     the target        bits of the temporary file    bits, owner and group in the end
     exists            the target's, at once         the target's; if its group cannot be set, it gets others' bits
-    is new            0600                          the mode that is asked for, less the umask; our own
-    must be new       0600                          exactly the mode that is asked for; our own
+    is new            0600                          the requested mode, less the umask; the process's own
+    must be new       0600                          exactly the requested mode; the process's own
 
 Nothing else of an old file is kept: no ACL, no extended attribute, no second name.
 """
@@ -23,7 +23,7 @@ from krm_function.record import NamedTuple
 
 
 class NewFile(NamedTuple):
-    """What a file is to hold. new: it must not exist yet, and the umask does not touch its mode."""
+    """A file to write. new: it must not exist yet, and the umask does not change its mode."""
 
     path: str
     data: bytes
@@ -77,7 +77,7 @@ def must_be_regular(path: str) -> None:
 
 
 def _old(file: NewFile) -> os.stat_result | None:
-    """What stands in the place. Raises FileProblem for anything but a regular file, or anything if it must be new."""
+    """Return the status of the old file, None without one. Raises FileProblem if it is not regular or must be new."""
     try:
         status = os.lstat(file.path)
     except FileNotFoundError:
@@ -90,7 +90,7 @@ def _old(file: NewFile) -> os.stat_result | None:
 
 
 def _open(path: str) -> tuple[str, int]:
-    """A new temporary file of ours, for its owner alone."""
+    """Make a new temporary file, for its owner alone; returns its path and descriptor."""
     while True:
         temporary = temporary_name(path)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
@@ -100,7 +100,7 @@ def _open(path: str) -> tuple[str, int]:
 
 
 def _as_before(descriptor: int, old: os.stat_result) -> None:
-    """Owner, group and bits of the old file as far as the system allows."""
+    """Set owner, group and bits to those of the old file, as far as the system allows."""
     mode = old.st_mode & 0o777
     mine = os.fstat(descriptor)
     if old.st_uid != mine.st_uid:
@@ -115,7 +115,7 @@ def _as_before(descriptor: int, old: os.stat_result) -> None:
 
 
 def _umask() -> int:
-    """The umask; it can only be read by setting it."""
+    """Return the umask; it can only be read by setting it."""
     umask = os.umask(0o077)
     os.umask(umask)
     return umask
@@ -148,7 +148,7 @@ def drop(one: Staged) -> None:
 
 
 def unwritable(file: NewFile, problem: OSError, remaining: Sequence[str] = ()) -> FileProblem:
-    """What to raise for a file. remaining: paths that have their new bytes all the same."""
+    """Make the error for a file that cannot be written. remaining: paths that have their new bytes all the same."""
     said = problem.problem if isinstance(problem, FileProblem) else problem.strerror or "not writable"
     if remaining:
         said += f"; written already: {', '.join(remaining)}"

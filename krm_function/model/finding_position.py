@@ -1,6 +1,6 @@
-"""From a problem to a finding with a code and a place in the text.
+"""Turn a problem into a finding with a code and a position in the text.
 
-Rule of this file: the parser's vocabulary ends here; a YamlError never reaches a report as it is.
+Rule of this file: every YamlError becomes a finding here; a report never shows one as it is.
 """
 
 from krm_function.findings import Finding, Path, Ref, finding
@@ -23,15 +23,15 @@ CODES = {
 
 
 def yaml_finding(problem: YamlError, file: str, ref: Ref | None = None, path: Path = ()) -> Finding:
-    """The finding of one YamlError in one file."""
+    """Make the finding for one YamlError in one file."""
     code = CODES[problem.code]
     return finding(code, ref, path, line=problem.line, column=problem.column, file=file, problem=problem.message)
 
 
-def placed(found: Finding, resource: Resource, document: Document, workload: Workload | None = None) -> Finding:
-    """The finding with the field as the input has it and, if it stands in a file that a person can open, its line.
+def with_position(found: Finding, resource: Resource, document: Document, workload: Workload | None = None) -> Finding:
+    """Return the finding with its path in the input and, if the input is a file, the line and column of that path.
 
-    workload: as it stood when the finding was made, if it was edited since it was read.
+    workload: the workload that the finding is about, if it was edited since it was read.
     """
     if workload is not None:
         found = _as_written(found, workload, document)
@@ -42,7 +42,7 @@ def placed(found: Finding, resource: Resource, document: Document, workload: Wor
 
 
 def _as_written(found: Finding, workload: Workload, document: Document) -> Finding:
-    """The finding with the index that an init container has in the input: injected ones stand before the user's.
+    """Return the finding with the init container's index in the input: injected ones come before the user's.
 
     A finding about a container that the input does not have is about its pod spec.
     """

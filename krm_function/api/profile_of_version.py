@@ -22,7 +22,7 @@ for other nodes than Contrast's a warning.
 
 from collections.abc import Sequence
 
-from krm_function.api.kinds import API_VERSION, NO_VERSION, Generate, Release
+from krm_function.api.records import API_VERSION, NO_VERSION, Generate, Release
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.profiles import DEFAULT, PROFILES, RELEASED, Profile, ProfileName, profile_of_release
 
