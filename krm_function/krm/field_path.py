@@ -98,7 +98,8 @@ def check_plain(value: Any, path: FieldPath = (), depth: int = 0, *, new: bool =
                 raise MisuseError(f"{where}a key is a string, not {type(key).__name__}: write str(key)")
             if new:
                 _check_writable(key, where)
-            check_plain(item, (*path, key), depth + 1, new=new)
+            if new or not isinstance(item, str):  # nearly all of them are
+                check_plain(item, (*path, key), depth + 1, new=new)
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
             check_plain(item, (*path, index), depth + 1, new=new)

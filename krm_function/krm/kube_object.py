@@ -86,7 +86,7 @@ class KubeObject(Fields):
         """The text with all changes spliced in; the very input while there are none. Raises YamlError, MisuseError."""
         if self._snapshot is None:
             return self._base
-        now = state(self._value)
+        now = self._state()
         if now and now == self._snapshot:
             return self._base
         if self._written is None or not now or now != self._written[0]:
@@ -284,6 +284,14 @@ class KubeObject(Fields):
         check_plain(value)
         self._live()  # takes the snapshot
         self._value = value
+
+    def _state(self) -> bytes:
+        """Return the data as bytes. Raises MisuseError, which names the object, for what is no plain data."""
+        try:
+            check_plain(self._value, new=False)  # `state` may never end on a map that holds itself twice
+        except MisuseError as error:
+            raise MisuseError(f"{self._named(())[0]}: {error}") from None
+        return state(self._value)
 
     def _write(self) -> str:
         """Write the data as it is now. Raises MisuseError, which names the object."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from krm_function.krm.errors import MisuseError
+from krm_function.krm.field_path import check_plain
 from krm_function.krm.result import FieldPath, File, Result, Severity
 
 TYPE_CHECKING = False
@@ -44,13 +45,19 @@ class Results:
         return f"Results({self._results!r})"
 
     def append(self, result: Result) -> None:
-        """Add one result. Raises ValueError for one that the specification does not allow."""
+        """Add one result.
+
+        Raises ValueError for one that the specification does not allow, MisuseError for values that are no plain data.
+        """
         if result.severity not in RANK:
             raise ValueError(f"unknown severity {result.severity}")
         if result.resource_ref is not None and not (result.resource_ref.kind and result.resource_ref.name):
             raise ValueError("a resource_ref needs kind and name")
         if result.field is not None and result.resource_ref is None:
             raise ValueError("a field needs a resource_ref")
+        if result.field is not None:
+            check_plain(result.field.current_value, ("currentValue",), new=False)
+            check_plain(result.field.proposed_value, ("proposedValue",), new=False)
         self._results.append(result)
 
     def extend(self, results: Iterable[Result]) -> None:

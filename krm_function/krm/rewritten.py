@@ -17,11 +17,10 @@ from krm_function.yamltext import Document, same, splice
 def rewritten(document: Document, given_out: Outline | None, value: Any) -> str:
     """Return the text of `document` with the data `value`; the very same text if they agree.
 
-    given_out: the maps and lists that were given out with the data of `document`.
-    Raises MisuseError for what is no plain data, FunctionError for a change of kpt's own annotation, YamlError (splice)
-    should no edit read back as meant.
+    given_out: the maps and lists that were given out with the data of `document`. value: plain data (`check_plain`).
+    Raises MisuseError for what cannot be written, FunctionError for a change of kpt's own annotation, YamlError
+    (splice) should no edit read back as meant.
     """
-    check_plain(value, new=False)
     path = ("metadata", "annotations", UPSTREAM_IDENTIFIER)
     if not same(look_up(document.value, path), look_up(value, path)):
         check_settable(UPSTREAM_IDENTIFIER)

@@ -377,6 +377,19 @@ def test_a_map_inside_itself() -> None:
         item.set_nested(("spec", "x"), spec)
 
 
+def test_maps_inside_each_other_many_times_end_at_once() -> None:
+    """As the containers of a pod that were each given a reference to the pod."""
+    item = deployment()
+    spec = item.value["spec"]
+    spec["children"] = [{"parent": spec} for _ in range(20)]
+    with pytest.raises(MisuseError, match="inside itself"):
+        _ = item.text
+    new = KubeObject.from_value({"kind": "Foo"})
+    new.value["spec"] = spec
+    with pytest.raises(MisuseError, match="inside itself"):
+        _ = new.text
+
+
 def test_an_index_out_of_range() -> None:
     item = deployment()
     assert item.get_str((*CONTAINERS, 7, "image")) is None

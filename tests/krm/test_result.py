@@ -1,6 +1,8 @@
+from typing import Any
+
 import pytest
 
-from krm_function.krm import Field, File, ResourceRef, Result, Results
+from krm_function.krm import Field, File, MisuseError, ResourceRef, Result, Results
 from krm_function.krm.result import dotted, one_line
 
 WEB = ResourceRef("apps/v1", "Deployment", "web", "shop")
@@ -123,3 +125,17 @@ def test_exit_code() -> None:
 def test_results_the_specification_forbids(result: Result, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         Results().append(result)
+
+
+def in_itself() -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    value["a"] = value["b"] = value
+    return value
+
+
+@pytest.mark.parametrize("value", [in_itself(), {1, 2}, [b"x"], {1: 2}], ids=["in itself", "set", "bytes", "key"])
+@pytest.mark.parametrize("field", ["current_value", "proposed_value"])
+def test_values_of_a_result_are_plain_data(field: str, value: Any) -> None:
+    shown = Field("spec", **{field: value})
+    with pytest.raises(MisuseError, match="Value"):
+        Results().append(Result("m", resource_ref=WEB, field=shown))

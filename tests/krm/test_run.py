@@ -253,7 +253,9 @@ def test_an_object_that_cannot_be_written(payload: Payload) -> None:
 def test_results_that_cannot_be_written(payload: Payload) -> None:
     def say(resources: ResourceList) -> None:
         item = resources.items[0]
-        resources.results.append(item.result("bad", path=("spec",), current_value=object()))
+        shown: list[object] = []
+        resources.results.append(item.result("bad", path=("spec",), current_value=shown))
+        shown.append(object())
 
     output, results = run(say, payload("kz-hash-over"))
     assert output == payload("kz-hash-over")
