@@ -102,7 +102,7 @@ SHORT_CUTS = (
             "krm_function.policy.pretty": "string = encode_basestring\n_shared = _collection\n",
             "krm_function.policy.passwd": _uncached("users", "memberships"),
             "krm_function.policy.identity": _uncached("_read"),
-            "krm_function.policy.seal": _uncached("_know_patterns", "_literal"),
+            "krm_function.policy.seal": _uncached("_match_patterns", "_literal"),
             "krm_function.model.image": _uncached("parse_image"),
             "krm_function.model.mesh_annotations": _uncached("_read"),
             "krm_function.yamltext.writer": _uncached("_key_token")

@@ -58,7 +58,7 @@ def test_github_annotations_name_file_and_line(shop: Shop) -> None:
     assert fields["line"] == str(line)
     assert fields["title"] == "CC0401 shop/web spec.template.spec.runtimeClassName"
     assert "contrast-50%25\\n" in message
-    assert "%0Ahint: use one of" in message
+    assert "%0Ahint: did you mean contrast-cc? use one of" in message
 
 
 @pytest.mark.parametrize("world", [World, warned, failing], ids=["fine", "warned", "failing"])

@@ -32,7 +32,7 @@ def test_a_hook_that_helm_3_did_not_send_is_found_and_the_hint_helps(krm_machine
     rendered = run_helm3(krm_machine, directory).ok()
     ran = krm_machine.krm("check", stdin=rendered)
     assert ran.code == 1
-    assert "error CC1108 shop/migrate spec.template.spec.runtimeClassName: placeholder " in ran.err
+    assert "error CC1108 shop/migrate spec.template.spec.runtimeClassName: the placeholder " in ran.err
     assert "use Helm 4, or pipe `helm template` into contrast-krm post-render" in ran.err
 
     plain = krm_machine.run(["helm", "template", "shop", "chart"], directory).ok()
