@@ -24,5 +24,8 @@ def run(options: Namespace) -> int:
     from krm_function.cli.post_renderer import post_render
     from krm_function.cli.streams import read_in
 
-    with engine(options.genpolicy, options.genpolicy_timeout) as chosen:
-        return post_render(read_in(), options.config, options.format, options.report, *chosen)
+    with engine(options.genpolicy, options.genpolicy_timeout) as (
+        generator,
+        wrong,
+    ):  # a call with *both holds the input
+        return post_render(read_in(), options.config, options.format, options.report, generator, wrong)
