@@ -86,9 +86,11 @@ def columns(directory: str) -> Iterator[Column]:
     ):
         listed = function(directory, inputs.resource_list(documents, options))
         yield Column(name, (post_render(directory, inputs.stream(documents), options), listed))
+    edited, bare = inputs.stream(inputs.mixed(1_000_000, 1.0)), inputs.options(policies=False)
+    yield Column("the same without policies", (post_render(directory, edited, bare),))
     unrelated = inputs.stream(inputs.ordinary(100_000))
     yield Column("100 KB, nothing of Contrast's, configured", (post_render(directory, unrelated, options),))
-    yield Column("the same, unconfigured", (bare_post_render(directory, unrelated),))
+    yield Column("100 KB, nothing of Contrast's, unconfigured", (bare_post_render(directory, unrelated),))
 
 
 def measured(program: Program, short_cuts: Sequence[ShortCut], runs: int) -> list[float]:
