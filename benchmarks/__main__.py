@@ -29,7 +29,8 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         if arguments.before:
-            show("against an older tree", against(directory, arguments.before), arguments.only)
+            cases = against(directory, arguments.before, quick=arguments.quick)
+            show("against an older tree", cases, arguments.only)
             return
         for title, cases in () if arguments.promises else sections(directory, quick=arguments.quick):
             show(title, cases, arguments.only)

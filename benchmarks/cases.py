@@ -41,12 +41,14 @@ def sections(directory: str, *, quick: bool) -> Iterator[tuple[str, Iterator[Cas
     yield "throughput without policies", _throughput(directory, quick=quick)
 
 
-def against(directory: str, tree: str) -> Iterator[Case]:
-    """Policies, by default settings of each, against an older tree on the same bytes."""
-    for count in (1, 10, 1000):
-        text = inputs.resource_list(inputs.plain(count), inputs.options(policies=True))
-        ours = function(directory, inputs.known_before(text))
-        yield Case(f"{count} workloads with policies", ours, (older(tree, ours),), runs(ours, quick=False))
+def against(directory: str, tree: str, *, quick: bool) -> Iterator[Case]:
+    """Every input of the tables, and a `kind: List`, against an older tree on the same bytes."""
+    for _, cases in sections(directory, quick=quick):
+        for case in cases:
+            yield case._replace(peers=(older(tree, case.ours),))
+    for count in (20, 160):
+        ours = members(directory, count)
+        yield Case(f"{count} workloads in a kind: List", ours, (older(tree, ours),), runs(ours, quick=quick))
 
 
 def _starts(directory: str, *, quick: bool) -> Iterator[Case]:
@@ -108,3 +110,8 @@ def listed(directory: str, documents: list[str], *, policies: bool) -> Program:
 def streamed(directory: str, documents: list[str]) -> Program:
     """Ours on a stream, without policies."""
     return post_render(directory, inputs.stream(documents), inputs.options(policies=False))
+
+
+def members(directory: str, count: int) -> Program:
+    """Ours on that many workloads in one `kind: List`, without policies."""
+    return post_render(directory, inputs.list_document(inputs.plain(count)), inputs.options(policies=False))

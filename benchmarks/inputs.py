@@ -86,11 +86,6 @@ def quickstart(workloads: int) -> str:
     return resource_list(meshed(workloads), re.sub(r"(?ms)^    policies:.*", "", own))  # names workloads of its own
 
 
-def known_before(text: str) -> str:
-    """An input that trees without spec.policyProfile can read, too: the profile follows from the version."""
-    return re.sub(r"(?m)^ *policyProfile: .*\n", "", text)
-
-
 def written(directory: str, text: str, name: str = "") -> str:
     """Write an input into a directory, under the name of its content unless one is given, and answer its path."""
     path = os.path.join(directory, name or f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.yaml")

@@ -7,9 +7,9 @@ the table has measured is not run again.
 import statistics
 
 from benchmarks import inputs, peers
-from benchmarks.cases import MEGABYTE, listed, runs, sections, streamed, workloads
+from benchmarks.cases import MEGABYTE, listed, members, runs, sections, streamed, workloads
 from benchmarks.measure import Program, compare, in_turn, least, median
-from benchmarks.ours import bare_post_render, post_render
+from benchmarks.ours import bare_post_render
 from benchmarks.untimed import seen
 from benchmarks.verdict import Figure, Promise, each, growth
 
@@ -34,9 +34,8 @@ def promises(directory: str, *, quick: bool) -> tuple[Promise, ...]:
         build = peers.kustomize(directory, inputs.stream(documents))
         return ratio(listed(directory, documents, policies=True), build)
 
-    def members(count: int) -> Program:
-        text = inputs.list_document(inputs.plain(count))
-        return post_render(directory, text, inputs.options(policies=False))
+    def of_list(count: int) -> Program:
+        return members(directory, count)
 
     def items() -> Program:
         return listed(directory, inputs.mixed(20 * MEGABYTE, 0.02), policies=False)
@@ -55,7 +54,7 @@ def promises(directory: str, *, quick: bool) -> tuple[Promise, ...]:
         Promise("ResourceList 1 MB, 20% Contrast, with policies", 1, _BUILD, fifth),
         Promise("1000 workloads with policies, each", 5, "ms", lambda: _each(directory)),
         Promise("a workload among 10 000", 1.3, "one among 100", lambda: _growth(directory), large=True),
-        Promise("160 workloads in a kind: List", 9, "20 of them", lambda: ratio(members(160), members(20))),
+        Promise("160 workloads in a kind: List", 9, "20 of them", lambda: ratio(of_list(160), of_list(20))),
         Promise("original lines changed or lost", 0, "lines", lambda: _lines(directory, quick=quick)),
         Promise("peak memory, stream 20 MB, 2% Contrast", 4, _INPUT, lambda: _peak(stream()), large=True),
         Promise("peak memory, ResourceList 20 MB, 2% Contrast", 4, _INPUT, lambda: _peak(items()), large=True),

@@ -47,19 +47,6 @@ def test_an_older_tree_gets_the_same_bytes(tmp_path: Path) -> None:
     assert (peer.command, peer.stdin) == (("/before/.venv/bin/contrast-krm",), ours.stdin)
 
 
-def test_an_input_for_older_trees_gets_the_same_policies(tmp_path: Path) -> None:
-    def rendered(text: str) -> str:
-        tool = function(str(tmp_path), text)
-        run = subprocess.run(tool.command, input=text, capture_output=True, text=True, check=True)
-        return run.stdout
-
-    text = inputs.resource_list(inputs.plain(2), BARE)
-    bare = inputs.known_before(text)
-    assert "policyProfile" in text
-    assert "policyProfile" not in bare
-    assert rendered(bare) == inputs.known_before(rendered(text))
-
-
 def test_what_does_lose_lines_is_told(tmp_path: Path) -> None:
     source = inputs.written(str(tmp_path), "a: 1\nb: 2\nc: 3\n")
     dropping = "import sys; sys.stdout.write(sys.stdin.read().replace('b: 2', 'b: two'))"
