@@ -11,7 +11,6 @@ the negative of the other) and z is the block's SHA-384. C has x = -1, where the
 level. So one scalar multiplication (done by OpenSSL) and one addition for each candidate are all there is to it.
 """
 
-import hashlib
 import struct
 
 from krm_function.measurement.launch_digest import DIGEST_BYTES
@@ -77,7 +76,9 @@ def id_key_digest(auth: bytes) -> bytes:
     """
     if len(auth) != ID_AUTH_BYTES:
         raise ValueError(f"an ID authentication page has {ID_AUTH_BYTES} bytes, not {len(auth)}")
-    return hashlib.sha384(auth[_KEY_AT : _KEY_AT + _KEY_BYTES]).digest()
+    from hashlib import sha384  # OpenSSL: only what is measured loads it
+
+    return sha384(auth[_KEY_AT : _KEY_AT + _KEY_BYTES]).digest()
 
 
 def recover_key(block: bytes) -> tuple[int, int]:
@@ -85,7 +86,9 @@ def recover_key(block: bytes) -> tuple[int, int]:
 
     Raises ValueError in the cases without two such points, whose probability is negligible.
     """
-    z = int.from_bytes(hashlib.sha384(block).digest(), "big")
+    from hashlib import sha384
+
+    z = int.from_bytes(sha384(block).digest(), "big")
     k = -z * pow(2, -1, N) % N
     if k == 0:
         raise ValueError("no ID key can be recovered: the block's hash is zero")

@@ -6,7 +6,6 @@ saved registers it starts from. Sources: docs/facts/contrast-manifest.md#launch-
 state save area.
 """
 
-import hashlib
 import struct
 
 from krm_function.measurement.hexadecimal import hex_bytes
@@ -47,9 +46,11 @@ def extend(seed: bytes, vcpus: int, ap_eip: int, cpu_signature: int) -> bytes:
         raise ValueError(f"{vcpus} vCPUs; between 1 and {MAX_EXTENDED_VCPUS} are possible")
     digest = seed
     if vcpus > 1:
+        from hashlib import sha384  # OpenSSL: only what is measured loads it
+
         rest = _page_info_rest(ap_eip, cpu_signature)
         for _ in range(vcpus - 1):
-            digest = hashlib.sha384(digest + rest).digest()
+            digest = sha384(digest + rest).digest()
     return digest
 
 
@@ -97,6 +98,8 @@ def vmsa_page(eip: int, cpu_signature: int) -> bytes:
 
 def _page_info_rest(ap_eip: int, cpu_signature: int) -> bytes:
     """Build PAGE_INFO without its first field, the digest so far: the same for every further vCPU."""
-    contents = hashlib.sha384(vmsa_page(ap_eip, cpu_signature)).digest()
+    from hashlib import sha384
+
+    contents = sha384(vmsa_page(ap_eip, cpu_signature)).digest()
     # length, page type, then one byte each: IMI page, VMPL3, VMPL2 and VMPL1 permissions, reserved
     return contents + struct.pack("<HB5xQ", _PAGE_INFO_BYTES, _PAGE_TYPE_VMSA, _VMSA_ADDRESS)

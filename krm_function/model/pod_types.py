@@ -4,7 +4,8 @@ Rule of this file: if it finds nothing, later readers may trust the types of the
 absent, as in Kubernetes, except where something must have a name. The policy reports unknown and refused fields.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.model.pod_fields import NAME, NAMED, POD_SPEC, TEXT_BY_KEY
@@ -31,26 +32,27 @@ def type_findings(workload: Workload) -> tuple[Finding, ...]:
 def _findings(workload: Workload) -> Iterator[Finding]:
     own = (*workload.root, "metadata")
     for path in (own,) if workload.template_path == workload.root else (own, workload.metadata_path):
-        yield from _wrong(workload, path, METADATA)
-        yield from _nulls(workload, path)
-    yield from _wrong(workload, workload.spec_path, POD_SPEC)
+        metadata = workload.at(path)
+        yield from _wrong(metadata, path, METADATA, workload.ref)
+        yield from _nulls(mapping(metadata), path, workload.ref)
+    yield from _wrong(workload.at(workload.spec_path), workload.spec_path, POD_SPEC, workload.ref)
     if workload.ref.kind == "StatefulSet":
-        yield from _wrong(workload, (*workload.root, "spec", "volumeClaimTemplates"), CLAIMS)
+        path = (*workload.root, "spec", "volumeClaimTemplates")
+        yield from _wrong(workload.at(path), path, CLAIMS, workload.ref)
 
 
-def _wrong(workload: Workload, path: Path, spec: Spec) -> Iterator[Finding]:
-    value = workload.at(path)
+def _wrong(value: Any, path: Path, spec: Spec, ref: Ref) -> Iterator[Finding]:
     for fault in faults(spec, value) if value is not None else ():
         if fault.kind == "type" or _is_name(fault):
-            yield type_finding(fault, path, workload.ref)
+            yield type_finding(fault, path, ref)
 
 
-def _nulls(workload: Workload, path: Path) -> Iterator[Finding]:
+def _nulls(metadata: Mapping[str, Any], path: Path, ref: Ref) -> Iterator[Finding]:
     """Find nulls under the keys of Contrast's domain: they could mean "" or nothing."""
     for field in METADATA.fields:
-        for key, value in mapping(workload.at((*path, field))).items():
+        for key, value in mapping(metadata.get(field)).items():
             if value is None and str(key).startswith(PREFIX):
-                yield _finding((*path, field, key), (field, key), workload.ref, "a string", "null")
+                yield _finding((*path, field, key), (field, key), ref, "a string", "null")
 
 
 def _is_name(fault: Fault) -> bool:

@@ -28,9 +28,11 @@ EMITTED = "contrast-krm.dev/emitted"  # on objects that a render adds and uninje
 def dig(value: Any, path: Path) -> Any:
     """Return the value at `path`, or None when any step is missing or of another type."""
     for part in path:
-        if isinstance(part, str) and isinstance(value, dict):
+        if isinstance(part, str):
+            if not isinstance(value, dict):
+                return None
             value = value.get(part)
-        elif isinstance(part, int) and isinstance(value, list) and 0 <= part < len(value):
+        elif isinstance(value, list) and 0 <= part < len(value):
             value = value[part]
         else:
             return None

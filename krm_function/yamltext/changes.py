@@ -5,7 +5,6 @@ is valid on the tree that all changes before it have made. Nothing is created im
 exist.
 """
 
-from collections.abc import Callable
 from math import isnan
 from typing import Any, Literal
 
@@ -50,53 +49,62 @@ def apply(value: Any, changes: "tuple[Change, ...] | list[Change]") -> Any:
 def step(value: Any, change: Change, at: int, copies: Copies | None = None) -> Any:
     """Return `value`, which stands `at` segments deep on the path of one change, after that change. See `apply`."""
     path, op, new = change
-    if at == len(path):
+    end = len(path) - 1
+    if at > end:
         if op != "set":
             raise ChangeError(f"{op} needs a path")
         return new
-    part = path[at]
-    last = at + 1 == len(path)
-    if isinstance(value, dict) and isinstance(part, str):
-        if last and op == "insert":
+    holder = whole = _copy(value, path, at, copies)
+    while at < end:
+        part: Any = path[at]
+        if part not in holder if isinstance(holder, dict) else not 0 <= part < len(holder):
+            raise _missing(holder, path, at)
+        at += 1
+        inner = holder[part]
+        if copies is None or id(inner) not in copies:
+            inner = holder[part] = _copy(inner, path, at, copies)
+        holder = inner
+    part = path[end]
+    if isinstance(holder, dict):
+        if op == "insert":
             raise ChangeError(f"{_shown(path)}: insert needs a list index")
-        if part not in value and (op != "set" or not last):
-            raise ChangeError(f"{_shown(path[: at + 1])}: no such key")
-        inner = None if last else step(value[part], change, at + 1, copies)
-        pairs: dict[str, Any] = _copy(value, dict, copies)
-        if not last:
-            pairs[part] = inner
-        elif op == "set":
-            pairs[part] = new
+        if op == "set":
+            holder[part] = new
+        elif part in holder:
+            del holder[part]
         else:
-            del pairs[part]
-        return pairs
-    if isinstance(value, _LISTS) and isinstance(part, int):
-        limit = len(value) + (last and op == "insert")
-        if not 0 <= part < limit:
-            raise ChangeError(f"{_shown(path[: at + 1])}: no such index in a list of {len(value)}")
-        inner = None if last else step(value[part], change, at + 1, copies)
-        items: list[Any] = _copy(value, list, copies)
-        if not last:
-            items[part] = inner
-        elif op == "insert":
-            items.insert(part, new)
-        elif op == "set":
-            items[part] = new
-        else:
-            del items[part]
-        return items
-    wanted = "map" if isinstance(part, str) else "list"
-    raise ChangeError(f"{_shown(path[:at])}: not a {wanted}")
+            raise _missing(holder, path, end)
+        return whole
+    if not 0 <= part < len(holder) + (op == "insert"):
+        raise _missing(holder, path, end)
+    if op == "set":
+        holder[part] = new
+    elif op == "insert":
+        holder.insert(part, new)
+    else:
+        del holder[part]
+    return whole
 
 
-def _copy(value: Any, kind: Callable[[Any], Any], copies: Copies | None) -> Any:
-    """A container that may be changed: a copy, unless this one was made by the same `apply`."""
+def _copy(value: Any, path: Path, at: int, copies: Copies | None) -> Any:
+    """Return a container that may be changed: a copy, unless this one was made by the same `apply`.
+
+    Raises ChangeError when the next segment of the path does not fit its kind.
+    """
+    key = isinstance(path[at], str)
+    if not isinstance(value, dict if key else _LISTS):
+        raise ChangeError(f"{_shown(path[:at])}: not a {'map' if key else 'list'}")
     if copies is None:
-        return kind(value)
+        return dict(value) if key else list(value)
     if id(value) not in copies:
-        value = kind(value)
+        value = dict(value) if key else list(value)
         copies[id(value)] = value
     return value
+
+
+def _missing(holder: Any, path: Path, at: int) -> ChangeError:
+    what = "key" if isinstance(holder, dict) else f"index in a list of {len(holder)}"
+    return ChangeError(f"{_shown(path[: at + 1])}: no such {what}")
 
 
 def _shown(path: Path) -> str:
@@ -124,6 +132,10 @@ def _same_items(left: dict[str, Any], right: dict[str, Any]) -> bool:
     for key, item in left.items():
         if key not in right:
             return False
-        if not same(item, right[key]):
+        other = right[key]
+        if type(item) is str and type(other) is str:  # most values are
+            if item != other:
+                return False
+        elif item is not other and not same(item, other):
             return False
     return True

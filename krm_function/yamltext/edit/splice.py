@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.record import NamedTuple
-from krm_function.yamltext.changes import Change, Path, apply, same
+from krm_function.yamltext.changes import Change, ChangeError, Path, apply, same
 from krm_function.yamltext.document import Document, parse
 from krm_function.yamltext.edit.anchors import foreign_aliases
 from krm_function.yamltext.edit.apply_changes import apply_change
@@ -143,7 +143,7 @@ def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str,
     def make(node: Node, records: Sequence[str]) -> Part:
         part: Part = node
         for one, kept in zip(effective, records, strict=True):
-            part = _edited(part, one.root, [*one.changes, Change(one.at, "set", kept)])
+            part = _edited(part, one.root, [*one.changes, *one.parents, Change(one.at, "set", kept)])
         return part
 
     def wanted(records: Sequence[str]) -> Any:
@@ -157,23 +157,22 @@ def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str,
 
 
 class _Object(NamedTuple):
-    """An object and its changes. changes: with those that create the maps above `at`, where the records go.
+    """An object and its changes. at: where the records go.
 
-    value: the object after the changes that are not made for the records. with_place: after all of them, and an empty
-    string in the place of the records.
+    value: the object after the changes that are not made for the records. parents: those that create the maps.
     """
 
     root: Path
     changes: list[Change]
     at: Path
     value: Any
-    with_place: Any
+    parents: list[Change]
     is_changed: bool
     undo_place: UndoPlace
 
     def with_undo(self, records: str) -> Any:
         """Return the value with its undo records."""
-        return apply(self.with_place, [Change(self.at, "set", records)])
+        return apply(self.value, [*self.parents, Change(self.at, "set", records)])
 
 
 def _changed(document: Document, member: MemberChanges) -> _Object:
@@ -191,19 +190,21 @@ def _changed(document: Document, member: MemberChanges) -> _Object:
     if place.node is None and document.node is not None:
         raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
     if same(after, before):
-        return _Object(root, [], at, after, after, False, place)
-    parents = _parents(after, at)
-    with_place = apply(after, [*parents, Change(at, "set", "")])
-    return _Object(root, [*changes, *parents], at, after, with_place, True, place)
+        return _Object(root, [], at, after, [], False, place)
+    if not isinstance(after, dict):
+        raise ChangeError("an object that is not a map")
+    return _Object(root, list(changes), at, after, _parents(after, at), True, place)
 
 
 def _parents(value: Any, path: Path) -> list[Change]:
-    """Make the changes that create the missing maps above `path`."""
+    """Make the changes that create the missing maps above `path`. Raises ChangeError where no map can stand."""
     missing = []
-    for index, part in enumerate(path[:-1]):
-        value = value.get(part) if isinstance(value, dict) else None
+    for size in range(1, len(path)):
+        value = value.get(path[size - 1])
         if value is None:
-            missing.append(Change(path[: index + 1], "set", {}))
+            missing.append(Change(path[:size], "set", value := {}))
+        elif not isinstance(value, dict):
+            raise ChangeError(f"{'/'.join(map(str, path[:size]))}: not a map")
     return missing
 
 

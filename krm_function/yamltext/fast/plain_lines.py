@@ -17,9 +17,7 @@ _VALUE = (
     r"(?:[A-Za-z0-9_./+~$(]|-(?=[A-Za-z0-9./-]))[!-9;-~]*+(?:(?::(?=[!-~])| (?=[!\"$-9;-~]))[!-9;-~]*+)*+"
     r"|\"[ !#-\[\]-~]*+\"|'[ -&(-~]*+'|[{\[][ !\"$-~]*[\]}]"
 )
-_LINE = re.compile(
-    rf"(?m)^( *+)(- )?(?:([A-Za-z_][A-Za-z0-9_./-]{{0,250}}+):(?= |$) *+)?({_VALUE})? *+(?:(?<![^ \n])#[ -~]*+)?$"
-)
+_LINE = rf"(?m)^( *+)(- )?(?:([A-Za-z_][A-Za-z0-9_./-]{{0,250}}+):(?= |$) *+)?({_VALUE})? *+(?:(?<![^ \n])#[ -~]*+)?$"
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 _FIRST = _LETTERS.union("0123456789./")  # of a plain entry within brackets
 _ENTRY = _FIRST.union("+=@-")
@@ -33,7 +31,7 @@ def read_lines(text: str) -> Any:
     if ": |" in text or ": >" in text:  # block scalars: found out before all lines are matched
         return UNREAD
     body = text.removeprefix("---\n")
-    found = _LINE.findall(body)
+    found = re.findall(_LINE, body)  # compiled once, and only if there is a text to read
     if len(found) <= body.count("\n"):
         return UNREAD
     rows: list[_Row] = [
