@@ -1,7 +1,7 @@
 # A fresh machine needs Python 3.11 or newer, pip and make, for `make test` also Rust 1.87 or newer and kpt; `make tools`
 # brings its own Go where there is none.
 PYTHON  ?= python3
-WORKERS ?= 2
+WORKERS ?= 3  # on two cores: some tests wait for a registry or for a process
 
 BIN      := .venv/bin
 QUICK    := examples/quickstart

@@ -1,6 +1,6 @@
 """ContrastGenerate: the options of a render, as a table of fields, and from a document to the record.
 
-Rule of this file: the table holds types and limits; the defaults are those of the record `Generate` in kinds.py.
+Rule of this file: the table holds types and limits; the defaults are those of the record `Generate` in records.py.
 """
 
 import re

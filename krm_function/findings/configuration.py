@@ -82,11 +82,11 @@ ROWS: dict[str, Row] = {
             # policies
             "rules": ("{error}", "name a rules.rego"),  # in the words of api/generate
             "rules-encoding": ("is not UTF-8", "name a rules.rego"),
-            "settings": ("{error}", "name a genpolicy-settings.json"),  # in the words of api/json_text
+            "settings": ("{error}", "name a genpolicy-settings.json"),  # in the words of api/strict_json
             "settings-encoding": ("is not UTF-8", "name a genpolicy-settings.json"),
             "settings-depth": ("is nested too deeply", "name a genpolicy-settings.json"),
             "drop-in": (
-                "{error}",  # in the words of api/json_text and of policy/dropins
+                "{error}",  # in the words of api/strict_json and of policy/dropins
                 "correct the drop-in: a JSON list of operations add, remove, replace, move, copy, test",
             ),
             "drop-in-encoding": (
@@ -111,7 +111,7 @@ ROWS: dict[str, Row] = {
                 "name genpolicy's executable by its path, such as ./genpolicy",
             ),
             # keys
-            "key": ("{error}", "name a file with one key in PEM, without a password"),  # in the words of manifest/keys
+            "key": ("{error}", "name a file with one key in PEM, without a password"),  # in the words of manifest/owner_keys
             "no-updates": ("contradicts --add-workload-owner-key", "use one of the two"),
             "public-key": ("the public key would go to standard output as well", "name a file with --public"),
             "add-to": ("{error}", "name the file with the ContrastGenerate"),  # in the words of wiring/owner_key

@@ -2,7 +2,7 @@
 
 from krm_function.findings.row import Row
 
-# The rows of yamltext's errors (see model/located) have its words as {problem}.
+# The rows of yamltext's errors (see model/finding_position) have its words as {problem}.
 ROWS: dict[str, Row] = {
     "CC0101": Row("error", "not valid YAML: {problem}", "fix the syntax at this place"),
     "CC0102": Row("error", "the input is not UTF-8: {problem}", "save the file as UTF-8"),

@@ -24,7 +24,7 @@ ROWS: dict[str, Row] = {
         "make the two differ, for instance by an annotation on the pod template; a manifest names each digest once",
     ),
     "CC0706": Row("info", "manifest has {policies} policies"),
-    # in the words of manifest/keys, as for options of the command line
+    # in the words of manifest/owner_keys, as for options of the command line
     "CC0707": Row("error", "owner key: {problem}", "give the public key as PEM"),
     "CC0708": Row(
         "error",
@@ -49,7 +49,7 @@ ROWS: dict[str, Row] = {
         {
             "absent": "is not in the input",
             "twice": "is in the input more than once",
-            "content": "{error}",  # in the words of api/json_text, which reads the configuration's as well
+            "content": "{error}",  # in the words of api/strict_json, which reads the configuration's as well
         },
     ),
     "CC0710": Row(

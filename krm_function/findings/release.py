@@ -19,7 +19,7 @@ ROWS: dict[str, Row] = {
         "not understood as a file of a Contrast release: {problem}",
         "give runtime-*.yml, coordinator.yml, image replacements, a manifest.json or the reference values of the CLI",
         {
-            "json": "{error}",  # in the words of api/json_text and of manifest/decode
+            "json": "{error}",  # in the words of api/strict_json and of manifest/decode
             "depth": "is nested too deeply",
             "object": "a JSON object that is neither a manifest.json nor the CLI's reference values",
             "nothing": "no runtime class of Contrast, no coordinator and no image replacements in it",

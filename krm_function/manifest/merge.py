@@ -4,8 +4,8 @@ Rule of this file: pure, and merge(merge(x)) == merge(x). Contrast's own CLI reb
 refreshes reference values; here each side keeps what it owns. Sources: docs/facts/contrast-manifest.md#policy-entries,
 docs/facts/contrast-manifest.md#default-values.
 
-    Policies         by workload: the truth table is in policies.py, beside its code
-    ReferenceValues  by platform and product: the truth table is in reference_values.py
+    Policies         by workload: the truth table is in merge_policies.py, beside its code
+    ReferenceValues  by platform and product: the truth table is in merge_reference_values.py
     RTMR0            set last, for platforms where it depends on the vCPU count, from the counts rendered now; the
                      values of base that the release's table has are kept as well if base policies survive, because
                      these may belong to workloads with another vCPU count

@@ -1,0 +1,46 @@
+"""A file or module that a docstring, a comment or a page names exists: renaming one is not done before these say so.
+
+Rule of this file: `krm_function/` may be left out of a path. Names in code blocks of pages are those of the reader.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+PATHS = {path.removeprefix("krm_function/") for path in TRACKED if path.startswith(("krm_function/", "helm_plugin/"))}
+KNOWN = PATHS | {path.removesuffix(".py") for path in PATHS} | {str(Path(path).parent) for path in PATHS}
+TOP = {path.partition("/")[0] for path in PATHS if "/" in path}
+NAMES = {Path(path).name for path in TRACKED}
+PAGES = [path for path in TRACKED if path.endswith(".md") and path != "CHANGELOG.md"]
+MODULES = [path for path in TRACKED if path.startswith(("krm_function/", "helm_plugin/")) and path.endswith(".py")]
+
+
+def missing(text: str) -> list[str]:
+    """The paths and file names in a text that are not there."""
+    paths = re.findall(r"(?<![\w./-])((?:krm_function/)?([a-z_]+)/[a-z_/]*[a-z_](?:\.py)?)(?![\w/.-])", text)
+    wrong = [path for path, top in paths if top in TOP and path.removeprefix("krm_function/") not in KNOWN]
+    return wrong + [name for name in re.findall(r"(?<![\w/.-])([a-z_]+\.py)\b", text) if name not in NAMES]
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_a_module_names_only_files_that_exist(path: str) -> None:
+    assert missing((ROOT / path).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_names_only_files_that_exist(path: str) -> None:
+    text = (ROOT / path).read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"(?ms)^```.*?^```|^    .*?$", text))
+    theirs = set(re.findall(r"[a-z_]+\.py", code))
+    assert [name for name in missing(text) if name.removeprefix("test_") not in theirs] == []
+
+
+def test_a_name_of_nothing_is_found() -> None:
+    assert missing("see model/nothing_such.py, report/text.py and nothing_such.py") == [
+        "model/nothing_such.py",
+        "nothing_such.py",
+    ]
