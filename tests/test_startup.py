@@ -28,7 +28,7 @@ KEY_FILES = "cryptography.hazmat.primitives.serialization"  # twice as long to l
 ELSEWHERE = frozenset(
     f"krm_function.{name}"
     for name in (
-        *("api.config_map", "api.schema", "cli.command_line", "cli.commands", "cli.options", "cli.parser"),
+        *("api.config_map", "api.schema", "cli.command_line", "cli.commands", "cli.options", "cli.argument_parser"),
         *("cli.generate_flags", "cli.genpolicy", "cli.inputs", "cli.rendered", "cli.sealed_workload"),
         *("policy.compare", "policy.dropins", "policy.genpolicy"),
         *("hosts.stream", "report.machine", "report.plan", "report.pools", "checking", "placement"),
@@ -129,7 +129,7 @@ COMMAND_FILES = frozenset(
 OF_HELP = frozenset(
     (
         *(f"krm_function.cli{name}" for name in ("", ".command_line", ".commands", ".exits", ".main", ".options")),
-        *(f"krm_function.cli.{name}" for name in ("parser", "plan_output", "signals", "streams")),
+        *(f"krm_function.cli.{name}" for name in ("argument_parser", "plan_output", "signals", "streams")),
     )
 )
 CURVED = PARSER.union(("cryptography",))

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from helm_plugin.codec import decode_helm
+from helm_plugin.helm_stream import decode_helm
 from krm_function.findings import has_errors
 from krm_function.hosts.pass_through import passes_through
 from krm_function.hosts.resource_list import NotAResourceListError, cut_list

@@ -19,9 +19,9 @@ from krm_function.model.workload import ID_BLOCKS, Workload, mapping, maps
 from krm_function.policy import References
 from krm_function.record import NamedTuple
 from krm_function.stages.measure import id_blocks, measure
+from krm_function.stages.pod_checks import check_rendered as admissible
 from krm_function.stages.schedule import schedule
 from krm_function.stages.select import select
-from krm_function.stages.verify import check_rendered as admissible
 from krm_function.yamltext import Document
 
 

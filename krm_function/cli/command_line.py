@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from krm_function import __version__
+from krm_function.cli.argument_parser import Parser
 from krm_function.cli.commands import SUMMARIES
 from krm_function.cli.exits import OK, USAGE
-from krm_function.cli.parser import Parser
 from krm_function.cli.streams import write_out
 
 PROGRAM = "contrast-krm"

@@ -44,7 +44,7 @@ def _named(arguments: Sequence[str]) -> list[str]:
     """The files of the `--config FILE` arguments."""
     if not arguments:
         return []
-    from krm_function.cli.parser import Parser
+    from krm_function.cli.argument_parser import Parser
 
     parser = Parser(prog="contrast-krm", add_help=False)
     parser.add_argument("--config", action="append", default=[])

@@ -17,10 +17,10 @@ from krm_function.model.resource import Resource
 from krm_function.model.workload import Workload, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.stages.inject import inject
+from krm_function.stages.pod_checks import check_before_injection
 from krm_function.stages.prove import prove
 from krm_function.stages.read import ReadDocuments, read
 from krm_function.stages.select import coordinator_namespace, select
-from krm_function.stages.verify import check_before_injection
 from krm_function.yamltext import Document, YamlError
 from krm_function.yamltext import parse as parse_yaml
 

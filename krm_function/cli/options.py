@@ -3,7 +3,7 @@
 Rule of this file: an option means the same in every command that has it, so it is declared once, here.
 """
 
-from krm_function.cli.parser import Parser
+from krm_function.cli.argument_parser import Parser
 
 FORMATS = ("text", "json", "github", "sarif")
 LONGEST_TIMEOUT = 86_400  # seconds: a day

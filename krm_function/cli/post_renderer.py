@@ -37,7 +37,7 @@ def post_render(
         write_out(data)
         return code
 
-    from helm_plugin.codec import decode_helm, encode_helm
+    from helm_plugin.helm_stream import decode_helm, encode_helm
     from krm_function.pipeline import render
 
     try:

@@ -129,31 +129,31 @@ def _table(area: str) -> Mapping[str, Row]:
     """The rows whose codes begin with `area`, such as CC01. Raises KeyError."""
     match area:
         case "CC01":
-            from krm_function.findings.input import ROWS
+            from krm_function.findings.cc01_input import ROWS
         case "CC02":
-            from krm_function.findings.select import ROWS
+            from krm_function.findings.cc02_select import ROWS
         case "CC03":
-            from krm_function.findings.schedule import ROWS
+            from krm_function.findings.cc03_schedule import ROWS
         case "CC04":
-            from krm_function.findings.resolve import ROWS
+            from krm_function.findings.cc04_resolve import ROWS
         case "CC05":
-            from krm_function.findings.images import ROWS
+            from krm_function.findings.cc05_images import ROWS
         case "CC06":
-            from krm_function.findings.policy import ROWS
+            from krm_function.findings.cc06_policy import ROWS
         case "CC07":
-            from krm_function.findings.manifest import ROWS
+            from krm_function.findings.cc07_manifest import ROWS
         case "CC08":
-            from krm_function.findings.inject import ROWS
+            from krm_function.findings.cc08_inject import ROWS
         case "CC09":
-            from krm_function.findings.configuration import ROWS
+            from krm_function.findings.cc09_configuration import ROWS
         case "CC10":
-            from krm_function.findings.environment import ROWS
+            from krm_function.findings.cc10_environment import ROWS
         case "CC11":
-            from krm_function.findings.check import ROWS
+            from krm_function.findings.cc11_check import ROWS
         case "CC12":
-            from krm_function.findings.lock import ROWS
+            from krm_function.findings.cc12_lock import ROWS
         case "CC13":
-            from krm_function.findings.release import ROWS
+            from krm_function.findings.cc13_release import ROWS
         case _:
             raise KeyError(area)
     return ROWS

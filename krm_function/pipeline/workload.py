@@ -21,10 +21,10 @@ from krm_function.pipeline.result import NO_LABELS, Planned
 from krm_function.record import NamedTuple
 from krm_function.stages.inject import inject_into
 from krm_function.stages.measure import id_blocks, measure
+from krm_function.stages.pod_checks import check_after_injection, check_before_injection
 from krm_function.stages.resolve import Resolved, resolve
 from krm_function.stages.runtime_classes import RuntimeClasses
 from krm_function.stages.schedule import schedule
-from krm_function.stages.verify import check_after_injection, check_before_injection
 from krm_function.yamltext import Document
 
 

@@ -12,7 +12,7 @@ from krm_function.model.platforms import PLATFORMS
 from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import INITDATA, POD_ROLE, Workload
 from krm_function.policy import Initdata, References, annotation, encode_toml, from_annotation, load_rules
-from krm_function.stages.verify import check_rendered
+from krm_function.stages.pod_checks import check_rendered
 from tests.stages.deployment import (
     SCRIPT,
     an_object,

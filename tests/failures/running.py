@@ -20,7 +20,7 @@ import importlib, pkgutil, krm_function
 for found in pkgutil.walk_packages(krm_function.__path__, "krm_function."):
     importlib.import_module(found.name)
 import cryptography.hazmat.primitives.serialization, cryptography.hazmat.primitives.asymmetric.ec
-import argparse, difflib, helm_plugin.codec, json.decoder, shutil
+import argparse, difflib, helm_plugin.helm_stream, json.decoder, shutil
 """
 SERVER = (
     EVERYTHING

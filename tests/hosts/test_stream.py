@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from helm_plugin.codec import FILENAME, decode_helm, encode_helm
+from helm_plugin.helm_stream import FILENAME, decode_helm, encode_helm
 from krm_function.hosts.stream import Stream, decode_stream, encode_stream
 from krm_function.model.workload import EMITTED
 from krm_function.yamltext import YamlError, decode

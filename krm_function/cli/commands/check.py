@@ -7,8 +7,8 @@ functions: a host that reads an empty answer would delete everything.
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_paths
-from krm_function.cli.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.api import Config

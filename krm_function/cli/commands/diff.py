@@ -9,8 +9,8 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_output_format, add_paths
-from krm_function.cli.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import Inputs

@@ -6,8 +6,8 @@ error.
 
 from argparse import Namespace
 
+from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_output_format, add_paths
-from krm_function.cli.parser import Parser
 
 DESCRIPTION = "Every edit in order, with its rule, its reason and where that is documented."
 

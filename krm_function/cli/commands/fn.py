@@ -5,8 +5,8 @@ Rule of this file: the function itself is in function.py, which a call without o
 
 from argparse import Namespace
 
+from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_genpolicy
-from krm_function.cli.parser import Parser
 
 DESCRIPTION = "On an error the items are printed unchanged, with results."
 

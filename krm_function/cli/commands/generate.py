@@ -9,8 +9,8 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_genpolicy, add_paths
-from krm_function.cli.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import Inputs

@@ -7,8 +7,8 @@ import os
 import sys
 from argparse import Namespace
 
+from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_findings
-from krm_function.cli.parser import Parser
 
 DESCRIPTION = (
     "Creates DIR/contrast-krm, which needs a Python of the same version and no pip, and DIR/plugin, a "

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import LONGEST_TIMEOUT, add_config, add_findings, add_paths
-from krm_function.cli.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.cli.lock_file import WrittenLock

@@ -6,8 +6,8 @@ Rule of this file: the bytes are signed and compared by Contrast, so they are pr
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_findings, add_paths
-from krm_function.cli.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import Inputs

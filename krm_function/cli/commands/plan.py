@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_paths
-from krm_function.cli.parser import Parser
 from krm_function.cli.plan_output import OutputChoices, format_and_file
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_genpolicy, add_output_format, add_paths, add_workload
-from krm_function.cli.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import Inputs

@@ -5,8 +5,8 @@ Rule of this file: standard output is the policy's own bytes, as the annotation 
 
 from argparse import Namespace
 
+from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_paths, add_workload
-from krm_function.cli.parser import Parser
 
 DESCRIPTION = "Reads rendered output; with a configuration the input is rendered first."
 

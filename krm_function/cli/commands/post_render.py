@@ -5,8 +5,8 @@ Rule of this file: the post-renderer itself is in post_renderer.py, which a call
 
 from argparse import Namespace
 
+from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_genpolicy
-from krm_function.cli.parser import Parser
 
 DESCRIPTION = "On an error nothing is printed. Helm 4 hides standard error: use --report."
 

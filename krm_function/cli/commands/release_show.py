@@ -5,8 +5,8 @@ Rule of this file: it shows what the parser of every render understood, and noth
 
 from argparse import Namespace
 
+from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_findings, add_output_format, add_paths
-from krm_function.cli.parser import Parser
 
 DESCRIPTION = ""
 

@@ -8,8 +8,8 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_findings, add_paths
-from krm_function.cli.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import InputFile

@@ -111,7 +111,10 @@ ROWS: dict[str, Row] = {
                 "name genpolicy's executable by its path, such as ./genpolicy",
             ),
             # keys
-            "key": ("{error}", "name a file with one key in PEM, without a password"),  # in the words of manifest/owner_keys
+            "key": (
+                "{error}",
+                "name a file with one key in PEM, without a password",
+            ),  # by manifest/owner_keys
             "no-updates": ("contradicts --add-workload-owner-key", "use one of the two"),
             "public-key": ("the public key would go to standard output as well", "name a file with --public"),
             "add-to": ("{error}", "name the file with the ContrastGenerate"),  # in the words of wiring/owner_key

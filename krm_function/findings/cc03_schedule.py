@@ -10,7 +10,7 @@ ROWS: dict[str, Row] = {
         "correct the RuntimeClass or the configuration",
         {
             "api-version": "apiVersion must be {version}",
-            "field": "{field} {error}",  # in the words of model/runtime_class_objects, which reads the configuration's as well
+            "field": "{field} {error}",  # by model/runtime_class_objects, which reads those of the configuration, too
         },
     ),
     "CC0304": Row(
