@@ -16,10 +16,12 @@ from krm_function.policy.document import HEAD, rego_text
 from krm_function.policy.effective_user import unknown_users
 from krm_function.policy.fields import coverage_findings
 from krm_function.policy.initdata import POLICY, annotation_and_digest, encode_toml, fits_literal
+from krm_function.policy.open_variables import OpenVariable, open_findings, open_variables
 from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 from krm_function.policy.problems import problem
 from krm_function.policy.process import DEFAULT_PATH
 from krm_function.policy.references import References
+from krm_function.policy.rules import with_external_sources
 from krm_function.policy.settings import Settings
 from krm_function.policy.variable_expansion import PATTERN
 from krm_function.policy.volumes import host_visible_volumes
@@ -45,6 +47,7 @@ class Policy(NamedTuple):
     toml: bytes
     annotation: str
     digest: str  # sha256 of toml, hex
+    open: tuple[OpenVariable, ...] = ()
 
 
 def seal(
@@ -79,6 +82,8 @@ def seal(
         findings = [*findings, *_pattern_findings(pod, made)]
         if has_errors(findings):
             return None, tuple(findings)
+    opened = open_variables({"containers": made}, workload, references)
+    rules = with_external_sources(rules) if opened else rules
     rego = rego_text(rules, made, settings.shared_text)
     too_long = _too_long(rego.encode(errors="surrogatepass"))
     if too_long:
@@ -88,9 +93,9 @@ def seal(
     except UnicodeEncodeError:
         return None, (problem(pod, (), "CC0604.unicode", of="spec"),)
     value, digest = annotation_and_digest(toml, *_shared_prefix_ends(toml, len(rules)))
-    sealed = Policy({"containers": made, **settings.shared}, rego, toml, value, digest)
+    sealed = Policy({"containers": made, **settings.shared}, rego, toml, value, digest, opened)
     report = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
-    return sealed, (*findings, *host_visible_volumes(pod), report)
+    return sealed, (*findings, *open_findings(workload, opened), *host_visible_volumes(pod), report)
 
 
 @functools.lru_cache(maxsize=1)
