@@ -36,8 +36,8 @@ class WorkloadRender(NamedTuple):
     """A workload between two stages: as it is now, with the edits and findings so far.
 
     resource: position of its document in the input. placeholder: its runtimeClassName in the input. vcpus: 0 if they
-    cannot be known. scheduled: the RuntimeClass that it was checked against. digest: of its initdata, "" if none. open: the
-    variables of which its policy allows any value.
+    cannot be known. scheduled: the RuntimeClass that it was checked against. digest: of its initdata, "" if none. open:
+    the variables of which its policy allows any value.
     """
 
     resource: int

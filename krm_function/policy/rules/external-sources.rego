@@ -5,7 +5,7 @@
 
 variable_permitted(p, variable, _, _) if {
 	contains(variable, "=")
-	regex.match(`^[^\x00]*$`, variable)
+	not has_nul(variable)
 	name := name_before_value(variable)
 	wanted := concat("", [name, "=$(text-pattern)$(external-source)"])
 	wanted in p.Env
@@ -16,6 +16,12 @@ variable_permitted(p, variable, _, _) if {
 name_before_value(variable) := name if {
 	parts := split(variable, "=")
 	name := parts[0]
+}
+
+# JSON has a NUL, and nothing else, as backslash, u and four zeros; a backslash of the text is two
+has_nul(text) if {
+	written := replace(json.marshal(text), `\\`, "")
+	regex.match(`[\\]u0{4}`, written)
 }
 
 # of a new container, or of a command in one
