@@ -22,10 +22,9 @@ ROWS: dict[str, Row] = {
         "error",
         "{kind} {name} is not in the input",
         (
-            "render it together with the pod: its values are then in the policy, in the pod's annotation, readable;"
-            " or mount it as a volume instead: the host can read and change the files;"
-            " or, if only the cluster has it, name it in spec.policy.externalSources:"
-            " the host may then give these variables any value"
+            "render it together with the pod (its values are then readable in the pod's annotation);"
+            " or mount it as a volume instead (the host can read and change the files); or, if only the cluster has it,"
+            " name it in spec.policy.externalSources (the host may then give the variables any value)"
         ),
     ),
     "CC0603": Row("error", "{kind} {name} has no key {key}", "add the key or correct the reference"),
@@ -264,7 +263,7 @@ ROWS: dict[str, Row] = {
     ),
     "CC0671": Row(
         "error",
-        "$({variable}) is expanded here, and may have any value by spec.policy.externalSources",
+        "this expands $({variable}), which may have any value by spec.policy.externalSources",
         "let the program read the variable {variable} itself, or put its ConfigMap or Secret into the input",
     ),
     "CC0672": Row(

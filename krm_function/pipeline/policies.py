@@ -49,8 +49,10 @@ def with_policies(
         if sealer is None:
             return list(workloads), findings
         findings += references.findings
-        if config.generate.policy.external_sources:
-            findings += idle_sources(config, values, [one.workload for one in workloads])
+        made = [_with_policy(one, sealer) for one in workloads]
+        if config.generate.policy.external_sources and not any(one.failed for one in made):
+            findings += idle_sources(config, values, [one.workload for one in made])
+        return made, findings
     return [_with_policy(one, sealer) for one in workloads], findings
 
 

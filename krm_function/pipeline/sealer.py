@@ -37,8 +37,9 @@ def choose_sealer(
         code = "CC0901.rules" if options.rules else "CC0901.engine"
         return None, (*said, option_wrong(code, config, "profile", profile=profile.name))
     if options.external_sources and (options.rules or profile.narrowed or engine is not None):
-        code = "open-rules" if options.rules else "open-profile" if profile.narrowed else "open-engine"
-        return None, (*said, option_wrong(f"CC0901.{code}", config, "externalSources", profile=profile.name))
+        code = "CC0901.open-profile" if profile.narrowed else "CC0901.open-engine"
+        code = "CC0901.open-rules" if options.rules else code
+        return None, (*said, option_wrong(code, config, "externalSources", profile=profile.name))
     rules = options.rules or load_rules(profile)
     if engine is not None:
         from krm_function.policy.genpolicy import MARK, settings_text
