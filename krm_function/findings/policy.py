@@ -179,6 +179,10 @@ ROWS: dict[str, Row] = {
             ),
             "pod": ("{error}", "correct the pod, or leave --genpolicy out: the native engine may know the field"),
             # the remaining ones are in this program's own words
+            "open": (
+                "it knows no open variables, and the policy has {variables}",
+                "remove the entry from spec.policy.externalSources, and put its object into the input",
+            ),
             "exit": (
                 "it ended with exit code {status} and said nothing",
                 "correct the pod, or leave --genpolicy out: the native engine may know the field",
