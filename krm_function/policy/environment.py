@@ -13,11 +13,9 @@ from typing import Any
 
 from krm_function.findings import Cause, Finding, Path, finding
 from krm_function.model.workload import INITDATA
-from krm_function.policy.external_sources import opened_keys
 from krm_function.policy.pod_metadata import PodMetadata, is_bookkeeping
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References, Undecodable
-from krm_function.policy.steering_variables import steered_by
 from krm_function.policy.variable_expansion import (
     CONTROLLED,
     EXTERNAL,
@@ -101,6 +99,8 @@ def _value(context: _Context, entry: Mapping[str, Any], known: Mapping[str, str]
 
 def _check_name(context: _Context, name: str, source: Mapping[str, Any], at: Path) -> None:
     """Append CC0670 if a variable that would be open steers a program. source: a valueFrom, or an entry of envFrom."""
+    from krm_function.policy.steering_variables import steered_by
+
     what = steered_by(name)
     if what:
         kind = "Secret" if source.get("secretKeyRef") or source.get("secretRef") else "ConfigMap"
@@ -111,7 +111,7 @@ def _check_name(context: _Context, name: str, source: Mapping[str, Any], at: Pat
 def _value_of_key(context: _Context, selector: Mapping[str, Any], kind: str, at: Path) -> str | None:
     """Return the value of one key of a ConfigMap or Secret, None if it is missing; ANY if it may be any."""
     name, key = selector["name"], selector["key"]
-    opened = opened_keys(context.references, context.pod.namespace, kind, name, key)
+    opened = _opened(context, kind, name, key)
     if isinstance(opened, Cause):
         _not_covered(context, opened, kind, selector, at)
         return None
@@ -136,7 +136,7 @@ def _all_pairs(context: _Context, source: Mapping[str, Any], at: Path) -> list[t
     for key, kind in (("configMapRef", "ConfigMap"), ("secretRef", "Secret")):
         selector = source.get(key)
         if selector is not None:
-            opened = opened_keys(context.references, context.pod.namespace, kind, selector["name"])
+            opened = _opened(context, kind, selector["name"])
             if isinstance(opened, Cause):
                 _not_covered(context, opened, kind, selector, (*at, key))
                 continue
@@ -150,6 +150,15 @@ def _all_pairs(context: _Context, source: Mapping[str, Any], at: Path) -> list[t
             has_no_tokens((prefix, *found, *found.values()), context.pod, (*at, key), context.findings)
             out += [(prefix + name, value) for name, value in found.items()]
     return out
+
+
+def _opened(context: _Context, kind: str, name: str, key: str = "") -> tuple[str, ...] | Cause | None:
+    """Return what `opened_keys` says; None, and nothing more is loaded, if the configuration opens nothing."""
+    if not context.references.external:
+        return None
+    from krm_function.policy.external_sources import opened_keys
+
+    return opened_keys(context.references, context.pod.namespace, kind, name, key)
 
 
 def _not_covered(context: _Context, cause: Cause, kind: str, selector: Mapping[str, Any], at: Path) -> None:

@@ -28,11 +28,11 @@ from krm_function.policy import (
 )
 from krm_function.policy.expected import mismatch_findings
 from krm_function.policy.initdata import POLICY
-from krm_function.policy.open_variables import OpenVariable
 from krm_function.record import NamedTuple
 
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
+    from krm_function.policy.open_variables import OpenVariable
 
 
 class Sealing(NamedTuple):
@@ -41,7 +41,7 @@ class Sealing(NamedTuple):
     edits: tuple[Edit, ...] = ()
     findings: tuple[Finding, ...] = ()
     digest: str = ""
-    open: tuple[OpenVariable, ...] = ()
+    open: "tuple[OpenVariable, ...]" = ()
 
 
 def seal_policy(
