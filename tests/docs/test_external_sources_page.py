@@ -22,7 +22,7 @@ def test_the_table_is_the_one_of_the_code() -> None:
 
 
 @pytest.fixture
-def example(tmp_path: Any, call: Any) -> Shop:
+def example(tmp_path: Path, call: Zygote) -> Shop:
     shop, world = Shop(tmp_path, call), World()
     options, container = BLOCKS
     world.spec.update(options["spec"])
