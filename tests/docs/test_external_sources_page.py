@@ -1,12 +1,14 @@
 """docs/how-to/external-sources.md: its example opens what it says, and its table is the one of the code."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from krm_function.policy.steering_variables import STEERING
 from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
+from tests.failures.running import Zygote
 from tests.failures.world import World
 from tests.hosts.running import ROOT
 
