@@ -23,9 +23,18 @@ ROWS: dict[str, Row] = {
         "{kind} {name} is not in the input",
         (
             "render it together with the pod (its values are then readable in the pod's annotation);"
-            " or mount it as a volume instead (the host can read and change the files); or, if only the cluster has it,"
-            " name it in spec.policy.externalSources (the host may then give the variables any value)"
+            " or mount it as a volume instead (the host can read and change the files)"
         ),
+        {
+            "open": (
+                "",
+                (
+                    "render it together with the pod (its values are then readable in the pod's annotation);"
+                    " or mount it as a volume instead (the host can read and change the files); or, if only the cluster"
+                    " has it, name it in spec.policy.externalSources (the host may then give the variables any value)"
+                ),
+            ),
+        },
     ),
     "CC0603": Row("error", "{kind} {name} has no key {key}", "add the key or correct the reference"),
     "CC0604": Row(

@@ -28,7 +28,6 @@ def choose_sealer(
     values: the ConfigMaps and Secrets that pods may refer to. engine: genpolicy in place of the native generator.
     """
     options = config.generate.policy
-    references = References(values, options.external_sources)
     override = options.settings or config.release.policy_settings
     profile, said = chosen_profile(options.profile, config.release, config.generate.name)
     if profile is None:
@@ -36,10 +35,12 @@ def choose_sealer(
     if profile.narrowed and (options.rules or engine is not None):
         code = "CC0901.rules" if options.rules else "CC0901.engine"
         return None, (*said, option_wrong(code, config, "profile", profile=profile.name))
-    if options.external_sources and (options.rules or profile.narrowed or engine is not None):
+    openable = not (options.rules or profile.narrowed or engine is not None)
+    if options.external_sources and not openable:
         code = "CC0901.open-profile" if profile.narrowed else "CC0901.open-engine"
         code = "CC0901.open-rules" if options.rules else code
         return None, (*said, option_wrong(code, config, "externalSources", profile=profile.name))
+    references = References(values, options.external_sources, openable=openable)
     rules = options.rules or load_rules(profile)
     if engine is not None:
         from krm_function.policy.genpolicy import MARK, settings_text

@@ -178,7 +178,8 @@ def _pairs(context: _Context, selector: Mapping[str, Any], kind: str, at: Path) 
         return None
     if pairs is None and not selector.get("optional"):
         where = context.pod.spec_path + at
-        context.findings.append(finding("CC0602", context.pod.ref, where, kind=kind, name=name))
+        code = "CC0602.open" if context.references.openable else "CC0602"
+        context.findings.append(finding(code, context.pod.ref, where, kind=kind, name=name))
     return pairs
 
 

@@ -30,11 +30,17 @@ class References:
     later, kubectl from its context), the name is enough, and must be unique.
     """
 
-    __slots__ = ("_aliases", "_names", "external")
+    __slots__ = ("_aliases", "_names", "external", "openable")
 
-    def __init__(self, objects: Iterable[Any] = (), external: Sequence[ExternalSource] = ()) -> None:
-        """Index `objects`, plain data of documents. external: spec.policy.externalSources."""
+    def __init__(
+        self, objects: Iterable[Any] = (), external: Sequence[ExternalSource] = (), *, openable: bool = True
+    ) -> None:
+        """Index `objects`, plain data of documents.
+
+        external: spec.policy.externalSources. openable: whether this render could have some.
+        """
         self.external = external
+        self.openable = openable
         self._names: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
         self._aliases: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
         for value in objects:

@@ -94,6 +94,17 @@ def test_each_way_out_that_the_hint_names_renders(
     assert [code for code, _ in warnings(run)] == warns
 
 
+@pytest.mark.parametrize("policy", [{"profile": "strict"}, {"rules": RULES}], ids=["strict", "rules"])
+def test_where_nothing_may_be_open_the_hint_names_two_ways(policy: dict[str, str], shop: Shop) -> None:
+    world = closed()
+    world.spec["policy"] = policy
+    shop.change(world)
+    (found,) = shop.generate("--format", "json").errors
+    assert found["code"] == "CC0602"
+    assert "render it together with the pod" in found["hint"]
+    assert "externalSources" not in found["hint"]
+
+
 # --- the render
 
 

@@ -298,6 +298,7 @@ def test_there_is_no_second_one_of_its_name(profile: Profile, second: str) -> No
 
 
 OTHERS = [
+    "DB_PASSWORD",
     *("db_password=x", "DB_PASSWORD2=x", "DB_PASSWOR=x", "DB_PASSWORD ", "XDB_PASSWORD=x", " DB_PASSWORD=x", "=x", "x"),
     *("\nDB_PASSWORD=x", "DB_PASSWORD\n=x", "LD_PRELOAD=/evil.so", "", "password=x", f"A={OPEN}", "DB.PASSWORD=x"),
 ]

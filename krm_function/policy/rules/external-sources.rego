@@ -9,8 +9,8 @@ variable_permitted(p, variable, _, _) if {
 	name := name_before_value(variable)
 	wanted := concat("", [name, "=$(text-pattern)$(external-source)"])
 	wanted in p.Env
-	given := [1 | other := requested_variables[_]; name_before_value(other) == name]
-	count(given) == 1
+	names := [name_before_value(other) | other := requested_variables[_]]
+	count([1 | other := names[_]; other == name]) == 1
 }
 
 name_before_value(variable) := name if {
