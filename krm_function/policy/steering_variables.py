@@ -22,15 +22,18 @@ STEERING = {
     ),
     "which programs others start": (
         *("SHELL", "EDITOR", "VISUAL", "PAGER", "BROWSER", "LESSOPEN", "LESSCLOSE", "*_ASKPASS", "GIT_*"),
+        *("MAKEFLAGS", "MAKEFILES"),
     ),
-    "where programs look for their own configuration": ("HOME", "XDG_*", "KRB5_CONFIG"),
-    "the Python interpreter": ("PYTHON*",),
+    "where programs look for configuration that can name other programs": (
+        *("HOME", "XDG_*", "KRB5_CONFIG", "KUBECONFIG", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"),
+    ),
+    "the Python interpreter": ("PYTHON*", "UWSGI_*", "GUNICORN_CMD_ARGS"),
     "the Perl interpreter": ("PERL5*", "PERLLIB", "PERL_*"),
     "the Ruby interpreter": ("RUBY*", "GEM_*", "BUNDLE_*"),
     "Node.js": ("NODE_OPTIONS", "NODE_PATH", "NODE_REPL_EXTERNAL_MODULE", "NPM_CONFIG_*", "npm_config_*"),
     "the Java virtual machine": (
         *("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "*JAVA_OPTS", "*JVM_OPTS", "*JVM_OPTIONS"),
-        *("CATALINA_*", "KAFKA_OPTS", "MAVEN_OPTS", "CLASSPATH", "JAVA_HOME"),
+        *("*JVM_ARGS", "CATALINA_*", "KAFKA_OPTS", "MAVEN_OPTS", "GRADLE_OPTS", "SBT_OPTS", "CLASSPATH", "JAVA_HOME"),
     ),
     "the .NET runtime": ("DOTNET_*", "COMPlus_*", "CORECLR_*", "COR_*", "ASPNETCORE_HOSTINGSTARTUPASSEMBLIES"),
     "the Go runtime": ("GODEBUG", "GOTRACEBACK"),
@@ -38,7 +41,10 @@ STEERING = {
     "the Lua interpreter": ("LUA_*",),
     "the Erlang virtual machine": ("ERL_*", "ELIXIR_ERL_OPTIONS"),
     "the R interpreter": ("R_HOME", "R_LIBS*", "R_PROFILE*", "R_ENVIRON*"),
-    "OpenSSL, which loads modules": ("OPENSSL_CONF", "OPENSSL_ENGINES", "OPENSSL_MODULES"),
+    "a library that loads modules": (
+        *("OPENSSL_*", "CUDA_INJECTION*", "NCCL_*PLUGIN*", "GTK_MODULES", "QT_PLUGIN_PATH", "GST_PLUGIN*"),
+    ),
+    "where a program writes the keys of its connections": ("SSLKEYLOGFILE",),
     "which certificates a program trusts": (
         *("SSL_CERT_FILE", "SSL_CERT_DIR", "*_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "NODE_TLS_REJECT_UNAUTHORIZED"),
     ),

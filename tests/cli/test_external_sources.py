@@ -105,6 +105,78 @@ def test_where_nothing_may_be_open_the_hint_names_two_ways(policy: dict[str, str
     assert "externalSources" not in found["hint"]
 
 
+# --- hints, followed to the letter
+
+
+def fixed_in_the_pod(world: World) -> None:
+    world.container["env"][-1] = {"name": world.container["env"][-1]["name"], "value": "x"}
+
+
+def as_steering(world: World) -> None:
+    world.container["env"][-1]["name"] = "LD_PRELOAD"
+
+
+def as_argument(world: World) -> None:
+    world.container["command"] = ["/web", "$(DB_PASSWORD)"]
+
+
+def without_argument(world: World) -> None:
+    world.container["command"].pop()
+
+
+def all_keys(world: World) -> None:
+    world.container["envFrom"].append({"prefix": "DB_", "secretRef": {"name": "db"}})
+
+
+def entry(**fields: Any) -> Callable[[World], None]:
+    """Set fields of the entry; None removes one."""
+
+    def change(world: World) -> None:
+        made = {**world.spec["policy"]["externalSources"][0], **fields}
+        world.spec["policy"]["externalSources"] = [{name: one for name, one in made.items() if one is not None}]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code", "words", "right"),
+    [
+        (as_steering, "CC0670", "write its value into the pod", fixed_in_the_pod),
+        (as_steering, "CC0670", "put the Secret into the input", fixed),
+        (as_argument, "CC0671", "let the program read the variable DB_PASSWORD itself", without_argument),
+        (as_argument, "CC0671", "put its ConfigMap or Secret into the input", fixed),
+        (entry(namespace="bank"), "CC0672", "correct the namespace of the entry", entry(namespace="shop")),
+        (entry(namespace="bank"), "CC0672", "or leave it out", entry(namespace=None)),
+        (entry(keys=["user"]), "CC0672", "add password to the keys of the entry", entry(keys=["user", "password"])),
+        (all_keys, "CC0672", "list the keys under keys of the entry", entry(keys=["password", "user"])),
+    ],
+)
+def test_a_hint_leads_to_a_render_without_errors(
+    wrong: Callable[[World], None], code: str, words: str, right: Callable[[World], None], shop: Shop
+) -> None:
+    world = opened()
+    wrong(world)
+    shop.change(world)
+    (found,) = shop.generate("--format", "json").errors
+    assert (found["code"], words in found["hint"]) == (code, True)
+    right(world)
+    shop.change(world)
+    run = shop.generate("--format", "json")
+    assert (run.code, run.errors) == (0, [])
+
+
+@pytest.mark.parametrize("name", ["other", "db"], ids=["unused", "in the input"])
+def test_without_the_entry_that_opens_nothing_there_is_no_warning(name: str, shop: Shop) -> None:
+    world = opened(name=name)
+    fixed(world)
+    shop.change(world)
+    (found,) = [one for one in shop.generate("--format", "json").findings if one["severity"] == "warning"]
+    assert (found["code"], found["hint"].startswith("remove the entry")) == ("CC0673", True)
+    del world.spec["policy"]
+    shop.change(world)
+    assert warnings(shop.generate("--format", "json")) == []
+
+
 # --- the render
 
 
