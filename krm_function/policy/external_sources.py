@@ -70,6 +70,11 @@ def names(entry: ExternalSource, kind: str, name: str) -> bool:
     return entry.kind == kind and (fits(entry.name_pattern, name) if entry.name_pattern else entry.name == name)
 
 
+def namespace_of(workload: Workload) -> str:
+    """Return the namespace of a workload as it is now, "" if it names none; its ref is that of the input."""
+    return str(mapping(workload.object.get("metadata")).get("namespace") or "")
+
+
 def references_of(container: Any) -> Iterator[Reference]:
     """Yield what env and envFrom of a container refer to, as far as they have the shape of a reference."""
     for entry in maps(mapping(container).get("env")):
@@ -91,7 +96,7 @@ def idle_findings(workloads: Iterable[Workload], references: References, where: 
     where: the object that has the entries.
     """
     used = [
-        (one.ref.namespace, reference)
+        (namespace_of(one), reference)
         for one in workloads
         for container in (*one.init_containers, *one.containers)
         for reference in references_of(container)

@@ -8,7 +8,7 @@ from typing import Any
 
 from krm_function.findings import Finding, finding
 from krm_function.model.workload import Workload, dig, mapping, maps
-from krm_function.policy.external_sources import sources_of
+from krm_function.policy.external_sources import namespace_of, sources_of
 from krm_function.policy.references import References
 from krm_function.policy.variable_expansion import OPEN
 from krm_function.record import NamedTuple
@@ -42,7 +42,7 @@ def open_variables(data: Mapping[str, Any], workload: Workload, references: Refe
         names = open_names(container)
         if names:
             name = str(mapping(dig(container, ("OCI", "Annotations"))).get(_NAME, ""))
-            sources = sources_of(spec.get(name), names, references, workload.ref.namespace)
+            sources = sources_of(spec.get(name), names, references, namespace_of(workload))
             found += [OpenVariable(name, variable, sources[variable]) for variable in names]
     return tuple(found)
 
