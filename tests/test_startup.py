@@ -31,6 +31,7 @@ ELSEWHERE = frozenset(
         *("api.config_map", "api.schema", "cli.command_line", "cli.commands", "cli.options", "cli.argument_parser"),
         *("cli.generate_flags", "cli.genpolicy", "cli.inputs", "cli.rendered", "cli.sealed_workload"),
         *("policy.compare", "policy.dropins", "policy.genpolicy"),
+        *("model.glob_pattern", "policy.external_sources", "policy.open_variables", "policy.steering_variables"),
         *("hosts.stream", "report.machine", "report.plan", "report.pools", "checking", "placement"),
         *("cli.lock_task", "lock", "schema.remedy"),
         *("yamltext.fast.validate", "yamltext.fast.items", "yamltext.fast.stream"),

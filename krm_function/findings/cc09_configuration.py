@@ -16,6 +16,18 @@ ROWS: dict[str, Row] = {
                 "{profile} consists of its own rules, and genpolicy has its own",
                 "use the profile of the release, or leave out policy.rules, --policy and --genpolicy",
             ),
+            "open-profile": (
+                "{profile} lets the host choose no value",
+                "leave out policy.profile: {profile}, or policy.externalSources",
+            ),
+            "open-rules": (
+                "has no effect with rules of your own, which do not know open variables",
+                "leave out policy.rules and --policy, or policy.externalSources",
+            ),
+            "open-engine": (
+                "has no effect with genpolicy, which refuses a variable without a value",
+                "leave out --genpolicy, or policy.externalSources",
+            ),
             "no-engine": ("has no effect with policy.engine: none", "remove one of the two"),
         },
     ),

@@ -5,13 +5,16 @@ Rule of this file: records only. With a finding of severity error the texts are 
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krm_function.findings import Finding, Ref, has_errors
 from krm_function.model.edits import Edit
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.record import NamedTuple
+
+if TYPE_CHECKING:
+    from krm_function.policy.open_variables import OpenVariable
 
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
@@ -20,7 +23,7 @@ class Planned(NamedTuple):
     """One entry of the plan: a workload, what the render does to it and why; or why it is skipped.
 
     workload: after the render. scheduled: the RuntimeClass that it was checked against, None if there is none.
-    resource: position of its document in the input.
+    resource: position of its document in the input. open: the variables of which its policy allows any value.
     """
 
     ref: Ref
@@ -35,6 +38,7 @@ class Planned(NamedTuple):
     workload: Workload | None = None
     scheduled: RuntimeClass | None = None
     resource: int = -1
+    open: "tuple[OpenVariable, ...]" = ()
 
 
 class Rendered(NamedTuple):

@@ -16,6 +16,7 @@ from krm_function.model.workload import mapping
 from krm_function.pipeline import Planned, Rendered
 from krm_function.report.machine import finding_data
 from krm_function.report.masking import masked
+from krm_function.report.open_variables import variables_text
 from krm_function.report.order import on_one_line
 from krm_function.report.text import render_text
 
@@ -56,12 +57,14 @@ def _facts(line: Planned) -> list[tuple[str, str]]:
         field = dotted((*WORKLOADS[line.ref.kind][1], "spec", "runtimeClassName"))
         return [("left alone", line.skipped), ("to change that", f"set {field} to contrast-cc-<platform>")]
     nodes = ", ".join(f"{key}={value}" for key, value in sorted(line.node_selector.items()))
+    opened = [("open variables", variables_text(line))] if line.open else []
     return [
         ("placeholder", line.placeholder),
         ("runtime class", line.runtime_class),
         ("platform", f"{line.platform or 'unknown'}, {line.vcpus or 'unknown'} vCPUs"),
         ("nodes with", nodes or "any label"),
         ("policy", line.digest or "none"),
+        *opened,
     ]
 
 
@@ -107,6 +110,7 @@ def explain_json(rendered: Rendered, ref: Ref) -> str:
         "vcpus": line.vcpus,
         "nodeSelector": dict(line.node_selector),
         "digest": line.digest,
+        "openVariables": [one._asdict() for one in line.open],
         "steps": [_step(number, edit) for number, step in enumerate(_steps(line.edits), 1) for edit in step],
         "findings": [finding_data(found) for found in findings],
     }

@@ -53,6 +53,7 @@ def _workload(line: PlanEntry) -> dict[str, Any]:
         "nodeSelector": dict(planned.node_selector),
         "nodes": None if line.placement is None else _nodes(line.placement),
         "digest": planned.digest,
+        "openVariables": [one._asdict() for one in planned.open],
         "changes": [
             {"code": edit.code, "op": edit.op, "field": dotted(edit.path), "reason": edit.reason}
             for edit in planned.edits

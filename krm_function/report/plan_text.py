@@ -5,6 +5,7 @@ Rule of this file: a workload takes one line, whatever characters its name holds
 
 from krm_function.pipeline import Planned
 from krm_function.placement.place import Placement, first_and_more, grouped
+from krm_function.report.open_variables import variables_text
 from krm_function.report.order import on_one_line
 from krm_function.report.plan import Plan, PlanEntry, changes_of, plan_totals
 from krm_function.report.table import table
@@ -19,7 +20,16 @@ def plan_text(plan: Plan) -> str:
     rows = [_row(line) for line in plan.lines] + [_skipped_row(planned) for planned in plan.skipped]
     if not any(row[-1] for row in rows):
         headers, rows = headers[:-1], [row[:-1] for row in rows]
-    return f"{table([headers, *rows])}\n\n{on_one_line(plan_totals(plan))}\n"
+    return f"{table([headers, *rows])}\n\n{open_lines(plan)}{on_one_line(plan_totals(plan))}\n"
+
+
+def open_lines(plan: Plan) -> str:
+    """One line for each workload with open variables, under a headline; "" if there are none."""
+    opened = [line for line in plan.lines if line.planned.open]
+    if not opened:
+        return ""
+    lines = [f"  {on_one_line(f'{line.ref}: {variables_text(line.planned)}')}\n" for line in opened]
+    return f"open variables, of which the host may choose any value:\n{''.join(lines)}\n"
 
 
 def _row(line: PlanEntry) -> tuple[str, ...]:

@@ -101,6 +101,7 @@ def test_the_json_form_has_a_version_and_every_edit_with_its_reason() -> None:
                 "nodeSelector": {"a": "1", "b": "2"},
                 "nodes": None,
                 "digest": "abc",
+                "openVariables": [],
                 "changes": [{"code": "CC0801", "op": "insert", "field": "spec.initContainers[0]", "reason": "because"}],
                 "findings": [],
             }
