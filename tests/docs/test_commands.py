@@ -39,6 +39,7 @@ ROWS = (
     Row(README, "contrast-krm manifest", "files"),
     Row(README, "contrast set", why="needs a coordinator"),
     Row(TASK + "argo-cd.md", "contrast-krm install", why="writes to /; tests/cli/test_install.py"),
+    Row(TASK + "external-sources.md", "contrast-krm", "files"),
     Row(TASK + "files.md", "contrast-krm generate", "files"),
     Row(TASK + "files.md", "set -o pipefail", "chart_and_overlays"),
     Row(TASK + "flux.md", "kustomize build", "production"),
