@@ -59,7 +59,7 @@ def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument],
             document = parse(resource.text, line=resource.line)
         except YamlError as problem:
             if named:  # a broken document of another kind is a finding of the render
-                findings.append(as_configuration(yaml_finding(problem, resource.file)))
+                findings.append(as_configuration(yaml_finding(problem, resource)))
             continue
         ref = reference(document.value)
         if not is_config(ref.api_version) and ref.kind not in CONFIG_KINDS:
@@ -71,4 +71,4 @@ def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument],
 def as_configuration(found: Finding) -> Finding:
     """A YAML problem in a configuration file as a configuration error: the same message, exit code 2."""
     wrong = finding("CC0910", problem=found.message, remedy=found.hint)
-    return wrong._replace(line=found.line, column=found.column, file=found.file)
+    return wrong._replace(line=found.line, column=found.column, file=found.file, origin=found.origin)

@@ -3,7 +3,8 @@
 Rule of this file: on success the ResourceList with edits spliced in; on an error the items as they came, with results,
 and exit code 1 or 2, because only the exit code fails a build (docs/facts/krm-functions.md#results). With `mode: check`
 the items leave as they came in any case: kustomize's own validators cannot succeed, so a check is a transformer there
-(docs/facts/kustomize.md#validators).
+(docs/facts/kustomize.md#validators). kpt shows the results, so there standard error does not repeat them; kustomize
+shows standard error only.
 """
 
 import sys
@@ -18,6 +19,7 @@ from krm_function.cli.messages import print_findings
 from krm_function.cli.streams import read_in, write_out, write_pieces
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import blank
+from krm_function.hosts.kpt import called_by_kpt
 from krm_function.hosts.resource_list import (
     NotAResourceListError,
     cut_list,
@@ -79,14 +81,15 @@ def run_function(
     if options and wants_check(options[0]):
         made = check_resources(decoded.resources, documents, options[0])
         write_out(encode_failure(decoded, krm_results((*findings, *made.findings))))
-        return print_verdict(made, findings, form, report)
+        return print_verdict(made, findings, form, report, in_results=called_by_kpt(decoded.resources))
     config, problems = collect(documents)
     rendered = render(decoded.resources, config, findings + problems + wrong, engine)
     if rendered.failed:
         write_out(encode_failure(decoded, krm_results(rendered.findings)))
-        return print_findings(rendered.findings, form, report)
-    write_pieces(list_pieces(decoded, rendered.texts, rendered.added, krm_results(rendered.findings)))
-    return print_findings(rendered.findings, form, report)
+    else:
+        write_pieces(list_pieces(decoded, rendered.texts, rendered.added, krm_results(rendered.findings)))
+    in_results = bool(rendered.findings) and called_by_kpt(decoded.resources)
+    return print_findings(rendered.findings, form, report, in_results=in_results)
 
 
 def _function_config(document: ConfigDocument | None) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:

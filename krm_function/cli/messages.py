@@ -15,19 +15,26 @@ from krm_function.hosts.files import EmptyProblem, FileProblem
 
 
 def print_findings(
-    findings: Iterable[Finding], form: str = "text", report: str = "", summary: str = "", *, shown_info: str = ""
+    findings: Iterable[Finding],
+    form: str = "text",
+    report: str = "",
+    summary: str = "",
+    *,
+    shown_info: str = "",
+    in_results: bool = False,
 ) -> int:
     """Print the findings; the exit code of a call that has these.
 
     form: one of options.FORMATS. report: a file that gets them as well, "" for none. summary: closing lines in the text
     format. shown_info: the code of the infos that every format prints; other infos go to json and to the report only.
+    in_results: the orchestrator shows the results of the ResourceList, so the text format prints the summary alone.
     Raises FileProblem for a report that cannot be written.
     """
     found = list(findings)
     chosen = [one for one in found if one.severity != "info" or one.code == shown_info]
     text = format_findings(found, form) if form == "json" else format_findings(chosen, form, infos=True)
     if form == "text":
-        text += summary
+        text = summary if in_results else text + summary
     printed = _printed(text)
     if report:
         from krm_function.hosts.writing import write_file

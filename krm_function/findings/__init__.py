@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from krm_function.findings.origin import Origin
 from krm_function.findings.row import NOTHING, Cause, Row, Severity
 from krm_function.krm.result import dotted
 from krm_function.record import NamedTuple
@@ -21,6 +22,7 @@ __all__ = [
     "NOTHING",
     "Cause",
     "Finding",
+    "Origin",
     "Path",
     "Ref",
     "Row",
@@ -55,7 +57,11 @@ class Ref(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing to say about one place of the input. Lines and columns count from 1; 0 means unknown."""
+    """One thing to say about one place of the input. Lines and columns count from 1; 0 means unknown.
+
+    origin: for an object of a stream (file is "" then), the file that it says it comes from; line and column count in
+    the stream.
+    """
 
     code: str
     severity: Severity
@@ -66,6 +72,7 @@ class Finding(NamedTuple):
     line: int = 0
     column: int = 0
     file: str = ""
+    origin: Origin | None = None
 
     @property
     def anchor(self) -> str:

@@ -24,6 +24,10 @@ def finding_data(found: Finding) -> dict[str, Any]:
         data["field"] = dotted(found.path)
     position = {"file": found.file, "line": found.line, "column": found.column}
     data.update({name: value for name, value in position.items() if value})
+    if found.origin is not None:
+        data["origin"] = {"path": found.origin.path}
+        if found.origin.index is not None:
+            data["origin"]["index"] = found.origin.index
     data["documentation"] = found.anchor
     return data
 
@@ -42,12 +46,18 @@ def render_github(findings: Iterable[Finding], *, infos: bool = False) -> str:
         if found.severity == "info" and not infos:
             continue
         where = f"{found.ref} {dotted(found.path)}".strip() if found.ref else ""
-        numbers = {"line": str(found.line or ""), "col": str(found.column or "")}
-        fields = {"file": found.file, **numbers, "title": f"{found.code} {where}".strip()}
+        fields = {**_file(found), "title": f"{found.code} {where}".strip()}
         joined = ",".join(f"{key}={_property(value)}" for key, value in fields.items() if value)
         hint = f"%0Ahint: {_data(found.hint)}" if found.hint else ""
         lines.append(f"::{GITHUB_LEVEL[found.severity]} {joined}::{_data(found.message)}{hint}\n")
     return "".join(lines)
+
+
+def _file(found: Finding) -> dict[str, str]:
+    """The file of an annotation; of an origin without a line, since lines count in the stream."""
+    if found.origin is not None:
+        return {"file": found.origin.path if found.origin.inside else ""}
+    return {"file": found.file, "line": str(found.line or ""), "col": str(found.column or "")}
 
 
 def _data(text: str) -> str:

@@ -2,7 +2,8 @@
 
 Rule of this file: plain data after the OASIS schema. The libraries that model SARIF are unmaintained, or heavier than
 all of this package; the tests validate the output with the schema. A finding about an object has its field as
-logical location, and its file and line as physical location where there is a file.
+logical location, and its file and line as physical location where there is a file; a file that the object only says it
+comes from has no line, since lines count in the stream.
 """
 
 from collections.abc import Iterable
@@ -53,11 +54,12 @@ def _result(found: Finding, rule: int) -> dict[str, Any]:
 
 def _location(found: Finding) -> dict[str, Any]:
     location: dict[str, Any] = {}
-    if found.file:
+    file = found.origin.path if found.origin and found.origin.inside else found.file
+    if file:
         from urllib.parse import quote
 
-        place: dict[str, Any] = {"artifactLocation": {"uri": quote(found.file.encode("utf-8", "surrogateescape"))}}
-        if found.line:
+        place: dict[str, Any] = {"artifactLocation": {"uri": quote(file.encode("utf-8", "surrogateescape"))}}
+        if found.line and not found.origin:
             place["region"] = {"startLine": found.line} | ({"startColumn": found.column} if found.column else {})
         location["physicalLocation"] = place
     if found.ref is not None:
