@@ -7,14 +7,14 @@ from krm_function.record import NamedTuple
 
 
 class Origin(NamedTuple):
-    """A claimed file. path: relative, with slashes. index: of the document in the file, from 0; None: not known."""
+    """A claimed file. path: relative, with slashes. position: of the document in the file, from 0; None: not known."""
 
     path: str
-    index: int | None = None
+    position: int | None = None
 
     def __str__(self) -> str:
         """`shop/web.yaml`, or `shop/web.yaml, document 3` for any document but the first."""
-        return f"{self.path}, document {self.index + 1}" if self.index else self.path
+        return f"{self.path}, document {self.position + 1}" if self.position else self.path
 
     @property
     def inside(self) -> bool:

@@ -26,8 +26,8 @@ CODES = {
 def yaml_finding(problem: YamlError, source: str | Resource, ref: Ref | None = None, path: Path = ()) -> Finding:
     """Make the finding for one YamlError. source: the resource that has it, or the name of a file, "" for a stream."""
     file, origin = (source, None) if isinstance(source, str) else (source.file, origin_of(source))
-    place = {"line": problem.line, "column": problem.column, "file": file}
-    return finding(CODES[problem.code], ref, path, **place, problem=problem.message)._replace(origin=origin)
+    found = finding(CODES[problem.code], ref, path, problem=problem.message)
+    return found._replace(line=problem.line, column=problem.column, file=file, origin=origin)
 
 
 def with_position(found: Finding, resource: Resource, document: Document, workload: Workload | None = None) -> Finding:

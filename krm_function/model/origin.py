@@ -46,8 +46,7 @@ def origin_of_object(value: Any) -> Origin | None:
     for prefix in PATHS:
         if path := _path(annotations.get(f"{prefix}path")):
             index = annotations.get(f"{prefix}index")
-            known = isinstance(index, str) and _INDEX.fullmatch(index)
-            return Origin(path, int(index) if known else None)
+            return Origin(path, int(index) if isinstance(index, str) and _INDEX.fullmatch(index) else None)
     path = _path(annotations.get(HELM_4)) or _of_kustomize(annotations)
     return Origin(path) if path else None
 

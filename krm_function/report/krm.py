@@ -38,5 +38,5 @@ def _result(found: Finding) -> Result:
 def _file(found: Finding, ref: ResourceRef | None) -> File | None:
     """The file of the package: where the object comes from, or what was read; none outside of the package."""
     if found.origin:
-        return File(found.origin.path, found.origin.index or 0) if found.origin.inside else None
+        return File(found.origin.path, found.origin.position or 0) if found.origin.inside else None
     return File(found.file) if ref is None and found.file and not found.file.startswith(("/", "..")) else None

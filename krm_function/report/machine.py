@@ -26,8 +26,8 @@ def finding_data(found: Finding) -> dict[str, Any]:
     data.update({name: value for name, value in position.items() if value})
     if found.origin is not None:
         data["origin"] = {"path": found.origin.path}
-        if found.origin.index is not None:
-            data["origin"]["index"] = found.origin.index
+        if found.origin.position is not None:
+            data["origin"]["index"] = found.origin.position
     data["documentation"] = found.anchor
     return data
 
