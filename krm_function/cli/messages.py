@@ -13,6 +13,8 @@ from krm_function.cli.exits import exit_code
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import EmptyProblem, FileProblem
 
+EXPLAIN_THEMSELVES = frozenset(("CC0909",))  # mistakes of the command line
+
 
 def print_findings(
     findings: Iterable[Finding],
@@ -34,12 +36,14 @@ def print_findings(
     chosen = [one for one in found if one.severity != "info" or one.code == shown_info]
     text = format_findings(found, form) if form == "json" else format_findings(chosen, form, infos=True)
     if form == "text":
-        text = summary if in_results else text + summary
+        text = summary if in_results else text + _where_explained(chosen) + summary
     printed = _printed(text)
     if report:
         from krm_function.hosts.writing import write_file
 
-        complete = format_findings(found, form, infos=True) + (summary if form == "text" else "")
+        complete = format_findings(found, form, infos=True)
+        if form == "text":
+            complete += _where_explained(found) + summary
         write_file(report, complete.encode("utf-8"))
     return exit_code(found, printed=printed)
 
@@ -57,6 +61,16 @@ def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = Fal
     from krm_function.report.machine import render_github, render_json
 
     return render_json(findings) if form == "json" else render_github(findings, infos=infos)
+
+
+def _where_explained(findings: Iterable[Finding]) -> str:
+    """The line that says where the errors and warnings are explained, "" if there is nothing to explain."""
+    codes = sorted({found.code for found in findings if found.severity != "info"} - EXPLAIN_THEMSELVES)
+    if not codes:
+        return ""
+    from krm_function.findings.documentation import documentation_of_all
+
+    return f"more: {documentation_of_all(codes)}\n"
 
 
 def _printed(text: str) -> bool:

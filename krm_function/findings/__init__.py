@@ -2,9 +2,8 @@
 
 Rule of this package: a sentence or a hint that a user reads about their input is written in a table here and nowhere
 else, but for the words of parsers, validators and other programs, which `{problem}` or `{error}` passes on. Code raises
-a code, with a variant if its row has some, and the values of the placeholders; severity, wording, remedy and
-documentation anchor come from the table. A value is never a Secret's data, an env value or an annotation longer than
-64 characters.
+a code, with a variant if its row has some, and the values of the placeholders; severity, wording and
+remedy come from the table. A value is never a Secret's data, an env value or an annotation longer than 64 characters.
 
 Each table is a file, loaded when the first of its codes is raised: a render loads three of them, not all.
 """
@@ -27,7 +26,6 @@ __all__ = [
     "Ref",
     "Row",
     "Severity",
-    "anchor_of",
     "dotted",
     "every_row",
     "finding",
@@ -73,16 +71,6 @@ class Finding(NamedTuple):
     column: int = 0
     file: str = ""
     origin: Origin | None = None
-
-    @property
-    def anchor(self) -> str:
-        """Where docs/reference/findings.md explains this code."""
-        return anchor_of(self.code)
-
-
-def anchor_of(code: str) -> str:
-    """Where docs/reference/findings.md explains a code."""
-    return f"docs/reference/findings.md#{code.lower()}"
 
 
 def finding(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from krm_function.findings import Finding, dotted
+from krm_function.findings.documentation import documentation_of
 from krm_function.report.order import on_one_line, ordered
 
 GITHUB_LEVEL = {"error": "error", "warning": "warning", "info": "notice"}
@@ -28,7 +29,7 @@ def finding_data(found: Finding) -> dict[str, Any]:
         data["origin"] = {"path": found.origin.path}
         if found.origin.position is not None:
             data["origin"]["index"] = found.origin.position
-    data["documentation"] = found.anchor
+    data["documentation"] = documentation_of(found.code)
     return data
 
 

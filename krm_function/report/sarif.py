@@ -10,7 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from krm_function import __version__
-from krm_function.findings import Finding, anchor_of, dotted, row
+from krm_function.findings import Finding, dotted
+from krm_function.findings.documentation import documentation_of, documentation_url
+from krm_function.findings.explanation import explanation
 from krm_function.model.address import address_of
 from krm_function.report.order import on_one_line, ordered
 
@@ -31,11 +33,16 @@ def render_sarif(findings: Iterable[Finding], *, infos: bool = False) -> str:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    kind = row(code)
-    rule: dict[str, Any] = {"id": code, "shortDescription": {"text": kind.sentence}}
-    if kind.hint:
-        rule["help"] = {"text": f"{kind.hint}; see {anchor_of(code)}"}
-    return rule | {"defaultConfiguration": {"level": LEVEL[kind.severity]}}
+    about = explanation(code)
+    rule: dict[str, Any] = {
+        "id": code,
+        "shortDescription": {"text": about.sentence},
+        "fullDescription": {"text": about.meaning},
+        "help": {"text": "; ".join(filter(None, (about.remedy, f"see {documentation_of(code)}")))},
+    }
+    if url := documentation_url(code):
+        rule["helpUri"] = url
+    return rule | {"defaultConfiguration": {"level": LEVEL[about.severity]}}
 
 
 def _result(found: Finding, rule: int) -> dict[str, Any]:
