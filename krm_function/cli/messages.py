@@ -13,7 +13,7 @@ from krm_function.cli.exits import exit_code
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import EmptyProblem, FileProblem
 
-EXPLAIN_THEMSELVES = frozenset(("CC0909",))  # mistakes of the command line
+EXPLAIN_THEMSELVES = ("CC0909", "CC10")  # mistakes of the command line; what the system says of a file or a server
 
 
 def print_findings(
@@ -65,7 +65,8 @@ def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = Fal
 
 def _where_explained(findings: Iterable[Finding]) -> str:
     """The line that says where the errors and warnings are explained, "" if there is nothing to explain."""
-    codes = sorted({found.code for found in findings if found.severity != "info"} - EXPLAIN_THEMSELVES)
+    said = {found.code for found in findings if found.severity != "info"}
+    codes = sorted(code for code in said if not code.startswith(EXPLAIN_THEMSELVES))
     if not codes:
         return ""
     from krm_function.findings.documentation import documentation_of_all

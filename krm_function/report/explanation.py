@@ -13,7 +13,7 @@ def explanation_text(about: Explanation, width: int) -> str:
     """The explanation in lines of at most `width` columns; an example keeps its lines, to be compared with output."""
     parts = [_wrapped(f"{about.code} {about.severity}: {about.sentence}", width), _wrapped(about.meaning, width)]
     title = f"Example ({about.case}):" if about.case else "Example:"
-    parts.append("\n".join((title, *(f"{INDENT}{line}" for line in about.example))))
+    parts.append("\n".join((_wrapped(title, width), *(f"{INDENT}{line}" for line in about.example))))
     if about.variants:
         head = ["The problem is one of:"] if "{problem}" in about.sentence else []
         lines = [line for variant in about.variants for line in _variant(variant.problem, variant.remedy, width)]
