@@ -1,6 +1,7 @@
 """Read configuration: the functionConfig, items of its API group in the input, and files named by the operator.
 
-Rule of this file: only files that the operator named on the command line are read; a configuration can name none.
+Rule of this file: only files that the operator named are read, on the command line or, for the commands that a person
+calls, in the environment (environment.py); a configuration can name none.
 """
 
 from collections.abc import Iterable, Sequence
@@ -8,6 +9,7 @@ from functools import partial
 
 from krm_function.api import CONFIG_KINDS, ConfigDocument, is_config
 from krm_function.cli.messages import file_finding
+from krm_function.cli.paths_of_variable import PathsOfVariable
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, find_files, read_file
 from krm_function.model.finding_position import yaml_finding
@@ -22,10 +24,12 @@ def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Findin
 
     documents: list[ConfigDocument] = []
     findings: list[Finding] = []
+    if isinstance(paths, PathsOfVariable):
+        findings.append(finding("CC0911", variable=paths.variable, value=paths.value))
     try:
         files = find_files(paths)
     except FileProblem as problem:
-        return [], (file_finding(problem),)
+        return [], (*findings, file_finding(problem))
     for path in files:
         try:
             made, problems = from_resources(decode_stream(read_file(path), path).resources)

@@ -15,6 +15,8 @@ from krm_function.hosts.files import EmptyProblem, FileProblem
 
 EXPLAIN_THEMSELVES = ("CC0909", "CC10")  # mistakes of the command line; what the system says of a file or a server
 
+FROM_ENVIRONMENT = "CC0911"  # an info that every format prints: what is set in the environment must not act unseen
+
 
 def print_findings(
     findings: Iterable[Finding],
@@ -33,7 +35,7 @@ def print_findings(
     Raises FileProblem for a report that cannot be written.
     """
     found = list(findings)
-    chosen = [one for one in found if one.severity != "info" or one.code == shown_info]
+    chosen = [one for one in found if one.severity != "info" or one.code in (shown_info, FROM_ENVIRONMENT)]
     text = format_findings(found, form) if form == "json" else format_findings(chosen, form, infos=True)
     if form == "text":
         text = summary if in_results else text + _where_explained(chosen) + summary

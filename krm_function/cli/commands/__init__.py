@@ -28,4 +28,6 @@ SUMMARIES = {
     "keys new": "make the key pair of an owner; the public key goes to standard output",
     "install": "copy contrast-krm and its dependencies into a directory, for Argo CD and legacy plugins",
     "completion": "print the completion script of a shell",
+    "version": "print the version, the build, the policy profiles and the Python that runs it",
+    "help": "print the help of a command",
 }
