@@ -138,5 +138,5 @@ ROWS: dict[str, Row] = {
     ),
     # another finding, about a file of the configuration
     "CC0910": Row("error", "the configuration cannot be read: {problem}", "{remedy}"),
-    "CC0911": Row("info", "--config comes from the environment: {variable}={value}"),
+    "CC0911": Row("info", "the environment gives --config: {variable}={value}"),
 }

@@ -13,7 +13,7 @@ from tests.failures.running import Run, Zygote
 from tests.failures.world import World
 from tests.selection import in_pairs
 
-SEEN = f"info CC0911: --config comes from the environment: {CONFIG_VARIABLE}="
+SEEN = f"info CC0911: the environment gives --config: {CONFIG_VARIABLE}="
 READ = ("generate", "plan", "explain", "diff", "check")
 
 
