@@ -4,7 +4,7 @@ Rule of this file: every YamlError becomes a finding here; a report never shows 
 """
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.origin import origin_of
+from krm_function.model.origin import origin_of, origin_of_line
 from krm_function.model.resource import Resource
 from krm_function.model.workload import Workload, dig, maps
 from krm_function.yamltext import Document, YamlError, locate
@@ -28,6 +28,11 @@ def yaml_finding(problem: YamlError, source: str | Resource, ref: Ref | None = N
     file, origin = (source, None) if isinstance(source, str) else (source.file, origin_of(source))
     found = finding(CODES[problem.code], ref, path, problem=problem.message)
     return found._replace(line=problem.line, column=problem.column, file=file, origin=origin)
+
+
+def stream_finding(problem: YamlError, text: str) -> Finding:
+    """Make the finding for a YamlError of a stream that cannot be cut into documents."""
+    return yaml_finding(problem, "")._replace(origin=origin_of_line(text, problem.line))
 
 
 def with_position(found: Finding, resource: Resource, document: Document, workload: Workload | None = None) -> Finding:

@@ -51,6 +51,14 @@ def origin_of_object(value: Any) -> Origin | None:
     return Origin(path) if path else None
 
 
+def origin_of_line(text: str, line: int) -> Origin | None:
+    """The origin of a line, from 1, of a stream that cannot be cut into documents: the nearest comment above it."""
+    above = text.split("\n", line - 1)[: line - 1] if line > 0 else []
+    comments = (one.rstrip("\r") for one in reversed(above) if one.startswith(HELM_3))
+    path = _path(next(comments, "").removeprefix(HELM_3).strip())
+    return Origin(path) if path else None
+
+
 def _of_kustomize(annotations: Mapping[Any, Any]) -> str:
     """The path in kustomize's annotation, a small YAML text; "" for a file of another repository."""
     said = annotations.get(KUSTOMIZE)

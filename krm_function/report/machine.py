@@ -55,9 +55,9 @@ def render_github(findings: Iterable[Finding], *, infos: bool = False) -> str:
 
 
 def _file(found: Finding) -> dict[str, str]:
-    """The file of an annotation; of an origin without a line, since lines count in the stream."""
-    if found.origin is not None:
-        return {"file": found.origin.path if found.origin.inside else ""}
+    """The file of an annotation, with its line; a line of a stream would be taken for one of some file."""
+    if not found.file:
+        return {"file": found.origin.path if found.origin and found.origin.inside else ""}
     return {"file": found.file, "line": str(found.line or ""), "col": str(found.column or "")}
 
 

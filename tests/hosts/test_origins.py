@@ -17,7 +17,7 @@ from tests.hosts.hosts import (
     run_kpt,
     run_kustomize,
 )
-from tests.hosts.running import Machine
+from tests.hosts.running import Machine, called
 
 SENTENCE = "CC0401 shop/web spec.template.spec.runtimeClassName: unknown runtime class"
 WRONG = quickstart("coordinator.yaml", "web.yaml", "settings.yaml", "payments.yaml").changed(
@@ -110,3 +110,11 @@ def test_a_format_that_is_asked_for_is_printed_in_kpt_as_well(krm_machine: Machi
         ["kpt", "fn", "eval", "--exec", "contrast-krm fn --format github", "--truncate-output=false"], package
     )
     assert "::error file=web.yaml,title=CC0401" in ran.err.replace('"', "")
+
+
+@pytest.mark.parametrize("arguments", [("check",), ("plan",), ("post-render",)], ids=" ".join)
+def test_yaml_that_cannot_be_read_names_the_template(arguments: tuple[str, ...]) -> None:
+    first = "---\n# Source: shop/templates/a.yaml\nkind: Pod\nspec: {\n"
+    ran = called(*arguments, stdin=f"{first}---\n# Source: shop/templates/b.yaml\nkind: Service\n".encode())
+    assert ran.code == 1
+    assert "error CC0101 shop/templates/a.yaml (<stdin>:5:1): not valid YAML" in ran.err

@@ -6,7 +6,7 @@ import pytest
 
 from krm_function.findings.origin import Origin, position_text
 from krm_function.hosts.kpt import called_by_kpt
-from krm_function.model.origin import LONGEST, origin_of
+from krm_function.model.origin import LONGEST, origin_of, origin_of_line
 from krm_function.model.resource import Resource
 
 INTERNAL = "internal.config.kubernetes.io"
@@ -45,6 +45,16 @@ def test_a_file_that_was_read_needs_nobody_to_say_where_it_is() -> None:
 
 def test_a_comment_inside_of_an_object_says_nothing() -> None:
     assert origin_of(Resource("kind: Pod\n# Source: shop/templates/web.yaml\n"), {"kind": "Pod"}) is None
+
+
+TWO = "---\n# Source: shop/a.yaml\na: {\n---\n# Source: shop/b.yaml\r\nb: {\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "path"), [(-1, ""), (0, ""), (1, ""), (2, ""), (3, "shop/a.yaml"), (4, "shop/a.yaml"), (6, "shop/b.yaml")]
+)
+def test_a_line_of_a_stream_that_cannot_be_cut_is_of_the_comment_above(line: int, path: str) -> None:
+    assert origin_of_line(TWO, line) == (Origin(path) if path else None)
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,10 @@ def test_json_has_a_version_and_leaves_out_what_is_not_known() -> None:
     assert json.loads(render_json([])) == {"version": 1, "findings": []}
 
 
+def test_github_gets_no_line_without_a_file() -> None:
+    assert render_github([FILE._replace(file="")]).startswith("::error title=CC0101::")
+
+
 def test_github_names_file_line_column_and_title() -> None:
     assert render_github([FILE]) == (
         "::error file=a.yaml,line=3,col=7,title=CC0101::not valid YAML: oops%0Ahint: fix the syntax at this place\n"
