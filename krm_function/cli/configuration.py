@@ -9,7 +9,6 @@ from functools import partial
 
 from krm_function.api import CONFIG_KINDS, ConfigDocument, is_config
 from krm_function.cli.messages import file_finding
-from krm_function.cli.paths_of_variable import PathsOfVariable
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, find_files, read_file
 from krm_function.model.finding_position import yaml_finding
@@ -24,8 +23,11 @@ def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Findin
 
     documents: list[ConfigDocument] = []
     findings: list[Finding] = []
-    if isinstance(paths, PathsOfVariable):
-        findings.append(finding("CC0911", variable=paths.variable, value=paths.value))
+    if paths:
+        from krm_function.cli.paths_of_variable import PathsOfVariable
+
+        if isinstance(paths, PathsOfVariable):
+            findings.append(finding("CC0911", variable=paths.variable, value=paths.value))
     try:
         files = find_files(paths)
     except FileProblem as problem:

@@ -14,7 +14,6 @@ Rule of this file: an author of the input can write all of these, so a path with
 something else than a relative path is no path.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,7 +26,7 @@ PATHS = ("internal.config.kubernetes.io/", "config.kubernetes.io/")  # + path, +
 HELM_4 = "postrenderer.helm.sh/postrender-filename"
 KUSTOMIZE = "config.kubernetes.io/origin"
 HELM_3 = "# Source: "
-_INDEX = re.compile(r"[0-9]{1,6}")
+LONGEST_INDEX = 6  # digits
 
 
 def origin_of(resource: Resource, value: Any = None) -> Origin | None:
@@ -45,8 +44,7 @@ def origin_of_object(value: Any) -> Origin | None:
     annotations = mapping(dig(value, ("metadata", "annotations")))
     for prefix in PATHS:
         if path := _path(annotations.get(f"{prefix}path")):
-            index = annotations.get(f"{prefix}index")
-            return Origin(path, int(index) if isinstance(index, str) and _INDEX.fullmatch(index) else None)
+            return Origin(path, _index(annotations.get(f"{prefix}index")))
     path = _path(annotations.get(HELM_4)) or _of_kustomize(annotations)
     return Origin(path) if path else None
 
@@ -80,6 +78,13 @@ def _of_comment(text: str) -> Origin | None:
             break
         start = end + 1
     return None
+
+
+def _index(said: Any) -> int | None:
+    """A claimed index if it is a number, else None."""
+    if not isinstance(said, str) or not said.isascii() or not said.isdecimal() or len(said) > LONGEST_INDEX:
+        return None
+    return int(said)
 
 
 def _path(said: Any) -> str:
