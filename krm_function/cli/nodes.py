@@ -64,7 +64,7 @@ def _from(resources: Iterable[Resource]) -> tuple[list[Node], list[Finding]]:
             document = parse(resource.text, line=resource.line)
         except YamlError as problem:
             if resource.kind in KINDS:  # a broken List is a finding of the render
-                findings.append(yaml_finding(problem, resource.file))
+                findings.append(yaml_finding(problem, resource))
             continue
         found, problems = _read(document.value, document, resource.file)
         nodes += found

@@ -1,11 +1,16 @@
 """Arguments that several commands share.
 
-Rule of this file: an option means the same in every command that has it, so it is declared once, here.
+Rule of this file: an option means the same in every command that has it, so it is declared once, here. Which variable
+of the environment stands for it is declared beside it; environment.py reads that.
 """
+
+import os
 
 from krm_function.cli.argument_parser import Parser
 
-FORMATS = ("text", "json", "github", "sarif")
+FORMATS = ("text", "json", "github", "sarif")  # the first one is the default
+CONFIG_VARIABLE = "CONTRAST_KRM_CONFIG"
+FORMAT_VARIABLE = "CONTRAST_KRM_FORMAT"
 LONGEST_TIMEOUT = 86_400  # seconds: a day
 
 
@@ -20,21 +25,25 @@ def add_workload(parser: Parser) -> None:
     parser.add_argument("workload", metavar="WORKLOAD", help=named)
 
 
-def add_config(parser: Parser) -> None:
-    """`--config`: the configuration."""
+def add_config(parser: Parser, *, variable: bool = True) -> None:
+    """`--config`: the configuration. variable: whether CONTRAST_KRM_CONFIG stands for it."""
+    default = f"; default: ${CONFIG_VARIABLE}, paths with {os.pathsep} between them" if variable else ""
+    parser.set_defaults(config_variable=CONFIG_VARIABLE if variable else "")
     parser.add_argument(
         "--config",
         metavar="FILE",
         action="append",
         default=[],
-        help="file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable)",
+        help=f"file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable{default})",
     )
 
 
-def add_findings(parser: Parser) -> None:
-    """`--format` and `--report`: how the findings are printed."""
+def add_findings(parser: Parser, *, variable: bool = True) -> None:
+    """`--format` and `--report`: how the findings are printed. variable: whether CONTRAST_KRM_FORMAT stands for it."""
+    default = f"${FORMAT_VARIABLE}, else {FORMATS[0]}" if variable else FORMATS[0]
+    parser.set_defaults(format_variable=FORMAT_VARIABLE if variable else "")
     parser.add_argument(
-        "--format", choices=FORMATS, default="text", help="format of the findings on standard error (default: text)"
+        "--format", choices=FORMATS, help=f"format of the findings on standard error (default: {default})"
     )
     parser.add_argument(
         "--report", metavar="FILE", default="", help="also write the findings to FILE, in the same format"

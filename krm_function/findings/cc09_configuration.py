@@ -81,6 +81,8 @@ ROWS: dict[str, Row] = {
             "absent-known": ("{text} is not in the input", "use one of {known}"),
             "absent-near": ("{text} is not in the input", "did you mean {near}?"),
             "several": ("{text} means {count} objects", "use one of {known}"),
+            "no-code": ("{text} is no code of a finding", "name one as messages have it, such as CC0304"),
+            "no-code-near": ("{text} is no code of a finding", "did you mean {near}?"),
             # a platform, a release, a manifest
             "platform": ("unknown platform {platform}", "use {known}"),
             "version": ("is no version", "write it like v1.25.0"),
@@ -151,4 +153,5 @@ ROWS: dict[str, Row] = {
     ),
     # another finding, about a file of the configuration
     "CC0910": Row("error", "the configuration cannot be read: {problem}", "{remedy}"),
+    "CC0911": Row("info", "the environment gives --config: {variable}={value}"),
 }

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from krm_function.findings import Finding, Path, Ref, anchor_of, dotted, has_errors, row
+from krm_function.findings import Finding, Path, Ref, dotted, has_errors, row
+from krm_function.findings.documentation import documentation_of
 from krm_function.model.address import address_of
 from krm_function.model.edits import ABSENT, Edit
 from krm_function.model.kinds import KINDS as WORKLOADS
@@ -40,7 +41,7 @@ def explain_text(rendered: Rendered, ref: Ref) -> str:
     for number, step in enumerate(_steps(line.edits), 1):
         parts.append(f"\n{number}. {step[0].code} {on_one_line(step[0].reason)}\n")
         parts += [f"   {SIGNS[edit.op]} {on_one_line(_change(edit))}\n" for edit in step]
-        parts.append(f"   see {anchor_of(step[0].code)}\n")
+        parts.append(f"   see {documentation_of(step[0].code)}\n")
     if findings:
         parts.append(f"\n{render_text(findings, infos=True)}")
     if rendered.failed:
@@ -125,7 +126,7 @@ def _step(number: int, edit: Edit) -> dict[str, Any]:
         "reason": edit.reason,
         "op": edit.op,
         "field": dotted(edit.path),
-        "documentation": anchor_of(edit.code),
+        "documentation": documentation_of(edit.code),
     }
     values = {"before": edit.before, "after": edit.after}
     return data | {name: masked(edit.path, value) for name, value in values.items() if value is not ABSENT}

@@ -9,6 +9,7 @@ Lower case, no full stop, one line per sentence. A place is the object and field
 from collections.abc import Iterable
 
 from krm_function.findings import Finding, dotted
+from krm_function.findings.origin import position_text
 from krm_function.report.order import on_one_line, ordered
 
 
@@ -20,11 +21,8 @@ def place_of(found: Finding) -> str:
 
 
 def position(found: Finding) -> str:
-    """`file:line:column` as far as known."""
-    if not found.file and not found.line:
-        return ""
-    parts = [found.file or "<stdin>"] + [str(number) for number in (found.line, found.column) if number]
-    return on_one_line(":".join(parts))
+    """`file:line:column` as far as known, for an object of a stream with the file that it says it comes from."""
+    return on_one_line(position_text(found.file, found.line, found.column, found.origin))
 
 
 def render_text(findings: Iterable[Finding], *, infos: bool = False) -> str:

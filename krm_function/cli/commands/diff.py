@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_output_format, add_paths
+from krm_function.cli.paths_of_variable import PathsOfVariable
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import Inputs
@@ -44,7 +45,7 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Print a diff of every document that would change, or with --policy the differences of the policies."""
     if options.policy:
-        if options.paths or options.config:
+        if options.paths or (options.config and not isinstance(options.config, PathsOfVariable)):
             options.parser.error("--policy takes two outputs and nothing else")
         return _diff_policies(options)
     if options.output != "text":
