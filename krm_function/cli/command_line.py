@@ -49,6 +49,10 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         options.paths += unknown  # argparse takes no files behind an option once a first word has been taken
     elif unknown:
         options.parser.refuse_unknown(unknown)
+    if hasattr(options, "color"):
+        from krm_function.cli.options import form_of
+
+        options.format = form_of(options)
     return options
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable
 
 from krm_function.cli.exits import exit_code
+from krm_function.cli.form import Form
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import EmptyProblem, FileProblem
 
@@ -19,15 +20,17 @@ def print_findings(
 ) -> int:
     """Print the findings; the exit code of a call that has these.
 
-    form: one of options.FORMATS. report: a file that gets them as well, "" for none. summary: closing lines in the text
-    format. shown_info: the code of the infos that every format prints; other infos go to json and to the report only.
-    Raises FileProblem for a report that cannot be written.
+    form: one of options.FORMATS, or such a word with colour and amount (form.py). report: a file that gets all of them
+    as well, "" for none. summary: closing lines in the text format. shown_info: the code of the infos that every format
+    prints; others go to json, to the report, and to text with -v. Raises FileProblem for a report that cannot be
+    written.
     """
     found = list(findings)
     chosen = [one for one in found if one.severity != "info" or one.code == shown_info]
-    text = format_findings(found, form) if form == "json" else format_findings(chosen, form, infos=True)
     if form == "text":
-        text += summary
+        text = _text(found, chosen, summary, form if isinstance(form, Form) else Form(form))
+    else:
+        text = format_findings(found if form == "json" else chosen, form, infos=True)
     printed = _printed(text)
     if report:
         from krm_function.hosts.writing import write_file
@@ -50,6 +53,22 @@ def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = Fal
     from krm_function.report.machine import render_github, render_json
 
     return render_json(findings) if form == "json" else render_github(findings, infos=infos)
+
+
+def _text(found: list[Finding], usual: list[Finding], summary: str, form: Form) -> str:
+    """What a form shows as text, in its colours. found: all findings; usual: those of form.shown "warning"."""
+    from krm_function.report.text import render_text
+
+    match form.shown:
+        case "error":
+            usual, summary = [one for one in found if one.severity == "error"], ""
+        case "info":
+            usual = found
+    if not form.colour:
+        return render_text(usual, infos=True) + summary
+    from krm_function.report.colour import ansi
+
+    return render_text(usual, infos=True, paint=ansi) + summary
 
 
 def _printed(text: str) -> bool:

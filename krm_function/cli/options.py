@@ -3,7 +3,14 @@
 Rule of this file: an option means the same in every command that has it, so it is declared once, here.
 """
 
+import sys
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
 from krm_function.cli.parser import Parser
+
+if TYPE_CHECKING:
+    from krm_function.cli.form import Form
 
 FORMATS = ("text", "json", "github", "sarif")
 LONGEST_TIMEOUT = 86_400  # seconds: a day
@@ -32,13 +39,36 @@ def add_config(parser: Parser) -> None:
 
 
 def add_findings(parser: Parser) -> None:
-    """`--format` and `--report`: how the findings are printed."""
+    """`--format`, `--report`, `--color`, `-v` and `-q`: how the findings are printed."""
     parser.add_argument(
         "--format", choices=FORMATS, default="text", help="format of the findings on standard error (default: text)"
     )
     parser.add_argument(
         "--report", metavar="FILE", default="", help="also write the findings to FILE, in the same format"
     )
+    parser.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never",
+    )
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also print infos in text: a line for each policy, RuntimeClass and manifest that is made",
+    )
+    amount.add_argument("-q", "--quiet", action="store_true", help="print only errors in text")
+
+
+def form_of(options: Namespace) -> "Form":
+    """The form of the findings that the options of `add_findings` ask for."""
+    from krm_function.cli.form import Form, Shown
+    from krm_function.cli.terminal import coloured
+
+    shown: Shown = "error" if options.quiet else "info" if options.verbose else "warning"
+    return Form(options.format, colour=coloured(options.color, sys.stderr), shown=shown)
 
 
 def add_output_format(parser: Parser) -> None:

@@ -20,7 +20,8 @@ class Planned(NamedTuple):
     """One entry of the plan: a workload, what the render does to it and why; or why it is skipped.
 
     workload: after the render. scheduled: the RuntimeClass that it was checked against, None if there is none.
-    resource: position of its document in the input.
+    resource: position of its document in the input. notes: sentences that a reader of the plan must know and that are
+    no findings; every form of the plan shows them with the workload.
     """
 
     ref: Ref
@@ -35,16 +36,21 @@ class Planned(NamedTuple):
     workload: Workload | None = None
     scheduled: RuntimeClass | None = None
     resource: int = -1
+    notes: tuple[str, ...] = ()
 
 
 class Rendered(NamedTuple):
-    """The result of a render: a text for every input resource (None: dropped), and the objects to add."""
+    """The result of a render: a text for every input resource (None: dropped), and the objects to add.
+
+    release: the version of the Contrast release that it was made for, "" when no configuration could be made.
+    """
 
     texts: tuple[str | None, ...]
     added: tuple[Any, ...] = ()
     findings: tuple[Finding, ...] = ()
     plan: tuple[Planned, ...] = ()
     manifest: bytes = b""
+    release: str = ""
 
     @property
     def failed(self) -> bool:
