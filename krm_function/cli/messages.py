@@ -64,6 +64,8 @@ def _text(found: list[Finding], usual: list[Finding], summary: str, form: Form) 
             usual, summary = [one for one in found if one.severity == "error"], ""
         case "info":
             usual = found
+        case "warning":
+            pass
     if not form.colour:
         return render_text(usual, infos=True) + summary
     from krm_function.report.colour import ansi

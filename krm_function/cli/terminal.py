@@ -23,7 +23,7 @@ def coloured(choice: Choice, stream: TextIO | None) -> bool:
         return choice == "always"
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
-    return bool(stream) and stream.isatty()
+    return stream is not None and stream.isatty()
 
 
 def columns(default: int, *, file: bool = False) -> int:

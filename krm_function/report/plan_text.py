@@ -108,6 +108,4 @@ def _wrapped(text: str, width: int, indent: int = 0) -> list[str]:
     from textwrap import wrap
 
     start = " " * indent
-    return wrap(
-        on_one_line(text), width, initial_indent=start, subsequent_indent=f"{start}  ", break_on_hyphens=False
-    )
+    return wrap(on_one_line(text), width, initial_indent=start, subsequent_indent=f"{start}  ", break_on_hyphens=False)

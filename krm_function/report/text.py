@@ -31,9 +31,7 @@ def _plain(text: str, style: str) -> str:  # noqa: ARG001 (as colour.Paint; that
     return text
 
 
-def render_text(
-    findings: Iterable[Finding], *, infos: bool = False, paint: Callable[[str, str], str] = _plain
-) -> str:
+def render_text(findings: Iterable[Finding], *, infos: bool = False, paint: Callable[[str, str], str] = _plain) -> str:
     """All findings as text, "" for none. infos: also those of severity info. paint: colours, see colour.Paint."""
     lines: list[str] = []
     for found in ordered(findings):
