@@ -57,7 +57,10 @@ def heading_of(line: PlanEntry, *, named: bool) -> str:
     if named and planned.runtime_class:
         what += f" (class {planned.runtime_class})"
     if placement is None:
-        return f"{what}, in error" if line.broken else f"{what} on {wanted_nodes(planned)}"
+        if line.broken:
+            return f"{what}, in error"
+        open_to_all = planned.scheduled is not None and not planned.node_selector
+        return f"{what} on {wanted_nodes(planned)}" + (": the runtime class selects none" if open_to_all else "")
     join = "," if placement.refused else ", one pod on each of" if line.one_a_node and placement.fitting else " on"
     return f"{what}{join} {nodes_of(placement)}"
 
@@ -71,11 +74,11 @@ def nodes_of(placement: Placement) -> str:
 
 
 def wanted_nodes(planned: Planned) -> str:
-    """The nodes that a pod asks for, where none are known: `nodes with tee=snp`."""
+    """The nodes that a pod asks for, where none are known: `nodes with tee=snp`, `any node`."""
     labels = ", ".join(f"{key}={value}" for key, value in sorted(planned.node_selector.items()))
     if labels:
         return f"nodes with {labels}"
-    return "any node" if planned.scheduled is None else "any node: the runtime class selects none"
+    return "any node"
 
 
 def reasons_of(line: PlanEntry) -> tuple[str, ...]:
