@@ -57,9 +57,9 @@ def add_findings(parser: Parser) -> None:
         "-v",
         "--verbose",
         action="store_true",
-        help="also print infos in text: a line for each policy, RuntimeClass and manifest that is made",
+        help="also print infos in text, such as the nodes, the policy and the digest of each workload",
     )
-    amount.add_argument("-q", "--quiet", action="store_true", help="print only errors in text")
+    amount.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors in text")
 
 
 def form_of(options: Namespace) -> "Form":

@@ -96,7 +96,7 @@ def _parts(ref: Ref) -> tuple[str, str]:
 
 def _findings(plan: Plan) -> list[dict[str, Any]]:
     """Every error and warning of the plan, with the position of its workload."""
-    lines = {line.ref: index for index, line in enumerate(plan.lines)}
+    lines: dict[Ref | None, int] = {line.ref: index for index, line in enumerate(plan.lines)}
     return [{"found": found, "at": position(found), "line": lines.get(found.ref)} for found in plan.problems]
 
 
