@@ -255,5 +255,14 @@ def test_a_render_that_fails_as_a_whole_says_so() -> None:
     assert "<h1>The render fails</h1>" in plan_html(plan)
 
 
+@pytest.mark.parametrize(("nodes", "title"), [(None, "In error"), ([node("a", "tdx")], "No node")])
+def test_a_workload_in_error_is_not_said_to_have_no_node_where_no_node_is_known(
+    nodes: list[Node] | None, title: str
+) -> None:
+    broken = planned(workload=None)
+    text = plan_html(plan_of([broken], nodes, findings=(finding("CC0206", broken.ref, ("spec",)),)))
+    assert f"<h3>{title}</h3>" in text
+
+
 def test_the_page_is_the_same_every_time() -> None:
     assert plan_html(nasty_plan()) == plan_html(nasty_plan())
