@@ -151,7 +151,7 @@ CALLS = {
 }
 LOADS = {
     "generate": CURVED,
-    "plan": CURVED,
+    "plan": CURVED.union(("textwrap",)),
     "explain": CURVED,
     "diff": CURVED.union(("difflib",)),
     "check": CURVED.union(("tomllib",)),

@@ -54,6 +54,10 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     elif unknown:
         options.parser.refuse_unknown(unknown)
     take_from_environment(options)
+    if hasattr(options, "color"):
+        from krm_function.cli.options import form_of
+
+        options.format = form_of(options)
     return options
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable
 
 from krm_function.cli.exits import exit_code
+from krm_function.cli.form import Form
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import EmptyProblem, FileProblem
 
@@ -29,16 +30,19 @@ def print_findings(
 ) -> int:
     """Print the findings; the exit code of a call that has these.
 
-    form: one of options.FORMATS. report: a file that gets them as well, "" for none. summary: closing lines in the text
-    format. shown_info: the code of the infos that every format prints; other infos go to json and to the report only.
-    in_results: the orchestrator shows the results of the ResourceList, so the text format prints the summary alone.
-    Raises FileProblem for a report that cannot be written.
+    form: one of options.FORMATS, or such a word with colour and amount (form.py). report: a file that gets all of them
+    as well, "" for none. summary: closing lines in the text format. shown_info: the code of the infos that every format
+    prints; others go to json, to the report, and to text with -v. in_results: the orchestrator shows the results of the
+    ResourceList, so the text format prints the summary alone. Raises FileProblem for a report that cannot be written.
     """
     found = list(findings)
     chosen = [one for one in found if one.severity != "info" or one.code in (shown_info, FROM_ENVIRONMENT)]
-    text = format_findings(found, form) if form == "json" else format_findings(chosen, form, infos=True)
-    if form == "text":
-        text = summary if in_results else text + _where_explained(chosen) + summary
+    if form != "text":
+        text = format_findings(found if form == "json" else chosen, form, infos=True)
+    elif in_results:
+        text = summary
+    else:
+        text = _text(found, chosen, summary, form if isinstance(form, Form) else Form(form))
     printed = _printed(text)
     if report:
         from krm_function.hosts.writing import write_file
@@ -63,6 +67,25 @@ def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = Fal
     from krm_function.report.machine import render_github, render_json
 
     return render_json(findings) if form == "json" else render_github(findings, infos=infos)
+
+
+def _text(found: list[Finding], usual: list[Finding], summary: str, form: Form) -> str:
+    """What a form shows as text, in its colours. found: all findings; usual: those of form.shown "warning"."""
+    from krm_function.report.text import render_text
+
+    match form.shown:
+        case "error":
+            usual, summary = [one for one in found if one.severity == "error"], ""
+        case "info":
+            usual = found
+        case "warning":
+            pass
+    behind = _where_explained(usual) + summary
+    if not form.colour:
+        return render_text(usual, infos=True) + behind
+    from krm_function.report.colour import ansi
+
+    return render_text(usual, infos=True, paint=ansi) + behind
 
 
 def _where_explained(findings: Iterable[Finding]) -> str:

@@ -5,8 +5,14 @@ of the environment stands for it is declared beside it; environment.py reads tha
 """
 
 import os
+import sys
+from argparse import Namespace
+from typing import TYPE_CHECKING
 
 from krm_function.cli.argument_parser import Parser
+
+if TYPE_CHECKING:
+    from krm_function.cli.form import Form
 
 FORMATS = ("text", "json", "github", "sarif")  # the first one is the default
 CONFIG_VARIABLE = "CONTRAST_KRM_CONFIG"
@@ -39,7 +45,10 @@ def add_config(parser: Parser, *, variable: bool = True) -> None:
 
 
 def add_findings(parser: Parser, *, variable: bool = True) -> None:
-    """`--format` and `--report`: how the findings are printed. variable: whether CONTRAST_KRM_FORMAT stands for it."""
+    """`--format`, `--report`, `--color`, `-v` and `-q`: how the findings are printed.
+
+    variable: whether CONTRAST_KRM_FORMAT stands for the first.
+    """
     default = f"${FORMAT_VARIABLE}, else {FORMATS[0]}" if variable else FORMATS[0]
     parser.set_defaults(format_variable=FORMAT_VARIABLE if variable else "")
     parser.add_argument(
@@ -48,6 +57,29 @@ def add_findings(parser: Parser, *, variable: bool = True) -> None:
     parser.add_argument(
         "--report", metavar="FILE", default="", help="also write the findings to FILE, in the same format"
     )
+    parser.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never",
+    )
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also print infos in text, such as the nodes, the policy and the digest of each workload",
+    )
+    amount.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors in text")
+
+
+def form_of(options: Namespace) -> "Form":
+    """The form of the findings that the options of `add_findings` ask for."""
+    from krm_function.cli.form import Form, Shown
+    from krm_function.cli.terminal import coloured
+
+    shown: Shown = "error" if options.quiet else "info" if options.verbose else "warning"
+    return Form(options.format, colour=coloured(options.color, sys.stderr), shown=shown)
 
 
 def add_output_format(parser: Parser) -> None:

@@ -23,7 +23,9 @@ class Planned(NamedTuple):
     """One entry of the plan: a workload, what the render does to it and why; or why it is skipped.
 
     workload: after the render. scheduled: the RuntimeClass that it was checked against, None if there is none.
-    resource: position of its document in the input. open: the variables of which its policy allows any value.
+    resource: position of its document in the input. open: the variables of which its policy allows any value. notes:
+    sentences that a reader of the plan must know and that are no findings; the forms of the plan show them with the
+    workload.
     """
 
     ref: Ref
@@ -39,16 +41,21 @@ class Planned(NamedTuple):
     scheduled: RuntimeClass | None = None
     resource: int = -1
     open: "tuple[OpenVariable, ...]" = ()
+    notes: tuple[str, ...] = ()
 
 
 class Rendered(NamedTuple):
-    """The result of a render: a text for every input resource (None: dropped), and the objects to add."""
+    """The result of a render: a text for every input resource (None: dropped), and the objects to add.
+
+    release: the version of the Contrast release that it was made for, "" when no configuration could be made.
+    """
 
     texts: tuple[str | None, ...]
     added: tuple[Any, ...] = ()
     findings: tuple[Finding, ...] = ()
     plan: tuple[Planned, ...] = ()
     manifest: bytes = b""
+    release: str = ""
 
     @property
     def failed(self) -> bool:

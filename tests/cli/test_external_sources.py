@@ -244,8 +244,8 @@ def test_genpolicy_is_not_asked_to_compare_what_it_does_not_know(shop: Shop) -> 
 
 def test_the_plan_has_a_line_for_each_workload_with_open_variables(shop: Shop) -> None:
     shop.change(opened())
-    text = call(shop, "plan", "deployment", "--config", CONFIG).stdout.decode()
-    assert f"\nopen variables, of which the host may choose any value:\n  shop/web: {ANY}\n\n" in text
+    text = " ".join(call(shop, "plan", "deployment", "--config", CONFIG).stdout.decode().split())
+    assert f" open variables, of which the host may choose any value: {ANY} " in text
     shop.change(World())
     assert "open variables" not in call(shop, "plan", "deployment", "--config", CONFIG).stdout.decode()
 
