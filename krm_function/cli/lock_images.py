@@ -25,6 +25,7 @@ from krm_function.yamltext import Document, YamlError
 from krm_function.yamltext import parse as parse_yaml
 
 NOT_PINNED = "CC0502"  # an error to a render, and what `lock` helps to correct
+NOT_LOCKED = "CC0813"  # a warning of a render, which `lock` settles
 
 
 class Use(NamedTuple):
@@ -98,7 +99,7 @@ def _rendered(workload: Workload, config: Config | None, namespace: str) -> tupl
     if has_errors(problems):
         return workload, problems
     outcome = inject(workload, config.generate, config.release, namespace)
-    return workload.after(outcome.edits), outcome.findings
+    return workload.after(outcome.edits), tuple(found for found in outcome.findings if found.code != NOT_LOCKED)
 
 
 def _images(workload: Workload) -> Iterator[tuple[Path, str]]:
