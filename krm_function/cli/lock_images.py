@@ -43,10 +43,11 @@ class Use(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """The images with their first use, in order."""
+    """The images with their first use, in order. uses: all of them."""
 
     images: dict[Image, Use]
     findings: tuple[Finding, ...] = ()
+    uses: tuple[tuple[Image, Use], ...] = ()
 
 
 def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
@@ -63,7 +64,7 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
         found += [(index, workload) for workload in selection.workloads]
         findings += [with_position(problem, resources[index], document) for problem in selection.findings]
     namespace = coordinator_namespace([workload for _, workload in found])
-    images: dict[Image, Use] = {}
+    uses: list[tuple[Image, Use]] = []
     for index, workload in found:
         final, problems = _rendered(workload, config, namespace)
         document = source.documents[index]
@@ -72,9 +73,12 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
             if isinstance(parsed, str):
                 problems += (finding("CC0503", workload.ref, path, image=printable_reference(image), problem=parsed),)
             else:
-                images.setdefault(parsed, Use(path, final, resources[index], document))
+                uses.append((parsed, Use(path, final, resources[index], document)))
         findings += [with_position(problem, resources[index], document, final) for problem in problems]
-    return Needed(images, tuple(findings))
+    images: dict[Image, Use] = {}
+    for parsed_image, use in uses:
+        images.setdefault(parsed_image, use)
+    return Needed(images, tuple(findings), tuple(uses))
 
 
 def _as_they_stand(resources: Sequence[Resource]) -> ReadDocuments:

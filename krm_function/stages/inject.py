@@ -85,7 +85,7 @@ class Injection:
         stated = stated_user(own, facts, self._context, always=self._always)
         if not stated:
             return container, ""
-        said = f"; it runs as user {own.uid} and group {own.gid} of its image"
+        said = f"; it runs as user {own.uid} and group {own.gid} of its image, not as the pod's securityContext says"
         return {**container, "securityContext": {**container["securityContext"], **stated}}, said
 
 

@@ -154,8 +154,9 @@ def test_a_mount_without_volume() -> None:
     assert late(mounting("containers", [])) == [("CC0810", "container it mounts data, which the pod does not have")]
 
 
-def test_a_volume_without_source() -> None:
-    assert [code for code, _ in late(mounting("containers", [{"name": "data", "emptyDir": None}]))] == ["CC0805"]
+@pytest.mark.parametrize("volume", [{"emptyDir": None}, {}, {"hostPath": None}, {"emptyDir": None, "secret": None}])
+def test_a_volume_without_a_source_is_an_empty_dir_as_in_kubernetes(volume: dict[str, Any]) -> None:
+    assert late(mounting("containers", [{"name": "data", **volume}])) == []
 
 
 def test_a_claim_template_is_a_device_and_no_mount() -> None:
