@@ -119,7 +119,7 @@ def genpolicy_input(workload: Workload, references: References, rules: str, sett
             metadata["annotations"] = {
                 key: text for key, text in annotations.items() if key != INITDATA and not is_bookkeeping(str(key))
             }
-    _plain_fields(mapping(dig(value, (*workload.spec_path[len(workload.root) :],))))
+    _plain_fields(mapping(dig(value, workload.spec_path[len(workload.root) :])))
     named = [_document(kind, name, pairs) for kind, name, pairs in _referenced_objects(workload, references)]
     return GenpolicyInput(dump(value), "".join(f"---\n{dump(document)}" for document in named), rules, settings)
 
@@ -129,7 +129,8 @@ def _plain_fields(spec: dict[str, Any]) -> None:
     for container in maps(spec.get("initContainers")):
         context = mapping(container.get("securityContext"))
         if container.get("name") in (INITIALIZER, SERVICE_MESH, PVC_HOLDER) and context.get("runAsNonRoot") is False:
-            del context["runAsNonRoot"]  # an injected container that is root says so; false is the default
+            # an injected container that is root says so; false is the default
+            container["securityContext"] = {key: one for key, one in context.items() if key != "runAsNonRoot"}
     for volume in maps(spec.get("volumes")):
         if volume_sources(volume) == ("emptyDir",):
             volume["emptyDir"] = volume.get("emptyDir") or {}
