@@ -20,7 +20,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.api.records import ImageFacts
+from krm_function.findings import Finding, finding
 from krm_function.model.pods import sets_user
+from krm_function.model.workload import Workload, mapping
 from krm_function.policy.effective_user import HIGHEST, effective_identity
 from krm_function.policy.identity import Accounts, Identity
 from krm_function.policy.passwd import UnreadableError, numeric, users
@@ -63,6 +65,28 @@ def image_user(image: ImageFacts) -> ImageUser | None:
     if number is None or not 0 <= number <= HIGHEST or not 0 <= gid <= HIGHEST:
         return None
     return ImageUser(number, gid, named=numeric(user) is None and bool(user))
+
+
+def with_user(
+    container: dict[str, Any], workload: Workload, images: Mapping[str, ImageFacts], *, always: bool
+) -> tuple[dict[str, Any], str, tuple[Finding, ...]]:
+    """Return an injected container with the user that it states, what to add to the reason of its edit, and CC0813.
+
+    images: by the reference exactly as the pod names it. always: as for `stated_user`.
+    """
+    pod, image = mapping(workload.pod_spec.get("securityContext")), container["image"]
+    facts = images.get(image)
+    own = image_user(facts) if facts else None
+    if facts is None or own is None:
+        where = (*workload.spec_path, "securityContext")
+        code = "CC0813.user" if facts else "CC0813.lock"
+        unknown = finding(code, workload.ref, where, container=container["name"], image=image)
+        return container, "", (unknown,) if sets_user(pod) else ()
+    stated = stated_user(own, facts, pod, always=always)
+    if not stated:
+        return container, "", ()
+    said = f"; it runs as user {own.uid} and group {own.gid} of its image, not as the pod's securityContext says"
+    return {**container, "securityContext": {**container["securityContext"], **stated}}, said, ()
 
 
 def stated_user(own: ImageUser, image: ImageFacts, pod: Mapping[str, Any], *, always: bool) -> dict[str, Any]:

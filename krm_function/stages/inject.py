@@ -63,30 +63,18 @@ class Injection:
         self.release = release
         self.findings: list[Finding] = []
         self._images = images
-        self._context = mapping(workload.pod_spec.get("securityContext"))
         self._always = states_users(options.policy.profile)
 
     def with_user(self, container: dict[str, Any]) -> tuple[dict[str, Any], str]:
         """Return an injected container with the user that it states, and what to add to the reason of its edit."""
-        set_by_pod = sets_user(self._context)
-        if not (self._always or set_by_pod):
+        workload = self.draft.workload
+        if not (self._always or sets_user(mapping(workload.pod_spec.get("securityContext")))):
             return container, ""
-        from krm_function.policy.injected_user import image_user, stated_user
+        from krm_function.policy.injected_user import with_user
 
-        facts = self._images.get(container["image"])
-        own = image_user(facts) if facts else None
-        if facts is None or own is None:
-            if set_by_pod:
-                path = (*self.draft.workload.spec_path, "securityContext")
-                values = {"container": container["name"], "image": container["image"]}
-                code = "CC0813.user" if facts else "CC0813.lock"
-                self.findings.append(finding(code, self.draft.workload.ref, path, **values))
-            return container, ""
-        stated = stated_user(own, facts, self._context, always=self._always)
-        if not stated:
-            return container, ""
-        said = f"; it runs as user {own.uid} and group {own.gid} of its image, not as the pod's securityContext says"
-        return {**container, "securityContext": {**container["securityContext"], **stated}}, said
+        made, said, findings = with_user(container, workload, self._images, always=self._always)
+        self.findings += findings
+        return made, said
 
 
 def inject(
