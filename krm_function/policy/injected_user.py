@@ -85,7 +85,8 @@ def with_user(
     stated = stated_user(own, facts, pod, always=always)
     if not stated:
         return container, "", ()
-    said = f"; it runs as user {own.uid} and group {own.gid} of its image, not as the pod's securityContext says"
+    said = f"; it runs as user {own.uid} and group {own.gid} of its image"
+    said += ", not as the pod's securityContext says" if sets_user(pod) else ""
     return {**container, "securityContext": {**container["securityContext"], **stated}}, said, ()
 
 

@@ -1,6 +1,7 @@
 """What genpolicy says, whatever it is: initdata that was checked, or one finding without values."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -113,7 +114,7 @@ def test_initdata_is_written_anew() -> None:
 
 def test_what_the_program_ends_at_is_written_as_it_takes_it() -> None:
     stated = {"runAsUser": 0, "runAsGroup": 0, "runAsNonRoot": False}
-    spec = {
+    spec: dict[str, Any] = {
         "initContainers": [
             {"name": "contrast-initializer", "image": "i", "securityContext": stated},
             {"name": "own", "image": "i", "securityContext": stated},

@@ -1,5 +1,6 @@
 """The checks of docs/facts/contrast.md#checks, each with what it accepts and what it refuses."""
 
+import re
 from typing import Any
 
 import pytest
@@ -141,6 +142,16 @@ def test_volumes_of_the_host_may_not(field: str, source: str) -> None:
         ("CC0807", f"container it mounts data, a {source} that the host controls")
     ]
     assert late(mounting(field, [{"name": "data", source: {}}, SECRETS_VOLUME], name="contrast-secrets")) == []
+
+
+def test_the_hint_names_what_contrast_documents_in_place_of_a_shared_file_system() -> None:
+    host = mounting("containers", [{"name": "data", "hostPath": {"path": "/"}}])
+    claim = mounting("containers", [], [{"metadata": {"name": "data"}, "spec": {}}])
+    for pod, code in ((host, "CC0807"), (claim, "CC0808")):
+        (hint,) = {found.hint for found in check_after_injection(pod, VERSION) if found.code == code}
+        for words in ("emptyDir", "contrast.edgeless.systems/secure-pv", "volumeMode", "Block", "volumeDevices"):
+            assert words in hint
+        assert re.search(r"see https://docs\.edgeless\.systems/contrast/[^ ,]+, ", hint)
 
 
 def test_a_second_source_hides_nothing() -> None:
