@@ -135,7 +135,7 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
     """Everything of the entry but the digest."""
     limits = shop.limits
     for layer in manifest.layers:
-        refuse_too_large(layer, f"layer {layer.digest}", limits.layer)
+        refuse_too_large(layer, LAYER, limits.layer)
 
     def small(data: Iterable[bytes]) -> bytes:
         return whole(data, manifest.config, "the image configuration", CONFIG_LIMIT)
@@ -153,7 +153,6 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
             except LockProblem as problem:
                 if problem.code == MALFORMED:  # say so only of the right bytes, else that they are not
                     collections.deque(verified, maxlen=0)
-                if problem.values.get("what") == LAYER:  # of which only this function knows which one it is
                     problem.values["what"] = what
                 raise
             for _ in verified:  # nothing is left, or the digest would not have been looked at
