@@ -19,7 +19,7 @@ from krm_function.api.records import (
 from krm_function.api.reference_values import operated
 from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, has_errors
-from krm_function.model.labels import DNS_SUBDOMAIN, LABEL_KEY, LABEL_VALUE, LONGEST_SUBDOMAIN
+from krm_function.model.labels import DNS_LABEL, DNS_SUBDOMAIN, LABEL_KEY, LABEL_VALUE, LONGEST_SUBDOMAIN
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.profiles import DEFAULT, PROFILES
 from krm_function.model.runtime_class_objects import toleration_problems
@@ -149,6 +149,11 @@ GENERATE = Record(
         "runtimeClasses": Field(
             Choice(("check", "emit", "off")), "emit adds the RuntimeClass objects to the output", default="check"
         ),
+        "namespace": Field(
+            Text("a DNS label", DNS_LABEL, 63),
+            "namespace of the Contrast workloads that name none: written into the object, and used in the policy and "
+            "the manifest; --namespace on the command line wins",
+        ),
         "policy": Field(POLICY, "how execution policies are made"),
         "manifest": Field(MANIFEST, "what goes into the manifest beside the policies"),
         "mode": Field(
@@ -180,6 +185,7 @@ def parse_generate(document: ConfigDocument) -> tuple[Generate | None, tuple[Fin
         runtime_classes=spec.get("runtimeClasses", default.runtime_classes),
         policy=PolicyOptions(**spec.get("policy", {})),
         manifest=_manifest(spec.get("manifest", {})),
+        namespace=spec.get("namespace", default.namespace),
     )
     return made, body.findings
 

@@ -61,6 +61,15 @@ ROWS: dict[str, Row] = {
         "error",
         "annotation contrast-krm.dev/original is no record of a render: it would change {field}",
         "remove the annotation if the object is meant as it stands, else render its source again",
+        {
+            "namespace": (
+                "",
+                (
+                    "render with the namespace that it has now (spec.namespace of the ContrastGenerate, or"
+                    " --namespace), or render its source again"
+                ),
+            )
+        },
     ),
     "CC0116": Row(
         "error",

@@ -27,6 +27,7 @@ from krm_function.yamltext import Change, Document, apply, parse, same
 from krm_function.yamltext.fast.values import read_value
 
 EMITTED_PATH: Path = ("metadata", "annotations", EMITTED)
+NAMESPACE: Path = ("metadata", "namespace")
 Claims = Mapping[int, tuple[Path, ...]]  # by position of the resource: the objects in it whose record was undone
 
 
@@ -60,7 +61,9 @@ def prove(
         now = parse(resource.text, line=resource.line)
         for root, path in _unproven_objects(now.value, documents[index].value, index, roots, images, made):
             ref = reference(dig(now.value, root))
-            wrong = finding("CC0115", ref, (*root, *RECORD), field=dotted(path) or "the object")
+            given = path == NAMESPACE and dig(documents[index].value, (*root, *NAMESPACE)) in (None, "")
+            code = "CC0115.namespace" if given else "CC0115"
+            wrong = finding(code, ref, (*root, *RECORD), field=dotted(path) or "the object")
             findings.append(with_position(wrong, resource, now))
     return tuple(findings)
 
@@ -112,6 +115,8 @@ def _due_to_record(now: Any, after: Any, edits: Sequence[Edit], made: RenderOutc
     kind = reference(now).kind
     if kind == KIND:
         return _scheduling_lost(now, after, made.scheduling)
+    if dig(now, NAMESPACE) not in (None, "") and not same(dig(now, NAMESPACE), dig(after, NAMESPACE)):
+        return NAMESPACE  # this render gives it another namespace, or none
     template = KINDS[kind][1]
     if not made.seals:
         place = (*template, "metadata", "annotations", INITDATA)

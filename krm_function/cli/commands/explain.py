@@ -6,7 +6,7 @@ error.
 
 from argparse import Namespace
 
-from krm_function.cli.options import add_config, add_findings, add_output_format, add_paths
+from krm_function.cli.options import add_config, add_findings, add_namespace, add_output_format, add_paths
 from krm_function.cli.parser import Parser
 
 DESCRIPTION = "Every edit in order, with its rule, its reason and where that is documented."
@@ -19,6 +19,7 @@ def add_arguments(parser: Parser) -> None:
     add_paths(parser)
     add_output_format(parser)
     add_config(parser)
+    add_namespace(parser)
     add_findings(parser)
 
 

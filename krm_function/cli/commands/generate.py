@@ -9,7 +9,7 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.options import add_config, add_findings, add_genpolicy, add_paths
+from krm_function.cli.options import add_config, add_findings, add_genpolicy, add_namespace, add_paths
 from krm_function.cli.parser import Parser
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def add_arguments(parser: Parser) -> None:
         help="rewrite the files that change; new objects go to contrast-manifest.yaml",
     )
     add_config(parser)
+    add_namespace(parser)
     add_genpolicy(parser)
     add_findings(parser)
     like = parser.add_argument_group("as in `contrast generate`")

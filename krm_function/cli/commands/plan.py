@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from krm_function.cli.options import add_config, add_findings, add_paths
+from krm_function.cli.options import add_config, add_findings, add_namespace, add_paths
 from krm_function.cli.parser import Parser
 from krm_function.cli.plan_output import OutputChoices, format_and_file
 
@@ -52,6 +52,7 @@ def add_arguments(parser: Parser) -> None:
         help="read the nodes from the cluster of the current kubeconfig context (needs contrast-krm[cluster])",
     )
     add_config(parser)
+    add_namespace(parser)
     add_findings(parser)
 
 

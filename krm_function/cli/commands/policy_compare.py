@@ -7,7 +7,15 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from krm_function.cli.options import add_config, add_findings, add_genpolicy, add_output_format, add_paths, add_workload
+from krm_function.cli.options import (
+    add_config,
+    add_findings,
+    add_genpolicy,
+    add_namespace,
+    add_output_format,
+    add_paths,
+    add_workload,
+)
 from krm_function.cli.parser import Parser
 
 if TYPE_CHECKING:
@@ -24,6 +32,7 @@ def add_arguments(parser: Parser) -> None:
     add_workload(parser)
     add_paths(parser)
     add_config(parser)
+    add_namespace(parser)
     add_findings(parser)
 
 
