@@ -71,7 +71,7 @@ def render(
         log.plan = selected.skipped
         if has_errors(source.findings) or not (selected.workloads or selected.classes):
             log.stop()
-        log.add((*duplicates(resources, {**source.documents, **source.emitted}), *config_findings))
+        log.add((*selected.stray, *duplicates(resources, {**source.documents, **source.emitted}), *config_findings))
         if config is None:
             log.stop()
         config, problems = with_base_of_input(config, resources, source)

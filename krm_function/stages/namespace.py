@@ -82,7 +82,7 @@ def _others(resources: Sequence[Resource], documents: Mapping[int, Document]) ->
             continue  # nothing reads this document, or its reader reports the problem
         for _, one in objects(value):
             ref = reference(one)
-            if ref.kind in NAMESPACED and not _names_namespace(one) and not _is_not_applied(one):
+            if ref.kind in NAMESPACED and ref.name and not _names_namespace(one) and not _is_not_applied(one):
                 yield ref
 
 
