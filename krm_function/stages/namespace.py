@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.findings.listed import listed
 from krm_function.model.edits import ABSENT, Edit
 from krm_function.model.kinds import KINDS, KINDS_BY_CONTENT
 from krm_function.model.objects import objects, reference
@@ -29,7 +30,6 @@ NAMESPACED = frozenset(
         *KINDS,
     )
 )
-LISTED = 5  # names in one sentence
 
 
 def in_namespace(workload: Workload, namespace: str) -> tuple[tuple[Edit, ...], Workload]:
@@ -93,6 +93,4 @@ def _is_not_applied(value: Any) -> bool:
 
 
 def _names(refs: Sequence[Ref]) -> str:
-    names = [f"{ref.kind}/{ref.name or '(unnamed)'}" for ref in refs]
-    more = len(names) - LISTED
-    return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")
+    return listed([f"{ref.kind}/{ref.name or '(unnamed)'}" for ref in refs])

@@ -80,6 +80,7 @@ def run(options: Namespace) -> int:
         return print_findings(known.findings, options.format, options.report)
     rendered = render_inputs(options, inputs)
     placements, found = _place(rendered, known, inputs)
+    found += _refusals(rendered, inputs)
     plan = make_plan(rendered, known.nodes, placements, found, known.source)
     text = _writer(chosen)(plan).encode("utf-8")
     if file:
@@ -128,6 +129,13 @@ def _place(rendered: "Rendered", known: "KnownNodes", inputs: "Inputs") -> "tupl
         placements[index] = answer.placement
         findings += map(partial(_located, planned, inputs), answer.findings)
     return placements, findings
+
+
+def _refusals(rendered: "Rendered", inputs: "Inputs") -> "tuple[Finding, ...]":
+    """What namespaces of the input refuse in the injected containers."""
+    from krm_function.admission.refusals import refusals
+
+    return refusals(inputs.resources, [one.workload for one in rendered.plan if one.workload is not None])
 
 
 def _located(planned: "Planned", inputs: "Inputs", found: "Finding") -> "Finding":
