@@ -18,12 +18,12 @@ from krm_function.admission.namespaces import NamespaceObject, namespace_objects
 from krm_function.admission.pod_security import LABEL, level_of, violations
 from krm_function.admission.quotas import applies, missing, wanted_of_containers
 from krm_function.findings import Finding, Path, finding
-from krm_function.findings.listed import listed
 from krm_function.model.cpu_limits import vcpus
 from krm_function.model.finding_position import with_position
 from krm_function.model.injected.image_store import PVC_HOLDER
 from krm_function.model.injected.initializer import INITIALIZER
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
+from krm_function.model.listed import listed
 from krm_function.model.pod_types import type_findings
 from krm_function.model.resource import Resource
 from krm_function.model.workload import Workload

@@ -20,6 +20,7 @@ from tests.hosts.hosts import (
     make_chart,
     make_files,
     make_kustomize,
+    put,
     quickstart,
     run_kustomize,
 )
@@ -146,6 +147,21 @@ def test_explain_says_where_the_namespace_is_from(krm_machine: Machine, tmp_path
     said = krm_machine.krm(*call, cwd=directory).ok().decode()
     assert "metadata.namespace" in said
     assert "the configuration gives shop to workloads that name no namespace" in said
+
+
+@pytest.mark.parametrize("command", [("check",), ("policy", "show", "Deployment/web"), ("diff", "--policy", "a", "b")])
+def test_a_namespace_where_nothing_is_rendered_is_a_usage_error(krm_machine: Machine, command: tuple[str, ...]) -> None:
+    ran = krm_machine.krm(*command, "--namespace", "shop", stdin=b"kind: X\n")
+    assert (ran.code, ran.out) == (2, b"")
+
+
+def test_kpt_can_give_it_as_an_argument(krm_machine: Machine, rendered: Outputs, tmp_path: Path) -> None:
+    shop = unnamed()
+    files = {**shop.resources, **{name: text for name, text in shop.config.items() if name != "contrast.yaml"}}
+    put(tmp_path, files)
+    call = ["kpt", "fn", "eval", "--exec", "contrast-krm", "-o", "unwrap", ".", "--"]
+    made = krm_machine.run([*call, "namespace=shop", "platform=metal-qemu-snp", "manifest=none"], tmp_path).ok()
+    assert initdata(made) == initdata(rendered["kpt"])
 
 
 @pytest.mark.parametrize("name", ["", "Shop", "a.b", "-a", "x" * 64, "a/b", "shop\n"])

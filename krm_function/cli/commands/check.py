@@ -49,6 +49,8 @@ def run(options: Namespace) -> int:
     from krm_function.hosts.resource_list import DecodedList, encode_failure
     from krm_function.report.krm import krm_results
 
+    if options.namespace and not options.config:
+        options.parser.error("--namespace is for rendering again, under --config")
     inputs = read_inputs(options.paths)
     config, findings = _config(options, inputs)
     file = ManifestFile(options.manifest, read_file(options.manifest)) if options.manifest else None
