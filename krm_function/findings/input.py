@@ -59,16 +59,14 @@ ROWS: dict[str, Row] = {
     ),
     "CC0115": Row(
         "error",
-        "annotation contrast-krm.dev/original is no record of a render: it would change {field}",
+        "annotation contrast-krm.dev/original {problem}",
         "remove the annotation if the object is meant as it stands, else render its source again",
         {
+            "change": "is no record of a render: it would change {field}",
             "namespace": (
-                "",
-                (
-                    "render with the namespace that it has now (spec.namespace of the ContrastGenerate, or"
-                    " --namespace), or render its source again"
-                ),
-            )
+                "takes namespace {namespace} away, which this render does not give back",
+                "render with --namespace {namespace} or spec.namespace: {namespace}, or render the source again",
+            ),
         },
     ),
     "CC0116": Row(

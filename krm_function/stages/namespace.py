@@ -73,8 +73,9 @@ def _names_namespace(value: Any) -> bool:
 
 def _others(resources: Sequence[Resource], documents: Mapping[int, Document]) -> Iterator[Ref]:
     """Yield the objects of the input that name no namespace and come into one when they are applied."""
+    kinds = NAMESPACED | KINDS_BY_CONTENT
     for index, resource in enumerate(resources):
-        if not resource.may_be(NAMESPACED | KINDS_BY_CONTENT):
+        if not resource.may_be(kinds):
             continue
         try:
             value = documents[index].value if index in documents else read_value(resource.text)

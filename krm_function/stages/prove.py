@@ -16,6 +16,7 @@ from krm_function.model.finding_position import with_position
 from krm_function.model.injected import secrets_mount
 from krm_function.model.inverse import RECORD, Images, containers_of, is_same_container, secrets_mounts, unexplained
 from krm_function.model.kinds import KINDS
+from krm_function.model.labels import is_dns_label
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.resource import Resource
@@ -60,12 +61,17 @@ def prove(
             continue
         now = parse(resource.text, line=resource.line)
         for root, path in _unproven_objects(now.value, documents[index].value, index, roots, images, made):
-            ref = reference(dig(now.value, root))
-            given = path == NAMESPACE and dig(documents[index].value, (*root, *NAMESPACE)) in (None, "")
-            code = "CC0115.namespace" if given else "CC0115"
-            wrong = finding(code, ref, (*root, *RECORD), field=dotted(path) or "the object")
-            findings.append(with_position(wrong, resource, now))
+            findings.append(with_position(_wrong(now.value, documents[index].value, root, path), resource, now))
     return tuple(findings)
+
+
+def _wrong(now: Any, before: Any, root: Path, path: Path) -> Finding:
+    """Make the finding about one record. path: from the object to the first place that is not explained."""
+    ref = reference(dig(now, root))
+    taken = path == NAMESPACE and dig(before, (*root, *NAMESPACE)) in (None, "") and is_dns_label(ref.namespace)
+    if taken:
+        return finding("CC0115.namespace", ref, (*root, *RECORD), namespace=ref.namespace)
+    return finding("CC0115.change", ref, (*root, *RECORD), field=dotted(path) or "the object")
 
 
 def _unproven_objects(
