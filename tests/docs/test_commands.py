@@ -53,6 +53,8 @@ ROWS = (
     Row(TASK + "kustomize.md", "contrast-krm init", "plain_overlays"),
     Row(TASK + "kustomize.md", "contrast-krm release", "plain_overlays"),
     Row(TASK + "kustomize.md", "kustomize build", "outermost"),
+    Row(TASK + "namespaces.md", "contrast-krm generate", "files"),
+    Row(TASK + "namespaces.md", "kubectl get namespace", "files"),
     Row(TASK + "policies.md", "contrast-krm policy show", "files"),
     Row(TASK + "policies.md", "contrast-krm diff", "files"),
     Row(TASK + "policies.md", "contrast-krm generate", why="needs genpolicy; tests/genpolicy"),
@@ -84,9 +86,11 @@ ROWS = (
 )
 REPLACED = {"helm upgrade --install": "helm template"}
 KUBECTL = f"""#!/bin/sh -e
-case "$1" in
-get) exec cat {EXAMPLES}/quickstart/nodes.yaml ;;
-apply) cat "$3" | grep -c '^kind: ' ;;
+case "$*" in
+*"get nodes"*) exec cat {EXAMPLES}/quickstart/nodes.yaml ;;
+*"get namespace shop"*) echo '{{"apiVersion": "v1", "kind": "Namespace", "metadata": {{"name": "shop"}}}}' ;;
+*"get resourcequota,limitrange"*) echo '{{"apiVersion": "v1", "kind": "List", "items": []}}' ;;
+apply*) cat "$3" | grep -c '^kind: ' ;;
 *) exit 9 ;;
 esac
 """
