@@ -14,6 +14,7 @@ from krm_function.record import NamedTuple
 from krm_function.stages.manifest_config_map import manifest_of
 
 IN_THE_INPUT = "the input"
+PREFIX = "ReferenceValues."
 DIGEST = 16  # letters of one in a path
 
 
@@ -54,7 +55,17 @@ def manifest_problems(manifests: Manifests) -> list[Finding]:
     """What `contrast set` would refuse in the manifest alone."""
     if manifests.decoded is None:
         return []
-    return [finding("CC0702", field=one.field, problem=one.problem) for one in validate(manifests.decoded)]
+    return manifest_findings(manifests.decoded)
+
+
+def manifest_findings(manifest: Mapping[str, Any], file: str = "") -> list[Finding]:
+    """What `contrast set` would refuse in a manifest; all values that are not filled in are one finding."""
+    problems = validate(manifest)
+    found = [finding("CC0702", field=one.field, problem=one.problem, file=file) for one in problems if not one.missing]
+    empty = [one.field.removeprefix(PREFIX) for one in problems if one.missing]
+    if empty:
+        found.append(finding("CC0702.unfilled", field=PREFIX.rstrip("."), fields=", ".join(empty), file=file))
+    return found
 
 
 def differing_bytes(manifests: Manifests) -> list[Finding]:

@@ -15,6 +15,7 @@ from krm_function.checking.output import Output
 from krm_function.checking.pods import Pod
 from krm_function.findings import Finding, finding
 from krm_function.manifest import rtmr0_values
+from krm_function.measurement.vcpu_count import vcpus_text
 from krm_function.model.finding_position import with_position
 from krm_function.model.inverse import any_image
 from krm_function.model.objects import reference
@@ -117,7 +118,7 @@ def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list
     wanted = facts.rtmr0_by_vcpu.get(str(pod.vcpus)) if facts else None
     if wanted is None or wanted in rtmr0_values(mapping(manifest.get("ReferenceValues"))):
         return []
-    found = finding("CC1112", pod.workload.ref, pod.workload.spec_path, vcpus=pod.vcpus, platform=platform.name)
+    found = finding("CC1112", pod.workload.ref, pod.workload.spec_path, vcpus=vcpus_text(pod.vcpus), platform=platform.name)
     return [pod.placed(found)]
 
 

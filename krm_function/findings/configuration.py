@@ -46,6 +46,10 @@ ROWS: dict[str, Row] = {
             "stdin-resources": ("standard input holds the resources", "name files for one of the two"),
             "stdin-in-place": ("standard input cannot be rewritten", "name files or directories"),
             "input": ("it is one of the inputs", "name another file"),
+            "input-directory": (
+                "it is below a directory that is an input, so it would be rendered again",
+                "name a file outside of that directory, and delete the old one",
+            ),
             "input-in-place": ("it is one of the inputs", "name another file, or use --in-place"),
             "manifest-too": ("it is the file of --manifest too", "name two files"),
             "no-manifest": ("no manifest was made", "see manifest.emit"),

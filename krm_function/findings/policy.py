@@ -121,13 +121,13 @@ ROWS: dict[str, Row] = {
         {"near": ("", "did you mean {near}?")},
     ),
     "CC0606": Row("info", "policy sealed, digest {digest}"),
-    "CC0607": Row("info", "SNP ID block for {product}, {vcpus} vCPUs"),
+    "CC0607": Row("info", "SNP ID block for {product}, {vcpus}"),
     "CC0608": Row(
         "error",
         "no SNP ID block can be made for platform {platform}: {problem}",
         "give TrustedMeasurement and APEIP in the release",
     ),  # what each of the platform's products lacks, also in the words of krm_function/measurement
-    "CC0609": Row("error", "no RTMR0 for {vcpus} vCPUs on platform {platform}", "add it to rtmr0ByVCPU of the release"),
+    "CC0609": Row("error", "no RTMR0 for {vcpus} on platform {platform}", "add it to rtmr0ByVCPU of the release"),
     "CC0610": Row(
         "error",
         "annotation {key} holds no initdata: {problem}",

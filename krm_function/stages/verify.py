@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Finding, Path, finding
-from krm_function.measurement.vcpu_count import MAX_VCPUS
+from krm_function.measurement.vcpu_count import MAX_VCPUS, vcpus_text
 from krm_function.model import annotations
 from krm_function.model.cpu_limits import vcpus
 from krm_function.model.gpu import gpu_count, gpu_problems
@@ -136,9 +136,9 @@ def _processors(workload: Workload) -> Iterator[Finding]:
     if isinstance(count, Finding):
         yield count
     elif not 1 <= count <= MAX_VCPUS:
-        yield finding("CC0407", workload.ref, path, vcpus=count)
+        yield finding("CC0407", workload.ref, path, vcpus=vcpus_text(count))
     elif count < gpus:
-        yield finding("CC0406", workload.ref, path, gpus=gpus, vcpus=count)
+        yield finding("CC0406", workload.ref, path, gpus=gpus, vcpus=vcpus_text(count))
 
 
 # --- before and after
