@@ -118,7 +118,9 @@ def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list
     wanted = facts.rtmr0_by_vcpu.get(str(pod.vcpus)) if facts else None
     if wanted is None or wanted in rtmr0_values(mapping(manifest.get("ReferenceValues"))):
         return []
-    found = finding("CC1112", pod.workload.ref, pod.workload.spec_path, vcpus=vcpus_text(pod.vcpus), platform=platform.name)
+    found = finding(
+        "CC1112", pod.workload.ref, pod.workload.spec_path, vcpus=vcpus_text(pod.vcpus), platform=platform.name
+    )
     return [pod.placed(found)]
 
 

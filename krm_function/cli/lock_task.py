@@ -15,6 +15,7 @@ from krm_function.cli.lock_images import Use, needed
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.lock import silent
 from krm_function.model.image import Image
+from krm_function.model.resource import Resource
 from krm_function.pipeline import NO_RELEASE
 from krm_function.record import NamedTuple
 
@@ -29,6 +30,7 @@ class Task(NamedTuple):
     known: dict[str, dict[str, Any]]
     partial: dict[str, dict[str, Any]]
     file: LockFile
+    resources: tuple[Resource, ...] = ()
 
 
 def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
@@ -47,7 +49,7 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
     if has_errors(findings):
         return Task({}, full, partial, file), findings
     wanted = needed(inputs.resources, config)
-    return Task(wanted.images, full, partial, file), [*findings, *wanted.findings]
+    return Task(wanted.images, full, partial, file, inputs.resources), [*findings, *wanted.findings]
 
 
 def completed(found: dict[str, dict[str, Any]], partial: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -30,13 +30,17 @@ ROWS: dict[str, Row] = {
             "function": ("", "run it on all that a render with manifest.emit: ConfigMap or LocalConfig makes"),
             "not-rendered": (
                 "",
-                "this is no rendered output: render it first, as in contrast-krm generate FILE --config FILE -o"
-                " rendered.yaml, and name what was written",
+                (
+                    "this is no rendered output: render it first, as in contrast-krm generate FILE --config FILE -o"
+                    " rendered.yaml, and name what was written"
+                ),
             ),
             "not-emitted": (
                 "",
-                "name all that the render printed; with manifest.emit: none it has no manifest, and contrast-krm"
-                " generate -m FILE writes one",
+                (
+                    "name all that the render printed; with manifest.emit: none it has no manifest, and contrast-krm"
+                    " generate -m FILE writes one"
+                ),
             ),
         },
     ),

@@ -19,8 +19,10 @@ ROWS: dict[str, Row] = {
             "no-document": "there is no document in the input",
             "no-list": (
                 "{error}",  # in the words of hosts/resource_list and of krm
-                "without a command it is a KRM function and reads a ResourceList;"
-                " documents are read by contrast-krm generate --config FILE, and Helm's by contrast-krm post-render",
+                (
+                    "without a command it is a KRM function and reads a ResourceList;"
+                    " documents are read by contrast-krm generate --config FILE, and Helm's by contrast-krm post-render"
+                ),
             ),
             "manifests": "{count} different manifests in the input",
             "open-end": "the last line belongs to a string and has no line end, so no document can follow",

@@ -26,9 +26,7 @@ ROWS: dict[str, Row] = {
         "the pod needs {gpus} GPUs but its VM gets {vcpus}",
         "raise the cpu limits: at least one vCPU a GPU",
     ),
-    "CC0407": Row(
-        "error", "the pod's VM would have {vcpus}; between 1 and 220 are possible", "lower the cpu limits"
-    ),
+    "CC0407": Row("error", "the pod's VM would have {vcpus}; between 1 and 220 are possible", "lower the cpu limits"),
     "CC0408": Row(
         "error",
         "{key}: {problem}",

@@ -109,12 +109,11 @@ def render(
     except Stop:
         pass
 
-    log.findings = tuple(map(config.placed, log.findings)) if config else log.findings
     seals = config is not None and makes_policies(config, engine, sealer)
     log.add(unproven(resources, source, config, written, edits, seals=seals))
     if written is None or log.failed:
-        return Rendered(tuple(resource.text for resource in resources), (), log.findings, log.plan)
-    return Rendered(written.texts, written.added, log.findings, log.plan, manifest.data)
+        return Rendered(tuple(resource.text for resource in resources), (), log.located(config), log.plan)
+    return Rendered(written.texts, written.added, log.located(config), log.plan, manifest.data)
 
 
 def _before_reading(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -145,4 +144,7 @@ def _further_errors(
     """Find errors of the manifest and of the objects to add, so that they are reported together with the workloads'."""
     additions = (*classes.added, *emitted_manifest(config.generate.manifest, b"{}", sealed))
     once = list({one.workload.ref: one for one in sealed}.values())  # a duplicate is CC0118 already
-    return (*manifest_errors(config, once, skipped), *collisions(resources, source.documents, source.emitted, additions))
+    return (
+        *manifest_errors(config, once, skipped),
+        *collisions(resources, source.documents, source.emitted, additions),
+    )

@@ -29,7 +29,6 @@ from krm_function.model.workload import INITDATA, POD_ROLE, PREFIX, dig, mapping
 from krm_function.record import NamedTuple
 from krm_function.schema.nearest import nearest
 
-
 NOTHING_SKIPPED: Mapping[Ref, str] = MappingProxyType({})
 
 
@@ -126,9 +125,7 @@ def _full(ref: Ref) -> str:
     return f"{ref.kind}/{ref}"
 
 
-def _unknown_names(
-    sealed: Sequence[SealedWorkload], config: Config, skipped: Mapping[Ref, str]
-) -> tuple[Finding, ...]:
+def _unknown_names(sealed: Sequence[SealedWorkload], config: Config, skipped: Mapping[Ref, str]) -> tuple[Finding, ...]:
     """Find names under spec.manifest.policies that no Contrast workload has."""
     names = sorted({one.workload.ref.name for one in sealed})
     return tuple(

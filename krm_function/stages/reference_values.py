@@ -34,7 +34,9 @@ def gather_reference_values(
             rtmr0 = Rtmr0(facts.rtmr0_by_vcpu, tuple(counts[platform.name]))
             path = ("spec", "platforms", platform.name, "rtmr0ByVCPU")
             missing = sorted({count for count in rtmr0.counts if count and str(count) not in rtmr0.table})
-            findings += [finding("CC0609", ref, path, vcpus=vcpus_text(count), platform=platform.name) for count in missing]
+            findings += [
+                finding("CC0609", ref, path, vcpus=vcpus_text(count), platform=platform.name) for count in missing
+            ]
     overrides = _overrides(config.generate.manifest.reference_values)
     base = config.generate.manifest.base or {}
     where = ("spec", "manifest", "base")

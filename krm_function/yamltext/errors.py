@@ -8,7 +8,9 @@ from typing import Literal
 
 from krm_function.record import NamedTuple
 
-Code = Literal["syntax", "encoding", "size", "depth", "alias", "duplicate", "tag", "shape", "splice", "separator", "template"]
+Code = Literal[
+    "syntax", "encoding", "size", "depth", "alias", "duplicate", "tag", "shape", "splice", "separator", "template"
+]
 
 
 class YamlError(ValueError):
@@ -39,7 +41,9 @@ def of_template(problem: YamlError, text: str, line: int) -> YamlError:
     for index in range(last, max(last - 3, -1), -1):
         column = lines[index].find("{{")
         if column >= 0 and not lines[index].lstrip().startswith("#"):
-            return YamlError("a template in {{ }} stands here, and no program has rendered it", line + index, column + 1, "template")
+            return YamlError(
+                "a template in {{ }} stands here, and no program has rendered it", line + index, column + 1, "template"
+            )
     return problem
 
 

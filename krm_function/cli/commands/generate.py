@@ -13,7 +13,6 @@ from krm_function.cli.options import add_config, add_findings, add_genpolicy, ad
 from krm_function.cli.parser import Parser
 
 if TYPE_CHECKING:
-    from krm_function.cli.inputs import Inputs
     from krm_function.findings import Finding
     from krm_function.pipeline import Rendered
     from krm_function.policy.genpolicy import Engine
