@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_function.hosts.files import FileProblem, read_file
+from krm_function.hosts.files import SUFFIXES, FileProblem, read_file
 from krm_function.model.objects import objects
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.runtime_class_names import BARE
@@ -81,7 +81,15 @@ class _Places:
         self.generate, self.release, self.lock = paths
         self.chart = shlex.quote(state.chart)
         self.again = f"contrast-krm init {self.directory}" + (f" --helm {self.chart}" if state.chart else "")
-        self.config = f"--config {self.generate} --config {self.release}"
+        alone = state.host == "helm" and _only(state)
+        self.config = f"--config {self.directory}" if alone else f"--config {self.generate} --config {self.release}"
+        self.whole = self.config if alone else f"{self.config} --config {self.lock}"
+
+
+def _only(state: State) -> bool:
+    """Whether a directory holds no other documents than the configuration."""
+    there = os.listdir(state.directory) if os.path.isdir(state.directory) else []
+    return {name for name in there if name.endswith(SUFFIXES)} <= set(state.files)
 
 
 def _coordinator(state: State, place: _Places) -> str:
@@ -93,7 +101,7 @@ def _coordinator(state: State, place: _Places) -> str:
 
 def _keys(options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[str, str]]:
     """The owners' keys, private ones kept out of Git."""
-    ignored = f"echo '{PRIVATE_KEYS}' >> .gitignore && " if _in_git() and not _ignored() else ""
+    ignored = _ignore() if _in_git() else ""
     for owner, field, may in (
         ("workload", "workloadOwnerKeys", "may update the manifest"),
         ("seedshare", "seedshareOwnerKeys", "may recover the coordinator"),
@@ -150,15 +158,14 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
             render = f"kpt fn render --allow-exec {place.directory}"
             yield "render, and check what came out", f"{render} && contrast-krm check {place.directory}"
         case "helm":
-            config = f"{place.config} --config {place.lock}"
             name = _release_name(state)
             template = f"helm template {name} {place.chart}"
             yield (
                 "render, and check what came out",
-                f"{template} | contrast-krm post-render {config} > rendered.yaml && {check}",
+                f"{template} | contrast-krm post-render {place.whole} > rendered.yaml && {check}",
             )
             renderer = f"helm upgrade --install {name} {place.chart} --post-renderer contrast-krm"
-            arguments = " ".join(f"--post-renderer-args {one}" for one in config.split(" "))
+            arguments = " ".join(f"--post-renderer-args {one}" for one in place.whole.split(" "))
             yield "install it with Helm 3", f"{renderer} --post-renderer-args post-render {arguments}"
             yield "or with Helm 4, whose plugin is the directory helm_plugin of contrast-krm", f"{renderer} {arguments}"
 
@@ -178,9 +185,13 @@ def _in_git() -> bool:
     return False
 
 
-def _ignored() -> bool:
-    """Whether .gitignore of the working directory leaves the private keys out."""
-    return bool(IGNORES_KEYS & set(_text(".gitignore").split()))
+def _ignore() -> str:
+    """The command that lets Git leave the private keys out; "" if .gitignore of the working directory does."""
+    there = _text(".gitignore")
+    if IGNORES_KEYS & set(there.split()):
+        return ""
+    line = f"echo '{PRIVATE_KEYS}'" if not there or there.endswith("\n") else f"printf '\\n%s\\n' '{PRIVATE_KEYS}'"
+    return f"{line} >> .gitignore && "
 
 
 def has_coordinator(path: str) -> bool:
