@@ -79,9 +79,7 @@ def check_output(
         about = check_pod(pod, classes.get(pod.workload.runtime_class), manifests.decoded)
         findings += map(pod.placed, (*pod.checked.findings, *about))
     findings += check_classes([pod.workload for pod in pods], [name for name in classes if is_contrast_name(name)])
-    findings += (
-        [finding("CC1106.function" if as_function else "CC1106.check")] if pods and manifests.decoded is None else []
-    )
+    findings += [finding("CC1106.function" if as_function else "CC1106")] if pods and manifests.decoded is None else []
     findings += manifest_problems(manifests) + _digests(manifests.decoded, pods)
     if not has_errors(findings):
         findings += differing_bytes(manifests)

@@ -24,9 +24,8 @@ ROWS: dict[str, Row] = {
     "CC1106": Row(
         "error",
         "no manifest in the input",
-        "{remedy}",
+        "pass one with --manifest, or check all that a render with manifest.emit: ConfigMap prints",
         {
-            "check": ("", "pass one with --manifest, or check all that a render with manifest.emit: ConfigMap prints"),
             "function": ("", "run it on all that a render with manifest.emit: ConfigMap or LocalConfig makes"),
             "not-rendered": (
                 "",

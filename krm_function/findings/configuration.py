@@ -47,7 +47,7 @@ ROWS: dict[str, Row] = {
             "stdin-in-place": ("standard input cannot be rewritten", "name files or directories"),
             "input": ("it is one of the inputs", "name another file"),
             "input-directory": (
-                "it is below a directory that is an input, so it would be rendered again",
+                "it is one of the inputs, below a directory that is read",
                 "name a file outside of that directory, and delete the old one",
             ),
             "input-in-place": ("it is one of the inputs", "name another file, or use --in-place"),

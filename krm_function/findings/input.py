@@ -101,6 +101,6 @@ ROWS: dict[str, Row] = {
         "error",
         "{problem}",
         "render it first and give what it prints, such as helm template CHART | contrast-krm post-render;"
-        " leave the template itself out, and put quotes around a text that is to hold {{{{",
+        " leave the template itself out, and put quotes around a text that begins like one",
     ),
 }

@@ -16,7 +16,7 @@ ROWS: dict[str, Row] = {
         {
             "role": "unknown role {role}",
             "unfilled": (
-                "not filled in: {fields}",
+                "not filled in",
                 "set these under spec.manifest.referenceValues of the ContrastGenerate, and render again",
             ),
         },

@@ -121,7 +121,9 @@ def test_with_kustomize_no_step_fails(pinning: str, site: Site, krm_machine: Mac
     name, _, tag = site.images["web"].rpartition(":")
     kustomization = (EXAMPLES / "from-scratch/shop/kustomization.yaml").read_text()
     if pinning == "kustomization.yaml":
-        kustomization += f'images:\n  - name: web # as the base says\n    newName: {name}\n    newTag: "{tag}" # bump me\n'
+        kustomization += (
+            f'images:\n  - name: web # as the base says\n    newName: {name}\n    newTag: "{tag}" # bump me\n'
+        )
     put(tmp_path / "shop", {"web.yaml": web("web" if "images:" in kustomization else f"{name}:{tag}")})
     put(tmp_path / "shop", {"kustomization.yaml": kustomization})
     put(tmp_path, release_files(site))
