@@ -2,6 +2,7 @@
 
 import copy
 import re
+from collections.abc import Callable
 
 from tests.failures.world import NOTE, PRIVATE_KEY, WEB_IMAGE, World
 from tests.mistakes.cases import Change, Follow, Mistake, quoted
@@ -9,7 +10,7 @@ from tests.mistakes.cases import Change, Follow, Mistake, quoted
 MORE: list[Mistake] = []
 
 
-def mistake(title: str, wrote: str, code: str, follow: Follow):  # type: ignore[no-untyped-def]
+def mistake(title: str, wrote: str, code: str, follow: Follow) -> Callable[[Change], Change]:
     def note(change: Change) -> Change:
         MORE.append(Mistake(title, wrote, code, change, follow))
         return change
