@@ -70,12 +70,13 @@ def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[
 
 
 def _places(by_kind: Mapping[str, Sequence[ConfigDocument]]) -> Mapping[Ref, Callable[[Finding], Finding]]:
-    """By object, what gives a finding its position in the object's file."""
+    """By object, what gives a finding its position in the object's file; not for two objects of one name."""
+    named = [(config_reference(one)._replace(namespace=""), one) for ones in by_kind.values() for one in ones]
+    once = [ref for ref, _ in named]
     return {
-        config_reference(document)._replace(namespace=""): partial(located, document=document)
-        for documents in by_kind.values()
-        for document in documents
-        if document.file and document.locate
+        ref: partial(located, document=document)
+        for ref, document in named
+        if document.file and document.locate and once.count(ref) == 1
     }
 
 

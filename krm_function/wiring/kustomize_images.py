@@ -5,7 +5,8 @@ used in two ways gets none. newTag and digest are written together: with a diges
 reference would be another one than the lock has (docs/facts/kustomize.md#images).
 
     entry of that name                 written
-    none, or one with tagSuffix        a new entry at the end, with the name of the build's output
+    none, or one with tagSuffix, or    a new entry at the end, with the name of the build's output
+    one that has no effect
     one that makes the output's name   newTag and digest of the last such entry
 """
 
@@ -60,10 +61,14 @@ def _fields(pin: Pin) -> dict[str, str]:
 
 
 def _entry(entries: Sequence[dict[str, Any]], pin: Pin) -> int | None:
-    """The last entry that makes the image's name; None if there is none that can hold a tag and a digest."""
+    """The last entry that makes the image's name; None if there is none that can hold a tag and a digest.
+
+    An entry that has this digest has no effect, as the image would be pinned: nothing may have its `name`.
+    """
     for index in reversed(range(len(entries))):
-        if (entries[index].get("newName") or entries[index].get("name")) == pin.name:
-            return None if "tagSuffix" in entries[index] else index
+        entry = entries[index]
+        if (entry.get("newName") or entry.get("name")) == pin.name:
+            return None if "tagSuffix" in entry or entry.get("digest") == pin.digest else index
     return None
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
 from tests.failures.running import EXECUTABLE, environment
+from tools import release_assets as assets
 
 GENERATE = f"{EXECUTABLE} generate deployment --config {CONFIG}"
 
@@ -84,8 +85,16 @@ def test_a_private_key_is_not_written_over_a_device(shop: Shop) -> None:
     assert "exists; a key is never overwritten" in run.stderr
 
 
-def test_a_release_is_printed_and_what_was_there_is_not_read(shop: Shop) -> None:
-    shop.write("runtime.yml", "a: b\n")
-    ran = shell(shop.directory, f"{EXECUTABLE} release import runtime.yml -o /dev/stdout < /dev/null")
-    assert ran.returncode == 1
-    assert b"CC1304" in ran.stderr
+def test_a_release_and_nothing_beside_it_goes_there(tmp_path: Path) -> None:
+    for name, text in assets.files(assets.SNP).items():
+        (tmp_path / name).write_text(text)
+    command = f"{EXECUTABLE} release import *.yml *.txt manifest.json"
+    ran = shell(tmp_path, f"{command} -o /dev/stdout | cat")
+    assert ran.stdout == shell(tmp_path, command).stdout != b""
+    assert not Path("/dev/.contrast-krm").exists()
+
+
+def test_a_lock_goes_there_and_what_is_there_is_not_read(shop: Shop) -> None:
+    resources = "deployment --config config.yaml"
+    ran = shell(shop.directory, f"{EXECUTABLE} lock {resources} -o /dev/stdout < /dev/null | cat")
+    assert ran.stdout == shell(shop.directory, f"{EXECUTABLE} lock {resources}").stdout != b""

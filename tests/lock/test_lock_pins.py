@@ -111,6 +111,16 @@ def test_an_entry_with_a_suffix_for_tags_gets_another_behind_it(hub: Registry, l
     assert images_of(built(lock.directory)) == list(lock.written()) == [f"{tagged}@{digest(image().manifest)}"]
 
 
+def test_an_entry_without_effect_does_not_hold_the_pin_for_ever(web: str, hub: Registry, lock: Locking) -> None:
+    name = web.rpartition(":")[0]
+    text = f"resources: [pod0.yaml]\nimages:\n- name: other\n  newName: {name} # nothing is named other\n"
+    overlay = Overlay(lock, hub, text, pod("web", web))
+    assert overlay.run().code == 0
+    assert images_of(built(lock.directory)) == [web]
+    assert overlay.run().code == 0
+    assert images_of(built(lock.directory)) == list(lock.written())
+
+
 def test_an_image_without_a_tag_gets_its_digest_alone(hub: Registry, lock: Locking) -> None:
     name = hub.push(image(), "pins/latest", "latest").partition(":latest")[0]
     overlay = Overlay(lock, hub, "resources: [pod0.yaml]\n", pod("web", name))

@@ -126,14 +126,17 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
 def _output_among_inputs(options: Namespace) -> "list[Finding]":
     """Whether --output is one of the files that are read: found first, as everything in it is in the input twice then.
 
-    Without --output, and for one that does not exist yet, nothing is looked at. Raises FileProblem.
+    Without --output, and for one that does not exist yet, nothing is looked at.
     """
     from krm_function.findings import finding
-    from krm_function.hosts.files import find_files, same_file
+    from krm_function.hosts.files import FileProblem, find_files, same_file
 
     if not options.output or not os.path.exists(options.output):
         return []
-    files = find_files([*options.config, *(path for path in options.paths if path != "-")])
+    try:
+        files = find_files([*options.config, *(path for path in options.paths if path != "-")])
+    except FileProblem:
+        return []  # which those who read them report, together with everything else
     if not same_file(options.output, files):
         return []
     inside = any(os.path.isdir(path) for path in options.paths) and options.output not in options.paths
