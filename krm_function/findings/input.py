@@ -21,7 +21,7 @@ ROWS: dict[str, Row] = {
                 "{error}",  # in the words of hosts/resource_list and of krm
                 (
                     "without a command it is a KRM function and reads a ResourceList;"
-                    " documents are read by contrast-krm generate --config FILE, and Helm's by contrast-krm post-render"
+                    " documents are read by contrast-krm generate --config FILE, and Helm's by contrast-krm post-render --config FILE"
                 ),
             ),
             "manifests": "{count} different manifests in the input",
@@ -100,7 +100,7 @@ ROWS: dict[str, Row] = {
     "CC0119": Row(
         "error",
         "{problem}",
-        "render it first and give what it prints, such as helm template CHART | contrast-krm post-render;"
+        "render it first and give what it prints, such as helm template CHART | contrast-krm post-render --config FILE;"
         " leave the template itself out, and put quotes around a text that begins like one",
     ),
 }

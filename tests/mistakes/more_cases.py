@@ -186,7 +186,7 @@ def use_public_key(world: World, hint: str) -> None:
     world.spec["manifest"]["workloadOwnerKeys"] = World().spec["manifest"]["workloadOwnerKeys"]
 
 
-@mistake("The private key in the place of the public one", "", "CC0901", use_public_key)
+@mistake("The private key in the place of the public one", "workloadOwnerKeys:", "CC0901", use_public_key)
 def _(world: World) -> None:
     world.spec["manifest"]["workloadOwnerKeys"] = [PRIVATE_KEY]
 

@@ -14,7 +14,8 @@ from tests.hosts.hosts import make_kustomize, put, quickstart, run_kustomize
 from tests.hosts.running import Machine
 from tests.mistakes.cases import Mistake
 from tests.mistakes.more_cases import MORE
-from tests.mistakes.test_mistakes import lines, said
+from tests.mistakes.test_mistakes import PAGE, lines, said
+from tools.mistakes_page import more_mistakes_page
 
 
 @pytest.mark.parametrize("mistake", MORE, ids=lambda mistake: mistake.title)
@@ -27,6 +28,12 @@ def test_the_hint_followed_to_the_letter_makes_the_render_succeed(mistake: Mista
     assert {found["code"] for found in findings} == {mistake.code}
     mistake.follow(world, findings[0]["hint"])
     assert said(shop, world) == (0, [])
+
+
+def test_the_page_has_a_row_for_each() -> None:
+    rows = [line for line in more_mistakes_page().splitlines() if re.match(r"\| \d+ ", line)]
+    assert len(rows) == len(MORE)
+    assert all(row in PAGE.read_text() for row in rows)
 
 
 def only(run: Run, code: str) -> str:
@@ -68,8 +75,8 @@ def test_documents_piped_into_the_program_without_a_command(shop: Shop) -> None:
     hint = only(shop("fn", "--format", "json", data=documents), "CC0108")
     command = quoted_command(hint, r"(contrast-krm generate --config FILE)").replace("FILE", CONFIG)
     assert shop(*shlex.split(command)[1:], data=documents).code == 0
-    command = quoted_command(hint, r"(contrast-krm post-render)")
-    assert shop(*shlex.split(command)[1:], "--config", CONFIG, data=documents).code == 0
+    command = quoted_command(hint, r"(contrast-krm post-render --config FILE)").replace("FILE", CONFIG)
+    assert shop(*shlex.split(command)[1:], data=documents).code == 0
 
 
 def test_output_below_the_directory_of_the_resources_twice(shop: Shop) -> None:
