@@ -21,7 +21,8 @@ ROWS: dict[str, Row] = {
                 "{error}",  # in the words of hosts/resource_list and of krm
                 (
                     "without a command it is a KRM function and reads a ResourceList;"
-                    " documents are read by contrast-krm generate --config FILE, and Helm's by contrast-krm post-render --config FILE"
+                    " documents are read by contrast-krm generate --config FILE,"
+                    " and Helm's by contrast-krm post-render --config FILE"
                 ),
             ),
             "manifests": "{count} different manifests in the input",
