@@ -4,7 +4,7 @@ Rule of this file: no document of the group contrast-krm.dev is ignored. One tha
 render without it would be another render.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -66,17 +66,17 @@ def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[
         findings.append(finding("CC0903"))
     if generate is None or release is None or has_errors(findings):
         return None, tuple(findings)
-    return Config(generate, release, images, _places(by_kind)), tuple(findings)
+    return Config(
+        generate, release, images, _places((*by_kind["ContrastGenerate"], *by_kind["ContrastRelease"]))
+    ), tuple(findings)
 
 
-def _places(by_kind: Mapping[str, Sequence[ConfigDocument]]) -> Mapping[Ref, Callable[[Finding], Finding]]:
-    """By object, what gives a finding its position in the object's file; not for two objects of one name."""
-    named = [(config_reference(one)._replace(namespace=""), one) for ones in by_kind.values() for one in ones]
-    once = [ref for ref, _ in named]
+def _places(documents: Iterable[ConfigDocument]) -> Mapping[Ref, Callable[[Finding], Finding]]:
+    """By object, what gives a finding its position in the object's file."""
     return {
-        ref: partial(located, document=document)
-        for ref, document in named
-        if document.file and document.locate and once.count(ref) == 1
+        config_reference(document)._replace(namespace=""): partial(located, document=document)
+        for document in documents
+        if document.file and document.locate
     }
 
 

@@ -272,3 +272,29 @@ def test_an_image_that_no_value_makes_up_is_named_and_its_hint_works(web: str, h
     again = pinned_values(lock, hub, "helm4", "--format", "json")
     assert (again.code, [one["code"] for one in again.findings]) == (0, ["CC1211"])
     assert images_of(templated(lock, "helm4")) == list(lock.written())
+
+
+def test_values_that_only_the_chart_has_are_copied_and_pinned(web: str, hub: Registry, lock: Locking) -> None:
+    name = web.rpartition(":")[0]
+    chart(
+        lock, f"image:\n  repository: {name}\n  tag: '1.0'\n", "{{ .Values.image.repository }}:{{ .Values.image.tag }}"
+    )
+    own = lock.directory / "prod.yaml"
+    own.write_text("replicas: 3 # ours\n")
+    command = [tool("helm4"), "template", "shop", str(lock.directory / "chart"), "-f", str(own)]
+    flags = ("-o", "images.yaml", "--insecure-registry", hub.address, "--write-values", "prod.yaml", "--format", "json")
+
+    def rendered() -> bytes:
+        return subprocess.run(command, check=True, capture_output=True).stdout
+
+    (left,) = [one for one in lock(*flags, data=rendered()).findings if one["code"] == "CC1214"]
+    assert (
+        "copy the values of the image from `helm show values CHART` into prod.yaml, and run this again" in left["hint"]
+    )
+    shown = subprocess.run(
+        [tool("helm4"), "show", "values", str(lock.directory / "chart")], check=True, capture_output=True
+    )
+    own.write_text(own.read_text() + shown.stdout.decode())
+    run = lock(*flags, data=rendered())
+    assert [one["code"] for one in run.findings] == ["CC1211"]
+    assert images_of(rendered()) == list(lock.written())
