@@ -6,16 +6,17 @@ renders as before.
 
 import os
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from krm_function.api import CONFIG_KINDS, is_config
+from krm_function.api import CONFIG_KINDS
 from krm_function.api.document import ConfigKind
 from krm_function.api.modeline import DIRECTORY
-from krm_function.cli.init_steps import State, has_coordinator
+from krm_function.cli.init_resources import files_of_kind, has_coordinator, plain_resources, resource_files, yaml_files
+from krm_function.cli.init_steps import State
 from krm_function.cli.schema_copies import missing_schemas
 from krm_function.findings import NOTHING, Finding, finding
-from krm_function.hosts.files import SUFFIXES, FileProblem, read_file
+from krm_function.hosts.files import read_file
 from krm_function.record import NamedTuple
 from krm_function.wiring import (
     KPTFILE,
@@ -32,7 +33,7 @@ from krm_function.wiring import (
     with_reference_values,
 )
 from krm_function.wiring.new_files import HostName
-from krm_function.yamltext import Chunk, YamlError, decode, encode, parse, split_stream
+from krm_function.yamltext import decode, encode, parse, split_stream
 
 CHART = "Chart.yaml"
 
@@ -94,7 +95,7 @@ def wiring(directory: str, target: TargetFile, wanted: Wanted) -> Wiring:
     value = parse(text).value if text.strip() else {}
     names: dict[ConfigKind, str] = {}
     for kind in CONFIG_KINDS:
-        there = _of_kind(directory, kind, value, target.host)
+        there = files_of_kind(directory, kind, value, target.host)
         names[kind] = there[0] if there else NEW_FILES[kind]
         path = os.path.join(directory, names[kind])
         if len(there) > 1 and kind != "ImageLock":
@@ -129,7 +130,7 @@ def wiring(directory: str, target: TargetFile, wanted: Wanted) -> Wiring:
     generate_text, release_text, lock_text = (
         files.get(path) or read_file(path) for path in (os.path.join(directory, name) for name in made)
     )
-    resources = _resources(directory, target, wired)
+    resources = resource_files(directory, target.host, target.chart, wired.text)
     state = State(directory, target.host, made, generate_text, release_text, lock_text, resources, target.chart)
     return Wiring(files, changes, state, findings)
 
@@ -142,46 +143,12 @@ def _wire(directory: str, target: TargetFile, text: str, files: Files) -> Wired:
         return wire_kptfile(text, files, name)
     listed_now = listed(parse(text).value if text.strip() else {}, "resources")
     if not target.data:
-        others = tuple(_plain_resources(directory))
+        others = tuple(plain_resources(directory))
     elif any(has_coordinator(os.path.join(directory, name)) for name in listed_now):
         others = ()
     else:
-        others = tuple(name for name in _yaml_files(directory) if has_coordinator(os.path.join(directory, name)))
+        others = tuple(name for name in yaml_files(directory) if has_coordinator(os.path.join(directory, name)))
     return wire_kustomization(text, files, others)
-
-
-def _of_kind(directory: str, kind: ConfigKind, value: object, host: HostName) -> list[str]:
-    """The files that hold a kind: those that a kustomization lists, else those of the directory."""
-    named = (*listed(value, "resources"), *listed(value, "transformers")) if host == "kustomize" else ()
-    wired = [name for name in named if _has(os.path.join(directory, name), kind)]
-    return wired or [name for name in _yaml_files(directory) if _has(os.path.join(directory, name), kind)]
-
-
-def _yaml_files(directory: str) -> list[str]:
-    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
-    return [name for name in names if name.endswith(SUFFIXES) and name not in KUSTOMIZATIONS]
-
-
-def _plain_resources(directory: str) -> Iterator[str]:
-    """Files of a directory that hold objects, and no configuration of this program."""
-    for name in _yaml_files(directory):
-        chunks = _chunks(os.path.join(directory, name))
-        if chunks and all(chunk.kind and not is_config(chunk.api_version) for chunk in chunks):
-            yield name
-
-
-def _has(path: str, kind: str) -> bool:
-    return any(chunk.kind == kind and is_config(chunk.api_version) for chunk in _chunks(path))
-
-
-def _chunks(path: str) -> list[Chunk]:
-    """The documents of a file; none if it cannot be read, which is a finding of the render."""
-    if not os.path.isfile(path):
-        return []
-    try:
-        return [chunk for chunk in split_stream(decode(read_file(path)).text) if not chunk.empty]
-    except (YamlError, FileProblem):
-        return []
 
 
 def _completed(data: bytes, host: HostName, wanted: Wanted) -> tuple[bytes, list[str]]:
@@ -199,37 +166,3 @@ def _completed(data: bytes, host: HostName, wanted: Wanted) -> tuple[bytes, list
                 added += [f"reference values for {tee.upper()}"] if last != before else []
             return encode(chunk.replaced(source.text, last), source.bom), added
     return data, []
-
-
-def _resources(directory: str, target: TargetFile, wired: Wired) -> list[str]:
-    """The paths of a deployment's resources as far as its host's file or its directory names them."""
-    if target.host == "helm":
-        templates = os.path.join(target.chart, "templates")
-        found = sorted(os.listdir(templates)) if os.path.isdir(templates) else []
-        return [os.path.join(templates, name) for name in found]
-    if target.host == "kpt":
-        return [os.path.join(directory, name) for name in _yaml_files(directory)]
-    return list(_listed_files(directory, listed(parse(wired.text).value, "resources"), set()))
-
-
-def _listed_files(directory: str, names: Iterable[str], seen: set[str]) -> Iterator[str]:
-    """The files that a kustomization lists, those of other kustomizations below it included."""
-    for name in names:
-        path = os.path.join(directory, name)
-        if not os.path.isdir(path):
-            yield path
-        elif os.path.realpath(path) not in seen:
-            seen.add(os.path.realpath(path))
-            yield from _listed_files(path, _resources_of(path), seen)
-
-
-def _resources_of(directory: str) -> tuple[str, ...]:
-    """What the kustomization of a directory lists; nothing if it cannot be read, which is a finding of kustomize."""
-    for name in KUSTOMIZATIONS:
-        path = os.path.join(directory, name)
-        if os.path.isfile(path):
-            try:
-                return listed(parse(decode(read_file(path)).text).value, "resources")
-            except (YamlError, FileProblem):
-                return ()
-    return ()

@@ -9,16 +9,14 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_function.hosts.files import SUFFIXES, FileProblem, read_file
-from krm_function.model.objects import objects
+from krm_function.cli.init_resources import data_of, has_coordinator, text_of, values_of
+from krm_function.hosts.files import SUFFIXES
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.runtime_class_names import BARE
-from krm_function.model.workload import POD_ROLE, dig, mapping
+from krm_function.model.workload import dig, mapping
 from krm_function.record import NamedTuple
-from krm_function.release.coordinator import is_coordinator
 from krm_function.wiring import Files
 from krm_function.wiring.new_files import HostName
-from krm_function.yamltext import YamlError, decode, parse, split_stream
 
 PRIVATE_KEYS = "*-owner.pem"
 IGNORES_KEYS = {PRIVATE_KEYS, "*.pem"}
@@ -52,22 +50,23 @@ def steps(state: State) -> list[str]:
 def _steps(state: State) -> Iterator[tuple[str, str]]:
     """Each step: what it is for, and its command."""
     place = _Places(state)
-    options = _values(state.generate)
+    options = values_of(state.generate)
     if not any(map(has_coordinator, state.resources)):
         yield "put the coordinator of the Contrast release beside your resources", _coordinator(state, place)
-    if not any(dig(value, ("spec", "platforms")) for value in _values(state.release)):
+    if not any(dig(value, ("spec", "platforms")) for value in values_of(state.release)):
         sources = "runtime-*.yml coordinator.yml image-replacements.txt manifest.json"
         yield (
             "import the files of the Contrast release, from the directory that holds them",
             f"contrast-krm release import {sources} -o {place.release}",
         )
     if not any(dig(value, ("spec", "platform")) for value in options):
-        first, *others = PLATFORMS
-        why = f"say what the bare placeholder contrast-cc stands for: this platform, or {', '.join(others)}"
+        imported = [dig(value, ("spec", "platforms")) for value in values_of(state.release)]
+        first, *others = [name for platforms in imported for name in mapping(platforms)] or PLATFORMS
+        why = "say what the bare placeholder contrast-cc stands for: " + ", or ".join(["this platform", *others])
         yield why, f"{place.again} --platform {first}"
     yield from _keys(options, place)
     yield from _reference_values(state, options, place)
-    if not any(dig(value, ("spec", "images")) for value in _values(state.lock)):
+    if not any(dig(value, ("spec", "images")) for value in values_of(state.lock)):
         yield "look the images up, and pin those that have a tag alone", _lock(state, place)
     yield from _render(state, place)
 
@@ -82,8 +81,12 @@ class _Places:
         self.chart = shlex.quote(state.chart)
         self.again = f"contrast-krm init {self.directory}" + (f" --helm {self.chart}" if state.chart else "")
         alone = state.host == "helm" and _only(state)
-        self.config = f"--config {self.directory}" if alone else f"--config {self.generate} --config {self.release}"
-        self.whole = self.config if alone else f"{self.config} --config {self.lock}"
+        self.config = _options([self.directory] if alone else [self.generate, self.release])
+        self.whole = [self.directory] if alone else paths
+
+
+def _options(paths: Sequence[str]) -> str:
+    return " ".join(f"--config {path}" for path in paths)
 
 
 def _only(state: State) -> bool:
@@ -130,7 +133,7 @@ def _platforms(state: State, options: Sequence[dict[str, Any]]) -> Iterator[str]
     for value in options:
         yield str(dig(value, ("spec", "platform")) or "").lower()
     for path in state.resources:
-        text = _text(path)
+        text = text_of(path)
         yield from (name for name in PLATFORMS if f"{BARE}-{name}" in text)
 
 
@@ -162,16 +165,16 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
             template = f"helm template {name} {place.chart}"
             yield (
                 "render, and check what came out",
-                f"{template} | contrast-krm post-render {place.whole} > rendered.yaml && {check}",
+                f"{template} | contrast-krm post-render {_options(place.whole)} > rendered.yaml && {check}",
             )
             renderer = f"helm upgrade --install {name} {place.chart} --post-renderer contrast-krm"
-            arguments = " ".join(f"--post-renderer-args {one}" for one in place.whole.split(" "))
+            arguments = " ".join(f"--post-renderer-args --config --post-renderer-args {path}" for path in place.whole)
             yield "install it with Helm 3", f"{renderer} --post-renderer-args post-render {arguments}"
             yield "or with Helm 4, whose plugin is the directory helm_plugin of contrast-krm", f"{renderer} {arguments}"
 
 
 def _release_name(state: State) -> str:
-    name = next((value.get("name") for value in _values(_data(os.path.join(state.chart, "Chart.yaml")))), None)
+    name = next((value.get("name") for value in values_of(data_of(os.path.join(state.chart, "Chart.yaml")))), None)
     return shlex.quote(name) if isinstance(name, str) and name else "release"
 
 
@@ -187,41 +190,8 @@ def _in_git() -> bool:
 
 def _ignore() -> str:
     """The command that lets Git leave the private keys out; "" if .gitignore of the working directory does."""
-    there = _text(".gitignore")
+    there = text_of(".gitignore")
     if IGNORES_KEYS & set(there.split()):
         return ""
     line = f"echo '{PRIVATE_KEYS}'" if not there or there.endswith("\n") else f"printf '\\n%s\\n' '{PRIVATE_KEYS}'"
     return f"{line} >> .gitignore && "
-
-
-def has_coordinator(path: str) -> bool:
-    """Whether a file holds the coordinator; a directory or an URL is not read, hence False.
-
-    A template of Helm, which is no YAML yet, is taken by its text.
-    """
-    data = _data(path)
-    if any(is_coordinator(value) for value in _values(data)):
-        return True
-    text = data.decode("utf-8", "replace")
-    return "{{" in text and f"{POD_ROLE}: coordinator" in text
-
-
-def _data(path: str) -> bytes:
-    try:
-        return read_file(path)
-    except FileProblem:
-        return b""
-
-
-def _text(path: str) -> str:
-    return _data(path).decode("utf-8", "replace")
-
-
-def _values(data: bytes) -> list[dict[str, Any]]:
-    """The objects of a file, none of one that is not YAML."""
-    try:
-        text = decode(data).text
-        documents = [parse(chunk.of(text)).value for chunk in split_stream(text)]
-    except YamlError:
-        return []
-    return [mapping(value) for document in documents for _, value in objects(document)]

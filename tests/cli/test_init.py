@@ -490,3 +490,22 @@ def test_a_chart_that_is_not_there_is_named(arguments: tuple[str, ...], says: st
     assert run.code in {1, 2, 3}
     assert says in run.stderr
     assert listing(here.directory) == before
+
+
+def test_paths_with_spaces_are_quoted_in_each_argument(here: Deployment) -> None:
+    here.write("chart/Chart.yaml", "name: shop\n")
+    here.write("my config/more.yaml", "a: b\n")
+    said = here.init("my config", "--helm", "chart").stderr
+    files = ("contrast", "release", "images")
+    wanted = "".join(f" --post-renderer-args --config --post-renderer-args 'my config/{name}.yaml'" for name in files)
+    assert f"--post-renderer contrast-krm --post-renderer-args post-render{wanted}\n" in said
+
+
+def test_a_default_platform_is_one_of_the_release(here: Deployment) -> None:
+    assert here.init("--kustomize").code == 0
+    assert " init . --platform metal-qemu-snp\n" in here.init().stderr
+    here.write(
+        "release.yaml", here.read("release.yaml").replace("platforms: {}", "platforms: {metal-qemu-tdx: {handler: x}}")
+    )
+    said = here.init().stderr
+    assert "stands for: this platform:\n     contrast-krm init . --platform metal-qemu-tdx\n" in said
