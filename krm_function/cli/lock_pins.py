@@ -47,6 +47,9 @@ def pinned_files(options: Namespace, pins: Sequence[Pin], resources: Sequence[Re
     found: list[Finding] = []
     lines: list[str] = []
     for option, file, edited in targets:
+        if options.output and os.path.realpath(file) == os.path.realpath(options.output):
+            found.append(finding("CC0909.lock-too", option=option))
+            continue
         try:
             source = decode(read_file(file))
             made = edited(source.text)

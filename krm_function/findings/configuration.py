@@ -137,6 +137,7 @@ ROWS: dict[str, Row] = {
             "jobs": ("must be 1 to {limit}", "write a number between"),
             "timeout": ("must be 1 to {limit} seconds", "write a number between"),
             "pins": ("{error}", "name the kustomization of the outermost overlay, or a file of Helm values"),
+            "lock-too": ("it is the file of --output too", "name two files"),
             "prune": ("has no lock to drop entries from", "name it with -o"),
             "no-lock": ("the file has no ImageLock", "name a file with one, or a new file"),
             "locks": ("the file has {count} ImageLocks", "name a file with one, or a new file"),

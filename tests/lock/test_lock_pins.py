@@ -298,3 +298,12 @@ def test_values_that_only_the_chart_has_are_copied_and_pinned(web: str, hub: Reg
     run = lock(*flags, data=rendered())
     assert [one["code"] for one in run.findings] == ["CC1211"]
     assert images_of(rendered()) == list(lock.written())
+
+
+@pytest.mark.parametrize("option", ["--write-kustomize", "--write-values"])
+def test_the_lock_itself_is_no_place_for_pins(option: str, web: str, hub: Registry, lock: Locking) -> None:
+    lock.lock.write_text("")
+    flags = ("-o", "images.yaml", "--insecure-registry", hub.address, option, "./images.yaml", "--format", "json")
+    run = lock(*flags, data=pod("web", web).encode())
+    assert (run.code, [one["code"] for one in run.errors]) == (2, ["CC0909"])
+    assert lock.lock.read_text() == ""
