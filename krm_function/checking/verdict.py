@@ -49,9 +49,16 @@ def beside_summary(findings: Sequence[Finding], form: str) -> list[Finding]:
 
 
 def check_output(
-    resources: Sequence[Resource], file: ManifestFile | None = None, config: Config | None = None
+    resources: Sequence[Resource],
+    file: ManifestFile | None = None,
+    config: Config | None = None,
+    *,
+    as_function: bool = False,
 ) -> Verdict:
-    """Check rendered output. file: its manifest, if in a file; config: to render again with; None skips that."""
+    """Check rendered output. file: its manifest, if in a file; config: to render again with; None skips that.
+
+    as_function: the caller is a KRM function, so no hint names an option of the command line.
+    """
     output = parse_output(resources)
     findings = list(output.findings)
     values = [value for _, _, value in output.objects()]
@@ -73,7 +80,7 @@ def check_output(
         about = check_pod(pod, classes.get(pod.workload.runtime_class), manifests.decoded)
         findings += map(pod.placed, (*pod.checked.findings, *about))
     findings += check_classes([pod.workload for pod in pods], [name for name in classes if is_contrast_name(name)])
-    findings += [finding("CC1106")] if pods and manifests.decoded is None else []
+    findings += [finding("CC1106.function" if as_function else "CC1106")] if pods and manifests.decoded is None else []
     findings += manifest_problems(manifests) + _digests(manifests.decoded, pods)
     findings += refusals(resources, [pod.workload for pod in pods])
     if not has_errors(findings):

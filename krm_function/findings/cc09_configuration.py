@@ -58,6 +58,10 @@ ROWS: dict[str, Row] = {
             "stdin-resources": ("standard input holds the resources", "name files for one of the two"),
             "stdin-in-place": ("standard input cannot be rewritten", "name files or directories"),
             "input": ("it is one of the inputs", "name another file"),
+            "input-directory": (
+                "it is one of the inputs, below a directory that is read",
+                "name a file outside of that directory, and delete the old one",
+            ),
             "input-in-place": ("it is one of the inputs", "name another file, or use --in-place"),
             "manifest-too": ("it is the file of --manifest too", "name two files"),
             "no-manifest": ("no manifest was made", "see manifest.emit"),
@@ -85,6 +89,14 @@ ROWS: dict[str, Row] = {
             "no-code-near": ("{text} is no code of a finding", "did you mean {near}?"),
             # a platform, a release, a manifest
             "platform": ("unknown platform {platform}", "use {known}"),
+            "tcb": (
+                "it is not four numbers from 0 to 255, each with its name",
+                (
+                    "write BootloaderVersion=B,TEEVersion=T,SNPVersion=S,MicrocodeVersion=M with the numbers that"
+                    " `snphost show tcb` prints on a node"
+                ),
+            ),
+            "mr-seam": ("it is not 96 hex digits", "write the measurement of the TDX module that you accept"),
             "version": ("is no version", "write it like v1.25.0"),
             "vcpus": ("must be from 1 to {limit}", "say how many vCPUs the pods have"),
             "no-tdx": ("it has no entry for Metal-QEMU-TDX", "give a manifest made for TDX pods of this one size"),
@@ -141,6 +153,8 @@ ROWS: dict[str, Row] = {
             "layer-size": ("is not a number of bytes", "write a number, or one with Ki, Mi or Gi: 8Gi"),
             "jobs": ("must be 1 to {limit}", "write a number between"),
             "timeout": ("must be 1 to {limit} seconds", "write a number between"),
+            "pins": ("{error}", "name the kustomization of the outermost overlay, or a file of Helm values"),
+            "lock-too": ("it is the file of --output too", "name two files"),
             "prune": ("has no lock to drop entries from", "name it with -o"),
             "no-lock": ("the file has no ImageLock", "name a file with one, or a new file"),
             "locks": ("the file has {count} ImageLocks", "name a file with one, or a new file"),
