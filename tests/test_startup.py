@@ -31,6 +31,7 @@ ELSEWHERE = frozenset(
         *("api.config_map", "api.schema", "cli.command_line", "cli.commands", "cli.options", "cli.argument_parser"),
         *("cli.generate_flags", "cli.genpolicy", "cli.inputs", "cli.rendered", "cli.sealed_workload"),
         *("policy.compare", "policy.dropins", "policy.genpolicy"),
+        *("model.glob_pattern", "policy.external_sources", "policy.open_variables", "policy.steering_variables"),
         *("hosts.stream", "report.machine", "report.plan", "report.pools", "checking", "placement"),
         *("cli.lock_task", "lock", "schema.remedy"),
         *("yamltext.fast.validate", "yamltext.fast.items", "yamltext.fast.stream"),
@@ -129,7 +130,11 @@ COMMAND_FILES = frozenset(
 OF_HELP = frozenset(
     (
         *(f"krm_function.cli{name}" for name in ("", ".command_line", ".commands", ".exits", ".main", ".options")),
-        *(f"krm_function.cli.{name}" for name in ("argument_parser", "plan_output", "signals", "streams")),
+        *(
+            f"krm_function.cli.{name}"
+            for name in ("argument_parser", "environment", "paths_of_variable", "plan_output")
+        ),
+        *(f"krm_function.cli.{name}" for name in ("signals", "streams")),
     )
 )
 CURVED = PARSER.union(("cryptography",))
@@ -146,7 +151,7 @@ CALLS = {
 }
 LOADS = {
     "generate": CURVED,
-    "plan": CURVED,
+    "plan": CURVED.union(("textwrap",)),
     "explain": CURVED,
     "diff": CURVED.union(("difflib",)),
     "check": CURVED.union(("tomllib",)),

@@ -1,9 +1,11 @@
 """The page of findings: for every code its meaning, an example and the remedy, below a heading that is its anchor.
 
 Rule of this file: sentences and hints come from the table, meanings from meanings.yaml, and examples from the cases of
-tests/failures by running them; only a code that no case raises has an example made of values.
+tests/failures by running them; only a code that no case raises has an example made of values. What is not in the table
+is written into the package as well, for `contrast-krm explain CODE`.
 """
 
+import json
 import os
 import re
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import yaml
 
 from krm_function.findings import Finding, Path, Ref, every_row, finding, row
+from krm_function.findings.explanation import Explanation, Variant, explanation
 from krm_function.report.text import render_text
 from tests.failures import config_cases, issue_cases, pod_cases, text_cases
 from tests.failures.case import Case
@@ -22,12 +25,25 @@ WEB = Ref("apps/v1", "Deployment", "shop", "web")
 LONGEST = 400  # characters of a line of an example
 
 
-def findings_page() -> str:
-    """Every code, in order."""
+Known = dict[str, dict[str, Any]]  # code -> meaning, case, example
+
+
+def explanations() -> Known:
+    """What is known of every code beside its row, in order."""
     with open(MEANINGS, encoding="utf-8") as file:
         meanings = yaml.safe_load(file)
     cases = first_cases()
-    return "\n\n".join(_entry(code, meanings[code], cases.get(code)) for code in sorted(every_row()))
+    return {code: _known(code, meanings[code], cases.get(code)) for code in sorted(every_row())}
+
+
+def explanations_text(known: Known) -> str:
+    """The file of the package."""
+    return f"{json.dumps(known, indent=1, ensure_ascii=False)}\n"
+
+
+def findings_page(known: Known) -> str:
+    """Every code, in order."""
+    return "\n\n".join(_entry(explanation(code, known)) for code in known)
 
 
 def first_cases() -> dict[str, Case]:
@@ -39,34 +55,37 @@ def first_cases() -> dict[str, Case]:
     return found
 
 
-def _entry(code: str, about: dict[str, Any], case: Case | None) -> str:
+def _known(code: str, about: dict[str, Any], case: Case | None) -> dict[str, Any]:
     kind = row(code)
-    if case is not None:
-        example, text = case.name.replace("_", " "), said(case)
-    else:
-        example, text = "", render_text([made(code, about)], infos=True)
+    name, text = (
+        (case.name.replace("_", " "), said(case)) if case else ("", render_text([made(code, about)], infos=True))
+    )
     # only an example can say what stands in the place of the braces
     with_hint = "{" in kind.hint or any(not isinstance(said, str) for said in kind.variants.values())
-    lines = [f"    {line[:LONGEST]}" for line in text.splitlines() if with_hint or not line.startswith("  hint:")]
+    left_out = ("more: ", "  at: <stdin>:", *(() if with_hint else ("  hint:",)))  # no reader has that input
+    lines = [line[:LONGEST] for line in text.splitlines() if not line.startswith(left_out)]
+    return {"meaning": about["meaning"], "case": name, "example": lines}
+
+
+def _entry(about: Explanation) -> str:
     parts = [
-        f"### {code}",
-        f"{kind.severity}: {markdown(' '.join(kind.sentence.split()))}",
-        markdown(about["meaning"], code=True),
-        f"Example{f' ({example})' if example else ''}:\n\n" + "\n".join(lines),
+        f"### {about.code}",
+        f"{about.severity}: {markdown(about.sentence)}",
+        markdown(about.meaning, code=True),
+        f"Example{f' ({about.case})' if about.case else ''}:\n\n" + "\n".join(f"    {line}" for line in about.example),
     ]
-    if kind.variants:
-        head = "The problem is one of:\n\n" if "{problem}" in kind.sentence else ""
-        parts.append(head + "\n".join(_variant(said) for said in kind.variants.values()))
-    if kind.hint and not (kind.hint == "{remedy}" and kind.variants):
-        parts.append(f"Remedy: {markdown(kind.hint)}")
+    if about.variants:
+        head = "The problem is one of:\n\n" if "{problem}" in about.sentence else ""
+        parts.append(head + "\n".join(map(_variant, about.variants)))
+    if about.remedy:
+        parts.append(f"Remedy: {markdown(about.remedy)}")
     return "\n\n".join(parts)
 
 
-def _variant(said: str | tuple[str, str]) -> str:
+def _variant(variant: Variant) -> str:
     """One line of a list: what {problem} may be, and the hint that goes with it if it has its own."""
-    problem, hint = (said, "") if isinstance(said, str) else said
-    remedy = f"Remedy: {markdown(hint)}" if hint else ""
-    return f"- {'. '.join(filter(None, (markdown(problem), remedy)))}"
+    remedy = f"Remedy: {markdown(variant.remedy)}" if variant.remedy else ""
+    return f"- {'. '.join(filter(None, (markdown(variant.problem), remedy)))}"
 
 
 def said(case: Case) -> str:

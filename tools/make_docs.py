@@ -1,4 +1,4 @@
-"""Write what is generated out of the code itself: parts of docs, and the JSON Schemas of the package.
+"""Write what is generated out of the code itself: parts of docs, the JSON Schemas and explanations of the package.
 
 python -m tools.make_docs           write them
 python -m tools.make_docs --check   write nothing; exit 1 and name every file that is not as it would be written
@@ -15,10 +15,11 @@ from krm_function.api.schema import schema_text
 from krm_function.cli.command_line import parse_arguments
 from krm_function.cli.commands import SUMMARIES
 from krm_function.cli.exits import Exit
+from krm_function.findings.explanation import FILE as EXPLANATIONS
 from krm_function.model.pod_fields import TYPES
 from krm_function.policy.fields import use_of
 from krm_function.schema.kinds import Field, Only
-from tools.findings_page import findings_page
+from tools.findings_page import explanations, explanations_text, findings_page
 from tools.mistakes_page import mistakes_page
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -83,10 +84,11 @@ def read(path: str) -> str:
 def main() -> int:
     """Write or check all files."""
     stale: dict[str, str] = {}
+    known = explanations()
     pages = (
         ("../README.md", "help", f"```text\n{help_of('')}\n```"),
         ("reference/cli.md", "cli", command_line()),
-        ("reference/findings.md", "findings", findings_page()),
+        ("reference/findings.md", "findings", findings_page(known)),
         ("reference/pod-fields.md", "pod-fields", pod_fields()),
         ("how-to/common-mistakes.md", "mistakes", mistakes_page()),
     )
@@ -100,6 +102,8 @@ def main() -> int:
         path = os.path.join(SCHEMAS, f"{kind}.json")
         if read(path) != schema_text(kind):
             stale[path] = schema_text(kind)
+    if read(EXPLANATIONS) != explanations_text(known):
+        stale[EXPLANATIONS] = explanations_text(known)
     if "--check" not in sys.argv:
         for path, text in stale.items():
             with open(path, "w", encoding="utf-8") as file:

@@ -14,10 +14,9 @@ import time
 
 from benchmarks.policy.conditions import Condition
 from benchmarks.policy.leaves import Leaves, try_leaves
-from benchmarks.policy.score import Fate, Part, Rules, fates, mutants
+from benchmarks.policy.score import Fate, fates, mutants, rules_of_profiles
 from benchmarks.policy.survivors import EQUIVALENT
 from krm_function.policy import PROFILES, load_rules
-from krm_function.policy.rules import load_file
 from tests.policy.engines.corpus import Corpus, read
 
 TARGET = 95
@@ -63,7 +62,7 @@ def _recorded(place: str) -> Corpus:
 def _score(corpus: Corpus) -> bool:
     """Print the score; whether it is high enough and the table of survivors is right."""
     start = time.monotonic()
-    rules: Rules = {name: tuple(Part(file, load_file(file)) for file in one.rules) for name, one in PROFILES.items()}
+    rules = rules_of_profiles()
     starts = tuple(load_rules(profile) for profile in PROFILES.values())
     ours = {key: text for key, text in corpus.policies.items() if text.startswith(starts)}
     questions = [question for question in corpus.questions if question.policy in ours]

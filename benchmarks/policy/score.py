@@ -14,6 +14,8 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
 from benchmarks.policy.conditions import Condition, conditions, without
+from krm_function.policy import PROFILES
+from krm_function.policy.rules import EXTERNAL, load_file
 from tests.policy.engines.corpus import Corpus, Question, allows
 from tests.policy.engines.lines import Lines
 
@@ -43,6 +45,13 @@ class Fate(NamedTuple):
     condition: Condition
     fate: str
     by: str = ""
+
+
+def rules_of_profiles() -> Rules:
+    """The rules of each profile, with and without those for open variables; the longer ones first, for `_profile`."""
+    opened = {f"{one.name}, open": (*one.rules, EXTERNAL) for one in PROFILES.values() if not one.narrowed}
+    files = opened | {one.name: one.rules for one in PROFILES.values()}
+    return {name: tuple(Part(file, load_file(file)) for file in names) for name, names in files.items()}
 
 
 def mutants(rules: Rules) -> list[Mutant]:

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from krm_function.api.records import API_VERSION, GROUP
 from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.model.labels import DNS_SUBDOMAIN, LONGEST_SUBDOMAIN
+from krm_function.model.origin import origin_of_object
 from krm_function.model.workload import dig, mapping
 from krm_function.record import NamedTuple
 from krm_function.schema.check import Fault
@@ -112,4 +113,5 @@ def _shown(path: Path) -> str:
 def located(found: Finding, document: ConfigDocument) -> Finding:
     """The finding with its position in the file."""
     line, column = document.locate(found.path) if document.locate else (document.line, 0)
-    return found._replace(line=line, column=column, file=document.file)
+    origin = None if document.file else origin_of_object(document.value)
+    return found._replace(line=line, column=column, file=document.file, origin=origin)

@@ -10,6 +10,7 @@ from typing import Any
 from krm_function.api.base_manifest import load_manifest, manifest_in, manifest_problem
 from krm_function.api.document import ConfigDocument, ConfigKind, read_body
 from krm_function.api.records import (
+    ExternalSource,
     Generate,
     ManifestOptions,
     PolicyOptions,
@@ -19,7 +20,7 @@ from krm_function.api.records import (
 from krm_function.api.reference_values import operated
 from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, has_errors
-from krm_function.model.labels import DNS_SUBDOMAIN, LABEL_KEY, LABEL_VALUE, LONGEST_SUBDOMAIN
+from krm_function.model.labels import DNS_LABEL, DNS_SUBDOMAIN, LABEL_KEY, LABEL_VALUE, LONGEST_SUBDOMAIN
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.profiles import DEFAULT, PROFILES
 from krm_function.model.runtime_class_objects import toleration_problems
@@ -42,6 +43,8 @@ LONGEST_PEM = 16 * 1024
 INITDATA_FILE = r"(?!policy\.rego$)[A-Za-z0-9._-]+"
 
 PEM = r"\s*-----BEGIN {0}-----\s[A-Za-z0-9+/=\s]+-----END {0}-----\s*"
+LONGEST_LABEL = 63
+NAME_PATTERN = "[a-z0-9*](?:[a-z0-9.*-]*[a-z0-9*])?"
 LABEL_KEYS = Text("a label key", LABEL_KEY, 317)
 LABEL_VALUES = Text("a label value", LABEL_VALUE, 63)
 
@@ -87,6 +90,34 @@ SCHEDULING = Record(
         "tolerations": Field(ListOf(TOLERATION, check=_check_tolerations), "for taints of those nodes"),
     }
 )
+
+
+def _check_name(source: dict[str, Any]) -> Problems:
+    if (source.get("name") is None) == (source.get("namePattern") is None):
+        return (((), "needs either name or namePattern"),)
+    return ()
+
+
+def _pattern_problem(text: str) -> str:
+    return "" if re.search("[a-z0-9]", text) else "stands for every name; write a part of the names"
+
+
+EXTERNAL_SOURCE = Record(
+    {
+        "kind": Field(Choice(("Secret", "ConfigMap")), required=True),
+        "namespace": Field(Text("a namespace", DNS_LABEL, LONGEST_LABEL), "absent: that of the workload"),
+        "name": Field(Text("a DNS subdomain", DNS_SUBDOMAIN, LONGEST_SUBDOMAIN), "of the object"),
+        "namePattern": Field(
+            Text("a name with * for any text", NAME_PATTERN, LONGEST_SUBDOMAIN, "db-*", _pattern_problem),
+            "of the whole name, in place of name; * stands for any text",
+        ),
+        "keys": Field(
+            ListOf(Text("a key of a ConfigMap or Secret", "[-._a-zA-Z0-9]+", 253)),
+            "the keys that are meant; absent: each that env of a pod names, and none for envFrom",
+        ),
+    },
+    check=_check_name,
+)
 POLICY = Record(
     {
         "engine": Field(Choice(("native", "none")), "none leaves the initdata annotation alone", default="native"),
@@ -100,6 +131,10 @@ POLICY = Record(
         "initdata": Field(
             MapOf(Text("a file name other than policy.rego", INITDATA_FILE, 253), Text("the text of a file")),
             "more files for the guest, such as aa.toml, cdh.toml or imagepuller.toml; part of every policy digest",
+        ),
+        "externalSources": Field(
+            ListOf(EXTERNAL_SOURCE),
+            "ConfigMaps and Secrets that only the cluster has: the host may give their variables any value",
         ),
     }
 )
@@ -178,10 +213,25 @@ def parse_generate(document: ConfigDocument) -> tuple[Generate | None, tuple[Fin
             for name, part in spec.get("scheduling", {}).items()
         },
         runtime_classes=spec.get("runtimeClasses", default.runtime_classes),
-        policy=PolicyOptions(**spec.get("policy", {})),
+        policy=_policy(spec.get("policy", {})),
         manifest=_manifest(spec.get("manifest", {})),
     )
     return made, body.findings
+
+
+def _policy(spec: Mapping[str, Any]) -> PolicyOptions:
+    sources = tuple(
+        ExternalSource(
+            entry["kind"],
+            entry.get("name", ""),
+            entry.get("namePattern", ""),
+            entry.get("namespace", ""),
+            tuple(entry.get("keys", ())),
+        )
+        for entry in spec.get("externalSources", ())
+    )
+    plain = {name: value for name, value in spec.items() if name != "externalSources"}
+    return PolicyOptions(**plain, external_sources=sources)
 
 
 def _manifest(spec: Mapping[str, Any]) -> ManifestOptions:

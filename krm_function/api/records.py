@@ -25,6 +25,19 @@ class Scheduling(NamedTuple):
     tolerations: tuple[Mapping[str, Any], ...] = ()
 
 
+class ExternalSource(NamedTuple):
+    """ConfigMaps or Secrets that only the cluster has: variables that come from there may have any value.
+
+    name or name_pattern: the other one is "". namespace: "" for that of the workload. keys: () for all that env names.
+    """
+
+    kind: Literal["ConfigMap", "Secret"]
+    name: str = ""
+    name_pattern: str = ""  # as model.glob_pattern reads it
+    namespace: str = ""
+    keys: tuple[str, ...] = ()
+
+
 class PolicyOptions(NamedTuple):
     """How execution policies are made.
 
@@ -37,6 +50,7 @@ class PolicyOptions(NamedTuple):
     rules: str | None = None
     settings: Mapping[str, Any] | None = None
     initdata: Mapping[str, str] = EMPTY
+    external_sources: tuple[ExternalSource, ...] = ()
 
 
 class WorkloadPolicy(NamedTuple):

@@ -46,7 +46,7 @@ def compare_objects(
         try:
             document = documents.get(index) or parse(resource.text, line=resource.line)
         except YamlError as problem:
-            findings.append(yaml_finding(problem, resource.file))
+            findings.append(yaml_finding(problem, resource))
             continue
         after = None if text is None else parse(text)
         findings += [with_position(found, resource, document) for found in _compared(document, after)]

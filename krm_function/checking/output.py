@@ -47,7 +47,7 @@ def parse_output(resources: Sequence[Resource]) -> Output:
         try:
             documents[index] = parse(resource.text, line=resource.line)
         except YamlError as problem:
-            findings.append(yaml_finding(problem, resource.file))
+            findings.append(yaml_finding(problem, resource))
     if not findings and not any(map(_is_document, resources)):
         findings.append(finding("CC1118"))
     return Output(documents, tuple(findings))
@@ -79,7 +79,7 @@ def object_findings(resources: Sequence[Resource], output: Output) -> list[Findi
             try:
                 read_undo(document, path)
             except YamlError as problem:
-                findings.append(yaml_finding(problem, resource.file, ref, path))
+                findings.append(yaml_finding(problem, resource, ref, path))
         if ref.kind == "RuntimeClass":
             findings += [with_position(found, resource, document) for found in check_handler(ref, root, value)]
     return findings

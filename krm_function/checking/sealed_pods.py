@@ -30,6 +30,7 @@ from krm_function.policy import (
     unreadable,
 )
 from krm_function.policy.expected import profile_of_data
+from krm_function.policy.open_variables import open_findings, open_variables
 from krm_function.record import NamedTuple
 
 LONGEST_HOOK = 64  # characters of that annotation in a sentence
@@ -67,7 +68,8 @@ def check_workload(workload: Workload, references: References) -> Checked:
     moved = drift(workload, sealed, references, native=bool(profile))
     if profile and profile is not profile_of_data(sealed):
         moved.append("policy profile, of which its rules and its data do not agree")
-    return Checked(tuple(stale(workload, field) for field in moved), digest(toml), platform)
+    opened = open_findings(workload, open_variables(sealed, workload, references))
+    return Checked((*(stale(workload, field) for field in moved), *opened), digest(toml), platform)
 
 
 def stale(workload: Workload, field: str) -> Finding:

@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one line and one hint; exit code 2."""
-        self._refuse(message.removeprefix("argument "), f"see {self.prog} --help")
+        self.refuse(message.removeprefix("argument "), f"see {self.prog} --help")
 
     def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
         """Print the help on standard output. Raises FileProblem; argparse would ignore a full device."""
@@ -54,20 +54,26 @@ class Parser(argparse.ArgumentParser):
         """Refuse the first of these arguments, which no command takes."""
         known = [option for action in self._actions for option in action.option_strings]
         word = words[0].partition("=")[0]
-        self._refuse(f"unknown argument {_escaped(word)}", _suggestion(word, known) or f"see {self.prog} --help")
+        self.refuse(f"unknown argument {_escaped(word)}", _suggestion(word, known) or f"see {self.prog} --help")
+
+    def refuse_value(self, name: str, value: str, known: Sequence[str]) -> NoReturn:
+        """Refuse a value of an option or variable that is none of the known ones."""
+        hint = _suggestion(value, known) or f"use one of {', '.join(known)}"
+        self.refuse(f"{name} {_escaped(value)} is not known", hint)
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         """Refuse what is none of the choices; argparse would list them all in one line."""
         if action.choices is None or value in action.choices:
             return
         known = [str(choice) for choice in action.choices]
-        hint = _suggestion(str(value), known) or f"use one of {', '.join(known)}"
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 (argparse has no public name for it)
-            self._refuse(f"unknown command {_escaped(str(value))}", hint)
+            hint = _suggestion(str(value), known) or f"use one of {', '.join(known)}"
+            self.refuse(f"unknown command {_escaped(str(value))}", hint)
         name = action.option_strings[-1] if action.option_strings else str(action.metavar).lower()
-        self._refuse(f"{name} {_escaped(str(value))} is not known", hint)
+        self.refuse_value(name, str(value), known)
 
-    def _refuse(self, message: str, hint: str) -> NoReturn:
+    def refuse(self, message: str, hint: str) -> NoReturn:
+        """Print one line and one hint; exit code 2."""
         sys.stderr.write(f"contrast-krm: {message}\n  hint: {hint}\n")
         raise Exit(USAGE)
 

@@ -43,8 +43,15 @@ def check_resources(
     return made._replace(findings=(*problems, *made.findings))
 
 
-def print_verdict(made: "Verdict", before: tuple[Finding, ...] = (), form: str = "text", report: str = "") -> int:
-    """Print a verdict after the findings `before`; the exit code.
+def print_verdict(
+    made: "Verdict",
+    before: tuple[Finding, ...] = (),
+    form: str = "text",
+    report: str = "",
+    *,
+    in_results: bool = False,
+) -> int:
+    """Print a verdict after the findings `before`; the exit code. in_results: as of `print_findings`.
 
     A function prints no summary if all workloads are right; it prints one if there are none, or if something was not
     checked.
@@ -54,4 +61,5 @@ def print_verdict(made: "Verdict", before: tuple[Finding, ...] = (), form: str =
     every = (*before, *made.findings)
     findings = beside_summary(every, form)
     complete = made.workloads and len(findings) == len(every)
-    return print_findings(findings, form, report, "" if complete or has_errors(findings) else made.summary)
+    summary = "" if complete or has_errors(findings) else made.summary
+    return print_findings(findings, form, report, summary, in_results=in_results)

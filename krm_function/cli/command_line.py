@@ -13,6 +13,7 @@ from typing import Protocol, cast
 from krm_function import __version__
 from krm_function.cli.argument_parser import Parser
 from krm_function.cli.commands import SUMMARIES
+from krm_function.cli.environment import take_from_environment
 from krm_function.cli.exits import OK, USAGE
 from krm_function.cli.streams import write_out
 
@@ -21,7 +22,9 @@ DESCRIPTION = """Turn rendered Kubernetes resources into confidential ones for C
 
 Without arguments: a KRM function (ResourceList on standard input), as kustomize and kpt call it.
 Start with: plan, generate, check."""
-EPILOG = "exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70 internal error"
+EPILOG = """exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70 internal error
+environment: CONTRAST_KRM_CONFIG and CONTRAST_KRM_FORMAT stand for --config and --format where a command's help names
+them and the option is not given; fn and post-render read neither"""
 COMMANDS = tuple(name for name in SUMMARIES if " " not in name)
 WORDS = frozenset(word for name in SUMMARIES for word in name.split())
 
@@ -41,7 +44,8 @@ class Command(Protocol):
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of one call; `options.run(options)` runs it. Raises Exit for --help and for mistakes.
 
-    `options.parser` is the parser of the command, `options.every_parser()` that of all commands.
+    `options.parser` is the parser of the command, `options.every_parser()` that of all commands, `options.parse` this
+    function.
     """
     first = [name for name in COMMANDS if arguments[:1] == [name]]  # to make all of them takes longer
     options, unknown = make_parser(first or COMMANDS, arguments).parse_known_args(arguments)
@@ -49,6 +53,11 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         options.paths += unknown  # argparse takes no files behind an option once a first word has been taken
     elif unknown:
         options.parser.refuse_unknown(unknown)
+    take_from_environment(options)
+    if hasattr(options, "color"):
+        from krm_function.cli.options import form_of
+
+        options.format = form_of(options)
     return options
 
 
@@ -61,7 +70,7 @@ def make_parser(names: Iterable[str], words: Container[str]) -> Parser:
     """A parser of some commands. words: those of the call; of a command that is not among them, only the summary."""
     parser = Parser(prog=PROGRAM, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="store_true", help="print the version")
-    parser.set_defaults(run=_run_without_command, parser=parser, every_parser=every_parser)
+    parser.set_defaults(run=_run_without_command, parser=parser, every_parser=every_parser, parse=parse_arguments)
     _add_commands(parser, names, words)
     return parser
 

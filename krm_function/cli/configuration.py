@@ -1,6 +1,7 @@
 """Read configuration: the functionConfig, items of its API group in the input, and files named by the operator.
 
-Rule of this file: only files that the operator named on the command line are read; a configuration can name none.
+Rule of this file: only files that the operator named are read, on the command line or, for the commands that a person
+calls, in the environment (environment.py); a configuration can name none.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,10 +23,15 @@ def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Findin
 
     documents: list[ConfigDocument] = []
     findings: list[Finding] = []
+    if paths:
+        from krm_function.cli.paths_of_variable import PathsOfVariable
+
+        if isinstance(paths, PathsOfVariable):
+            findings.append(finding("CC0911", variable=paths.variable, value=paths.value))
     try:
         files = find_files(paths)
     except FileProblem as problem:
-        return [], (file_finding(problem),)
+        return [], (*findings, file_finding(problem))
     for path in files:
         try:
             made, problems = from_resources(decode_stream(read_file(path), path).resources)
@@ -59,7 +65,7 @@ def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument],
             document = parse(resource.text, line=resource.line)
         except YamlError as problem:
             if named:  # a broken document of another kind is a finding of the render
-                findings.append(as_configuration(yaml_finding(problem, resource.file)))
+                findings.append(as_configuration(yaml_finding(problem, resource)))
             continue
         ref = reference(document.value)
         if not is_config(ref.api_version) and ref.kind not in CONFIG_KINDS:
@@ -71,4 +77,4 @@ def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument],
 def as_configuration(found: Finding) -> Finding:
     """A YAML problem in a configuration file as a configuration error: the same message, exit code 2."""
     wrong = finding("CC0910", problem=found.message, remedy=found.hint)
-    return wrong._replace(line=found.line, column=found.column, file=found.file)
+    return wrong._replace(line=found.line, column=found.column, file=found.file, origin=found.origin)

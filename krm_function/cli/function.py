@@ -3,7 +3,8 @@
 Rule of this file: on success the ResourceList with edits spliced in; on an error the items as they came, with results,
 and exit code 1 or 2, because only the exit code fails a build (docs/facts/krm-functions.md#results). With `mode: check`
 the items leave as they came in any case: kustomize's own validators cannot succeed, so a check is a transformer there
-(docs/facts/kustomize.md#validators).
+(docs/facts/kustomize.md#validators). kpt shows the results, so there standard error does not repeat them; kustomize
+shows standard error only.
 """
 
 import sys
@@ -26,6 +27,7 @@ from krm_function.hosts.resource_list import (
 )
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import reference
+from krm_function.model.resource import Resource
 from krm_function.pipeline import render
 from krm_function.report.krm import krm_results
 from krm_function.yamltext import YamlError, decode, encode
@@ -78,15 +80,26 @@ def run_function(
     documents, findings = documents + options, findings + more
     if options and wants_check(options[0]):
         made = check_resources(decoded.resources, documents, options[0])
-        write_out(encode_failure(decoded, krm_results((*findings, *made.findings))))
-        return print_verdict(made, findings, form, report)
+        found = (*findings, *made.findings)
+        write_out(encode_failure(decoded, krm_results(found)))
+        return print_verdict(made, findings, form, report, in_results=_in_results(decoded.resources, found))
     config, problems = collect(documents)
     rendered = render(decoded.resources, config, findings + problems + wrong, engine)
     if rendered.failed:
         write_out(encode_failure(decoded, krm_results(rendered.findings)))
-        return print_findings(rendered.findings, form, report)
-    write_pieces(list_pieces(decoded, rendered.texts, rendered.added, krm_results(rendered.findings)))
-    return print_findings(rendered.findings, form, report)
+    else:
+        write_pieces(list_pieces(decoded, rendered.texts, rendered.added, krm_results(rendered.findings)))
+    in_results = _in_results(decoded.resources, rendered.findings)
+    return print_findings(rendered.findings, form, report, in_results=in_results)
+
+
+def _in_results(resources: Sequence[Resource], findings: Sequence[Finding]) -> bool:
+    """Whether the caller shows the results, so that standard error need not repeat them."""
+    if all(found.severity == "info" for found in findings):
+        return False
+    from krm_function.hosts.kpt import called_by_kpt
+
+    return called_by_kpt(resources)
 
 
 def _function_config(document: ConfigDocument | None) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:

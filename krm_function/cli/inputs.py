@@ -12,7 +12,7 @@ from krm_function.hosts.files import EmptyProblem, blank, find_files, read_file
 from krm_function.hosts.resource_list import DecodedList, NotAResourceListError, cut_list
 from krm_function.hosts.stream import Stream, cut_stream
 from krm_function.krm.resource_list import is_resource_list
-from krm_function.model.finding_position import yaml_finding
+from krm_function.model.finding_position import stream_finding, yaml_finding
 from krm_function.model.resource import Resource
 from krm_function.record import NamedTuple
 from krm_function.yamltext import YamlError, decode
@@ -60,7 +60,9 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
             findings.append(finding("CC0108", file=file, problem=str(problem)))
             continue
         except YamlError as problem:
-            findings.append(yaml_finding(problem, file))
+            findings.append(
+                yaml_finding(problem, file) if file else stream_finding(problem, data.decode(errors="replace"))
+            )
             continue
         start = len(resources)
         resources += [resource._replace(file=file) for resource in decoded.resources]

@@ -84,7 +84,7 @@ def _as_they_stand(resources: Sequence[Resource]) -> ReadDocuments:
             try:
                 documents[index] = parse_yaml(resource.text, line=resource.line)
             except YamlError as problem:
-                findings.append(yaml_finding(problem, resource.file))
+                findings.append(yaml_finding(problem, resource))
     return ReadDocuments(documents, {}, tuple(findings))
 
 

@@ -10,29 +10,46 @@ import sys
 from collections.abc import Iterable
 
 from krm_function.cli.exits import exit_code
+from krm_function.cli.form import Form
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import EmptyProblem, FileProblem
 
+EXPLAIN_THEMSELVES = ("CC0909", "CC10")  # mistakes of the command line; what the system says of a file or a server
+
+FROM_ENVIRONMENT = "CC0911"  # an info that every format prints: what is set in the environment must not act unseen
+
 
 def print_findings(
-    findings: Iterable[Finding], form: str = "text", report: str = "", summary: str = "", *, shown_info: str = ""
+    findings: Iterable[Finding],
+    form: str = "text",
+    report: str = "",
+    summary: str = "",
+    *,
+    shown_info: str = "",
+    in_results: bool = False,
 ) -> int:
     """Print the findings; the exit code of a call that has these.
 
-    form: one of options.FORMATS. report: a file that gets them as well, "" for none. summary: closing lines in the text
-    format. shown_info: the code of the infos that every format prints; other infos go to json and to the report only.
-    Raises FileProblem for a report that cannot be written.
+    form: one of options.FORMATS, or such a word with colour and amount (form.py). report: a file that gets all of them
+    as well, "" for none. summary: closing lines in the text format. shown_info: the code of the infos that every format
+    prints; others go to json, to the report, and to text with -v. in_results: the orchestrator shows the results of the
+    ResourceList, so the text format prints the summary alone. Raises FileProblem for a report that cannot be written.
     """
     found = list(findings)
-    chosen = [one for one in found if one.severity != "info" or one.code == shown_info]
-    text = format_findings(found, form) if form == "json" else format_findings(chosen, form, infos=True)
-    if form == "text":
-        text += summary
+    chosen = [one for one in found if one.severity != "info" or one.code in (shown_info, FROM_ENVIRONMENT)]
+    if form != "text":
+        text = format_findings(found if form == "json" else chosen, form, infos=True)
+    elif in_results:
+        text = summary
+    else:
+        text = _text(found, chosen, summary, form if isinstance(form, Form) else Form(form))
     printed = _printed(text)
     if report:
         from krm_function.hosts.writing import write_file
 
-        complete = format_findings(found, form, infos=True) + (summary if form == "text" else "")
+        complete = format_findings(found, form, infos=True)
+        if form == "text":
+            complete += _where_explained(found) + summary
         write_file(report, complete.encode("utf-8"))
     return exit_code(found, printed=printed)
 
@@ -50,6 +67,36 @@ def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = Fal
     from krm_function.report.machine import render_github, render_json
 
     return render_json(findings) if form == "json" else render_github(findings, infos=infos)
+
+
+def _text(found: list[Finding], usual: list[Finding], summary: str, form: Form) -> str:
+    """What a form shows as text, in its colours. found: all findings; usual: those of form.shown "warning"."""
+    from krm_function.report.text import render_text
+
+    match form.shown:
+        case "error":
+            usual, summary = [one for one in found if one.severity == "error"], ""
+        case "info":
+            usual = found
+        case "warning":
+            pass
+    behind = _where_explained(usual) + summary
+    if not form.colour:
+        return render_text(usual, infos=True) + behind
+    from krm_function.report.colour import ansi
+
+    return render_text(usual, infos=True, paint=ansi) + behind
+
+
+def _where_explained(findings: Iterable[Finding]) -> str:
+    """The line that says where the errors and warnings are explained, "" if there is nothing to explain."""
+    said = {found.code for found in findings if found.severity != "info"}
+    codes = sorted(code for code in said if not code.startswith(EXPLAIN_THEMSELVES))
+    if not codes:
+        return ""
+    from krm_function.findings.documentation import documentation_of_all
+
+    return f"more: {documentation_of_all(codes)}\n"
 
 
 def _printed(text: str) -> bool:

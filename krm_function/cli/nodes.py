@@ -40,7 +40,8 @@ def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
             return KnownNodes(findings=(finding("CC0909.stdin-resources", option="--nodes"),))
         read = read_inputs(options.nodes)
         found, problems = _from(read.resources)
-        return _named("--nodes", ", ".join(options.nodes), (found, [*read.findings, *problems]))
+        source = ", ".join("standard input" if name == "-" else name for name in options.nodes)
+        return _named("--nodes", source, (found, [*read.findings, *problems]))
     found, problems = _from(inputs.resources)
     return KnownNodes(tuple(found) if found else None, "the resources" if found else "", tuple(problems))
 
@@ -64,7 +65,7 @@ def _from(resources: Iterable[Resource]) -> tuple[list[Node], list[Finding]]:
             document = parse(resource.text, line=resource.line)
         except YamlError as problem:
             if resource.kind in KINDS:  # a broken List is a finding of the render
-                findings.append(yaml_finding(problem, resource.file))
+                findings.append(yaml_finding(problem, resource))
             continue
         found, problems = _read(document.value, document, resource.file)
         nodes += found

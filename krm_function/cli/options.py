@@ -1,11 +1,22 @@
 """Arguments that several commands share.
 
-Rule of this file: an option means the same in every command that has it, so it is declared once, here.
+Rule of this file: an option means the same in every command that has it, so it is declared once, here. Which variable
+of the environment stands for it is declared beside it; environment.py reads that.
 """
+
+import os
+import sys
+from argparse import Namespace
+from typing import TYPE_CHECKING
 
 from krm_function.cli.argument_parser import Parser
 
-FORMATS = ("text", "json", "github", "sarif")
+if TYPE_CHECKING:
+    from krm_function.cli.form import Form
+
+FORMATS = ("text", "json", "github", "sarif")  # the first one is the default
+CONFIG_VARIABLE = "CONTRAST_KRM_CONFIG"
+FORMAT_VARIABLE = "CONTRAST_KRM_FORMAT"
 LONGEST_TIMEOUT = 86_400  # seconds: a day
 
 
@@ -20,25 +31,55 @@ def add_workload(parser: Parser) -> None:
     parser.add_argument("workload", metavar="WORKLOAD", help=named)
 
 
-def add_config(parser: Parser) -> None:
-    """`--config`: the configuration."""
+def add_config(parser: Parser, *, variable: bool = True) -> None:
+    """`--config`: the configuration. variable: whether CONTRAST_KRM_CONFIG stands for it."""
+    default = f"; default: ${CONFIG_VARIABLE}, paths with {os.pathsep} between them" if variable else ""
+    parser.set_defaults(config_variable=CONFIG_VARIABLE if variable else "")
     parser.add_argument(
         "--config",
         metavar="FILE",
         action="append",
         default=[],
-        help="file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable)",
+        help=f"file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable{default})",
     )
 
 
-def add_findings(parser: Parser) -> None:
-    """`--format` and `--report`: how the findings are printed."""
+def add_findings(parser: Parser, *, variable: bool = True) -> None:
+    """`--format`, `--report`, `--color`, `-v` and `-q`: how the findings are printed.
+
+    variable: whether CONTRAST_KRM_FORMAT stands for the first.
+    """
+    default = f"${FORMAT_VARIABLE}, else {FORMATS[0]}" if variable else FORMATS[0]
+    parser.set_defaults(format_variable=FORMAT_VARIABLE if variable else "")
     parser.add_argument(
-        "--format", choices=FORMATS, default="text", help="format of the findings on standard error (default: text)"
+        "--format", choices=FORMATS, help=f"format of the findings on standard error (default: {default})"
     )
     parser.add_argument(
         "--report", metavar="FILE", default="", help="also write the findings to FILE, in the same format"
     )
+    parser.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never",
+    )
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also print infos in text, such as the nodes, the policy and the digest of each workload",
+    )
+    amount.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors in text")
+
+
+def form_of(options: Namespace) -> "Form":
+    """The form of the findings that the options of `add_findings` ask for."""
+    from krm_function.cli.form import Form, Shown
+    from krm_function.cli.terminal import coloured
+
+    shown: Shown = "error" if options.quiet else "info" if options.verbose else "warning"
+    return Form(options.format, colour=coloured(options.color, sys.stderr), shown=shown)
 
 
 def add_output_format(parser: Parser) -> None:

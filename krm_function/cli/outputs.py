@@ -42,7 +42,7 @@ def output_of(inputs: Inputs) -> RenderedOutput:
             try:
                 documents.append(parse(resource.text, line=resource.line).value)
             except YamlError as problem:
-                findings.append(yaml_finding(problem, resource.file))
+                findings.append(yaml_finding(problem, resource))
     return of_documents(documents, findings)
 
 

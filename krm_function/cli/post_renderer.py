@@ -13,7 +13,7 @@ from krm_function.cli.messages import print_findings
 from krm_function.cli.streams import write_out, write_pieces
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.pass_through import passes_through
-from krm_function.model.finding_position import yaml_finding
+from krm_function.model.finding_position import stream_finding, yaml_finding
 from krm_function.yamltext import YamlError, decode
 
 if TYPE_CHECKING:
@@ -42,11 +42,14 @@ def post_render(
 
     try:
         source = decode(data)
-        del data
-        stream = decode_helm(source)
-        del source  # a large stream is not held three times
     except YamlError as problem:
         return print_findings([*findings, yaml_finding(problem, "")], form, report)
+    del data  # a large stream is not held three times
+    try:
+        stream = decode_helm(source)
+    except YamlError as problem:
+        return print_findings([*findings, stream_finding(problem, source.text)], form, report)
+    del source
     more, problems = from_resources(stream.resources)
     config, unmet = collect(documents + more)
     made = render(stream.resources, config, findings + problems + unmet + wrong, engine)

@@ -2,9 +2,8 @@
 
 Rule of this package: a sentence or a hint that a user reads about their input is written in a table here and nowhere
 else, but for the words of parsers, validators and other programs, which `{problem}` or `{error}` passes on. Code raises
-a code, with a variant if its row has some, and the values of the placeholders; severity, wording, remedy and
-documentation anchor come from the table. A value is never a Secret's data, an env value or an annotation longer than
-64 characters.
+a code, with a variant if its row has some, and the values of the placeholders; severity, wording and
+remedy come from the table. A value is never a Secret's data, an env value or an annotation longer than 64 characters.
 
 Each table is a file, loaded when the first of its codes is raised: a render loads three of them, not all.
 """
@@ -13,6 +12,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from krm_function.findings.origin import Origin
 from krm_function.findings.row import NOTHING, Cause, Row, Severity
 from krm_function.krm.result import dotted
 from krm_function.record import NamedTuple
@@ -21,11 +21,11 @@ __all__ = [
     "NOTHING",
     "Cause",
     "Finding",
+    "Origin",
     "Path",
     "Ref",
     "Row",
     "Severity",
-    "anchor_of",
     "dotted",
     "every_row",
     "finding",
@@ -55,7 +55,11 @@ class Ref(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing to say about one place of the input. Lines and columns count from 1; 0 means unknown."""
+    """One thing to say about one place of the input. Lines and columns count from 1; 0 means unknown.
+
+    origin: for an object of a stream (file is "" then), the file that it says it comes from; line and column count in
+    the stream.
+    """
 
     code: str
     severity: Severity
@@ -66,16 +70,7 @@ class Finding(NamedTuple):
     line: int = 0
     column: int = 0
     file: str = ""
-
-    @property
-    def anchor(self) -> str:
-        """Where docs/reference/findings.md explains this code."""
-        return anchor_of(self.code)
-
-
-def anchor_of(code: str) -> str:
-    """Where docs/reference/findings.md explains a code."""
-    return f"docs/reference/findings.md#{code.lower()}"
+    origin: Origin | None = None
 
 
 def finding(

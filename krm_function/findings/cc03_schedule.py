@@ -41,8 +41,18 @@ ROWS: dict[str, Row] = {
     ),
     "CC0312": Row(
         "warning",
-        "{replicas} pods are wanted, but the nodes that fit hold {room} even when nothing else runs there",
-        "add nodes, or lower the number of replicas",
+        "{problem}",
+        "{remedy}",
+        {
+            "replicas": (
+                "{replicas} pods are wanted, but the nodes that fit hold {room} even when nothing else runs there",
+                "add nodes, or lower the number of replicas",
+            ),
+            "daemon-set": (
+                "the DaemonSet makes a pod for {nodes}, which would stay Pending: {reasons}",
+                "lower the requests of the pod, or keep it away from there with a nodeSelector",
+            ),
+        },
     ),
     "CC0313": Row(
         "warning",

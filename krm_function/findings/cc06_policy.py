@@ -18,7 +18,24 @@ ROWS: dict[str, Row] = {
             "arguments-around": "container {container}: its arguments with text around a value of the pod",
         },
     ),
-    "CC0602": Row("error", "{kind} {name} is not in the input", "render it together with the pod"),
+    "CC0602": Row(
+        "error",
+        "{kind} {name} is not in the input",
+        (
+            "render it together with the pod (its values are then readable in the pod's annotation);"
+            " or mount it as a volume instead (the host can read and change the files)"
+        ),
+        {
+            "open": (
+                "",
+                (
+                    "render it together with the pod (its values are then readable in the pod's annotation);"
+                    " or mount it as a volume instead (the host can read and change the files); or, if only the cluster"
+                    " has it, name it in spec.policy.externalSources (the host may then give the variables any value)"
+                ),
+            ),
+        },
+    ),
     "CC0603": Row("error", "{kind} {name} has no key {key}", "add the key or correct the reference"),
     "CC0604": Row(
         "error",
@@ -171,6 +188,10 @@ ROWS: dict[str, Row] = {
             ),
             "pod": ("{error}", "correct the pod, or leave --genpolicy out: the native engine may know the field"),
             # the remaining ones are in this program's own words
+            "open": (
+                "it knows no open variables, and the policy has {variables}",
+                "remove the entry from spec.policy.externalSources, and put its object into the input",
+            ),
             "exit": (
                 "it ended with exit code {status} and said nothing",
                 "correct the pod, or leave --genpolicy out: the native engine may know the field",
@@ -247,6 +268,49 @@ ROWS: dict[str, Row] = {
         "error",
         "policy settings: {member} is missing, as in a file of another Kata release",
         "take genpolicy-settings.json of Kata 4.1, or add the member with a drop-in",
+    ),
+    "CC0670": Row(
+        "error",
+        "{variable} would have any value, from a {kind} that only the cluster has, and steers {what}",
+        "write its value into the pod, or put the {kind} into the input",
+    ),
+    "CC0671": Row(
+        "error",
+        "this expands $({variable}), which may have any value by spec.policy.externalSources",
+        "let the program read the variable {variable} itself, or put its ConfigMap or Secret into the input",
+    ),
+    "CC0672": Row(
+        "error",
+        "{kind} {name} is not in the input, and its entry of spec.policy.externalSources {problem}",
+        "{remedy}",
+        {
+            "namespace": (
+                "is for namespace {other}, while that of the workload is {namespace}",
+                "correct the namespace of the entry, or leave it out",
+            ),
+            "key": ("does not have the key {key} among its keys", "add {key} to the keys of the entry"),
+            "keys": (
+                "has no keys, which envFrom needs",
+                "list the keys under keys of the entry: each becomes a variable of which the host chooses the value",
+            ),
+        },
+    ),
+    "CC0673": Row(
+        "warning",
+        "spec.policy.externalSources[{index}], {kind} {name}, {problem}",
+        "{remedy}",
+        {
+            "input": ("is in the input, so its values are fixed", "remove the entry"),
+            "unused": (
+                "opens no variable of this input",
+                "remove the entry: it would open a variable that is added later",
+            ),
+        },
+    ),
+    "CC0674": Row(
+        "warning",
+        "container {container}: the host may choose any value of {variables}",
+        "keep what must be secret or true out of them: put their object into the input, or use /contrast/secrets",
     ),
     "CC0643": Row(
         "error",

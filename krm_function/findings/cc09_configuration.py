@@ -16,6 +16,18 @@ ROWS: dict[str, Row] = {
                 "{profile} consists of its own rules, and genpolicy has its own",
                 "use the profile of the release, or leave out policy.rules, --policy and --genpolicy",
             ),
+            "open-profile": (
+                "{profile} lets the host choose no value",
+                "leave out policy.profile: {profile}, or policy.externalSources",
+            ),
+            "open-rules": (
+                "has no effect with rules of your own, which do not know open variables",
+                "leave out policy.rules and --policy, or policy.externalSources",
+            ),
+            "open-engine": (
+                "has no effect with genpolicy, which refuses a variable without a value",
+                "leave out --genpolicy, or policy.externalSources",
+            ),
             "no-engine": ("has no effect with policy.engine: none", "remove one of the two"),
         },
     ),
@@ -69,6 +81,8 @@ ROWS: dict[str, Row] = {
             "absent-known": ("{text} is not in the input", "use one of {known}"),
             "absent-near": ("{text} is not in the input", "did you mean {near}?"),
             "several": ("{text} means {count} objects", "use one of {known}"),
+            "no-code": ("{text} is no code of a finding", "name one as messages have it, such as CC0304"),
+            "no-code-near": ("{text} is no code of a finding", "did you mean {near}?"),
             # a platform, a release, a manifest
             "platform": ("unknown platform {platform}", "use {known}"),
             "version": ("is no version", "write it like v1.25.0"),
@@ -139,4 +153,5 @@ ROWS: dict[str, Row] = {
     ),
     # another finding, about a file of the configuration
     "CC0910": Row("error", "the configuration cannot be read: {problem}", "{remedy}"),
+    "CC0911": Row("info", "the environment gives --config: {variable}={value}"),
 }

@@ -85,7 +85,7 @@ ROWS: dict[str, Row] = {
             "no-lock": "not compared with another render: the policies, as the configuration has no ImageLock",
             "no-configuration": (
                 "not checked without --config: RuntimeClass objects, reference values and owner keys, injected"
-                " containers, initdata beside the policy, and what was removed from a pod (docs/limits.md has the list)"
+                " containers, initdata beside the policy, and what was removed from a pod"
             ),
         },
     ),

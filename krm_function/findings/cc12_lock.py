@@ -92,7 +92,8 @@ ROWS: dict[str, Row] = {
     "CC1208": Row(
         "error",
         "image {image}: {name} has no certain content: {problem}",
-        "build the image with a plain file there, or write the entry by hand; see docs/how-to/release-and-lock.md",
+        "build the image with a plain file there, or write the entry by hand, with the fields of `contrast-krm schema "
+        "ImageLock`",
         {
             "encoding": "it is not UTF-8",
             "links": "it leads through too many links",

@@ -4,6 +4,7 @@ Rule of this file: every YamlError becomes a finding here; a report never shows 
 """
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.origin import origin_of, origin_of_line
 from krm_function.model.resource import Resource
 from krm_function.model.workload import Workload, dig, maps
 from krm_function.yamltext import Document, YamlError, locate
@@ -22,23 +23,30 @@ CODES = {
 }
 
 
-def yaml_finding(problem: YamlError, file: str, ref: Ref | None = None, path: Path = ()) -> Finding:
-    """Make the finding for one YamlError in one file."""
-    code = CODES[problem.code]
-    return finding(code, ref, path, line=problem.line, column=problem.column, file=file, problem=problem.message)
+def yaml_finding(problem: YamlError, source: str | Resource, ref: Ref | None = None, path: Path = ()) -> Finding:
+    """Make the finding for one YamlError. source: the resource that has it, or the name of a file, "" for a stream."""
+    file, origin = (source, None) if isinstance(source, str) else (source.file, origin_of(source))
+    found = finding(CODES[problem.code], ref, path, problem=problem.message)
+    return found._replace(line=problem.line, column=problem.column, file=file, origin=origin)
+
+
+def stream_finding(problem: YamlError, text: str) -> Finding:
+    """Make the finding for a YamlError of a stream that cannot be cut into documents."""
+    return yaml_finding(problem, "")._replace(origin=origin_of_line(text, problem.line))
 
 
 def with_position(found: Finding, resource: Resource, document: Document, workload: Workload | None = None) -> Finding:
-    """Return the finding with its path in the input and, if the input is a file, the line and column of that path.
+    """Return the finding with its path in the input, the line and column of that path, and the origin of the resource.
 
     workload: the workload that the finding is about, if it was edited since it was read.
     """
     if workload is not None:
         found = _as_written(found, workload, document)
-    if not resource.file or not found.path or found.line or found.severity == "info":
+    if found.line or found.severity == "info":
         return found
     line, column = locate(document, found.path)
-    return found._replace(file=resource.file, line=line, column=column)
+    origin = origin_of(resource, document.value)
+    return found._replace(file=resource.file, line=line, column=column, origin=origin)
 
 
 def _as_written(found: Finding, workload: Workload, document: Document) -> Finding:

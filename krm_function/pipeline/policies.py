@@ -38,10 +38,10 @@ def with_policies(
     engine, sealer: as in `render`.
     """
     if not makes_policies(config, engine, sealer):
-        return [with_existing_digest(one) for one in workloads], _initdata_without_policy(config)
+        return [with_existing_digest(one) for one in workloads], _options_without_policy(config)
     findings: tuple[Finding, ...] = ()
     if sealer is None:
-        from krm_function.pipeline.sealer import choose_sealer
+        from krm_function.pipeline.sealer import choose_sealer, idle_sources
 
         references = read(resources, ("ConfigMap", "Secret"), source)
         values = [value for document in references.documents.values() for _, value in objects(document.value)]
@@ -49,6 +49,10 @@ def with_policies(
         if sealer is None:
             return list(workloads), findings
         findings += references.findings
+        made = [_with_policy(one, sealer) for one in workloads]
+        if config.generate.policy.external_sources and not any(one.failed for one in made):
+            findings += idle_sources(config, values, [one.workload for one in made])
+        return made, findings
     return [_with_policy(one, sealer) for one in workloads], findings
 
 
@@ -56,7 +60,7 @@ def _with_policy(workload: WorkloadRender, sealer: "Sealer") -> WorkloadRender:
     if workload.failed:
         return workload
     made = sealer(workload.workload)
-    return workload.plus(made.edits, made.findings)._replace(digest=made.digest)
+    return workload.plus(made.edits, made.findings)._replace(digest=made.digest, open=made.open)
 
 
 def with_existing_digest(workload: WorkloadRender) -> WorkloadRender:
@@ -69,10 +73,13 @@ def with_existing_digest(workload: WorkloadRender) -> WorkloadRender:
     return workload.plus((), found.findings)._replace(digest=found.digest)
 
 
-def _initdata_without_policy(config: Config) -> tuple[Finding, ...]:
-    """Return CC0901 for files of the initdata when no policy is made."""
-    if not config.generate.policy.initdata:
+def _options_without_policy(config: Config) -> tuple[Finding, ...]:
+    """Return CC0901 for options of the policies when none is made."""
+    policy = config.generate.policy
+    options = {"initdata": policy.initdata, "externalSources": policy.external_sources}
+    useless = [name for name, value in options.items() if value]
+    if not useless:
         return ()
     from krm_function.pipeline.sealer import option_wrong
 
-    return (option_wrong("CC0901.no-engine", config, "initdata"),)
+    return tuple(option_wrong("CC0901.no-engine", config, name) for name in useless)

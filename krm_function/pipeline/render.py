@@ -112,8 +112,13 @@ def render(
     seals = config is not None and makes_policies(config, engine, sealer)
     log.add(unproven(resources, source, config, written, edits, seals=seals))
     if written is None or log.failed:
-        return Rendered(tuple(resource.text for resource in resources), (), log.findings, log.plan)
-    return Rendered(written.texts, written.added, log.findings, log.plan, manifest.data)
+        return Rendered(tuple(one.text for one in resources), (), log.findings, log.plan, b"", _version(config))
+    return Rendered(written.texts, written.added, log.findings, log.plan, manifest.data, _version(config))
+
+
+def _version(config: Config | None) -> str:
+    """The version of the release, "" where there is no configuration."""
+    return "" if config is None else config.release.version
 
 
 def _before_reading(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -5,13 +5,16 @@ Rule of this file: records only. With a finding of severity error the texts are 
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krm_function.findings import Finding, Ref, has_errors
 from krm_function.model.edits import Edit
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.record import NamedTuple
+
+if TYPE_CHECKING:
+    from krm_function.policy.open_variables import OpenVariable
 
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
@@ -20,7 +23,9 @@ class Planned(NamedTuple):
     """One entry of the plan: a workload, what the render does to it and why; or why it is skipped.
 
     workload: after the render. scheduled: the RuntimeClass that it was checked against, None if there is none.
-    resource: position of its document in the input.
+    resource: position of its document in the input. open: the variables of which its policy allows any value. notes:
+    sentences that a reader of the plan must know and that are no findings; the forms of the plan show them with the
+    workload.
     """
 
     ref: Ref
@@ -35,16 +40,22 @@ class Planned(NamedTuple):
     workload: Workload | None = None
     scheduled: RuntimeClass | None = None
     resource: int = -1
+    open: "tuple[OpenVariable, ...]" = ()
+    notes: tuple[str, ...] = ()
 
 
 class Rendered(NamedTuple):
-    """The result of a render: a text for every input resource (None: dropped), and the objects to add."""
+    """The result of a render: a text for every input resource (None: dropped), and the objects to add.
+
+    release: the version of the Contrast release that it was made for, "" when no configuration could be made.
+    """
 
     texts: tuple[str | None, ...]
     added: tuple[Any, ...] = ()
     findings: tuple[Finding, ...] = ()
     plan: tuple[Planned, ...] = ()
     manifest: bytes = b""
+    release: str = ""
 
     @property
     def failed(self) -> bool:

@@ -28,7 +28,6 @@ def choose_sealer(
     values: the ConfigMaps and Secrets that pods may refer to. engine: genpolicy in place of the native generator.
     """
     options = config.generate.policy
-    references = References(values)
     override = options.settings or config.release.policy_settings
     profile, said = chosen_profile(options.profile, config.release, config.generate.name)
     if profile is None:
@@ -36,6 +35,12 @@ def choose_sealer(
     if profile.narrowed and (options.rules or engine is not None):
         code = "CC0901.rules" if options.rules else "CC0901.engine"
         return None, (*said, option_wrong(code, config, "profile", profile=profile.name))
+    openable = not (options.rules or profile.narrowed or engine is not None)
+    if options.external_sources and not openable:
+        code = "CC0901.open-profile" if profile.narrowed else "CC0901.open-engine"
+        code = "CC0901.open-rules" if options.rules else code
+        return None, (*said, option_wrong(code, config, "externalSources", profile=profile.name))
+    references = References(values, options.external_sources, openable=openable)
     rules = options.rules or load_rules(profile)
     if engine is not None:
         from krm_function.policy.genpolicy import MARK, settings_text
@@ -56,6 +61,14 @@ def choose_sealer(
     if has_errors(problems):
         return None, (*said, *(found._replace(ref=where[0], path=where[1]) for found in problems))
     return lambda workload: seal_policy(workload, images, references, chosen, rules, options.initdata), said
+
+
+def idle_sources(config: Config, values: Iterable[Any], workloads: Iterable[Workload]) -> tuple[Finding, ...]:
+    """Return a warning for each entry of spec.policy.externalSources that opens no variable of these workloads."""
+    from krm_function.policy.external_sources import idle_findings
+
+    references = References(values, config.generate.policy.external_sources)
+    return idle_findings(workloads, references, config.generate.ref)
 
 
 def option_wrong(code: str, config: Config, field: str, **values: Any) -> Finding:

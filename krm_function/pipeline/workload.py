@@ -6,6 +6,7 @@ containers, no ID block and no policy.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from krm_function.api.records import Config
 from krm_function.findings import Finding, has_errors
@@ -27,12 +28,16 @@ from krm_function.stages.runtime_classes import RuntimeClasses
 from krm_function.stages.schedule import schedule
 from krm_function.yamltext import Document
 
+if TYPE_CHECKING:
+    from krm_function.policy.open_variables import OpenVariable
+
 
 class WorkloadRender(NamedTuple):
     """A workload between two stages: as it is now, with the edits and findings so far.
 
     resource: position of its document in the input. placeholder: its runtimeClassName in the input. vcpus: 0 if they
-    cannot be known. scheduled: the RuntimeClass that it was checked against. digest: of its initdata, "" if none.
+    cannot be known. scheduled: the RuntimeClass that it was checked against. digest: of its initdata, "" if none. open:
+    the variables of which its policy allows any value.
     """
 
     resource: int
@@ -44,6 +49,7 @@ class WorkloadRender(NamedTuple):
     findings: tuple[Finding, ...] = ()
     scheduled: RuntimeClass | None = None
     digest: str = ""
+    open: "tuple[OpenVariable, ...]" = ()
 
     def plus(
         self, edits: tuple[Edit, ...], findings: tuple[Finding, ...] = (), workload: Workload | None = None
@@ -132,4 +138,5 @@ def planned(one: WorkloadRender) -> Planned:
         workload=one.workload,
         scheduled=one.scheduled,
         resource=one.resource,
+        open=one.open,
     )

@@ -34,12 +34,14 @@ class Demand(NamedTuple):
 class Fit(NamedTuple):
     """Whether one node takes a pod. reasons: why not, () if it does. capacity: how many such pods the empty node holds.
 
-    capacity is None when the node does not say what it can hold.
+    capacity is None when the node does not say what it can hold. admitted: whether everything but its resources allows
+    the pod; the DaemonSet controller makes a pod for each such node, even for one that is too small.
     """
 
     node: str
     reasons: tuple[str, ...] = ()
     capacity: int | None = None
+    admitted: bool = True
 
 
 def demand(kind: str, pod_spec: Mapping[str, Any], cls: RuntimeClass | None) -> Demand:
@@ -66,11 +68,11 @@ def fits(wanted: Demand, node: Node) -> Fit:
     A pod with nodeName passes by the scheduler; its kubelet still looks at all but NoSchedule taints and cordons.
     """
     if wanted.node_name and wanted.node_name != node.name:
-        return Fit(node.name, (f"nodeName is {wanted.node_name}",))
+        return Fit(node.name, (f"nodeName is {wanted.node_name}",), admitted=False)
     reasons = [*_labels(wanted, node), *_taints(wanted, node)]
     lacking, capacity = _resources(wanted.requests, node.allocatable)
-    reasons += lacking
-    return Fit(node.name, tuple(reasons), 0 if reasons else capacity)
+    every = (*reasons, *lacking)
+    return Fit(node.name, every, 0 if every else capacity, admitted=not reasons)
 
 
 def all_fits(wanted: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:

@@ -56,6 +56,11 @@ class Placement(NamedTuple):
         return tuple(one.node for one in self.fits if not one.reasons)
 
     @property
+    def pending(self) -> tuple[Refusal, ...]:
+        """The nodes for which the DaemonSet controller makes a pod that they cannot hold; () for other kinds."""
+        return () if self.replicas is not None else grouped([one for one in self.fits if one.admitted])
+
+    @property
     def refusals(self) -> tuple[Refusal, ...]:
         """The other nodes and their reasons, the closest first."""
         return grouped(self.fits)
@@ -111,7 +116,10 @@ def _findings(
     if placement.replicas is not None and None not in capacities:
         capacity = sum(filter(None, capacities))
         if capacity < placement.replicas:
-            findings.append(finding("CC0312", ref, path, replicas=placement.replicas, room=capacity))
+            findings.append(finding("CC0312.replicas", ref, path, replicas=placement.replicas, room=capacity))
+    for small in placement.pending:
+        nodes_named, reasons = first_and_more(small.nodes), ", ".join(small.reasons)
+        findings.append(finding("CC0312.daemon-set", ref, path, nodes=nodes_named, reasons=reasons))
     if cls is not None:
         without = [node.name for node in nodes if node.name in fitting and not _has_handler(node, cls)]
         if without:

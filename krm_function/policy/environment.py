@@ -3,22 +3,25 @@
 Source: docs/facts/kata.md#environment.
 
 Rule of this file: a value comes from the documents of the render, or it is a token that the rules know. What is
-`optional` and missing is omitted, as the kubelet does. No finding ever holds a value.
+`optional` and missing is omitted, as the kubelet does. A variable is open, with a token for any value, only where
+external_sources.py says so. No finding ever holds a value.
 """
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.findings import Finding, Path, finding
+from krm_function.findings import Cause, Finding, Path, finding
 from krm_function.model.workload import INITDATA
 from krm_function.policy.pod_metadata import PodMetadata, is_bookkeeping
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References, Undecodable
 from krm_function.policy.variable_expansion import (
     CONTROLLED,
+    EXTERNAL,
     FIELDS,
     LISTS,
+    PATTERN,
     expanded,
     has_no_tokens,
     matchable_variable,
@@ -26,6 +29,7 @@ from krm_function.policy.variable_expansion import (
 )
 from krm_function.record import NamedTuple
 
+ANY = token_marker(EXTERNAL)  # the value of an open variable
 _QUOTED_KEY = r"metadata\.(annotations|labels)\['([^']+)'\]\Z"
 
 
@@ -61,9 +65,14 @@ def environment(
         value = _value(context, entry, known, here)
         if value is not None:
             known[name] = value
-            own[name] = matchable_variable(name, value, pod, here, findings)
-    pairs = [f"{name}={value}" for name, value in own.items()]
-    return Environment(pairs + [f"{name}={value}" for name, value in dict(sets).items() if name not in own], known)
+            if value == ANY:
+                own[name] = value
+                _check_name(context, name, entry["valueFrom"], (*here, "name"))
+            else:
+                own[name] = matchable_variable(name, value, pod, here, findings)
+    own |= {name: value for name, value in dict(sets).items() if name not in own}
+    pairs = [f"{name}={token_marker(PATTERN) + ANY if value == ANY else value}" for name, value in own.items()]
+    return Environment(pairs, known)
 
 
 def _value(context: _Context, entry: Mapping[str, Any], known: Mapping[str, str], at: Path) -> str | None:
@@ -88,12 +97,29 @@ def _value(context: _Context, entry: Mapping[str, Any], known: Mapping[str, str]
     return None
 
 
+def _check_name(context: _Context, name: str, source: Mapping[str, Any], at: Path) -> None:
+    """Append CC0670 if a variable that would be open steers a program. source: a valueFrom, or an entry of envFrom."""
+    from krm_function.policy.steering_variables import steered_by
+
+    what = steered_by(name)
+    if what:
+        kind = "Secret" if source.get("secretKeyRef") or source.get("secretRef") else "ConfigMap"
+        where = context.pod.spec_path + at
+        context.findings.append(finding("CC0670", context.pod.ref, where, variable=name, kind=kind, what=what))
+
+
 def _value_of_key(context: _Context, selector: Mapping[str, Any], kind: str, at: Path) -> str | None:
-    """Return the value of one key of a ConfigMap or Secret, None if it is missing."""
+    """Return the value of one key of a ConfigMap or Secret, None if it is missing; ANY if it may be any."""
+    name, key = selector["name"], selector["key"]
+    opened = _opened(context, kind, name, key)
+    if isinstance(opened, Cause):
+        _not_covered(context, opened, kind, selector, at)
+        return None
+    if opened:
+        return ANY
     pairs = _pairs(context, selector, kind, at)
     if pairs is None:
         return None
-    name, key = selector["name"], selector["key"]
     value = pairs.get(key)
     if value is not None:
         has_no_tokens((value,), context.pod, at, context.findings)
@@ -110,10 +136,36 @@ def _all_pairs(context: _Context, source: Mapping[str, Any], at: Path) -> list[t
     for key, kind in (("configMapRef", "ConfigMap"), ("secretRef", "Secret")):
         selector = source.get(key)
         if selector is not None:
+            opened = _opened(context, kind, selector["name"])
+            if isinstance(opened, Cause):
+                _not_covered(context, opened, kind, selector, (*at, key))
+                continue
+            if opened:
+                has_no_tokens((prefix,), context.pod, (*at, "prefix"), context.findings)
+                for name in opened:
+                    _check_name(context, prefix + name, source, (*at, key))
+                out += [(prefix + name, ANY) for name in opened]
+                continue
             found = _pairs(context, selector, kind, (*at, key)) or {}
             has_no_tokens((prefix, *found, *found.values()), context.pod, (*at, key), context.findings)
             out += [(prefix + name, value) for name, value in found.items()]
     return out
+
+
+def _opened(context: _Context, kind: str, name: str, key: str = "") -> tuple[str, ...] | Cause | None:
+    """Return what `opened_keys` says; None, and nothing more is loaded, if the configuration opens nothing."""
+    if not context.references.external:
+        return None
+    from krm_function.policy.external_sources import opened_keys
+
+    return opened_keys(context.references, context.pod.namespace, kind, name, key)
+
+
+def _not_covered(context: _Context, cause: Cause, kind: str, selector: Mapping[str, Any], at: Path) -> None:
+    """Append CC0672, or nothing for an optional reference, which the kubelet omits; but all keys are never guessed."""
+    if not selector.get("optional") or cause.code == "CC0672.keys":
+        where, name = context.pod.spec_path + at, selector["name"]
+        context.findings.append(finding(cause.code, context.pod.ref, where, kind=kind, name=name, **cause.values))
 
 
 def _pairs(context: _Context, selector: Mapping[str, Any], kind: str, at: Path) -> dict[str, str] | None:
@@ -126,7 +178,8 @@ def _pairs(context: _Context, selector: Mapping[str, Any], kind: str, at: Path) 
         return None
     if pairs is None and not selector.get("optional"):
         where = context.pod.spec_path + at
-        context.findings.append(finding("CC0602", context.pod.ref, where, kind=kind, name=name))
+        code = "CC0602.open" if context.references.openable else "CC0602"
+        context.findings.append(finding(code, context.pod.ref, where, kind=kind, name=name))
     return pairs
 
 

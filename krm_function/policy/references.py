@@ -1,11 +1,14 @@
 """Index the ConfigMaps and Secrets of a render by name, for env values.
 
-Rule of this file: values are passed to the generator and nowhere else; no finding ever holds one.
+Rule of this file: values are passed to the generator and nowhere else; no finding ever holds one. What is in the input
+counts with its value, whatever the configuration says of objects that only the cluster has.
 """
 
 from binascii import Error, a2b_base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from krm_function.api.records import ExternalSource
 
 PREVIOUS_NAMES = "internal.config.kubernetes.io/previousNames"
 
@@ -21,16 +24,23 @@ class Undecodable(ValueError):
 
 
 class References:
-    """The ConfigMaps and Secrets among some objects; other objects are ignored.
+    """The ConfigMaps and Secrets among some objects, other objects are ignored; and those that only the cluster has.
 
     A name is looked up in the workload's namespace first. If one of the two has no namespace (kustomize sets it
     later, kubectl from its context), the name is enough, and must be unique.
     """
 
-    __slots__ = ("_aliases", "_names")
+    __slots__ = ("_aliases", "_names", "external", "openable")
 
-    def __init__(self, objects: Iterable[Any] = ()) -> None:
-        """Index `objects`, plain data of documents."""
+    def __init__(
+        self, objects: Iterable[Any] = (), external: Sequence[ExternalSource] = (), *, openable: bool = True
+    ) -> None:
+        """Index `objects`, plain data of documents.
+
+        external: spec.policy.externalSources. openable: whether this render could have some.
+        """
+        self.external = external
+        self.openable = openable
         self._names: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
         self._aliases: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
         for value in objects:
@@ -52,16 +62,22 @@ class References:
 
         Raises Undecodable.
         """
+        for found in self._candidates(kind, namespace, name):
+            if len(found) == 1:
+                return _pairs(found[0])
+        return None
+
+    def known(self, kind: str, namespace: str, name: str) -> bool:
+        """Whether the input has an object that could be the one of this name, also if it has more than one."""
+        return any(self._candidates(kind, namespace, name))
+
+    def _candidates(self, kind: str, namespace: str, name: str) -> Iterator[list[Mapping[str, Any]]]:
+        """Yield the objects of that name, then those that had it before."""
         for table in (self._names, self._aliases):
             entries = table.get((kind, name), [])
             exact = [value for where, value in entries if where == namespace]
-            if exact:
-                return _pairs(exact[0])
-            if namespace:
-                entries = [entry for entry in entries if not entry[0]]
-            if len(entries) == 1:
-                return _pairs(entries[0][1])
-        return None
+            others = [value for where, value in entries if not (namespace and where)]
+            yield exact[:1] or others
 
 
 def _pairs(value: Mapping[str, Any]) -> dict[str, str]:

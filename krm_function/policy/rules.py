@@ -1,7 +1,8 @@
 """Load the native Rego rules, which are files of the package.
 
 Rule of this file: a policy has the files that its profile names, concatenated. The first is shared by all and calls
-what the others define, so that a missing part cannot go unnoticed.
+what the others define, so that a missing part cannot go unnoticed. A policy with open variables has one file more,
+which only adds to what is allowed, so that all other policies keep their digests.
 """
 
 import functools
@@ -10,17 +11,30 @@ import os
 from krm_function.model.profiles import DEFAULT, PROFILES, Profile
 from krm_function.policy.document import rules_of
 
+EXTERNAL = "external-sources"
+
 
 @functools.cache
-def load_rules(profile: Profile = DEFAULT) -> str:
-    """Return the rules of a profile."""
-    return "".join(load_file(name) for name in profile.rules)
+def load_rules(profile: Profile = DEFAULT, *, external: bool = False) -> str:
+    """Return the rules of a profile. external: with those for open variables."""
+    rules = "".join(load_file(name) for name in profile.rules)
+    return with_external_sources(rules) if external else rules
+
+
+def with_external_sources(rules: str) -> str:
+    """Add the rules for open variables."""
+    return rules + load_file(EXTERNAL)
+
+
+def without_external_sources(rules: str) -> str:
+    """Return rules without those for open variables, which allow nothing but what the data say."""
+    return rules.removesuffix(load_file(EXTERNAL))
 
 
 def profile_of_rules(rego: str) -> Profile | None:
     """Return the profile whose current rules a policy document has; None if it has other or further text."""
     try:
-        rules = rules_of(rego)
+        rules = without_external_sources(rules_of(rego))
     except ValueError:
         return None
     return next((profile for profile in PROFILES.values() if load_rules(profile) == rules), None)

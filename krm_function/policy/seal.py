@@ -5,7 +5,7 @@ Rule of this file: a workload is sealed whole or not at all. A finding of severi
 
 import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krm_function.api.records import EMPTY, ImageFacts
 from krm_function.findings import Cause, Finding, finding, has_errors
@@ -20,10 +20,14 @@ from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 from krm_function.policy.problems import problem
 from krm_function.policy.process import DEFAULT_PATH
 from krm_function.policy.references import References
+from krm_function.policy.rules import with_external_sources
 from krm_function.policy.settings import Settings
 from krm_function.policy.variable_expansion import PATTERN
 from krm_function.policy.volumes import host_visible_volumes
 from krm_function.record import NamedTuple
+
+if TYPE_CHECKING:
+    from krm_function.policy.open_variables import OpenVariable
 
 # the pause image of every Kubernetes release, as its config blob says (docs/facts/kata.md#users)
 PAUSE = ImageFacts("", {"User": "65535:65535", "Env": [DEFAULT_PATH], "Entrypoint": ["/pause"], "WorkingDir": "/"})
@@ -45,6 +49,7 @@ class Policy(NamedTuple):
     toml: bytes
     annotation: str
     digest: str  # sha256 of toml, hex
+    open: "tuple[OpenVariable, ...]" = ()
 
 
 def seal(
@@ -79,6 +84,8 @@ def seal(
         findings = [*findings, *_pattern_findings(pod, made)]
         if has_errors(findings):
             return None, tuple(findings)
+    opened, said = _opened(workload, made, references)
+    rules = with_external_sources(rules) if opened else rules
     rego = rego_text(rules, made, settings.shared_text)
     too_long = _too_long(rego.encode(errors="surrogatepass"))
     if too_long:
@@ -88,9 +95,9 @@ def seal(
     except UnicodeEncodeError:
         return None, (problem(pod, (), "CC0604.unicode", of="spec"),)
     value, digest = annotation_and_digest(toml, *_shared_prefix_ends(toml, len(rules)))
-    sealed = Policy({"containers": made, **settings.shared}, rego, toml, value, digest)
+    sealed = Policy({"containers": made, **settings.shared}, rego, toml, value, digest, opened)
     report = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
-    return sealed, (*findings, *host_visible_volumes(pod), report)
+    return sealed, (*findings, *said, *host_visible_volumes(pod), report)
 
 
 @functools.lru_cache(maxsize=1)
@@ -114,6 +121,18 @@ def _shared_prefix_ends(toml: bytes, start: int) -> list[int]:
             break
         found.append(start)
     return found
+
+
+def _opened(
+    workload: Workload, made: list[dict[str, Any]], references: References
+) -> "tuple[tuple[OpenVariable, ...], tuple[Finding, ...]]":
+    """Return the open variables of a policy, and the warnings about them."""
+    if not references.external:
+        return (), ()
+    from krm_function.policy.open_variables import open_findings, open_variables
+
+    found = open_variables({"containers": made}, workload, references)
+    return found, open_findings(workload, found)
 
 
 def _duplicate_names(pod: PodMetadata) -> list[Finding]:

@@ -34,6 +34,10 @@ CONTROLLED = {
 }
 WHOLE = (*FIELDS.values(), "sandbox-namespace", "host-name", "resource-field", "todo-annotation")
 PATTERN = "text-pattern"
+# The value of an open variable, of which the cluster alone has the value. As a pattern, nothing fits it: text after the
+# end. The rules in rules/external-sources.rego look for it.
+EXTERNAL = "external-source"
+OPEN = f"$({PATTERN})$({EXTERNAL})"
 TOKENS = (*WHOLE, PATTERN)
 
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
@@ -111,9 +115,18 @@ def expanded(text: str, known: Mapping[str, str], pod: PodMetadata, at: Path, fi
         return text
     links = pod.spec.get("enableServiceLinks") is not False
     out = expand(text, with_services(text, known, links=links))
+    if token_marker(EXTERNAL) in out:
+        findings.append(problem(pod, at, "CC0671", variable=_open_name(text, known)))
+        return ""
     if out is not text:
         has_no_tokens((_MARKER.sub("?", out),), pod, at, findings)
     return out
+
+
+def _open_name(text: str, known: Mapping[str, str]) -> str:
+    """Return the first open variable that a text expands."""
+    names = (found[1] for found in re.finditer(_EXPANSION, text) if found[1])
+    return next(name for name in names if known.get(name) == token_marker(EXTERNAL))
 
 
 def has_no_tokens(texts: Iterable[str], pod: PodMetadata, at: Path, findings: list[Finding]) -> bool:

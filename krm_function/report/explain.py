@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from krm_function.findings import Finding, Path, Ref, anchor_of, dotted, has_errors, row
+from krm_function.findings import Finding, Path, Ref, dotted, has_errors, row
+from krm_function.findings.documentation import documentation_of
 from krm_function.model.address import address_of
 from krm_function.model.edits import ABSENT, Edit
 from krm_function.model.kinds import KINDS as WORKLOADS
@@ -16,6 +17,7 @@ from krm_function.model.workload import mapping
 from krm_function.pipeline import Planned, Rendered
 from krm_function.report.machine import finding_data
 from krm_function.report.masking import masked
+from krm_function.report.open_variables import variables_text
 from krm_function.report.order import on_one_line
 from krm_function.report.text import render_text
 
@@ -39,7 +41,7 @@ def explain_text(rendered: Rendered, ref: Ref) -> str:
     for number, step in enumerate(_steps(line.edits), 1):
         parts.append(f"\n{number}. {step[0].code} {on_one_line(step[0].reason)}\n")
         parts += [f"   {SIGNS[edit.op]} {on_one_line(_change(edit))}\n" for edit in step]
-        parts.append(f"   see {anchor_of(step[0].code)}\n")
+        parts.append(f"   see {documentation_of(step[0].code)}\n")
     if findings:
         parts.append(f"\n{render_text(findings, infos=True)}")
     if rendered.failed:
@@ -56,12 +58,14 @@ def _facts(line: Planned) -> list[tuple[str, str]]:
         field = dotted((*WORKLOADS[line.ref.kind][1], "spec", "runtimeClassName"))
         return [("left alone", line.skipped), ("to change that", f"set {field} to contrast-cc-<platform>")]
     nodes = ", ".join(f"{key}={value}" for key, value in sorted(line.node_selector.items()))
+    opened = [("open variables", variables_text(line))] if line.open else []
     return [
         ("placeholder", line.placeholder),
         ("runtime class", line.runtime_class),
         ("platform", f"{line.platform or 'unknown'}, {line.vcpus or 'unknown'} vCPUs"),
         ("nodes with", nodes or "any label"),
         ("policy", line.digest or "none"),
+        *opened,
     ]
 
 
@@ -107,6 +111,7 @@ def explain_json(rendered: Rendered, ref: Ref) -> str:
         "vcpus": line.vcpus,
         "nodeSelector": dict(line.node_selector),
         "digest": line.digest,
+        "openVariables": [one._asdict() for one in line.open],
         "steps": [_step(number, edit) for number, step in enumerate(_steps(line.edits), 1) for edit in step],
         "findings": [finding_data(found) for found in findings],
     }
@@ -121,7 +126,7 @@ def _step(number: int, edit: Edit) -> dict[str, Any]:
         "reason": edit.reason,
         "op": edit.op,
         "field": dotted(edit.path),
-        "documentation": anchor_of(edit.code),
+        "documentation": documentation_of(edit.code),
     }
     values = {"before": edit.before, "after": edit.after}
     return data | {name: masked(edit.path, value) for name, value in values.items() if value is not ABSENT}

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from krm_function.findings import Finding, dotted
+from krm_function.findings.documentation import documentation_of
 from krm_function.report.order import on_one_line, ordered
 
 GITHUB_LEVEL = {"error": "error", "warning": "warning", "info": "notice"}
@@ -24,7 +25,11 @@ def finding_data(found: Finding) -> dict[str, Any]:
         data["field"] = dotted(found.path)
     position = {"file": found.file, "line": found.line, "column": found.column}
     data.update({name: value for name, value in position.items() if value})
-    data["documentation"] = found.anchor
+    if found.origin is not None:
+        data["origin"] = {"path": found.origin.path}
+        if found.origin.position is not None:
+            data["origin"]["index"] = found.origin.position
+    data["documentation"] = documentation_of(found.code)
     return data
 
 
@@ -42,12 +47,18 @@ def render_github(findings: Iterable[Finding], *, infos: bool = False) -> str:
         if found.severity == "info" and not infos:
             continue
         where = f"{found.ref} {dotted(found.path)}".strip() if found.ref else ""
-        numbers = {"line": str(found.line or ""), "col": str(found.column or "")}
-        fields = {"file": found.file, **numbers, "title": f"{found.code} {where}".strip()}
+        fields = {**_file(found), "title": f"{found.code} {where}".strip()}
         joined = ",".join(f"{key}={_property(value)}" for key, value in fields.items() if value)
         hint = f"%0Ahint: {_data(found.hint)}" if found.hint else ""
         lines.append(f"::{GITHUB_LEVEL[found.severity]} {joined}::{_data(found.message)}{hint}\n")
     return "".join(lines)
+
+
+def _file(found: Finding) -> dict[str, str]:
+    """The file of an annotation, with its line; a line of a stream would be taken for one of some file."""
+    if not found.file:
+        return {"file": found.origin.path if found.origin and found.origin.inside else ""}
+    return {"file": found.file, "line": str(found.line or ""), "col": str(found.column or "")}
 
 
 def _data(text: str) -> str:

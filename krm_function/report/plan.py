@@ -39,9 +39,18 @@ class PlanEntry(NamedTuple):
         """Whether it is in conflict: an error of the render, or no node."""
         return any(found.severity == "error" for found in self.findings)
 
+    @property
+    def one_a_node(self) -> bool:
+        """Whether it is a DaemonSet, whose pods are made for nodes and not placed on some of them."""
+        return self.placement is not None and self.placement.replicas is None
+
 
 class Plan(NamedTuple):
-    """The plan of a render. findings: those about no workload of the plan. source: where the nodes come from."""
+    """The plan of a render.
+
+    findings: those about no workload of the plan. source: where the nodes come from. release: the version of the
+    Contrast release, "" if it is not known.
+    """
 
     lines: tuple[PlanEntry, ...]
     skipped: tuple[Planned, ...]
@@ -50,6 +59,7 @@ class Plan(NamedTuple):
     nodes: tuple[Node, ...] | None = None
     source: str = ""
     failed: bool = False  # the render itself: nothing would be written
+    release: str = ""
 
     @property
     def problems(self) -> tuple[Finding, ...]:
@@ -89,18 +99,28 @@ def make_plan(
         None if nodes is None else tuple(nodes),
         source,
         rendered.failed,
+        rendered.release,
     )
 
 
-def changes_of(planned: Planned) -> str:
-    """`+2 containers, policy 1a2b3c4d`."""
+def common_class(plan: Plan) -> str:
+    """The one pattern of all runtime classes, as `contrast-cc-<platform>-1a2b3c4d`; "" if they have none in common."""
+    classes = {(line.planned.platform, line.planned.runtime_class) for line in plan.lines if line.planned.platform}
+    patterns = {name.replace(f"-{platform}-", "-<platform>-") for platform, name in classes}
+    if len(patterns) != 1:
+        return ""
+    return next(iter(classes))[1] if len(classes) == 1 else patterns.pop()
+
+
+def changes_of(planned: Planned, *, digest: bool = True) -> str:
+    """`+2 containers, policy 1a2b3c4d`. digest: with the beginning of the policy's digest."""
     injected = {"CC0801", "CC0802", "CC0803"}
     containers = len({edit.code for edit in planned.edits if edit.code in injected})
     parts = [f"+{counted(containers, 'container')}"] if containers else []
     images = len([edit for edit in planned.edits if edit.code == "CC0506"])
     parts += [counted(images, "image")] if images else []
-    parts += [f"policy {planned.digest[:8]}"] if planned.digest else []
-    return ", ".join(parts) or "none"
+    parts += [f"policy {planned.digest[:8]}"] if planned.digest and digest else []
+    return ", ".join(parts) or ("policy" if planned.digest else "no changes")
 
 
 def counted(number: int, noun: str) -> str:

@@ -5,20 +5,31 @@ style sheet by digest and nothing else. Whatever comes from the input is escaped
 """
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from krm_function import __version__
-from krm_function.findings import dotted
+from krm_function.findings import Ref, dotted
+from krm_function.model.edits import Edit
 from krm_function.model.platforms import PLATFORMS
 from krm_function.placement.fit import amount_text
 from krm_function.placement.place import first_and_more
 from krm_function.report.order import on_one_line
-from krm_function.report.plan import UNPLACED, Plan, PlanEntry, changes_of, counted, plan_totals
-from krm_function.report.plan_text import nodes_of
+from krm_function.report.plan import Plan, PlanEntry, changes_of, counted, plan_totals
+from krm_function.report.plan_groups import nodes_of, wanted_nodes
 from krm_function.report.policy_summary import allowed
 from krm_function.report.text import position
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+ID_BLOCK = "CC0607"
+# class of the style sheet -> what the left edge of such a card means
+LOOKS = {
+    "snp": "AMD SEV-SNP",
+    "snp gpu": "AMD SEV-SNP with GPU",
+    "tdx": "Intel TDX",
+    "tdx gpu": "Intel TDX with GPU",
+    "none": "platform not known",
+}
 
 
 def plan_html(plan: Plan) -> str:
@@ -46,6 +57,7 @@ def plan_html(plan: Plan) -> str:
         css = file.read()
     digest = b2a_base64(sha256(css.encode()).digest(), newline=False).decode()
     page = environment.get_template("plan.html.jinja")
+    lines = [_line(index, line, plan) for index, line in enumerate(plan.lines)]
     return page.render(
         css=Markup(css),  # noqa: S704 - our own file
         digest=digest,
@@ -54,14 +66,13 @@ def plan_html(plan: Plan) -> str:
         good=not any(found.severity == "error" for found in plan.problems),
         totals=plan_totals(plan),
         plan=plan,
-        lines=[_line(index, line) for index, line in enumerate(plan.lines)],
-        findings=[
-            {"found": found, "at": position(found), "line": _line_of(found.ref, plan)} for found in plan.problems
-        ],
+        lines=lines,
+        legend=_legend(lines),
+        findings=_findings(plan),
         lost=[index for index in range(len(plan.lines)) if not any(index in pool.workloads for pool in plan.pools)],
         counted=counted,
         listed=first_and_more,
-        dotted=dotted,
+        parts=_parts,
     )
 
 
@@ -74,41 +85,73 @@ def headline(plan: Plan) -> str:
         return "The render fails"
     if not plan.lines:
         return "No Contrast workload here"
-    return "Ready to render" if plan.nodes is None else "Every workload has a node"
+    return "Ready to render" if plan.nodes is None else "Every Contrast workload has a node"
 
 
-def _line_of(ref: Any, plan: Plan) -> int | None:
-    return next((index for index, line in enumerate(plan.lines) if line.ref == ref), None)
+def _parts(ref: Ref) -> tuple[str, str]:
+    """The namespace with its slash, and the rest of the name: a line may be broken between them."""
+    space = f"{ref.namespace}/" if ref.namespace else ""
+    return space, str(ref).removeprefix(space)
 
 
-def _line(index: int, line: PlanEntry) -> dict[str, Any]:
+def _findings(plan: Plan) -> list[dict[str, Any]]:
+    """Every error and warning of the plan, with the position of its workload."""
+    lines: dict[Ref | None, int] = {line.ref: index for index, line in enumerate(plan.lines)}
+    return [{"found": found, "at": position(found), "line": lines.get(found.ref)} for found in plan.problems]
+
+
+def _legend(lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """The looks of the cards on this page and what they mean: class of the style sheet, text."""
+    used = {view["look"] for view in lines}
+    return [(look, text) for look, text in LOOKS.items() if look in used]
+
+
+def _line(index: int, line: PlanEntry, plan: Plan) -> dict[str, Any]:
     """The values of one workload for the template."""
     planned, placement = line.planned, line.placement
-    platform = PLATFORMS.get(planned.platform)
     requests = sorted(placement.requests.items()) if placement is not None else []
     return {
         "id": f"w{index}",
         "line": line,
         "planned": planned,
-        "tee": platform.tee if platform else "none",
+        "look": _look(planned.platform),
+        "vcpus": counted(planned.vcpus, "vCPU") if planned.vcpus else "",
         "pods": _pods(line),
-        "nodes": nodes_of(placement) if placement is not None else "",
+        "nodes": "in error" if placement is None and line.broken else _nodes(line),
         "refusals": placement.refusals if placement is not None else (),
-        "changes": "nothing" if line.broken else changes_of(planned),
+        "changes": "" if line.broken else changes_of(planned),
         "requests": [(name, amount_text(name, amount)) for name, amount in requests if amount],
         "containers": allowed(planned.workload),
-        "why": _why(line),
+        "said": [(number, found) for number, found in enumerate(plan.problems) if found in line.findings],
+        "edits": _edits(planned.edits),
     }
+
+
+def _look(platform: str) -> str:
+    """How the cards of a platform look: one of LOOKS."""
+    known = PLATFORMS.get(platform)
+    return "none" if known is None else f"{known.tee} gpu" if known.gpu else known.tee
 
 
 def _pods(line: PlanEntry) -> str:
     if line.placement is None:
         return ""
-    return "one on each node" if line.placement.replicas is None else counted(line.placement.replicas, "pod")
+    return "one pod on each node" if line.placement.replicas is None else counted(line.placement.replicas, "pod")
 
 
-def _why(line: PlanEntry) -> list[str]:
-    """Why the workload is in no pool, in short."""
-    if line.placement is not None and any(found.code == UNPLACED for found in line.findings):
-        return [f"not {refusal}" for refusal in line.placement.refusals[:2]]
-    return list(dict.fromkeys(f"{found.code} {found.message}" for found in line.findings if found.severity == "error"))
+def _nodes(line: PlanEntry) -> str:
+    return nodes_of(line.placement) if line.placement is not None else wanted_nodes(line.planned)
+
+
+def _edits(edits: Sequence[Edit]) -> list[dict[str, str]]:
+    """The edits, those that write the ID blocks as one: code, what is done, where, why."""
+    blocks = [edit for edit in edits if edit.code == ID_BLOCK]
+    shown = []
+    for edit in edits:
+        if edit.code != ID_BLOCK:
+            shown.append({"code": edit.code, "op": edit.op, "field": dotted(edit.path), "reason": edit.reason})
+        elif edit is blocks[0]:
+            reasons = "; ".join(dict.fromkeys(one.reason for one in blocks))
+            op = counted(len(blocks), "ID block annotation")
+            shown.append({"code": ID_BLOCK, "op": op, "field": "", "reason": reasons})
+    return shown

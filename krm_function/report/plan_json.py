@@ -15,14 +15,16 @@ from krm_function.report.pools import Pool
 
 
 def plan_json(plan: Plan) -> str:
-    """`{"version": 1, "failed": bool, "workloads": [...], "skipped": [...], "pools": [...], "totals": {...}}`.
+    """`{"version": 1, "failed": bool, "release": ..., "workloads": [...], "skipped": [...], "pools": [...], ...}`.
 
-    failed: whether the render fails, so that nothing would be written. pools: null when no nodes are known. A
+    failed: whether the render fails, so that nothing would be written. release: "" if it is not known. notes of a
+    workload: what a reader must know and what is no finding. pools: null when no nodes are known. A
     workload's `nodes` is null then too, and for one that has no runtime class yet.
     """
     data = {
         "version": 1,
         "failed": plan.failed,
+        "release": plan.release,
         "workloads": [_workload(line) for line in plan.lines],
         "skipped": [{**_ref(planned), "reason": planned.skipped} for planned in plan.skipped],
         "pools": None if plan.nodes is None else [_pool(pool, plan) for pool in plan.pools],
@@ -53,6 +55,7 @@ def _workload(line: PlanEntry) -> dict[str, Any]:
         "nodeSelector": dict(planned.node_selector),
         "nodes": None if line.placement is None else _nodes(line.placement),
         "digest": planned.digest,
+        "openVariables": [one._asdict() for one in planned.open],
         "changes": [
             {"code": edit.code, "op": edit.op, "field": dotted(edit.path), "reason": edit.reason}
             for edit in planned.edits
@@ -60,6 +63,7 @@ def _workload(line: PlanEntry) -> dict[str, Any]:
         "findings": [
             {"code": found.code, "severity": found.severity, "message": found.message} for found in line.findings
         ],
+        "notes": list(planned.notes),
     }
 
 

@@ -2,14 +2,17 @@
 
 Rule of this file: plain data after the OASIS schema. The libraries that model SARIF are unmaintained, or heavier than
 all of this package; the tests validate the output with the schema. A finding about an object has its field as
-logical location, and its file and line as physical location where there is a file.
+logical location, and its file and line as physical location where there is a file; a file that the object only says it
+comes from has no line, since lines count in the stream.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
 from krm_function import __version__
-from krm_function.findings import Finding, anchor_of, dotted, row
+from krm_function.findings import Finding, dotted
+from krm_function.findings.documentation import documentation_of, documentation_url
+from krm_function.findings.explanation import explanation
 from krm_function.model.address import address_of
 from krm_function.report.order import on_one_line, ordered
 
@@ -30,11 +33,16 @@ def render_sarif(findings: Iterable[Finding], *, infos: bool = False) -> str:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    kind = row(code)
-    rule: dict[str, Any] = {"id": code, "shortDescription": {"text": kind.sentence}}
-    if kind.hint:
-        rule["help"] = {"text": f"{kind.hint}; see {anchor_of(code)}"}
-    return rule | {"defaultConfiguration": {"level": LEVEL[kind.severity]}}
+    about = explanation(code)
+    rule: dict[str, Any] = {
+        "id": code,
+        "shortDescription": {"text": about.sentence},
+        "fullDescription": {"text": about.meaning},
+        "help": {"text": "; ".join(filter(None, (about.remedy, f"see {documentation_of(code)}")))},
+    }
+    if url := documentation_url(code):
+        rule["helpUri"] = url
+    return rule | {"defaultConfiguration": {"level": LEVEL[about.severity]}}
 
 
 def _result(found: Finding, rule: int) -> dict[str, Any]:
@@ -53,11 +61,12 @@ def _result(found: Finding, rule: int) -> dict[str, Any]:
 
 def _location(found: Finding) -> dict[str, Any]:
     location: dict[str, Any] = {}
-    if found.file:
+    file = found.origin.path if found.origin and found.origin.inside else found.file
+    if file:
         from urllib.parse import quote
 
-        place: dict[str, Any] = {"artifactLocation": {"uri": quote(found.file.encode("utf-8", "surrogateescape"))}}
-        if found.line:
+        place: dict[str, Any] = {"artifactLocation": {"uri": quote(file.encode("utf-8", "surrogateescape"))}}
+        if found.line and not found.origin:
             place["region"] = {"startLine": found.line} | ({"startColumn": found.column} if found.column else {})
         location["physicalLocation"] = place
     if found.ref is not None:

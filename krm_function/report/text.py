@@ -6,9 +6,10 @@
 Lower case, no full stop, one line per sentence. A place is the object and field, else the file and line.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from krm_function.findings import Finding, dotted
+from krm_function.findings.origin import position_text
 from krm_function.report.order import on_one_line, ordered
 
 
@@ -20,25 +21,26 @@ def place_of(found: Finding) -> str:
 
 
 def position(found: Finding) -> str:
-    """`file:line:column` as far as known."""
-    if not found.file and not found.line:
-        return ""
-    parts = [found.file or "<stdin>"] + [str(number) for number in (found.line, found.column) if number]
-    return on_one_line(":".join(parts))
+    """`file:line:column` as far as known, for an object of a stream with the file that it says it comes from."""
+    return on_one_line(position_text(found.file, found.line, found.column, found.origin))
 
 
-def render_text(findings: Iterable[Finding], *, infos: bool = False) -> str:
-    """All findings as text, "" for none. infos: also those of severity info."""
+def _plain(text: str, style: str) -> str:  # noqa: ARG001 (as colour.Paint; that file is for terminals alone)
+    return text
+
+
+def render_text(findings: Iterable[Finding], *, infos: bool = False, paint: Callable[[str, str], str] = _plain) -> str:
+    """All findings as text, "" for none. infos: also those of severity info. paint: colours, see colour.Paint."""
     lines: list[str] = []
     for found in ordered(findings):
         if found.severity == "info" and not infos:
             continue
         where = place_of(found)
-        head = f"{found.severity} {found.code}" + (f" {where}" if where else "")
+        head = paint(f"{found.severity} {found.code}", found.severity) + (f" {paint(where, 'place')}" if where else "")
         lines.append(f"{head}: {on_one_line(found.message)}")
         at = position(found)
         if at and at != where:
             lines.append(f"  at: {at}")
         if found.hint:
-            lines.append(f"  hint: {on_one_line(found.hint)}")
+            lines.append(f"  {paint('hint:', 'hint')} {on_one_line(found.hint)}")
     return "".join(line + "\n" for line in lines)

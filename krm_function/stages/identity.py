@@ -19,10 +19,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.findings.origin import position_text
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.helm_hooks import hook_of
 from krm_function.model.kinds import KINDS_BY_CONTENT
 from krm_function.model.objects import objects, reference
+from krm_function.model.origin import origin_of
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import contrast_names_in, is_contrast_name
 from krm_function.model.workload import EMITTED, LOCAL_CONFIG, dig
@@ -62,7 +64,7 @@ def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document])
         try:
             value = read_value(resources[index].text)
         except YamlError as problem:  # its identity is unknown
-            findings.append(yaml_finding(problem, resources[index].file))
+            findings.append(yaml_finding(problem, resources[index]))
             continue
         for one in (ObjectAt(index, root, reference(each), each) for root, each in objects(value)):
             if (one.ref.kind, name := _name(one.value)) in suspects:
@@ -120,12 +122,14 @@ def _duplicate_findings(group: list[ObjectAt], resources: Sequence[Resource]) ->
     for one in group:
         resource = resources[one.position]
         first = next(iter(one.value), "") if isinstance(one.value, dict) else ""  # of a document: behind its comments
-        line, column = locate(parse(resource.text, line=resource.line), one.root or (str(first),))
-        places.append((resource.file, line, column))
+        document = parse(resource.text, line=resource.line)
+        line, column = locate(document, one.root or (str(first),))
+        places.append((resource.file, line, column, origin_of(resource, document.value)))
     said = []
     for index, one in enumerate(group):
-        file, line, _ = places[0 if index else 1]
-        found = finding("CC0118", one.ref, kind=one.ref.kind, name=one.ref, other=f"{file or '<stdin>'}:{line}")
-        file, line, column = places[index]
-        said.append(found._replace(file=file, line=line, column=column))
+        file, line, _, origin = places[0 if index else 1]
+        other = position_text(file, line, 0, origin)
+        found = finding("CC0118", one.ref, kind=one.ref.kind, name=one.ref, other=other)
+        file, line, column, origin = places[index]
+        said.append(found._replace(file=file, line=line, column=column, origin=origin))
     return said

@@ -32,14 +32,16 @@ from krm_function.record import NamedTuple
 
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
+    from krm_function.policy.open_variables import OpenVariable
 
 
 class Sealing(NamedTuple):
-    """The edits of one workload and its initdata digest ("" after an error)."""
+    """The edits of one workload, its initdata digest ("" after an error) and the open variables of its policy."""
 
     edits: tuple[Edit, ...] = ()
     findings: tuple[Finding, ...] = ()
     digest: str = ""
+    open: "tuple[OpenVariable, ...]" = ()
 
 
 def seal_policy(
@@ -57,7 +59,7 @@ def seal_policy(
     wrong = mismatch_findings(workload, sealed.data, settings.profile)
     if wrong:
         return Sealing(findings=wrong)
-    return _annotated(workload, sealed.annotation, sealed.digest, findings)
+    return _annotated(workload, sealed.annotation, sealed.digest, findings)._replace(open=sealed.open)
 
 
 def seal_by_genpolicy(

@@ -60,7 +60,7 @@ def read(
         try:
             document = _parse_without_positions(resource) or parse(resource.text, line=resource.line)
         except YamlError as problem:
-            findings.append(yaml_finding(problem, resource.file))
+            findings.append(yaml_finding(problem, resource))
             continue
         findings += _not_emitted(resource, document)
         if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:
@@ -137,7 +137,7 @@ def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[F
         try:
             undo = read_undo(document, path)
         except YamlError as problem:
-            return document, (yaml_finding(problem, resource.file, ref, path),), ()
+            return document, (yaml_finding(problem, resource, ref, path),), ()
         if undo is None:
             continue
         if ref.kind not in EDITED:
@@ -148,7 +148,7 @@ def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[F
     restored = restore_members(document, members)
     for (root, _), ref, unreadable in zip(members, refs, restored.problems, strict=True):
         if unreadable is not None:
-            return document, (yaml_finding(unreadable, resource.file, ref, _annotation(root, ORIGINAL)),), ()
+            return document, (yaml_finding(unreadable, resource, ref, _annotation(root, ORIGINAL)),), ()
     if restored.text is not document.text:
         document = parse(restored.text, line=document.line)
     return document, (), tuple(member.root for member in members)

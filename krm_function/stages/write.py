@@ -77,7 +77,7 @@ def _edited(resource: Resource, document: Document, edits: Sequence[ObjectEdits]
     findings: list[Finding] = []
     for one, outcome in zip(edits, outcomes, strict=True):
         if isinstance(outcome, YamlError):
-            findings.append(yaml_finding(outcome, resource.file, one.ref))
+            findings.append(yaml_finding(outcome, resource, one.ref))
         elif 4 * len(text) > TOTAL:  # in a shorter text no annotations can be too large
             findings += _too_large(one, outcome)
     return text, findings

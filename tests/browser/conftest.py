@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from krm_function.report.plan import Plan
 from krm_function.report.plan_html import plan_html
 from tests.report.test_plan_forms import nasty_plan, node, plan_of, planned
+from tests.report.test_plan_text import five_pools, one, one_pool
 from tools.browser import browser as installed
 from tools.cache import ToolError
 from tools.make_pictures import quickstart_plan
@@ -16,7 +18,24 @@ from tools.page import chromium
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+# the services of a shop as people name them: one word each
+NAMES = (
+    *("frontend", "cartservice", "productcatalogservice", "currencyservice", "paymentservice", "shippingservice"),
+    *("emailservice", "checkoutservice", "recommendationservice", "adservice", "loadgenerator", "rediscart"),
+)
+GPUS = {"gpu": "metal-qemu-snp-gpu", "big": "metal-qemu-tdx-gpu"}  # label of the nodes -> platform
 LONG = "a-name-without-any-place-to-break-it" * 7
+
+
+def five_with_note() -> Plan:
+    """Twelve workloads of four platforms on five pools; one has a note."""
+    tees = ("snp", "tdx", "gpu", "big", "old")
+    lines = [one(name, tees[index % 5]) for index, name in enumerate(NAMES)]
+    lines = [
+        line._replace(platform=GPUS.get(line.node_selector["tee"], line.platform.replace("old", "snp")))
+        for line in lines
+    ]
+    return plan_of([lines[0]._replace(notes=("the policy accepts any value of DB_URL",)), *lines[1:]], five_pools())
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +50,9 @@ def browser() -> Iterator["Browser"]:
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Pages by name: the quickstart as it is and with two mistakes, without nodes, hostile, long, crowded, empty."""
+    """Pages by name: the quickstart as it is and with two mistakes, without nodes, hostile, long, crowded, empty;
+    twelve workloads on one pool, and on five.
+    """
     place = tmp_path_factory.mktemp("pages")
     made = {
         "quickstart": Path(quickstart_plan(str(place), mistakes=False)),
@@ -44,6 +65,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "long": plan_html(plan_of([planned(LONG)], [node(LONG), node("x" + LONG, LONG)], source=LONG)),
         "crowded": plan_html(plan_of([planned(f"w{index}", f"tee-{index % 9}") for index in range(60)], many)),
         "empty": plan_html(plan_of([], None)),
+        "one pool": plan_html(plan_of([one(name) for name in NAMES], one_pool())),
+        "five pools": plan_html(five_with_note()),
     }
     for name, text in texts.items():
         made[name] = place / f"{name}.html"

@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-PAGES = ("quickstart", "conflict", "no-nodes", "hostile", "long", "crowded", "empty")
+PAGES = ("quickstart", "conflict", "no-nodes", "hostile", "long", "crowded", "empty", "one pool", "five pools")
 PHONE, DESK = 390, 1280
 
 OPEN = "document.querySelectorAll('details').forEach(one => one.open = true)"
@@ -46,6 +46,15 @@ CONTRASTS = """() => {
   }
   return found;
 }"""
+
+
+# names of workloads without their namespace, and over how many lines each goes
+NAME_LINES = """() => [...document.querySelectorAll(".card strong, summary strong")].map(one => {
+  const range = document.createRange();
+  range.selectNodeContents(one.lastChild);
+  return [one.lastChild.data, new Set([...range.getClientRects()].map(box => Math.round(box.top))).size];
+})"""
+EDGE = "one => [getComputedStyle(one).borderLeftColor, getComputedStyle(one).borderLeftStyle].join()"
 
 
 @contextmanager
@@ -118,7 +127,7 @@ def test_a_conflict_is_seen_without_a_scroll_or_a_click(browser: "Browser", page
 def test_the_picture_shows_each_workload_in_its_pool(browser: "Browser", pages: dict[str, Path]) -> None:
     with opened(browser, pages["quickstart"]) as page:
         shown = {
-            pool.locator("h3").inner_text(): pool.locator(".card strong").all_inner_texts()
+            pool.locator("h3, h4").inner_text(): pool.locator(".card strong").all_inner_texts()
             for pool in page.locator("article.pool").all()
         }
         assert shown == {
@@ -127,7 +136,84 @@ def test_the_picture_shows_each_workload_in_its_pool(browser: "Browser", pages: 
             "tdx-1": ["shop/payments"],
             "plain-1": [],
         }
-        assert page.locator("h1").inner_text() == "Every workload has a node"
+        assert page.locator("h1").inner_text() == "Every Contrast workload has a node"
+
+
+def test_the_cards_of_one_pool_use_the_width_of_the_page(browser: "Browser", pages: dict[str, Path]) -> None:
+    with opened(browser, pages["one pool"]) as page:
+        boxes = [box for card in page.locator(".card").all() if (box := card.bounding_box())]
+        assert len(boxes) == 12
+        assert len({round(box["y"]) for box in boxes}) == 4, "rows"
+        main = page.locator("main").bounding_box()
+        assert main is not None
+        assert max(box["x"] + box["width"] for box in boxes) > main["x"] + 0.9 * main["width"]
+        page.set_viewport_size({"width": PHONE, "height": 800})
+        boxes = [box for card in page.locator(".card").all() if (box := card.bounding_box())]
+        assert len({round(box["x"]) for box in boxes}) == 1, "columns"
+
+
+@pytest.mark.parametrize("name", ["one pool", "five pools"])
+def test_no_name_is_broken_inside_of_a_word(browser: "Browser", pages: dict[str, Path], name: str) -> None:
+    with opened(browser, pages[name]) as page:
+        for width in (PHONE, 600, 900, DESK):
+            page.set_viewport_size({"width": width, "height": 800})
+            names = page.evaluate(NAME_LINES)
+            assert len(names) == 24
+            assert [one for one in names if one[1] > 1] == []
+
+
+def test_the_legend_has_the_platforms_of_the_page_with_their_looks(browser: "Browser", pages: dict[str, Path]) -> None:
+    with opened(browser, pages["five pools"]) as page:
+        texts = {"snp": "AMD SEV-SNP", "snp gpu": "AMD SEV-SNP with GPU", "tdx": "Intel TDX"}
+        texts["tdx gpu"] = "Intel TDX with GPU"
+        assert page.locator(".legend li").all_inner_texts() == list(texts.values())
+        looks = set()
+        for look, text in texts.items():
+            legend = page.get_by_text(text, exact=True)
+            card = page.locator(f'.card[class="card {look}"]').first
+            mine, theirs = legend.evaluate(EDGE), card.evaluate(EDGE)
+            assert mine == theirs
+            looks.add(mine)
+        assert len(looks) == 4
+    with opened(browser, pages["one pool"]) as page:
+        assert page.locator(".legend li").all_inner_texts() == ["AMD SEV-SNP"]
+
+
+def test_a_note_is_announced_on_its_card_and_stands_in_the_details(browser: "Browser", pages: dict[str, Path]) -> None:
+    with opened(browser, pages["five pools"]) as page:
+        assert page.locator(".card", has_text="1 note").locator("strong").all_inner_texts() == ["shop/frontend"]
+        assert page.locator("#w0 .said").all_text_contents() == ["the policy accepts any value of DB_URL"]
+
+
+def test_a_conflict_is_told_once_and_linked_from_elsewhere(browser: "Browser", pages: dict[str, Path]) -> None:
+    with opened(browser, pages["conflict"]) as page:
+        text = page.locator("body").inner_text()
+        assert text.count("contradicts runtime class") == 1
+        assert text.count("none of 5 nodes takes the pod") == 1
+        links = page.locator(".see a")
+        assert links.all_inner_texts() == ["error CC0304", "error CC0311"]
+        for link, message in zip(links.all(), ("contradicts", "none of 5 nodes"), strict=True):
+            target = page.locator(str(link.get_attribute("href")))
+            assert message in target.inner_text()
+            assert target.locator("a").count() == 1, "and back"
+        assert page.locator(".nowhere .tag").all_inner_texts() == ["error CC0304", "error CC0311"]
+
+
+def test_id_blocks_are_one_line_of_the_edits(browser: "Browser", pages: dict[str, Path]) -> None:
+    with opened(browser, pages["quickstart"]) as page:
+        edits = page.locator("details", has_text="shop/web").locator(".inner li").all_text_contents()
+        blocks = [text for text in edits if "CC0607" in text]
+        assert len(blocks) == 1
+        assert "6 ID block annotations" in blocks[0]
+        assert "Genoa" in blocks[0]
+        assert "Milan" in blocks[0]
+
+
+def test_a_node_without_a_contrast_workload_is_not_called_useless(browser: "Browser", pages: dict[str, Path]) -> None:
+    with opened(browser, pages["quickstart"]) as page:
+        assert page.locator("h3.idle").inner_text() == "Nodes without a Contrast workload"
+        assert page.locator(".pool.idle h4").all_inner_texts() == ["plain-1"]
+        assert "none of these" not in page.content()
 
 
 def test_a_policy_is_summed_up_without_values(browser: "Browser", pages: dict[str, Path]) -> None:

@@ -12,7 +12,7 @@ from tests.failures.world import CANARY, OTHER_IMAGE, WEB_IMAGE, World, canaries
 
 NOT_COMPARED = (
     "not checked without --config: RuntimeClass objects, reference values and owner keys, injected"
-    " containers, initdata beside the policy, and what was removed from a pod (docs/limits.md has the list)\n"
+    " containers, initdata beside the policy, and what was removed from a pod\n"
 )
 INITDATA = "io.katacontainers.config.hypervisor.cc_init_data"
 CLASS = "contrast-cc-metal-qemu-snp-1a2b3c4d"

@@ -29,7 +29,8 @@ def test_json_says_what_the_text_says(shop: Shop) -> None:
     text, machine = shop.generate().stderr, shop.generate("--format", "json").findings
     shown = [found for found in machine if found["severity"] != "info"]
     heads = [f"{found['severity']} {found['code']} " for found in shown]
-    lines = [line for line in text.splitlines() if not line.startswith("  ")]
+    *lines, more = [line for line in text.splitlines() if not line.startswith("  ")]
+    assert more == f"more: contrast-krm explain CODE ({', '.join(sorted({found['code'] for found in shown}))})"
     assert len(lines) == len(heads) == 2
     for line, head, found in zip(lines, heads, shown, strict=True):
         assert line.startswith(head)

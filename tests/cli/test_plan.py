@@ -185,7 +185,7 @@ def test_mistakes_of_the_command_line(shop: Shop) -> None:
         (["-o", "html", "--output", "plan.html"], "plan.html", "<!doctype html>"),
         (["--output", "plan.json"], "plan.json", "{"),
         (["-o", "plan.mmd"], "plan.mmd", "flowchart LR"),
-        (["-o", "plan.txt"], "plan.txt", "WORKLOAD"),
+        (["-o", "plan.txt"], "plan.txt", "Contrast v1.25.0, runtime class"),
         (["-o", "mermaid", "-o", "plan.txt"], "plan.txt", "flowchart LR"),
     ],
 )

@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import Config, InjectedMemory, ManifestOptions, PolicyOptions, Scheduling, WorkloadPolicy
+from krm_function.api.records import (
+    Config,
+    ExternalSource,
+    InjectedMemory,
+    ManifestOptions,
+    PolicyOptions,
+    Scheduling,
+    WorkloadPolicy,
+)
 from krm_function.pipeline import Rendered
 from tests.stages.deployment import FACTS, LOCK, RELEASE, an_object, config, coordinator, digests, good, snp
 from tests.stages.example import WEB
@@ -59,6 +67,20 @@ def from_config_map() -> str:
     return two if one != two else rendered()
 
 
+def of_the_cluster(*sources: ExternalSource) -> str:
+    reference = {"name": "A", "valueFrom": {"secretKeyRef": {"name": "db", "key": "a", "optional": True}}}
+    return rendered(
+        lambda web: web["spec"]["template"]["spec"]["containers"][0].update(env=[reference]),
+        config(policy=PolicyOptions(external_sources=sources)),
+    )
+
+
+def opened() -> str:
+    """A variable that is open, in place of one that is left out."""
+    one, two = of_the_cluster(), of_the_cluster(ExternalSource("Secret", "db"))
+    return two if one != two else rendered()
+
+
 OTHER_IMAGE = WEB.partition("@")[0] + "@sha256:" + "e" * 64
 LIMITS = {"limits": {"cpu": "1500m", "memory": "200Mi"}}
 TOOL = {"config.kubernetes.io/index": "3"}
@@ -73,6 +95,7 @@ TRIALS: dict[str, Callable[[], str]] = {
     "command, args, workingDir, securityContext": container(args=["another"]),
     "value of a variable": container(env=[{"name": "A", "value": "1"}]),
     "value of a ConfigMap or Secret in the input that a variable refers to": from_config_map,
+    "`policy.externalSources`, if a variable comes from what it names": opened,
     "volumes and mounts": template(
         lambda part: part["spec"].update(
             volumes=[{"name": "scratch", "emptyDir": {}}],

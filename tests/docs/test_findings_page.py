@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from krm_function.findings import every_row, finding, row
+from krm_function.findings import documentation, every_row, row
+from krm_function.findings.documentation import documentation_url
 from tests.failures.world import canaries
 from tools.findings_page import MEANINGS, first_cases
 
-PAGE = (Path(__file__).parents[2] / "docs/reference/findings.md").read_text()
+PATH = Path(__file__).parents[2] / "docs/reference/findings.md"
+PAGE = PATH.read_text()
 SECTIONS = dict(re.findall(r"^### (CC\d{4})\n(.*?)(?=^### |\Z|^<!-- end)", PAGE, re.MULTILINE | re.DOTALL))
 ABOUT = yaml.safe_load(Path(MEANINGS).read_text())
 
@@ -37,5 +39,8 @@ def test_an_example_of_values_is_needed_only_where_no_case_raises_the_code(code:
     assert ("values" in ABOUT[code]) == (code not in first_cases())
 
 
-def test_the_anchor_of_a_finding_is_the_heading_of_its_section() -> None:
-    assert finding("CC0206").anchor == "docs/reference/findings.md#cc0206"
+def test_the_address_of_a_code_is_the_heading_of_its_section(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documentation, "DOCUMENTATION", f"https://example.com/{PATH.parents[1].name}")
+    page, _, section = documentation_url("CC0206").partition("#")
+    assert page == f"https://example.com/docs/{PATH.parent.name}/{PATH.name}"
+    assert f"### {section.upper()}\n" in PAGE

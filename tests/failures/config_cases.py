@@ -66,6 +66,51 @@ def files_for_an_initdata_that_is_not_made(world: World) -> None:
     world.spec["manifest"]["emit"] = "none"
 
 
+SOURCES = "contrast spec.policy.externalSources"
+DB = {"kind": "Secret", "name": "db"}
+
+
+@cases("CC0901", SOURCES, "no effect with policy.engine: none", hint="remove one", exit=2)
+def open_variables_of_policies_that_are_not_made(world: World) -> None:
+    world.spec["policy"] = {"engine": "none", "externalSources": [DB]}
+    world.spec["manifest"]["emit"] = "none"
+
+
+@cases("CC0901", SOURCES, "strict lets the host choose no value", hint="leave out policy.profile: strict", exit=2)
+def open_variables_in_the_strict_profile(world: World) -> None:
+    world.spec["policy"] = {"profile": "strict", "externalSources": [DB]}
+
+
+@cases("CC0901", SOURCES, "rules of your own", hint="leave out policy.rules and --policy", exit=2)
+def open_variables_with_other_rules(world: World) -> None:
+    world.spec["policy"] = {"rules": f"package agent_policy\n# {CANARY}\n", "externalSources": [DB]}
+
+
+@cases("CC0901", f"{SOURCES}[0]", "needs either name or namePattern", exit=2)
+def an_external_source_without_a_name(world: World) -> None:
+    world.spec["policy"] = {"externalSources": [{"kind": "Secret"}]}
+
+
+@cases("CC0901", f"{SOURCES}[0]", "needs either name or namePattern", exit=2)
+def an_external_source_with_two_names(world: World) -> None:
+    world.spec["policy"] = {"externalSources": [{**DB, "namePattern": "db-*"}]}
+
+
+@cases("CC0901", f"{SOURCES}[0].namePattern", "stands for every name", exit=2)
+def an_external_source_of_every_name(world: World) -> None:
+    world.spec["policy"] = {"externalSources": [{"kind": "Secret", "namePattern": "*-*"}]}
+
+
+@cases("CC0901", f"{SOURCES}[0].namePattern", "a name with * for any text", exit=2)
+def an_external_source_with_a_regular_expression(world: World) -> None:
+    world.spec["policy"] = {"externalSources": [{"kind": "Secret", "namePattern": "db-.+"}]}
+
+
+@cases("CC0901", f"{SOURCES}[0].kind", "must be one of", hint="did you mean Secret?", exit=2)
+def an_external_source_of_another_kind(world: World) -> None:
+    world.spec["policy"] = {"externalSources": [{"kind": "Secrets", "name": "db"}]}
+
+
 @cases("CC0902", "contrast spec.policy.initData", "unknown field", hint="did you mean initdata?", exit=2)
 def a_misspelt_field_of_the_policy(world: World) -> None:
     world.spec["policy"] = {"initData": {"aa.toml": CANARY}}

@@ -1,5 +1,7 @@
 """Workloads that Kubernetes would refuse, that Contrast would refuse, or that cannot be sealed."""
 
+from typing import Any
+
 from krm_function.policy import Initdata, annotation, encode_toml
 from tests.failures.case import Table
 from tests.failures.world import CANARY, CONTRAST, IMAGES, NOTE, OTHER_IMAGE, WEB_IMAGE, World
@@ -339,6 +341,59 @@ def a_secret_key_that_is_missing(world: World) -> None:
 @cases("CC0602", f"{CONTAINER}.envFrom[1].secretRef", "Secret nothing is not in the input")
 def a_secret_that_is_missing(world: World) -> None:
     world.container["envFrom"].append({"secretRef": {"name": "nothing"}})
+
+
+def _opened(world: World, **entry: Any) -> None:
+    """Let the configuration open the Secret db, which only the cluster has."""
+    world.spec["policy"] = {"externalSources": [{"kind": "Secret", "name": "db", **entry}]}
+
+
+def _from_db(world: World, name: str = "MORE") -> None:
+    world.env(name, secretKeyRef={"name": "db", "key": "password"})
+
+
+@cases("CC0670", f"{CONTAINER}.env[3].name", "steers the C library and its loader", hint="write its value into the pod")
+def an_open_variable_that_steers_the_loader(world: World) -> None:
+    _opened(world)
+    _from_db(world, "LD_PRELOAD")
+
+
+@cases("CC0670", f"{CONTAINER}.envFrom[1].secretRef", "PATH would have any value")
+def an_open_variable_that_steers_the_shell_through_its_prefix(world: World) -> None:
+    _opened(world, keys=["ATH"])
+    world.container["envFrom"].append({"prefix": "P", "secretRef": {"name": "db"}})
+
+
+@cases("CC0671", f"{CONTAINER}.args[0]", "this expands $(MORE)", hint="let the program read the variable MORE itself")
+def an_argument_that_expands_an_open_variable(world: World) -> None:
+    _opened(world)
+    _from_db(world)
+    world.container["args"] = ["--password=$(MORE)"]
+
+
+@cases("CC0671", f"{CONTAINER}.env[4].value", "this expands $(MORE)")
+def a_variable_that_expands_an_open_one(world: World) -> None:
+    _opened(world)
+    _from_db(world)
+    world.container["env"].append({"name": "URL", "value": "db://$(MORE)@db"})
+
+
+@cases("CC0672", f"{CONTAINER}.env[3].valueFrom.secretKeyRef", "is for namespace bank", hint="correct the namespace")
+def an_open_secret_of_another_namespace(world: World) -> None:
+    _opened(world, namespace="bank")
+    _from_db(world)
+
+
+@cases("CC0672", f"{CONTAINER}.env[3].valueFrom.secretKeyRef", "the key password", hint="add password to the keys")
+def an_open_secret_without_this_key(world: World) -> None:
+    _opened(world, keys=["user"])
+    _from_db(world)
+
+
+@cases("CC0672", f"{CONTAINER}.envFrom[1].secretRef", "has no keys, which envFrom needs", hint="list the keys")
+def all_keys_of_an_open_secret(world: World) -> None:
+    _opened(world)
+    world.container["envFrom"].append({"secretRef": {"name": "db"}})
 
 
 @cases("CC0604", f"{CONTAINER}.env[0].valueFrom.secretKeyRef", "no base64")

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 EXECUTABLE = str(Path(sys.executable).parent / "contrast-krm")
 KUSTOMIZE = ("KUSTOMIZE_PLUGIN_CONFIG_STRING", "KUSTOMIZE_PLUGIN_CONFIG_ROOT")
+TERMINAL = ("COLUMNS", "NO_COLOR")  # of the one that the tests run in
 
 EVERYTHING = """
 import importlib, pkgutil, krm_function
@@ -68,7 +69,7 @@ class Run(NamedTuple):
 
 
 def environment(**more: str) -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name not in KUSTOMIZE} | more
+    return {name: value for name, value in os.environ.items() if name not in KUSTOMIZE + TERMINAL} | more
 
 
 def spawned(*arguments: str, data: bytes = b"", directory: Path | None = None, **variables: str) -> Run:

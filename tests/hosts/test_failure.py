@@ -96,7 +96,9 @@ def test_a_failing_function_answers_with_the_items_as_they_came(krm_machine: Mac
     assert ran.out.startswith(source + b"results:\n")
     (answer,) = load(ran.out)
     assert answer["results"][0]["severity"] == "error"
-    assert answer["results"][0]["message"].startswith("CC0401 unknown runtime class contrast-cc-metal-qemu-snq")
+    assert answer["results"][0]["message"].startswith(
+        "CC0401 web.yaml: unknown runtime class contrast-cc-metal-qemu-snq"
+    )
 
 
 def test_a_pipe_of_kpt_without_pipefail_writes_what_came(krm_machine: Machine, tmp_path: Path) -> None:

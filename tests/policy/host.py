@@ -132,6 +132,7 @@ TOKENS = {
     "host-name": "web-7c5ddbdf54-x2v9k",
     "resource-field": "2",
     "todo-annotation": "x",
+    "external-source": "hunter2",
 }
 
 

@@ -20,7 +20,7 @@ from tests.policy.oracle import workloads
 from tests.policy.oracle.requests import life
 
 HEAD = "package agent_policy\nimport future.keywords.every\nimport future.keywords.if\nimport future.keywords.in\n"
-CODE = re.sub(r"^\s*#.*$", "", load_rules(), flags=re.MULTILINE)
+CODE = re.sub(r"^\s*#.*$", "", load_rules(external=True), flags=re.MULTILINE)
 
 RULES = {  # a rule that the engines answer differently -> what the text of the rules may not hold
     'default x := false\nx if { every e in ["lo"] { not e == "lo" } }': r"every [^{]*\{[^}]*\bnot\b",

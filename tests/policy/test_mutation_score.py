@@ -5,10 +5,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.policy.conditions import Condition, conditions, without
-from benchmarks.policy.score import Part, Rules, fates, mutants
+from benchmarks.policy.score import Part, fates, mutants, rules_of_profiles
 from benchmarks.policy.survivors import EQUIVALENT
-from krm_function.policy import PROFILES
-from krm_function.policy.rules import load_file
 from tests.policy.engines import agreed
 from tests.policy.engines.corpus import Corpus, Question, read
 
@@ -84,8 +82,7 @@ def test_a_condition_is_lost_in_all_profiles_that_have_its_file() -> None:
 
 
 def test_every_survivor_with_a_reason_is_a_condition_of_the_rules() -> None:
-    rules: Rules = {name: tuple(Part(file, load_file(file)) for file in one.rules) for name, one in PROFILES.items()}
-    texts = [(each.condition.rule, each.condition.line) for each in mutants(rules)]
+    texts = [(each.condition.rule, each.condition.line) for each in mutants(rules_of_profiles())]
     assert not [row for row in EQUIVALENT if texts.count((row.rule, row.text)) < row.nth]
 
 

@@ -7,7 +7,8 @@ from regopy import Interpreter
 
 from krm_function.policy import PROFILES, load_rules
 
-TEXTS = [load_rules(profile) for profile in PROFILES.values()]
+TEXTS = [load_rules(profile) for profile in PROFILES.values()] + [load_rules(external=True)]
+NAMES = [*PROFILES, "with open variables"]
 EVERY = re.compile(r"^(\t+)every .*? \{\n(.*?)^\1\}", re.MULTILINE | re.DOTALL)
 
 
@@ -32,12 +33,12 @@ x := [count([1 | g(`{"a": "x"}`)]), count([1 | g(`{"a": "x"}`)])]"""
     assert "[0,1]" in _x("import future.keywords.in\n" + body)
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=PROFILES)
+@pytest.mark.parametrize("text", TEXTS, ids=NAMES)
 def test_no_comprehension_begins_with_some(text: str) -> None:
     assert not re.search(r"\|\s*some\b", text)
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=PROFILES)
+@pytest.mark.parametrize("text", TEXTS, ids=NAMES)
 def test_every_bodies_hold_neither_negations_nor_loops(text: str) -> None:
     bodies = [found[2] for found in EVERY.finditer(text)]
 
@@ -46,19 +47,19 @@ def test_every_bodies_hold_neither_negations_nor_loops(text: str) -> None:
         assert not re.search(r"\b(not|every|some)\b|\[_\]", body), body
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=PROFILES)
+@pytest.mark.parametrize("text", TEXTS, ids=NAMES)
 def test_calls_do_not_enumerate(text: str) -> None:
     # rego-cpp gives nothing for `[f(a[i]) | …]` with a free i, and says nothing
     code = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
     assert not re.search(r"\w\([^()\n\[{]*\[(_|i)\]", code)
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=PROFILES)
+@pytest.mark.parametrize("text", TEXTS, ids=NAMES)
 def test_lines_are_short(text: str) -> None:
     assert max(map(len, text.splitlines())) < 1000
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=PROFILES)
+@pytest.mark.parametrize("text", TEXTS, ids=NAMES)
 def test_no_triple_apostrophe(text: str) -> None:
     assert "'''" not in text
 

@@ -127,7 +127,7 @@ def test_rows_stand_in_the_order_of_their_codes_within_a_group() -> None:
 def test_each_area_has_a_file_and_each_code_stands_in_that_of_its_area() -> None:
     for path in sorted(TABLES.glob("*.py")):
         codes = {code[:4] for code in re.findall(r'^    "(CC\d{4})"', path.read_text(), re.MULTILINE)}
-        assert len(codes) == (path.stem not in {"__init__", "row"}), path.name
+        assert len(codes) == (path.stem not in {"__init__", "row", "origin", "documentation", "explanation"}), path.name
     assert [area for area in findings.AREAS if not any(code.startswith(area) for code in ROWS)] == []
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.findings import Finding, Ref, finding
+from krm_function.findings import Finding, Origin, Ref, finding
 from krm_function.krm import Results
 from krm_function.report.krm import krm_results
 from krm_function.report.machine import render_github, render_json
@@ -111,6 +111,28 @@ def test_a_place_in_standard_input_is_named_so() -> None:
     assert render_text([FILE._replace(file="")]).startswith("error CC0101 <stdin>:3:7: ")
 
 
+OF_A_STREAM = ERROR._replace(line=12, column=3, origin=Origin("shop/a%b, c.yaml", 1))
+
+
+def test_a_file_that_an_object_comes_from_has_no_line_in_any_format() -> None:
+    assert "\n  at: shop/a%b, c.yaml, document 2 (<stdin>:12:3)\n" in render_text([OF_A_STREAM])
+    assert render_github([OF_A_STREAM]).startswith("::error file=shop/a%25b%2C c.yaml,title=CC0502 shop/web")
+    (said,) = json.loads(render_json([OF_A_STREAM]))["findings"]
+    assert (said["origin"], said["line"]) == ({"path": "shop/a%b, c.yaml", "index": 1}, 12)
+    assert "file" not in said
+    (result,) = Results(krm_results([OF_A_STREAM])).to_data()
+    assert result["file"] == {"path": "shop/a%b, c.yaml", "index": 1}
+    assert result["message"].startswith("CC0502 shop/a%b, c.yaml, document 2: image")
+
+
+def test_a_path_that_leaves_its_directory_is_text_and_no_file_for_other_programs() -> None:
+    outside = OF_A_STREAM._replace(origin=Origin("../../web.yaml"))
+    assert "  at: ../../web.yaml (<stdin>:12:3)" in render_text([outside])
+    assert render_github([outside]).startswith("::error title=")
+    (result,) = Results(krm_results([outside])).to_data()
+    assert "file" not in result
+
+
 def test_json_has_a_version_and_leaves_out_what_is_not_known() -> None:
     assert json.loads(render_json([FILE, WARNING])) == {
         "version": 1,
@@ -123,7 +145,7 @@ def test_json_has_a_version_and_leaves_out_what_is_not_known() -> None:
                 "file": "a.yaml",
                 "line": 3,
                 "column": 7,
-                "documentation": FILE.anchor,
+                "documentation": "contrast-krm explain CC0101",
             },
             {
                 "code": "CC0310",
@@ -132,19 +154,15 @@ def test_json_has_a_version_and_leaves_out_what_is_not_known() -> None:
                 "hint": "remove nodeName",
                 "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web"},
                 "field": "spec.nodeName",
-                "documentation": WARNING.anchor,
+                "documentation": "contrast-krm explain CC0310",
             },
         ],
     }
     assert json.loads(render_json([])) == {"version": 1, "findings": []}
 
 
-def test_the_documentation_of_a_finding_exists() -> None:
-    from pathlib import Path
-
-    file, _, anchor = ERROR.anchor.partition("#")
-    text = (Path(__file__).parents[2] / file).read_text()
-    assert f"### {anchor.upper()}\n" in text
+def test_github_gets_no_line_without_a_file() -> None:
+    assert render_github([FILE._replace(file="")]).startswith("::error title=CC0101::")
 
 
 def test_github_names_file_line_column_and_title() -> None:

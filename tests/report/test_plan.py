@@ -10,6 +10,7 @@ import pytest
 from krm_function.findings import Ref, finding
 from krm_function.model.edits import Edit
 from krm_function.pipeline import Planned, Rendered
+from krm_function.report.colour import ansi
 from krm_function.report.plan import changes_of, make_plan
 from krm_function.report.plan_json import plan_json
 from krm_function.report.plan_text import plan_text
@@ -47,24 +48,33 @@ def test_what_is_broken_comes_first_and_what_is_skipped_last() -> None:
     other = LINE._replace(ref=WEB._replace(name="zz"))
     skipped = Planned(WEB._replace(name="aa"), skipped="no runtimeClassName")
     findings = (finding("CC0206", other.ref, ("spec",)),)
-    lines = plan_text(make_plan(Rendered((), findings=findings, plan=(skipped, LINE, other)))).splitlines()
-    assert [line.split()[0] for line in lines[1:4]] == ["shop/zz", "shop/web", "shop/aa"]
-    assert lines[1].split()[-2:] == ["error", "CC0206"]
-    assert lines[3].endswith("skipped: no runtimeClassName")
-    assert lines[-1] == "2 workloads, 1 skipped, 1 error: nothing would be written"
+    plan = make_plan(Rendered((), findings=findings, plan=(skipped, LINE, other), release="v1.25.0"))
+    assert plan_text(plan) == (
+        "Contrast v1.25.0, runtime class contrast-cc-metal-qemu-snp-1a2b3c4d\n"
+        "\n"
+        "metal-qemu-snp, in error\n"
+        "  shop/zz   Deployment  2 vCPUs\n"
+        "      error CC0206\n"
+        "\n"
+        "metal-qemu-snp on nodes with a=1, b=2\n"
+        "  shop/web  Deployment  2 vCPUs  no changes\n"
+        "\n"
+        "skipped: no runtimeClassName\n"
+        "  shop/aa   Deployment\n"
+        "\n"
+        "2 workloads, 1 skipped, 1 error: nothing would be written\n"
+    )
 
 
-def test_a_plan_of_nothing_is_a_header_and_a_total() -> None:
-    header, blank, total = plan_text(make_plan(Rendered(()))).splitlines()
-    assert header.split("  ")[0] == "WORKLOAD"
-    assert (blank, total) == ("", "0 workloads, 0 skipped")
+def test_a_plan_of_nothing_is_a_total() -> None:
+    assert plan_text(make_plan(Rendered(()))) == "0 workloads, 0 skipped\n"
 
 
-def test_names_from_the_input_cannot_break_the_table() -> None:
-    line = LINE._replace(ref=WEB._replace(name="a\n\x1b[2J\u202e"), node_selector={"\r": "\t"})
-    text = plan_text(make_plan(Rendered((), plan=(line,))))
-    assert len(text.splitlines()) == 4
-    assert "\x1b" not in text
+def test_names_from_the_input_stay_on_their_line() -> None:
+    line = LINE._replace(ref=WEB._replace(name="a\n\x1b[2J\u202e"), node_selector={"\r": "\t"}, notes=("\x1b[2J",))
+    text = plan_text(make_plan(Rendered((), plan=(line,))), paint=ansi)
+    assert len(text.splitlines()) == 7
+    assert set(re.findall(r"\x1b(\[[0-9;]*.)", text)) == {"[1m", "[33m", "[0m"}, "the colours of this program"
     assert "\u202e" not in text
     assert "\\r=\\t" in text
 
@@ -72,7 +82,7 @@ def test_names_from_the_input_cannot_break_the_table() -> None:
 @pytest.mark.parametrize(
     ("edits", "digest", "changes"),
     [
-        ((), "", "none"),
+        ((), "", "no changes"),
         ((ADDED,), "", "+1 container"),
         ((ADDED, ADDED._replace(code="CC0802"), ADDED), "abcdef0123456789", "+2 containers, policy abcdef01"),
         ((ADDED._replace(code="CC0506"),), "", "1 image"),
@@ -84,10 +94,12 @@ def test_changes_are_counted(edits: tuple[Edit, ...], digest: str, changes: str)
 
 def test_the_json_form_has_a_version_and_every_edit_with_its_reason() -> None:
     skipped = Planned(WEB._replace(name="aa"), skipped="no runtimeClassName")
-    rendered = Rendered((), plan=(LINE._replace(edits=(ADDED,), digest="abc"), skipped))
+    line = LINE._replace(edits=(ADDED,), digest="abc", notes=("a hole",))
+    rendered = Rendered((), plan=(line, skipped), release="v1.25.0")
     assert json.loads(plan_json(make_plan(rendered))) == {
         "version": 1,
         "failed": False,
+        "release": "v1.25.0",
         "workloads": [
             {
                 "apiVersion": "apps/v1",
@@ -101,8 +113,10 @@ def test_the_json_form_has_a_version_and_every_edit_with_its_reason() -> None:
                 "nodeSelector": {"a": "1", "b": "2"},
                 "nodes": None,
                 "digest": "abc",
+                "openVariables": [],
                 "changes": [{"code": "CC0801", "op": "insert", "field": "spec.initContainers[0]", "reason": "because"}],
                 "findings": [],
+                "notes": ["a hole"],
             }
         ],
         "skipped": [

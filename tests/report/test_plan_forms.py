@@ -24,7 +24,6 @@ from krm_function.report.plan import Plan, make_plan
 from krm_function.report.plan_html import plan_html
 from krm_function.report.plan_json import plan_json
 from krm_function.report.plan_mermaid import mermaid_label, plan_mermaid
-from krm_function.report.plan_text import plan_text
 from tests.stages.deployment import an_object
 
 NASTY = "<script>alert(1)</script>\"'`&;\u202e\x1b[31m]-->end|{{7*7}}{% raw %}#"
@@ -104,27 +103,6 @@ def test_without_nodes_a_pool_is_what_the_class_asks_for() -> None:
         ("nodes with tee=snp", (0, 2), True),
         ("nodes with tee=tdx", (1,), True),
     ]
-
-
-# --- text
-
-
-def test_the_notes_tell_the_closest_nodes_first_and_count_the_rest() -> None:
-    nodes = [node("ok"), *(node(f"n{index}", f"t{index}") for index in range(5)), node("c", "t", unschedulable=True)]
-    (_, line, *_) = plan_text(plan_of([planned()], nodes)).splitlines()
-    assert "ok (1 of 7)" in line
-    told = ["not c: label tee is t, not snp", *(f"not n{at}: label tee is t{at}, not snp" for at in range(2))]
-    assert line.endswith("; ".join([*told, "nor 3 more"]))
-
-
-def test_a_conflict_of_placement_keeps_the_changes_and_a_conflict_of_the_render_does_not() -> None:
-    broken = planned("bad")
-    findings = (finding("CC0206", broken.ref, ("spec",)),)
-    text = plan_text(plan_of([planned(), broken], [node("a", "tdx")], findings=findings))
-    lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("shop/")}
-    assert "  none     CC0311; not a:" in lines["shop/web"]
-    assert "  error    " in lines["shop/bad"]
-    assert text.splitlines()[-1].endswith("2 without a node that fits, 1 error: nothing would be written")
 
 
 # --- json
@@ -260,7 +238,7 @@ def test_the_policy_of_the_page_allows_its_style_sheet_by_digest_and_nothing_els
 @pytest.mark.parametrize(
     ("lines", "nodes", "headline"),
     [
-        ([planned()], [node("a")], "Every workload has a node"),
+        ([planned()], [node("a")], "Every Contrast workload has a node"),
         ([planned()], None, "Ready to render"),
         ([planned(), planned("db")], [node("a", "tdx")], "2 of 2 workloads in conflict"),
         ([], None, "No Contrast workload here"),
@@ -275,6 +253,15 @@ def test_the_headline_says_what_matters(lines: list[Planned], nodes: list[Node] 
 def test_a_render_that_fails_as_a_whole_says_so() -> None:
     plan = make_plan(Rendered((), findings=(finding("CC0701"),), plan=(planned(),)))
     assert "<h1>The render fails</h1>" in plan_html(plan)
+
+
+@pytest.mark.parametrize(("nodes", "title"), [(None, "In error"), ([node("a", "tdx")], "No node")])
+def test_a_workload_in_error_is_not_said_to_have_no_node_where_no_node_is_known(
+    nodes: list[Node] | None, title: str
+) -> None:
+    broken = planned(workload=None)
+    text = plan_html(plan_of([broken], nodes, findings=(finding("CC0206", broken.ref, ("spec",)),)))
+    assert f"<h3>{title}</h3>" in text
 
 
 def test_the_page_is_the_same_every_time() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.findings import Finding, Ref, every_row, finding, row
+from krm_function.findings import Finding, Origin, Ref, every_row, finding, row
 from krm_function.report.sarif import render_sarif
 from tests.cli.conftest import Shop
 from tests.failures.world import World, canaries
@@ -59,6 +59,14 @@ def test_results_have_rule_level_place_and_remedy() -> None:
 def test_infos_are_notes_for_those_who_ask() -> None:
     (run,) = sarif(ALL, infos=True)["runs"]
     assert [result["level"] for result in run["results"]][-1] == "note"
+
+
+def test_a_file_that_an_object_comes_from_has_an_escaped_address_and_no_line() -> None:
+    placed = ERROR._replace(line=3, column=4, origin=Origin("shop/a b%2F#x.yaml"))
+    (result,) = sarif([placed])["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"] == {"artifactLocation": {"uri": "shop/a%20b%252F%23x.yaml"}}
+    (result,) = sarif([placed._replace(origin=Origin("../x.yaml"))])["runs"][0]["results"]
+    assert "physicalLocation" not in result["locations"][0]
 
 
 def test_a_result_is_known_again_when_lines_move() -> None:

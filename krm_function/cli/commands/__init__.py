@@ -10,7 +10,7 @@ SUMMARIES = {
     "post-render": "Helm post-renderer: documents from standard input to standard output",
     "generate": "render files and directories",
     "plan": "show what a render would change, one line per workload; writes nothing",
-    "explain": "explain every edit of one workload, or why there is none; writes nothing",
+    "explain": "explain every edit of one workload, or the code of a finding; writes nothing",
     "diff": "show what a render would change, or how the policies of two outputs differ; writes nothing",
     "check": "verify rendered output: placeholders, policies, images, manifest",
     "uninject": "turn rendered output back into its input",
@@ -28,4 +28,6 @@ SUMMARIES = {
     "keys new": "make the key pair of an owner; the public key goes to standard output",
     "install": "copy contrast-krm and its dependencies into a directory, for Argo CD and legacy plugins",
     "completion": "print the completion script of a shell",
+    "version": "print the version, the build, the policy profiles and the Python that runs it",
+    "help": "print the help of a command",
 }

@@ -4,13 +4,13 @@ Rule of this file: without errors the diff goes to standard output; with errors 
 output. So with --exit-code an exit code of 1 and an empty standard output is an error, never a change.
 """
 
-import os
 import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_output_format, add_paths
+from krm_function.cli.paths_of_variable import PathsOfVariable
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import Inputs
@@ -44,7 +44,7 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Print a diff of every document that would change, or with --policy the differences of the policies."""
     if options.policy:
-        if options.paths or options.config:
+        if options.paths or (options.config and not isinstance(options.config, PathsOfVariable)):
             options.parser.error("--policy takes two outputs and nothing else")
         return _diff_policies(options)
     if options.output != "text":
@@ -58,13 +58,14 @@ def _diff_documents(options: Namespace) -> int:
     from krm_function.cli.messages import print_findings
     from krm_function.cli.rendered import render_inputs
     from krm_function.cli.streams import write_out
+    from krm_function.cli.terminal import coloured
     from krm_function.report.diff import changed_documents, diff_text
 
     inputs = read_inputs(options.paths)
     rendered = render_inputs(options, inputs)
     documents = () if rendered.failed else changed_documents(inputs.resources, rendered)
     if not rendered.failed:
-        write_out(diff_text(documents, colour=_colour()).encode("utf-8"))
+        write_out(diff_text(documents, colour=coloured(options.color, sys.stdout)).encode("utf-8"))
     findings = _for_outputs(rendered.findings, inputs)
     code = print_findings(findings, options.format, options.report)
     return exit_code_of_differences(code, differ=bool(documents)) if options.exit_code else code
@@ -105,10 +106,3 @@ def _diff_policies(options: Namespace) -> int:
         write_out(text.encode("utf-8"))
     code = print_findings(findings, options.format, options.report)
     return exit_code_of_differences(code, differ=bool(compared)) if options.exit_code else code
-
-
-def _colour() -> bool:
-    """Whether to use colour: standard output is a capable terminal and NO_COLOR is unset."""
-    return bool(
-        sys.stdout and sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    )

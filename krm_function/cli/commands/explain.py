@@ -1,7 +1,9 @@
 """`contrast-krm explain KIND/NAME`: why each edit of one workload, or why there is none; nothing is written.
 
+`contrast-krm explain CODE`: what a finding means, with an example and its remedy; nothing is read.
+
 Rule of this file: findings about the workload are part of the explanation; those about anything else go to standard
-error.
+error. What begins like a code is one: a workload has a slash in its name.
 """
 
 from argparse import Namespace
@@ -9,13 +11,20 @@ from argparse import Namespace
 from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_output_format, add_paths
 
-DESCRIPTION = "Every edit in order, with its rule, its reason and where that is documented."
+WIDEST = 100  # columns of a paragraph that is still easy to read
+DESCRIPTION = (
+    "Of a workload every edit in order, with its rule, its reason and where that is documented; of the code of a "
+    "finding, such as CC0304, its meaning with an example and the remedy."
+)
 
 
 def add_arguments(parser: Parser) -> None:
     """The workload, inputs, output, findings."""
-    what = "the workload: KIND/NAME or KIND/NAMESPACE/NAME, such as deploy/web or Deployment/shop/web"
-    parser.add_argument("address", metavar="KIND/NAME", nargs="?", default="", help=what)
+    what = (
+        "a workload as KIND/NAME or KIND/NAMESPACE/NAME, such as deploy/web or Deployment/shop/web, or the code of a "
+        "finding, such as CC0304"
+    )
+    parser.add_argument("address", metavar="KIND/NAME|CODE", nargs="?", default="", help=what)
     add_paths(parser)
     add_output_format(parser)
     add_config(parser)
@@ -23,9 +32,11 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print the explanation of one workload."""
+    """Print the explanation of one workload, or of one code."""
     if not options.address:
-        options.parser.error("name a workload as KIND/NAME")
+        options.parser.error("name a workload as KIND/NAME, or the code of a finding")
+    if options.address[:2].upper() == "CC" and options.address[2:3].isdecimal() and "/" not in options.address:
+        return _explain_code(options)
 
     from krm_function.cli.exits import exit_code
     from krm_function.cli.inputs import read_inputs
@@ -46,3 +57,32 @@ def run(options: Namespace) -> int:
     write_out(form(rendered, ref).encode("utf-8"))
     print_findings([found for found in rendered.findings if found.ref != ref], options.format, options.report)
     return exit_code(rendered.findings)
+
+
+def _explain_code(options: Namespace) -> int:
+    """Print what a code means."""
+    import json
+    import shutil
+
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.streams import write_out
+    from krm_function.findings import every_row, finding, is_code
+    from krm_function.findings.explanation import explanation
+    from krm_function.report.explanation import explanation_data, explanation_text
+    from krm_function.schema.nearest import nearest
+
+    code = options.address.upper()
+    if options.paths:
+        options.parser.error("the explanation of a code takes no files")
+    if not is_code(code):
+        codes = list(every_row())
+        near = nearest(code, [known for known in codes if known[:4] == code[:4]] or codes)
+        wrong = finding("CC0909.no-code-near" if near else "CC0909.no-code", option="CODE", text=code, near=near)
+        return print_findings([wrong], options.format, options.report)
+    about = explanation(code)
+    if options.output == "json":
+        text = f"{json.dumps(explanation_data(about), indent=2)}\n"
+    else:
+        text = explanation_text(about, min(shutil.get_terminal_size().columns, WIDEST))
+    write_out(text.encode("utf-8"))
+    return print_findings([], options.format, options.report)

@@ -83,7 +83,7 @@ def run(options: Namespace) -> int:
     except LockProblem as problem:
         return print_findings([*findings, problem.finding("")], options.format, options.report)
     gc.enable()  # which the command line switches off for renders; this may take minutes
-    with _progress(len(task.images)) as progress:
+    with _progress(len(task.images), shown=not options.quiet) as progress:
         run = resolve_all(list(task.images), opened, task.known, limits, options.jobs, progress)
     for use, found in zip(task.images.values(), run.findings, strict=True):
         findings += [use.place(one) for one in found]
@@ -146,9 +146,9 @@ def _flags(options: Namespace) -> "tuple[list[SourceOption], LockLimits, list[Fi
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], object]]:
+def _progress(total: int, *, shown: bool) -> Iterator[Callable[[int], object]]:
     """A bar on standard error if that is a terminal; yields what to call with the number of images done."""
-    if not sys.stderr.isatty():
+    if not shown or not sys.stderr.isatty():
         yield lambda _: None
         return
     from tqdm import tqdm

@@ -1,4 +1,4 @@
-"""`contrast-krm plan`: what a render would change, one line per workload; no resource is written.
+"""`contrast-krm plan`: what a render would change, a line per workload; no resource is written.
 
 Rule of this file: the plan is the render's own record; nothing is computed a second time.
 """
@@ -80,7 +80,7 @@ def run(options: Namespace) -> int:
     rendered = render_inputs(options, inputs)
     placements, found = _place(rendered, known, inputs)
     plan = make_plan(rendered, known.nodes, placements, found, known.source)
-    text = _writer(chosen)(plan).encode("utf-8")
+    text = _writer(chosen, options, file=file)(plan).encode("utf-8")
     if file:
         from krm_function.hosts.writing import write_file
 
@@ -90,8 +90,8 @@ def run(options: Namespace) -> int:
     return print_findings([*rendered.findings, *found], options.format, options.report)
 
 
-def _writer(chosen: str) -> "Callable[[Plan], str]":
-    """The function that turns a plan into text of this format."""
+def _writer(chosen: str, options: Namespace, *, file: str) -> "Callable[[Plan], str]":
+    """The function that turns a plan into text of this format. file: where it goes, "" for standard output."""
     match chosen:
         case "json":
             from krm_function.report.plan_json import plan_json
@@ -106,9 +106,17 @@ def _writer(chosen: str) -> "Callable[[Plan], str]":
 
             return plan_html
         case _:
-            from krm_function.report.plan_text import plan_text
+            import sys
 
-            return plan_text
+            from krm_function.cli.terminal import coloured, columns
+            from krm_function.report.plan_text import WIDTH, plan_text
+
+            width = columns(WIDTH, file=bool(file))
+            if file or not coloured(options.color, sys.stdout):
+                return partial(plan_text, width=width)
+            from krm_function.report.colour import ansi
+
+            return partial(plan_text, width=width, paint=ansi)
 
 
 def _place(rendered: "Rendered", known: "KnownNodes", inputs: "Inputs") -> "tuple[dict[int, Placement], list[Finding]]":

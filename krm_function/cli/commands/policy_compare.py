@@ -23,7 +23,7 @@ def add_arguments(parser: Parser) -> None:
     add_genpolicy(parser, required=True)
     add_workload(parser)
     add_paths(parser)
-    add_config(parser)
+    add_config(parser, variable=False)
     add_findings(parser)
 
 
@@ -34,7 +34,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.messages import print_findings
     from krm_function.cli.sealed_workload import sealed_workload
     from krm_function.cli.streams import write_out
-    from krm_function.findings import has_errors
+    from krm_function.findings import finding, has_errors
     from krm_function.policy import References, decode_toml, read_policy_data
     from krm_function.policy.base import unreadable
     from krm_function.policy.compare.policy_data import compare_initdata
@@ -43,6 +43,7 @@ def run(options: Namespace) -> int:
     from krm_function.policy.expected import profile_of_data
     from krm_function.policy.genpolicy import genpolicy_input, read_result, settings_text
     from krm_function.policy.initdata import POLICY
+    from krm_function.policy.open_variables import open_variables
     from krm_function.report.policy_diff import policy_diff_json, policy_diff_text
 
     inputs = read_inputs(options.paths)
@@ -54,10 +55,16 @@ def run(options: Namespace) -> int:
         try:
             native = decode_toml(toml)
             rego = native.data.get(POLICY, "")
-            profile = profile_of_data(read_policy_data(rego))
+            data = read_policy_data(rego)
+            profile = profile_of_data(data)
         except ValueError as problem:
             return print_findings((*findings, unreadable(workload, problem)), options.format, options.report)
         references = References(output.values)
+        opened = open_variables(data, workload, references)
+        if opened:
+            names = ", ".join(one.name for one in opened)
+            findings += (finding("CC0614.open", workload.ref, workload.spec_path, variables=names),)
+            return print_findings(findings, options.format, options.report)
         settings = settings_text(_settings(options, inputs), profile)
         answer = run(genpolicy_input(workload, references, rules_of(rego), settings))
     made, problems = read_result(answer, workload, references)

@@ -23,7 +23,7 @@ def add_arguments(parser: Parser) -> None:
     )
     add_workload(parser)
     add_paths(parser)
-    add_config(parser)
+    add_config(parser, variable=False)
     add_findings(parser)
 
 

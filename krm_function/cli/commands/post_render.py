@@ -13,9 +13,9 @@ DESCRIPTION = "On an error nothing is printed. Helm 4 hides standard error: use 
 
 def add_arguments(parser: Parser) -> None:
     """The configuration, the generator, the findings."""
-    add_config(parser)
+    add_config(parser, variable=False)
     add_genpolicy(parser)
-    add_findings(parser)
+    add_findings(parser, variable=False)
 
 
 def run(options: Namespace) -> int:

@@ -18,6 +18,7 @@ from krm_function.policy.compare.difference import (
     both_texts,
     unknown_value,
 )
+from krm_function.policy.variable_expansion import OPEN
 
 # a token that a rule replaces by a value of the host; the two excluded ones are the pod's (docs/facts/kata.md#tokens)
 _TOKEN = re.compile(r"\$\((?!sandbox-name\)|sandbox-namespace\))[a-z][a-z0-9_-]*\)")
@@ -45,6 +46,7 @@ def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
 
     a value more for a name    weaker       a value fewer for a name               stronger
     another literal value      different    the host's choice for a literal one    weaker, the reverse stronger
+    any value at all           weaker than each other choice of the host
     """
     if not all(_texts(value) for value in (old, new)):
         yield from unknown_value(old, new)
@@ -53,14 +55,19 @@ def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
     for name in sorted(before.keys() | after.keys()):
         gone, came = before.get(name, set()) - after.get(name, set()), after.get(name, set()) - before.get(name, set())
         free, was_free = any(map(_TOKEN.search, came)), any(map(_TOKEN.search, gone))
+        any_value, was_any = OPEN in came, OPEN in gone
         if gone and came:
-            open_ended = free or len(came) > len(gone)
+            open_ended = any_value or (free and not was_any) or len(came) > len(gone)
             verdict: Verdict = WEAKER if open_ended else STRONGER if was_free else DIFFERENT
-            whys = {WEAKER: "the host may choose from more values", STRONGER: "the host no longer chooses the value"}
+            more = "any value is allowed" if any_value else "the host may choose from more values"
+            fewer = "not every value is allowed any more" if free else "the host no longer chooses the value"
+            whys = {WEAKER: more, STRONGER: fewer}
             yield FieldChange("changed", as_text(name), verdict, whys.get(verdict, "the variable has another value"))
         elif came:
             known = name in before
             why = "one more value is allowed" if known else "the host may set one more variable"
+            if any_value:
+                why = "any value is allowed" if known else "the host may set one more variable, to any value"
             yield FieldChange("changed" if known else "added", as_text(name), WEAKER, why)
         elif gone:
             known = name in after

@@ -7,7 +7,7 @@ No release is both: 0.9.1 (`regorus`) evaluates as the agent does and takes no l
 the next one and has the agent's limits. So 0.9.1 is asked about every policy that it can load.
 
 rego-cpp needs four times the time of the others together. So in the default run of the tests it is asked one question
-in four, and in each test function at least one; `pytest --nightly` and `make bench-policy` ask it all of them.
+in twelve, and in each test function at least one; `pytest --nightly` and `make bench-policy` ask it all of them.
 """
 
 import functools

@@ -5,6 +5,7 @@ allowed and does not stand here, fails the tests. `ways`, `place` and `profile` 
 text.
 """
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -143,4 +144,9 @@ def reason(rows: tuple[Free, ...], profile: str, entry_point: str, place: str, w
 def fits(row: Free, profile: str, entry_point: str, place: str, way: str) -> bool:
     """Whether a row is about a change."""
     pairs = ((row.profile, profile), (row.entry_point, entry_point), (row.place, place), (row.ways, way))
-    return all(re.fullmatch(pattern, text) for pattern, text in pairs)
+    return all(_matches(pattern, text) for pattern, text in pairs)
+
+
+@functools.cache
+def _matches(pattern: str, text: str) -> bool:
+    return re.fullmatch(pattern, text) is not None

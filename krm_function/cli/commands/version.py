@@ -1,0 +1,54 @@
+"""`contrast-krm version`: which build this is, for which profiles it makes policies, and what runs it.
+
+Rule of this file: it starts no program, so a commit is known only if the installation has noted it.
+"""
+
+from argparse import Namespace
+
+from krm_function.cli.argument_parser import Parser
+
+DESCRIPTION = (
+    "The kind of build is release, git, editable, package (a wheel of another origin), copy (by `contrast-krm "
+    "install`) or source. `contrast-krm --version` prints the version alone."
+)
+
+
+def add_arguments(parser: Parser) -> None:
+    """The form."""
+    parser.add_argument("--json", action="store_true", help="the same as JSON; a commit that is not known is left out")
+
+
+def run(options: Namespace) -> int:
+    """Print what this program is."""
+    import json
+    import platform
+
+    from krm_function.cli.build import this_build
+    from krm_function.cli.exits import OK
+    from krm_function.cli.streams import write_out
+    from krm_function.model.profiles import DEFAULT, PROFILES
+
+    build = this_build()
+    if options.json:
+        data = {
+            "version": build.version,
+            **({"commit": build.commit} if build.commit else {}),
+            "build": build.kind,
+            "profiles": [
+                {"name": one.name, "default": one is DEFAULT, "means": one.means} for one in PROFILES.values()
+            ],
+            "python": {"version": platform.python_version(), "implementation": platform.python_implementation()},
+        }
+        text = json.dumps(data, indent=2)
+    else:
+        profiles = [f"{one.name} (default)" if one is DEFAULT else one.name for one in PROFILES.values()]
+        rows = {
+            f"contrast-krm {build.version}": "",
+            "commit": build.commit or "unknown",
+            "build": build.kind,
+            "policy profiles": ", ".join(profiles),
+            "Python": f"{platform.python_version()} ({platform.python_implementation()})",
+        }
+        text = "\n".join(f"{name}: {value}" if value else name for name, value in rows.items())
+    write_out(f"{text}\n".encode())
+    return OK

@@ -1,0 +1,166 @@
+"""The directories in which the commands of the pages run, as a reader has them.
+
+Rule of this file: a scene is made of the committed examples and of what their own commands write; no file of a scene is
+made for a page, except what only a cluster or a second release could give.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tests.hosts.running import EXAMPLES, ROOT, Machine
+
+GIT = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com"}
+GIT |= {name.replace("AUTHOR", "COMMITTER"): value for name, value in GIT.items()}
+TDX = EXAMPLES / "multi-runtime/expected/manifest.json"
+VARIABLES = {**GIT, "REGISTRY_TOKEN": "token", "ARGOCD_APP_NAME": "shop"}
+
+
+def _copy(name: str, here: Path) -> None:
+    shutil.copytree(EXAMPLES / name, here, ignore=shutil.ignore_patterns("expected"), dirs_exist_ok=True)
+
+
+def _committed(machine: Machine, here: Path) -> None:
+    """Make a repository of a directory, with an origin."""
+    script = "git init -q -b main . && git add -A && git commit -qm a && git init -q --bare ../origin.git"
+    machine.run(["bash", "-ec", f"{script} && git remote add origin ../origin.git"], here, env=GIT).ok()
+
+
+def files(machine: Machine, here: Path) -> None:
+    """Resources and configuration in directories, the rendered output committed, and the same as deployed."""
+    _copy("quickstart", here)
+    machine.krm("generate", "resources", "--config", "config", "-o", "rendered.yaml", cwd=here).ok()
+    (here / "manifest.json").write_bytes(machine.krm("manifest", "rendered.yaml", cwd=here).ok())
+    shutil.copy(here / "rendered.yaml", here / "deployed.yaml")
+    _committed(machine, here)
+
+
+def overlays(machine: Machine, here: Path) -> None:
+    """A kustomization with overlays, `confidential` the outermost one, in `overlays` as well."""
+    _copy("kustomize", here)
+    _copy("kustomize", here / "overlays")
+    (here / "rendered/prod").mkdir(parents=True)
+    _committed(machine, here)
+
+
+def outermost(machine: Machine, here: Path) -> None:
+    """The outermost overlay."""
+    overlays(machine, here)
+
+
+def production(machine: Machine, here: Path) -> None:
+    """Overlays whose outermost one is called `prod`; the others are called otherwise."""
+    _copy("kustomize", here / "overlays")
+    (here / "overlays/prod").rename(here / "overlays/plain")
+    (here / "overlays/confidential").rename(here / "overlays/prod")
+    kustomization = here / "overlays/prod/kustomization.yaml"
+    kustomization.write_text(kustomization.read_text().replace("../prod", "../plain"))
+    (here / "rendered/prod").mkdir(parents=True)
+    _committed(machine, here)
+
+
+def chart(_machine: Machine, here: Path) -> None:
+    """A chart, the configuration, and the directory of the Helm 4 plugin."""
+    _copy("helm", here)
+    (here / "helm_plugin").symlink_to(ROOT / "helm_plugin")
+
+
+def plugin(machine: Machine, here: Path) -> None:
+    """The Helm 4 plugin, installed in a directory of its own."""
+    home = str(here.parent)
+    env = {"HOME": home, "HELM_DATA_HOME": f"{home}/.local/share/helm4"}
+    machine.run(["helm", "plugin", "install", str(ROOT / "helm_plugin")], here, helm="helm4", env=env).ok()
+
+
+def chart_and_overlays(machine: Machine, here: Path) -> None:
+    """A chart with its configuration, and an overlay `prod` with a coordinator and without the function."""
+    chart(machine, here)
+    _copy("kustomize", here)
+    (here / "prod/kustomization.yaml").write_text("namespace: shop\nresources:\n  - ../base\n  - coordinator.yaml\n")
+    shutil.move(here / "confidential/coordinator.yaml", here / "prod")
+
+
+def package(_machine: Machine, here: Path) -> None:
+    """A kpt package."""
+    _copy("kpt", here)
+
+
+def rendered_package(machine: Machine, here: Path) -> None:
+    """A kpt package after `kpt fn render`."""
+    package(machine, here)
+    machine.run(["kpt", "fn", "render", "--allow-exec"], here).ok()
+
+
+def plain_package(machine: Machine, here: Path) -> None:
+    """A kpt package without the function and its configuration."""
+    package(machine, here)
+    for name in ("contrast.yaml", "images.yaml", "release.yaml"):
+        (here / name).unlink()
+    (here / "Kptfile").write_text("apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: shop\n")
+
+
+def plain_overlays(_machine: Machine, here: Path) -> None:
+    """Overlays without the function and its configuration, and the files of a release beside them."""
+    _copy("kustomize", here / "overlays")
+    _copy("from-scratch/assets", here)
+    confidential = here / "overlays/confidential"
+    for name in ("contrast.yaml", "images.yaml", "release.yaml"):
+        (confidential / name).unlink()
+    (confidential / "kustomization.yaml").write_text("namespace: shop\nresources:\n  - ../prod\n  - coordinator.yaml\n")
+
+
+def release(_machine: Machine, here: Path) -> None:
+    """The files of a release, as downloaded, and a manifest that `contrast generate` made for TDX pods of two vCPUs."""
+    _copy("from-scratch/assets", here)
+    runtime = (here / "runtime-metal-qemu-snp.yml").read_text()
+    (here / "runtime-metal-qemu-tdx.yml").write_text(runtime.replace("metal-qemu-snp", "metal-qemu-tdx"))
+    one, two = json.loads((here / "manifest.json").read_text()), json.loads(TDX.read_text())
+    (measured,) = two["ReferenceValues"]["tdx"]
+    (other,) = measured.pop("Rtmr0Alternatives")
+    one["ReferenceValues"]["tdx"] = [measured]
+    (here / "manifest.json").write_text(json.dumps(one))
+    one["ReferenceValues"]["tdx"] = [measured | {"Rtmrs": [other, *measured["Rtmrs"][1:]]}]
+    (here / "manifest-2.json").write_text(json.dumps(one))
+
+
+def next_release(machine: Machine, here: Path) -> None:
+    """A rendered deployment of one release, the files of the next, and a lock that has the images of both."""
+    _copy("from-scratch", here)
+    machine.run(["bash", "-ec", OLD_RELEASE], here).ok()
+    lock = here / "config/images.yaml"
+    entries = re.findall(r"(?m)^    \S.*\n(?:     .*\n)+", lock.read_text())
+    lock.write_text(lock.read_text() + "".join(_newer(entry) for entry in entries if _newer(entry) != entry))
+    machine.krm("generate", "resources", "--config", "config", "-o", "rendered.yaml", cwd=here).ok()
+    (here / "v1.25.1").mkdir()
+    for path in (here / "assets").iterdir():
+        (here / "v1.25.1" / path.name).write_text(_newer(path.read_text()))
+
+
+def _newer(text: str) -> str:
+    return text.replace("v1.25.0", "v1.25.1").replace("18a1a065", "28a1a065")
+
+
+OLD_RELEASE = """
+mkdir config resources
+contrast-krm release import assets/* -o config/release.yaml
+cp images.yaml config
+cp assets/coordinator.yml resources/coordinator.yaml
+cp shop/web.yaml resources
+cat > config/contrast.yaml <<'END'
+apiVersion: contrast-krm.dev/v1alpha1
+kind: ContrastGenerate
+metadata: {name: contrast}
+spec: {platform: metal-qemu-snp}
+END
+"""
+
+SCENES: Mapping[str, Callable[[Machine, Path], None]] = {
+    one.__name__: one
+    for one in (
+        *(files, overlays, outermost, production, chart, chart_and_overlays, package, rendered_package),
+        *(plain_package, plugin, plain_overlays, release, next_release),
+    )
+}
+INSIDE = {"outermost": "overlays/confidential"}  # where in a scene its commands run
