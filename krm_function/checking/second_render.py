@@ -9,15 +9,18 @@ from json import loads
 from typing import Any
 
 from krm_function.api.records import Config
+from krm_function.checking.assumed_images import assumed_images
 from krm_function.checking.manifests import Manifests, differing_manifest
 from krm_function.checking.objects import compare_objects
 from krm_function.checking.output import Output
 from krm_function.checking.pods import Pod
 from krm_function.findings import Finding, finding
 from krm_function.manifest import rtmr0_values
+from krm_function.model.cpu_limits import vcpus_text
 from krm_function.model.finding_position import with_position
 from krm_function.model.inverse import any_image
 from krm_function.model.objects import reference
+from krm_function.model.profiles import states_users
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, Workload, dig, mapping
@@ -37,6 +40,9 @@ def compare_renders(
     """A finding for each difference to a render under this configuration, also where no policy differs."""
     findings = [found for pod in pods for found in _rtmr0(pod, config, manifests.decoded)]
     locked = config.images is not None or config.generate.policy.engine != "native"
+    if config.images is None:
+        always = states_users(config.generate.policy.profile)
+        config = config._replace(images=assumed_images([pod.workload for pod in pods], always=always))
     rendered = render(resources, config, sealer=None if locked else _existing_policy(pods, config))
     if rendered.failed:
         return findings + [found for found in rendered.findings if found.severity == "error"]
@@ -117,7 +123,9 @@ def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list
     wanted = facts.rtmr0_by_vcpu.get(str(pod.vcpus)) if facts else None
     if wanted is None or wanted in rtmr0_values(mapping(manifest.get("ReferenceValues"))):
         return []
-    found = finding("CC1112", pod.workload.ref, pod.workload.spec_path, vcpus=pod.vcpus, platform=platform.name)
+    found = finding(
+        "CC1112", pod.workload.ref, pod.workload.spec_path, vcpus=vcpus_text(pod.vcpus), platform=platform.name
+    )
     return [pod.placed(found)]
 
 

@@ -25,6 +25,7 @@ from krm_function.yamltext import Document, YamlError
 from krm_function.yamltext import parse as parse_yaml
 
 NOT_PINNED = "CC0502"  # an error to a render, and what `lock` helps to correct
+NOT_LOCKED = "CC0813"  # a warning of a render, which `lock` settles
 
 
 class Use(NamedTuple):
@@ -42,10 +43,11 @@ class Use(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """The images with their first use, in order."""
+    """The images with their first use, in order. uses: all of them."""
 
     images: dict[Image, Use]
     findings: tuple[Finding, ...] = ()
+    uses: tuple[tuple[Image, Use], ...] = ()
 
 
 def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
@@ -62,7 +64,7 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
         found += [(index, workload) for workload in selection.workloads]
         findings += [with_position(problem, resources[index], document) for problem in selection.findings]
     namespace = coordinator_namespace([workload for _, workload in found])
-    images: dict[Image, Use] = {}
+    uses: list[tuple[Image, Use]] = []
     for index, workload in found:
         final, problems = _rendered(workload, config, namespace)
         document = source.documents[index]
@@ -71,9 +73,12 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
             if isinstance(parsed, str):
                 problems += (finding("CC0503", workload.ref, path, image=printable_reference(image), problem=parsed),)
             else:
-                images.setdefault(parsed, Use(path, final, resources[index], document))
+                uses.append((parsed, Use(path, final, resources[index], document)))
         findings += [with_position(problem, resources[index], document, final) for problem in problems]
-    return Needed(images, tuple(findings))
+    images: dict[Image, Use] = {}
+    for parsed_image, use in uses:
+        images.setdefault(parsed_image, use)
+    return Needed(images, tuple(findings), tuple(uses))
 
 
 def _as_they_stand(resources: Sequence[Resource]) -> ReadDocuments:
@@ -98,7 +103,7 @@ def _rendered(workload: Workload, config: Config | None, namespace: str) -> tupl
     if has_errors(problems):
         return workload, problems
     outcome = inject(workload, config.generate, config.release, namespace)
-    return workload.after(outcome.edits), outcome.findings
+    return workload.after(outcome.edits), tuple(found for found in outcome.findings if found.code != NOT_LOCKED)
 
 
 def _images(workload: Workload) -> Iterator[tuple[Path, str]]:

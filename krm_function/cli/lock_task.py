@@ -15,6 +15,7 @@ from krm_function.cli.lock_images import Use, needed
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.lock import silent
 from krm_function.model.image import Image
+from krm_function.model.profiles import states_users
 from krm_function.pipeline import NO_RELEASE
 from krm_function.record import NamedTuple
 
@@ -22,13 +23,16 @@ from krm_function.record import NamedTuple
 class Task(NamedTuple):
     """images: with their first use. file: where the lock goes.
 
-    known: entries by digest. partial: by reference, those that lack passwd or group.
+    known: entries by digest. partial: by reference, those that lack passwd or group. uses: of images in pods that have
+    to state their users; () if the policy profile takes those of the images. profile: its name, "" for the default.
     """
 
     images: dict[Image, Use]
     known: dict[str, dict[str, Any]]
     partial: dict[str, dict[str, Any]]
     file: LockFile
+    uses: tuple[tuple[Image, Use], ...] = ()
+    profile: str = ""
 
 
 def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
@@ -47,7 +51,9 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
     if has_errors(findings):
         return Task({}, full, partial, file), findings
     wanted = needed(inputs.resources, config)
-    return Task(wanted.images, full, partial, file), [*findings, *wanted.findings]
+    profile = config.generate.policy.profile if config is not None else None
+    uses = wanted.uses if states_users(profile) else ()
+    return Task(wanted.images, full, partial, file, uses, profile or ""), [*findings, *wanted.findings]
 
 
 def completed(found: dict[str, dict[str, Any]], partial: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

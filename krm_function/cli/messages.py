@@ -73,14 +73,14 @@ def _text(found: list[Finding], usual: list[Finding], summary: str, form: Form) 
     """What a form shows as text, in its colours. found: all findings; usual: those of form.shown "warning"."""
     from krm_function.report.text import render_text
 
+    behind = _where_explained(usual) + summary
     match form.shown:
         case "error":
-            usual, summary = [one for one in found if one.severity == "error"], ""
+            usual, behind = [one for one in found if one.severity == "error"], ""
         case "info":
             usual = found
         case "warning":
             pass
-    behind = _where_explained(usual) + summary
     if not form.colour:
         return render_text(usual, infos=True) + behind
     from krm_function.report.colour import ansi

@@ -23,12 +23,10 @@ ROWS: dict[str, Row] = {
     "CC0405": Row("error", "insecure platform {platform} is not supported", "use a confidential platform"),
     "CC0406": Row(
         "error",
-        "the pod needs {gpus} GPUs but its VM gets {vcpus} vCPUs",
+        "the pod needs {gpus} GPUs but its VM gets {vcpus}",
         "raise the cpu limits: at least one vCPU a GPU",
     ),
-    "CC0407": Row(
-        "error", "the pod's VM would have {vcpus} vCPUs; between 1 and 220 are possible", "lower the cpu limits"
-    ),
+    "CC0407": Row("error", "the pod's VM would have {vcpus}; between 1 and 220 are possible", "lower the cpu limits"),
     "CC0408": Row(
         "error",
         "{key}: {problem}",

@@ -68,7 +68,7 @@ ROWS: dict[str, Row] = {
             "data-base64": ("key {key} is no base64 of UTF-8 text", "correct the data"),
             # who it runs as; the hint of `unnamed` lists up to three settings, and is put together where they are found
             "root": (
-                "is true, and {container} would run as root",
+                "is true, and container {container} would run as root",
                 "set runAsUser, or set runAsNonRoot only for containers that do not run as root",
             ),
             "unnamed": ("runs with {identity}, which the image implies and the pod does not name", "{remedy}"),
@@ -144,7 +144,7 @@ ROWS: dict[str, Row] = {
         "no SNP ID block can be made for platform {platform}: {problem}",
         "give TrustedMeasurement and APEIP in the release",
     ),  # what each of the platform's products lacks, also in the words of krm_function/measurement
-    "CC0609": Row("error", "no RTMR0 for {vcpus} vCPUs on platform {platform}", "add it to rtmr0ByVCPU of the release"),
+    "CC0609": Row("error", "no RTMR0 for {vcpus} on platform {platform}", "add it to rtmr0ByVCPU of the release"),
     "CC0610": Row(
         "error",
         "annotation {key} holds no initdata: {problem}",

@@ -2,6 +2,8 @@
 
 from krm_function.findings.row import Row
 
+ENCRYPTED_STORAGE = "https://docs.edgeless.systems/contrast/1.25/howto/encrypted-storage"
+
 ROWS: dict[str, Row] = {
     "CC0801": Row("info", "initializer injected"),
     "CC0802": Row("info", "service mesh injected"),
@@ -29,9 +31,22 @@ ROWS: dict[str, Row] = {
     "CC0807": Row(
         "error",
         "container {container} mounts {volume}, a {source} that the host controls",
-        "use a block device with the secure-pv annotation, or an emptyDir",
+        (
+            "for what may be lost with the pod mount an emptyDir (medium: Memory keeps it in the VM's memory);"
+            " for what stays name a claim of volumeMode Block in the annotation contrast.edgeless.systems/secure-pv"
+            f" and mount the emptyDir that it opens, see {ENCRYPTED_STORAGE},"
+            " or list the claim in volumeDevices as a block device"
+        ),
     ),
-    "CC0808": Row("error", "volumeClaimTemplate {name} is not of volumeMode Block", "set volumeMode: Block"),
+    "CC0808": Row(
+        "error",
+        "volumeClaimTemplate {name} is not of volumeMode Block",
+        (
+            "set volumeMode: Block, and in place of its mounts name it in the annotation"
+            f" contrast.edgeless.systems/secure-pv, see {ENCRYPTED_STORAGE}, or in volumeDevices;"
+            " or use an emptyDir for what may be lost with the pod"
+        ),
+    ),
     "CC0809": Row("info", "replaces {container}, which the input already had"),
     "CC0810": Row(
         "error",
@@ -40,5 +55,23 @@ ROWS: dict[str, Row] = {
     ),
     "CC0812": Row(
         "error", "container {container} mounts {volume} at /contrast, where the secrets belong", "mount it elsewhere"
+    ),
+    "CC0813": Row(
+        "warning",
+        "the injected {container} runs as the pod's securityContext says: {problem}",
+        "{remedy}",
+        {
+            "lock": (
+                "there is no ImageLock entry for its image {image}, so the user of the image is not known",
+                "lock the images with contrast-krm lock, and name the lock with --config",
+            ),
+            "user": (
+                "the ImageLock does not say which number the user or group of its image {image} has",
+                (
+                    "remove the entry from the lock and run contrast-krm lock again;"
+                    " if that gives the same, use an image whose User is a number"
+                ),
+            ),
+        },
     ),
 }

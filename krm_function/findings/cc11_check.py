@@ -48,7 +48,7 @@ ROWS: dict[str, Row] = {
     ),
     "CC1112": Row(
         "error",
-        "the manifest accepts no RTMR0 of a VM with {vcpus} vCPUs on platform {platform}",
+        "the manifest accepts no RTMR0 of a VM with {vcpus} on platform {platform}",
         "the cpu limits were changed after the render; render again",
     ),
     "CC1113": Row(

@@ -130,6 +130,19 @@ ROWS: dict[str, Row] = {
         "{lock} is written without a lock against other runs: {problem}",
         "run one contrast-krm lock at a time on this file system",
     ),  # in the words of the operating system
+    "CC1214": Row(
+        "warning",
+        "image {image} {problem}, and with policy.profile {profile} a pod has to say so",
+        "{remedy}",
+        {
+            # the hint lists up to three settings, as that of CC0604.unnamed
+            "unnamed": ("runs with {identity}", "{remedy}"),
+            "user-number": (
+                "runs as user {user}, whose number is not in its /etc/passwd",
+                "set runAsUser and runAsGroup in the container's securityContext",
+            ),
+        },
+    ),
     "CC1250": Row(
         "error",
         "image {image}: {registry}: {problem}",

@@ -15,6 +15,7 @@ from krm_function.lock.decompress import decompressed
 from krm_function.lock.layer import Layer, scan
 from krm_function.lock.media import Descriptor, ImageConfig, Index, Manifest, choose, decode_manifest, image_config
 from krm_function.lock.problem import MALFORMED, MISSING, LockProblem, malformed
+from krm_function.lock.tar_stream import LAYER
 from krm_function.lock.verified import chunks, refuse_too_large, whole
 from krm_function.model.image import Image
 from krm_function.record import NamedTuple
@@ -134,7 +135,7 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
     """Everything of the entry but the digest."""
     limits = shop.limits
     for layer in manifest.layers:
-        refuse_too_large(layer, "a layer", limits.layer)
+        refuse_too_large(layer, LAYER, limits.layer)
 
     def small(data: Iterable[bytes]) -> bytes:
         return whole(data, manifest.config, "the image configuration", CONFIG_LIMIT)
@@ -143,16 +144,19 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
     config = image_config(source.read(image, manifest.config, small, budget), len(manifest.layers))
 
     def layer_of(part: Descriptor, watched: frozenset[str]) -> Layer:
+        what = f"layer {part.digest}"
+
         def consume(data: Iterable[bytes]) -> Layer:
-            verified = chunks(data, part, "a layer", limits.layer)
+            verified = chunks(data, part, LAYER, limits.layer)
             try:
                 made = scan(decompressed(verified), watched, limits.layer, budget)
             except LockProblem as problem:
                 if problem.code == MALFORMED:  # say so only of the right bytes, else that they are not
                     collections.deque(verified, maxlen=0)
+                    problem.values["what"] = what
                 raise
             for _ in verified:  # nothing is left, or the digest would not have been looked at
-                raise malformed("CC1204.behind", "a layer")
+                raise malformed("CC1204.behind", what)
             return made
 
         return shop.layers.read(part.digest, watched, lambda: source.read(image, part, consume, budget))

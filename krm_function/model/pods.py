@@ -8,6 +8,8 @@ from typing import Any
 
 from krm_function.model.workload import Workload, mapping, maps
 
+USER_FIELDS = ("runAsUser", "runAsGroup", "runAsNonRoot")  # who a process is: of a container, else of the pod
+
 
 def indexes_named(entries: Any, name: str) -> list[int]:
     """Return the indexes of the entries of this name in a list."""
@@ -27,5 +29,13 @@ def claim_templates(workload: Workload) -> list[dict[str, Any]]:
 
 
 def volume_sources(volume: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the sources of a volume, such as emptyDir; Kubernetes allows one, and none means emptyDir."""
-    return tuple(key for key, value in volume.items() if key != "name" and value is not None)
+    """Return the sources of a volume; Kubernetes allows one.
+
+    A volume without a source, or with null in its place, is an emptyDir: docs/facts/kubernetes.md#volumes.
+    """
+    return tuple(key for key, value in volume.items() if key != "name" and value is not None) or ("emptyDir",)
+
+
+def sets_user(context: Mapping[str, Any]) -> bool:
+    """Whether a pod's securityContext has a user, a group or runAsNonRoot: true, which hold for all its containers."""
+    return any(context.get(key) is not None for key in ("runAsUser", "runAsGroup")) or bool(context.get("runAsNonRoot"))

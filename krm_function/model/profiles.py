@@ -93,6 +93,11 @@ DEFAULT = CONTRAST
 RELEASED: tuple[Profile, ...] = (CONTRAST,)
 
 
+def states_users(chosen: ProfileName | None) -> bool:
+    """Whether pods have to state every user other than root. chosen: policy.profile, None for that of the release."""
+    return chosen is not None and not PROFILES[chosen].image_identity
+
+
 def profile_of_release(version: str, released: Sequence[Profile] = RELEASED) -> tuple[Profile | None, bool]:
     """Return the profile of the nodes of a Contrast release, and whether the release is newer than all known ones.
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from krm_function.api.records import Config
+from krm_function.api.records import EMPTY, Config
 from krm_function.findings import Finding, has_errors
 from krm_function.manifest.gathered_values import ReferenceValues
 from krm_function.model.cpu_limits import vcpus
@@ -84,7 +84,8 @@ def injected(one: WorkloadRender, config: Config, coordinator_namespace: str) ->
     """Inject the containers and volumes that one workload gets, and verify the result."""
     if one.failed:
         return one
-    outcome, workload = inject_into(one.workload, config.generate, config.release, coordinator_namespace)
+    images = config.images or EMPTY
+    outcome, workload = inject_into(one.workload, config.generate, config.release, coordinator_namespace, images)
     one = one.plus(*outcome, workload)
     return one if one.failed else one.plus((), check_after_injection(one.workload, config.release.version))
 

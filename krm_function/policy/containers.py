@@ -120,7 +120,7 @@ def _workload(
     made, problems = mounts(container, image.config, pod, settings, at, privileged=bool(security.get("privileged")))
     findings += problems
     who = _identity(container, at, pod, image, settings, findings)
-    _check_non_root(pod, at, security, context, who, findings)
+    _check_non_root(pod, at, container, context, who, findings)
     for key, index, name in unknown_capabilities(security, settings.shared["common"]):
         here = (*at, "securityContext", "capabilities", key, index)
         findings.append(problem(pod, here, "CC0604.capability", name=name.upper().removeprefix("CAP_")))
@@ -217,13 +217,13 @@ def _identity(
 
 
 def _check_non_root(
-    pod: PodMetadata, at: Path, security: Json, context: Json, who: Identity, findings: list[Finding]
+    pod: PodMetadata, at: Path, container: Json, context: Json, who: Identity, findings: list[Finding]
 ) -> None:
     """Append a finding if runAsNonRoot is set and the container would be root, which the kubelet refuses to start."""
-    own = security.get("runAsNonRoot")
+    own = (container.get("securityContext") or {}).get("runAsNonRoot")
     if who.uid == 0 and (context.get("runAsNonRoot") if own is None else own):
         here: Path = ("securityContext", "runAsNonRoot")
-        findings.append(problem(pod, here if own is None else (*at, *here), "CC0604.root", container=dotted(at)))
+        findings.append(problem(pod, here if own is None else (*at, *here), "CC0604.root", container=container["name"]))
 
 
 def sysctl_name(name: str) -> str:

@@ -15,6 +15,10 @@ from copy import deepcopy
 from typing import Any, Literal
 
 from krm_function.findings import Cause, Finding, Path, finding
+from krm_function.model.injected.image_store import PVC_HOLDER
+from krm_function.model.injected.initializer import INITIALIZER
+from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
+from krm_function.model.pods import volume_sources
 from krm_function.model.profiles import Profile
 from krm_function.model.workload import INITDATA, Workload, dig, mapping, maps
 from krm_function.policy.defaults import default_document
@@ -115,8 +119,21 @@ def genpolicy_input(workload: Workload, references: References, rules: str, sett
             metadata["annotations"] = {
                 key: text for key, text in annotations.items() if key != INITDATA and not is_bookkeeping(str(key))
             }
+    _plain_fields(mapping(dig(value, workload.spec_path[len(workload.root) :])))
     named = [_document(kind, name, pairs) for kind, name, pairs in _referenced_objects(workload, references)]
     return GenpolicyInput(dump(value), "".join(f"---\n{dump(document)}" for document in named), rules, settings)
+
+
+def _plain_fields(spec: dict[str, Any]) -> None:
+    """Write what the program ends at in another way that means the same to Kubernetes. spec: changed in place."""
+    for container in maps(spec.get("initContainers")):
+        context = mapping(container.get("securityContext"))
+        if container.get("name") in (INITIALIZER, SERVICE_MESH, PVC_HOLDER) and context.get("runAsNonRoot") is False:
+            # an injected container that is root says so; false is the default
+            container["securityContext"] = {key: one for key, one in context.items() if key != "runAsNonRoot"}
+    for volume in maps(spec.get("volumes")):
+        if volume_sources(volume) == ("emptyDir",):
+            volume["emptyDir"] = volume.get("emptyDir") or {}
 
 
 def read_result(

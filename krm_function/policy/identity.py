@@ -123,20 +123,21 @@ def guest_pull_refusal(
 ) -> Cause | None:
     """Return why guest pull cannot run a workload container, None if it can. found: its identity."""
     user, group = (security_value(key, container, pod) for key in ("runAsUser", "runAsGroup"))
-    problems = []
+    problems: list[str] = []
     if found.uid not in (0, user):
         problems.append(f"user {found.uid}")
     if found.gid not in (0, group):
         problems.append(f"group {found.gid}")
+    of_groups = not problems  # the user and its group are stated, or root's
     unnamed = _unnamed(found, pod)
     if unnamed:
         problems.append(f"supplementary groups {_comma_separated(unnamed)}")
     if not problems:
         return None
     # spelled out, the identity may belong to still other groups: name them as well
-    wanted = {"runAsUser": found.uid}
     gid = found.gid if group is not None else _wanted_group(found, image)
-    if gid is not None:
+    wanted = {} if of_groups and gid == found.gid else {"runAsUser": found.uid}
+    if wanted and gid is not None:
         wanted["runAsGroup"] = gid
     unnamed = _unnamed(identity(image, {**container, **wanted}, pod), pod)
     lacking = [f"{key}: {value}" for key, value in wanted.items() if container.get(key) != value]

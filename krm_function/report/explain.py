@@ -11,6 +11,7 @@ from typing import Any
 from krm_function.findings import Finding, Path, Ref, dotted, has_errors, row
 from krm_function.findings.documentation import documentation_of
 from krm_function.model.address import address_of
+from krm_function.model.cpu_limits import vcpus_text
 from krm_function.model.edits import ABSENT, Edit
 from krm_function.model.kinds import KINDS as WORKLOADS
 from krm_function.model.workload import mapping
@@ -62,7 +63,7 @@ def _facts(line: Planned) -> list[tuple[str, str]]:
     return [
         ("placeholder", line.placeholder),
         ("runtime class", line.runtime_class),
-        ("platform", f"{line.platform or 'unknown'}, {line.vcpus or 'unknown'} vCPUs"),
+        ("platform", f"{line.platform or 'unknown'}, {vcpus_text(line.vcpus) if line.vcpus else 'unknown vCPUs'}"),
         ("nodes with", nodes or "any label"),
         ("policy", line.digest or "none"),
         *opened,

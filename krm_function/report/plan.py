@@ -5,8 +5,10 @@ of the plan is made from this record.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from krm_function.findings import Finding, Ref
+from krm_function.model.workload import mapping, maps
 from krm_function.pipeline import Planned, Rendered
 from krm_function.placement.nodes import Node
 from krm_function.placement.place import Placement
@@ -15,6 +17,7 @@ from krm_function.report.order import ordered
 from krm_function.report.pools import Pool, pools
 
 UNPLACED = "CC0311"
+INJECTED = frozenset({"CC0801", "CC0802", "CC0803"})
 
 
 class PlanEntry(NamedTuple):
@@ -113,14 +116,25 @@ def common_class(plan: Plan) -> str:
 
 
 def changes_of(planned: Planned, *, digest: bool = True) -> str:
-    """`+2 containers, policy 1a2b3c4d`. digest: with the beginning of the policy's digest."""
-    injected = {"CC0801", "CC0802", "CC0803"}
-    containers = len({edit.code for edit in planned.edits if edit.code in injected})
-    parts = [f"+{counted(containers, 'container')}"] if containers else []
+    """`+2 containers as 0:0, policy 1a2b3c4d`: as whom they run, if the pod sets another user for its containers.
+
+    digest: with the beginning of the policy's digest.
+    """
+    injected = [edit for edit in planned.edits if edit.code in INJECTED]
+    containers = len({edit.code for edit in injected})
+    users = dict.fromkeys(user for edit in injected for user in _stated_users(edit.after))
+    own = f" as {' and '.join(users)}" if users else ""
+    parts = [f"+{counted(containers, 'container')}{own}"] if containers else []
     images = len([edit for edit in planned.edits if edit.code == "CC0506"])
     parts += [counted(images, "image")] if images else []
     parts += [f"policy {planned.digest[:8]}"] if planned.digest and digest else []
     return ", ".join(parts) or ("policy" if planned.digest else "no changes")
+
+
+def _stated_users(after: Any) -> list[str]:
+    """The users, `uid:gid`, that inserted containers state; the list is inserted whole where there was none."""
+    contexts = [mapping(entry.get("securityContext")) for entry in maps(after if isinstance(after, list) else [after])]
+    return [f"{one['runAsUser']}:{one['runAsGroup']}" for one in contexts if {"runAsUser", "runAsGroup"} <= one.keys()]
 
 
 def counted(number: int, noun: str) -> str:

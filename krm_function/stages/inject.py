@@ -4,14 +4,15 @@ Source: docs/facts/contrast.md#order.
 
 Rule of this file: all or nothing for each pod, and only what is missing is added. An injected container that has its
 position and content already is not edited; one that differs is removed and inserted again. The coordinator gets the
-image store and pinned images, never the initializer or the mesh.
+image store and pinned images, never the initializer or the mesh. Users and groups that the pod sets for all of its
+containers are not for the injected ones, which state those of their images: policy/injected_user.py.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_function.api.records import Generate, Release
-from krm_function.findings import Cause, Finding, finding
+from krm_function.api.records import EMPTY, Generate, ImageFacts, Release
+from krm_function.findings import Cause, Finding, finding, has_errors
 from krm_function.model.annotations import KNOWN
 from krm_function.model.draft import Draft
 from krm_function.model.edits import ABSENT, Outcome
@@ -21,9 +22,10 @@ from krm_function.model.injected.initializer import INITIALIZER, INITIALIZER_IMA
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH, SERVICE_MESH_IMAGE, MeshConfig, service_mesh
 from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
 from krm_function.model.pod_types import type_findings
-from krm_function.model.pods import claim_names, indexes_named, volume_sources
+from krm_function.model.pods import claim_names, indexes_named, sets_user, volume_sources
+from krm_function.model.profiles import states_users
 from krm_function.model.quantity import nano
-from krm_function.model.workload import PREFIX, Workload, maps
+from krm_function.model.workload import PREFIX, Workload, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import same
 
@@ -50,38 +52,74 @@ class InjectionPlan(NamedTuple):
         return frozenset(name for name, wanted in chosen.items() if wanted)
 
 
-def inject(workload: Workload, options: Generate, release: Release, coordinator_namespace: str) -> Outcome:
+class Injection:
+    """One pod under injection: the edits so far, the configuration, and findings that do not forbid it."""
+
+    def __init__(
+        self, workload: Workload, options: Generate, release: Release, images: Mapping[str, ImageFacts]
+    ) -> None:
+        """Start without edits."""
+        self.draft = Draft(workload)
+        self.release = release
+        self.findings: list[Finding] = []
+        self._images = images
+        self._always = states_users(options.policy.profile)
+
+    def with_user(self, container: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        """Return an injected container with the user that it states, and what to add to the reason of its edit."""
+        workload = self.draft.workload
+        if not (self._always or sets_user(mapping(workload.pod_spec.get("securityContext")))):
+            return container, ""
+        from krm_function.policy.injected_user import with_user
+
+        made, said, findings = with_user(container, workload, self._images, always=self._always)
+        self.findings += findings
+        return made, said
+
+
+def inject(
+    workload: Workload,
+    options: Generate,
+    release: Release,
+    coordinator_namespace: str,
+    images: Mapping[str, ImageFacts] = EMPTY,
+) -> Outcome:
     """Inject everything that one workload needs.
 
-    release: its images are applied once, by whole string; its memory is what the containers get. With any finding,
-    nothing at all is edited.
+    release: its images are applied once, by whole string; its memory is what the containers get. images: what is known
+    of images, by the reference exactly as the pod names it. With any error, nothing at all is edited.
     """
     wrong = type_findings(workload)
     if wrong:
         return Outcome(findings=wrong)  # the readers below trust the types
-    return inject_into(workload, options, release, coordinator_namespace)[0]
+    return inject_into(workload, options, release, coordinator_namespace, images)[0]
 
 
 def inject_into(
-    workload: Workload, options: Generate, release: Release, coordinator_namespace: str
+    workload: Workload,
+    options: Generate,
+    release: Release,
+    coordinator_namespace: str,
+    images: Mapping[str, ImageFacts] = EMPTY,
 ) -> tuple[Outcome, Workload]:
     """Do as `inject` for a workload whose types `verify` has checked; also returns the workload after the edits."""
     wanted = _injection_plan(workload, options)
     findings = tuple(_problems(workload, wanted))
-    if findings:
+    if has_errors(findings):
         return Outcome(findings=findings), workload
-    draft = Draft(workload)
+    injection = Injection(workload, options, release, images)
     pinned: set[str] = set()  # init containers that are written with the image of the release
     if wanted.initializer:
-        _add_initializer(draft, wanted, release, f"coordinator-ready.{coordinator_namespace or 'default'}")
+        _add_initializer(injection, wanted, f"coordinator-ready.{coordinator_namespace or 'default'}")
         pinned.add(INITIALIZER)
     if wanted.mesh:
-        _add_mesh(draft, release)
+        _add_mesh(injection)
         pinned.add(SERVICE_MESH)
-    if wanted.store and _add_image_store(draft, wanted, release):
+    if wanted.store and _add_image_store(injection, wanted):
         pinned.add(PVC_HOLDER)
+    draft = injection.draft
     _replace_images(draft, release, pinned)
-    return Outcome(tuple(draft.edits)), draft.workload
+    return Outcome(tuple(draft.edits), tuple(injection.findings)), draft.workload
 
 
 def _injection_plan(workload: Workload, options: Generate) -> InjectionPlan:
@@ -139,7 +177,7 @@ def _wrong_source(workload: Workload, name: str, allowed: tuple[str, ...]) -> It
         found = volume_sources(volumes[index])
         if len(found) != 1 or found[0] not in allowed:
             path = (*workload.spec_path, "volumes", index)
-            actual = " and ".join(found) or "without a source"
+            actual = " and ".join(found)
             yield finding("CC0805", workload.ref, path, volume=name, expected=" or ".join(allowed), actual=actual)
 
 
@@ -215,11 +253,12 @@ def _place_container(draft: Draft, container: dict[str, Any], index: int, code: 
         draft.put(path, index, container, code, reason)
 
 
-def _add_initializer(draft: Draft, wanted: InjectionPlan, release: Release, host: str) -> None:
+def _add_initializer(injection: Injection, wanted: InjectionPlan, host: str) -> None:
     """Add the initializer as the first init container, its volume, and a mount in every container that is not injected.
 
     With `secure-pv` it also gets the device and the volume to share. Source: docs/facts/contrast.md#initializer.
     """
+    draft, release = injection.draft, injection.release
     pod = draft.workload
     secure_pv = _secure_pv(pod) if pod.annotations.get(SECURE_PV) else None
     if secure_pv:
@@ -230,13 +269,14 @@ def _add_initializer(draft: Draft, wanted: InjectionPlan, release: Release, host
     image = release.images.get(INITIALIZER_IMAGE, INITIALIZER_IMAGE)
     memory = release.memory.secure_pv if secure_pv else release.memory.initializer
     container = initializer(image, host, secure_pv, memory, mesh_disabled=not wanted.mesh_annotated)
+    container, user = injection.with_user(container)
     reason = "attests the pod to the coordinator before anything else starts"
     if secure_pv:
         reason = f"{reason}, and opens the encrypted volume {secure_pv.device}"
     # The image store must be there before the first image is pulled, so its holder stays first in every render.
     others = [entry["name"] for entry in pod.init_containers if entry["name"] != INITIALIZER]
     first = 1 if wanted.store and others[:1] == [PVC_HOLDER] else 0
-    _place_container(draft, container, first, "CC0801", reason)
+    _place_container(draft, container, first, "CC0801", reason + user)
 
 
 def _mount_secrets(draft: Draft, wanted: InjectionPlan) -> None:
@@ -256,28 +296,32 @@ def _mount_secrets(draft: Draft, wanted: InjectionPlan) -> None:
             draft.edit("remove", (*path, index), ABSENT, "CC0804", "the secrets are mounted once, at /contrast")
 
 
-def _add_mesh(draft: Draft, release: Release) -> None:
+def _add_mesh(injection: Injection) -> None:
     """Add the mesh proxy as the last init container, and the volume it reads (docs/facts/contrast.md#service-mesh)."""
+    draft, release = injection.draft, injection.release
     annotations = draft.workload.annotations
     admin, ingress, egress = (str(annotations.get(key, "")) for key in (ADMIN_PORT, INGRESS, EGRESS))
     port = read_mesh(annotations).mesh.admin_port or 0
     _ensure_volume(draft, memory_volume(SECRETS), "CC0802", "the service mesh reads its certificate here")
     image = release.images.get(SERVICE_MESH_IMAGE, SERVICE_MESH_IMAGE)
     container = service_mesh(image, MeshConfig(admin, ingress, egress, port), release.memory.service_mesh)
-    _place_container(draft, container, -1, "CC0802", "a service mesh annotation asks for the proxy")
+    container, user = injection.with_user(container)
+    _place_container(draft, container, -1, "CC0802", f"a service mesh annotation asks for the proxy{user}")
 
 
-def _add_image_store(draft: Draft, wanted: InjectionPlan, release: Release) -> bool:
+def _add_image_store(injection: Injection, wanted: InjectionPlan) -> bool:
     """Add the holder of the image store and its volume; True if the holder is new, as one that the pod has stays.
 
     Source: docs/facts/contrast.md#image-store.
     """
+    draft, release = injection.draft, injection.release
     path = (*draft.workload.spec_path, "initContainers")
     missing = not indexes_named(draft.workload.at(path), PVC_HOLDER)
     if missing:
         image = release.images.get(INITIALIZER_IMAGE, INITIALIZER_IMAGE)
-        reason = "holds the device of the image store before the first image is pulled"
-        draft.put(path, 0, pvc_holder(image, release.memory.pvc_holder), "CC0803", reason)
+        container, user = injection.with_user(pvc_holder(image, release.memory.pvc_holder))
+        reason = f"holds the device of the image store before the first image is pulled{user}"
+        draft.put(path, 0, container, "CC0803", reason)
     volume = image_store_volume(wanted.store_size)
     _ensure_volume(draft, volume, "CC0803", f"images are stored on an encrypted device of {wanted.store_size}")
     return missing

@@ -9,6 +9,7 @@ from typing import Any
 
 from krm_function.findings import finding
 from krm_function.measurement import SIGNATURES, ap_eip_of, as_u64, extend, guest_policy, id_auth, id_block, seed_of
+from krm_function.model.cpu_limits import vcpus_text
 from krm_function.model.edits import ABSENT, Edit, Outcome
 from krm_function.model.platforms import Platform
 from krm_function.model.workload import ID_BLOCKS, Workload, mapping
@@ -42,7 +43,7 @@ def id_blocks(platform: Platform, vcpus: int, reference_values: Sequence[Mapping
         except ValueError as problem:  # a base manifest is free to hold anything of the right type
             problems.append(f"{product}: {problem}")
             continue
-        reason = f"launch digest of a {product} VM with {vcpus} vCPUs"
+        reason = f"launch digest of a {product} VM with {vcpus_text(vcpus)}"
         wanted += [(key, value, reason) for key, value in made_of.items()]
     return IdBlocks(platform.name, tuple(wanted), "" if wanted else "; ".join(problems))
 

@@ -13,7 +13,7 @@ from typing import Any
 from krm_function.findings import Finding, Path, finding
 from krm_function.measurement.vcpu_count import MAX_VCPUS
 from krm_function.model import annotations
-from krm_function.model.cpu_limits import vcpus
+from krm_function.model.cpu_limits import vcpus, vcpus_text
 from krm_function.model.gpu import gpu_count, gpu_problems
 from krm_function.model.image import is_contrast_image, parse_image, printable_reference
 from krm_function.model.injected.initializer import INITIALIZER
@@ -136,9 +136,9 @@ def _processors(workload: Workload) -> Iterator[Finding]:
     if isinstance(count, Finding):
         yield count
     elif not 1 <= count <= MAX_VCPUS:
-        yield finding("CC0407", workload.ref, path, vcpus=count)
+        yield finding("CC0407", workload.ref, path, vcpus=vcpus_text(count))
     elif count < gpus:
-        yield finding("CC0406", workload.ref, path, gpus=gpus, vcpus=count)
+        yield finding("CC0406", workload.ref, path, gpus=gpus, vcpus=vcpus_text(count))
 
 
 # --- before and after
@@ -197,13 +197,8 @@ def _mounts(workload: Workload) -> Iterator[Finding]:
 
 
 def _source(workload: Workload, container: str, path: Path, volume: Mapping[str, Any]) -> Iterator[Finding]:
-    """Check the source of a mounted volume. For Kubernetes no source means emptyDir, for Contrast it is an error."""
-    made_from = volume_sources(volume)
-    if not made_from:
-        expected = "one of " + ", ".join(INSIDE)
-        actual = "without a source"
-        yield finding("CC0805", workload.ref, path, volume=volume["name"], expected=expected, actual=actual)
-    for source in made_from:
+    """Check the source of a mounted volume."""
+    for source in volume_sources(volume):
         if source not in INSIDE:
             yield finding("CC0807", workload.ref, path, container=container, volume=volume["name"], source=source)
 

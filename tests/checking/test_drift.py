@@ -374,7 +374,7 @@ MOVES: dict[str, tuple[Edit, str]] = {
     ),
     "a user that is root and must not be": (
         app(inside("securityContext", runAsNonRoot=True)),
-        "app: containers[0].securityContext.runAsNonRoot: is true, and containers[0] would run as root",
+        "app: containers[0].securityContext.runAsNonRoot: is true, and container app would run as root",
     ),
     "a misspelt field": (app(assign(comand=["x"])), "unknown field containers[0].comand"),
     "a wrong type": (app(assign(env="A=1")), "containers[0].env must be a list, not a string"),

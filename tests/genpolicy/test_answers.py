@@ -1,6 +1,7 @@
 """What genpolicy says, whatever it is: initdata that was checked, or one finding without values."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from krm_function.model.profiles import DEFAULT
 from krm_function.model.workload import Workload
 from krm_function.policy import Initdata, References, annotation, encode_toml, load_rules
 from krm_function.policy.genpolicy import GenpolicyResult, genpolicy_input, read_result, settings_text
+from krm_function.yamltext import parse
 from tests.policy import pods
 
 NOTHING = References()
@@ -108,3 +110,22 @@ def test_initdata_is_written_anew() -> None:
     document = Initdata("0.1.0", "sha256", {"policy.rego": pods.sealed(POD).rego, "aa.toml": ""})
     made, _ = read_result(GenpolicyResult("exit", 0, annotation(encode_toml(document)).encode()), POD, NOTHING)
     assert made == document
+
+
+def test_what_the_program_ends_at_is_written_as_it_takes_it() -> None:
+    stated = {"runAsUser": 0, "runAsGroup": 0, "runAsNonRoot": False}
+    spec: dict[str, Any] = {
+        "initContainers": [
+            {"name": "contrast-initializer", "image": "i", "securityContext": stated},
+            {"name": "own", "image": "i", "securityContext": stated},
+        ],
+        "containers": [{"name": "contrast-service-mesh", "image": "i", "securityContext": stated}],
+        "volumes": [{"name": "a", "emptyDir": None}, {"name": "b"}, {"name": "c", "secret": {"secretName": "s"}}],
+    }
+    workload = pods.workload(spec)
+    sent = parse(genpolicy_input(workload, NOTHING, "", "").workload).value["spec"]["template"]["spec"]
+    assert sent["initContainers"][0]["securityContext"] == {"runAsUser": 0, "runAsGroup": 0}
+    assert sent["initContainers"][1]["securityContext"] == stated
+    assert sent["containers"][0]["securityContext"] == stated
+    assert sent["volumes"] == [{"name": "a", "emptyDir": {}}, {"name": "b", "emptyDir": {}}, spec["volumes"][2]]
+    assert workload.pod_spec["initContainers"][0]["securityContext"] == stated, "the pod itself keeps it"

@@ -99,6 +99,15 @@ def test_a_blob_that_was_changed(lock: Locking) -> None:
     assert "configuration holds something else" in refused(lock, source, "CC1203", f"{NAME}@{made.digest}")
 
 
+def test_a_layer_that_no_tool_should_have_written_is_named(lock: Locking) -> None:
+    whole = tar({"bin/a": "b", "etc/passwd": "x"})
+    good, damaged = layer(tar({"bin/other": "c"})), layer(whole[:1536])
+    made = image(damaged, good)
+    source = f"oci:{written(layout_files(made), lock.directory / 'layout')}"
+    said = refused(lock, source, "CC1204", f"{NAME}@{made.digest}")
+    assert f": layer {damaged.descriptor['digest']} ends inside of a file" in said
+
+
 def test_a_blob_that_is_missing(lock: Locking) -> None:
     made = image()
     files = {key: data for key, data in layout_files(made).items() if b"CANARY-image-env" not in data}

@@ -214,7 +214,7 @@ def _(world: World) -> None:
 
 
 def use_empty_dir(world: World, hint: str) -> None:
-    assert "or an emptyDir" in hint
+    assert "mount an emptyDir" in hint
     world.pod["volumes"][0] = {"name": "data", "emptyDir": {}}
 
 

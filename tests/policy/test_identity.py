@@ -187,6 +187,17 @@ def test_the_hint_names_the_group_of_the_image_and_the_pod_is_sealed_with_it(
     assert block == {"UID": uid, "GID": gid, "AdditionalGids": [gid], "Username": ""}
 
 
+@pytest.mark.parametrize("user", ["", "0", "root"])
+def test_root_in_a_group_of_its_image_is_asked_for_that_group_alone(user: str) -> None:
+    image = _image(user, PASSWD, GROUP)
+    found = identity(image, {}, {})
+    refused = guest_pull_refusal(found, image, {}, {})
+    assert refused is not None
+    assert refused.values["remedy"] == "set {supplementalGroups: [10]} in the pod's securityContext"
+    pod = {"supplementalGroups": [10]}
+    assert guest_pull_refusal(identity(image, {}, pod), image, {}, pod) is None
+
+
 def _sealing(image: ImageFacts, **container: Any) -> tuple[Policy | None, tuple[Finding, ...]]:
     """Seal a pod with one container of this image, with profile kata-4.1."""
     return seal(

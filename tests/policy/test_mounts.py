@@ -418,3 +418,16 @@ def test_storages_of_config_maps() -> None:
             "shared": False,
         }
     ]
+
+
+@pytest.mark.parametrize("volume", [{"emptyDir": None}, {}, {"emptyDir": None, "configMap": None}])
+@pytest.mark.parametrize("profile", [CONTRAST, STRICT, KATA], ids=lambda profile: profile.name)
+def test_a_volume_without_a_source_is_sealed_as_an_empty_dir(profile: Profile, volume: Json) -> None:
+    def rego(source: Json) -> str:
+        spec = {
+            "containers": [{"name": "app", "image": "app:1", "volumeMounts": [{"name": "v", "mountPath": "/v"}]}],
+            "volumes": [{"name": "v", **source}],
+        }
+        return pods.sealed(pods.workload(spec), profile=profile).rego
+
+    assert rego(volume) == rego({"emptyDir": {}})

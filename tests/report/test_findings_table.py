@@ -64,6 +64,7 @@ PASSED_ON = {
     # put together of several parts
     "CC0604.accounts": "policy/passwd: which file, which line, what containerd does not take",
     "CC0604.unnamed": "policy/identity: up to three settings in one hint",
+    "CC1214.unnamed": "policy/identity: up to three settings in one hint",
     "CC0608": "stages/measure: what each product lacks, also in the words of measurement",
     "CC0617": "policy/compare, printed by `diff --policy` as well",
     "CC0619": "policy/compare, printed by `diff --policy` as well",

@@ -1,5 +1,6 @@
 """The checks of docs/facts/contrast.md#checks, each with what it accepts and what it refuses."""
 
+import re
 from typing import Any
 
 import pytest
@@ -143,6 +144,16 @@ def test_volumes_of_the_host_may_not(field: str, source: str) -> None:
     assert late(mounting(field, [{"name": "data", source: {}}, SECRETS_VOLUME], name="contrast-secrets")) == []
 
 
+def test_the_hint_names_what_contrast_documents_in_place_of_a_shared_file_system() -> None:
+    host = mounting("containers", [{"name": "data", "hostPath": {"path": "/"}}])
+    claim = mounting("containers", [], [{"metadata": {"name": "data"}, "spec": {}}])
+    for pod, code in ((host, "CC0807"), (claim, "CC0808")):
+        (hint,) = {found.hint for found in check_after_injection(pod, VERSION) if found.code == code}
+        for words in ("emptyDir", "contrast.edgeless.systems/secure-pv", "volumeMode", "Block", "volumeDevices"):
+            assert words in hint
+        assert re.search(r"see https://docs\.edgeless\.systems/contrast/[^ ,]+, ", hint)
+
+
 def test_a_second_source_hides_nothing() -> None:
     volume = {"name": "data", "emptyDir": {}, "hostPath": {"path": "/"}}
     assert [code for code, _ in late(mounting("containers", [volume]))] == ["CC0807"]
@@ -154,8 +165,9 @@ def test_a_mount_without_volume() -> None:
     assert late(mounting("containers", [])) == [("CC0810", "container it mounts data, which the pod does not have")]
 
 
-def test_a_volume_without_source() -> None:
-    assert [code for code, _ in late(mounting("containers", [{"name": "data", "emptyDir": None}]))] == ["CC0805"]
+@pytest.mark.parametrize("volume", [{"emptyDir": None}, {}, {"hostPath": None}, {"emptyDir": None, "secret": None}])
+def test_a_volume_without_a_source_is_an_empty_dir_as_in_kubernetes(volume: dict[str, Any]) -> None:
+    assert late(mounting("containers", [{"name": "data", **volume}])) == []
 
 
 def test_a_claim_template_is_a_device_and_no_mount() -> None:

@@ -87,6 +87,10 @@ def run(options: Namespace) -> int:
         run = resolve_all(list(task.images), opened, task.known, limits, options.jobs, progress)
     for use, found in zip(task.images.values(), run.findings, strict=True):
         findings += [use.place(one) for one in found]
+    if task.uses:
+        from krm_function.cli.lock_users import unstated_users
+
+        findings += unstated_users(task.uses, run.entries, task.profile)
     summary = ""
     if not has_errors(findings):
         try:
