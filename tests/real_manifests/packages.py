@@ -56,13 +56,13 @@ class Copy(NamedTuple):
         """Where a render leaves its findings."""
         return self.directory / "report.json"
 
-    def errors(self) -> dict[str, set[str]]:
-        """The codes of the errors of each object, by kind and name; "" has those without an object."""
-        found: dict[str, set[str]] = {}
+    def errors(self) -> dict[str, dict[str, str]]:
+        """The errors of the last render: object, by kind and name -> code -> its message; "" has those of no object."""
+        found: dict[str, dict[str, str]] = {}
         for one in json.loads(self.report.read_text())["findings"]:
             if one["severity"] == "error":
                 of = one.get("resource") or {}
-                found.setdefault(f"{of['kind']}/{of['name']}" if of else "", set()).add(one["code"])
+                found.setdefault(f"{of['kind']}/{of['name']}" if of else "", {})[one["code"]] = one["message"]
         return found
 
 
