@@ -1,8 +1,7 @@
 """Tell of what classes a pod is: what in it decides whether a confidential render takes it.
 
-A class is a table entry: the details that put a pod into it, none if it is not of the class. A pod is of a class because
-of what is in it, not because a list says so. Two pods of a class have the same shape if kind, fields of the security
-contexts and details are the same.
+Each class is a function in a table. It returns the details that put a workload into the class, none if it is not in it.
+Two workloads of a class have the same shape if kind, fields of the security contexts and details are the same.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -6,8 +6,8 @@
 | configured | the same | with what the package's configured.yaml adds: external sources, the namespace |
 | advised | changed as the findings advise, in `advised` of the package | the same as configured |
 
-A copy has the layout that the how-to of its tool shows: the coordinator beside the manifests, release and ImageLock in the
-directory of the configuration.
+A copy has the layout that the how-to of its tool shows: the coordinator is beside the manifests, release and ImageLock
+are in the directory of the configuration.
 """
 
 import json

@@ -102,10 +102,12 @@ def in_this_process(package: Copy, stream: bytes) -> dict[str, dict[str, str]]:
 
 def reasons(errors: Mapping[str, str]) -> list[str]:
     """Why a workload is refused; an error that is not in the table has its own message."""
-    return sorted({
-        next((why for (of, words), why in LEFT.items() if of == code and words in message), f"{code}: {message}")
-        for code, message in errors.items()
-    })
+    return sorted(
+        {
+            next((why for (of, words), why in LEFT.items() if of == code and words in message), f"{code}: {message}")
+            for code, message in errors.items()
+        }
+    )
 
 
 @pytest.mark.parametrize("name", PACKAGES)
