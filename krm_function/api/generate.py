@@ -184,6 +184,11 @@ GENERATE = Record(
         "runtimeClasses": Field(
             Choice(("check", "emit", "off")), "emit adds the RuntimeClass objects to the output", default="check"
         ),
+        "namespace": Field(
+            Text("a DNS label", DNS_LABEL, 63),
+            "namespace of the Contrast workloads that name none: written into the object, and used in the policy and "
+            "the manifest; --namespace on the command line wins",
+        ),
         "policy": Field(POLICY, "how execution policies are made"),
         "manifest": Field(MANIFEST, "what goes into the manifest beside the policies"),
         "mode": Field(
@@ -215,6 +220,7 @@ def parse_generate(document: ConfigDocument) -> tuple[Generate | None, tuple[Fin
         runtime_classes=spec.get("runtimeClasses", default.runtime_classes),
         policy=_policy(spec.get("policy", {})),
         manifest=_manifest(spec.get("manifest", {})),
+        namespace=spec.get("namespace", default.namespace),
     )
     return made, body.findings
 

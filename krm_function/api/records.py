@@ -87,6 +87,7 @@ class Generate(NamedTuple):
     runtime_classes: Literal["check", "emit", "off"] = "check"
     policy: PolicyOptions = PolicyOptions()
     manifest: ManifestOptions = ManifestOptions()
+    namespace: str = ""  # for workloads that name none
 
     @property
     def ref(self) -> Ref:

@@ -8,6 +8,7 @@ compares.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from krm_function.admission.refusals import refusals
 from krm_function.api.records import Config
 from krm_function.checking.manifests import ManifestFile, Manifests, differing_bytes, find_manifests, manifest_problems
 from krm_function.checking.output import Output, object_findings, parse_output
@@ -74,6 +75,7 @@ def check_output(
     findings += check_classes([pod.workload for pod in pods], [name for name in classes if is_contrast_name(name)])
     findings += [finding("CC1106")] if pods and manifests.decoded is None else []
     findings += manifest_problems(manifests) + _digests(manifests.decoded, pods)
+    findings += refusals(resources, [pod.workload for pod in pods])
     if not has_errors(findings):
         findings += differing_bytes(manifests)
     if not has_errors(findings):

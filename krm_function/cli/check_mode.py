@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from krm_function.api import ConfigDocument, collect, options_in
+from krm_function.cli.configuration import with_namespace
 from krm_function.cli.messages import print_findings
 from krm_function.findings import Finding, has_errors
 from krm_function.model.resource import Resource
@@ -22,12 +23,17 @@ def wants_check(options: ConfigDocument) -> bool:
 
 
 def check_resources(
-    resources: Sequence[Resource], documents: Sequence[ConfigDocument], options: ConfigDocument
+    resources: Sequence[Resource],
+    documents: Sequence[ConfigDocument],
+    options: ConfigDocument,
+    namespace: str | None = None,
 ) -> "Verdict":
     """The verdict on some resources, problems of the configuration included.
 
-    documents: the whole configuration with the options. The resources are rendered again if the options of the render
-    are known: among the items, as in kpt, or beside `mode: check` in the function's own configuration.
+    documents: the whole configuration with the options. namespace: of the command line, if one is given.
+
+    The resources are rendered again if the options of the render are known: among the items, as in kpt, or beside
+    `mode: check` in the function's own configuration.
     """
     from krm_function.checking import Verdict, check_output
 
@@ -39,7 +45,7 @@ def check_resources(
     problems = tuple(found for found in unmet if found.code != NO_RELEASE)
     if has_errors(problems):
         return Verdict(problems)
-    made = check_output(resources, None, config)
+    made = check_output(resources, None, with_namespace(config, namespace))
     return made._replace(findings=(*problems, *made.findings))
 
 

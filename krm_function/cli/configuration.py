@@ -7,7 +7,7 @@ calls, in the environment (environment.py); a configuration can name none.
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from krm_function.api import CONFIG_KINDS, ConfigDocument, is_config
+from krm_function.api import CONFIG_KINDS, Config, ConfigDocument, is_config
 from krm_function.cli.messages import file_finding
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, find_files, read_file
@@ -15,6 +15,13 @@ from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
 from krm_function.yamltext import YamlError, locate, parse
+
+
+def with_namespace(config: Config | None, namespace: str | None) -> Config | None:
+    """The configuration with the namespace of the command line, which wins over its own."""
+    if config is None or not namespace:
+        return config
+    return config._replace(generate=config.generate._replace(namespace=namespace))
 
 
 def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:

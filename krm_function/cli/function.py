@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from krm_function.api import CONFIG_KINDS, ConfigDocument, collect, is_config
 from krm_function.cli.check_mode import check_resources, print_verdict, wants_check
-from krm_function.cli.configuration import from_files, from_resources
+from krm_function.cli.configuration import from_files, from_resources, with_namespace
 from krm_function.cli.exits import USAGE
 from krm_function.cli.messages import print_findings
 from krm_function.cli.streams import read_in, write_out, write_pieces
@@ -48,8 +48,12 @@ def run_function(
     report: str = "",
     engine: "Engine | None" = None,
     wrong: tuple[Finding, ...] = (),
+    namespace: str | None = None,
 ) -> int:
-    """Standard input to standard output as a KRM function. engine, wrong: as `genpolicy.engine` gives them."""
+    """Standard input to standard output as a KRM function. engine, wrong: as `genpolicy.engine` gives them.
+
+    namespace: of the command line, if one is given.
+    """
     if sys.stdin and sys.stdin.isatty():
         sys.stderr.write(ON_A_TERMINAL)
         return USAGE
@@ -79,11 +83,12 @@ def run_function(
     options, more = _function_config(decoded.function_config)
     documents, findings = documents + options, findings + more
     if options and wants_check(options[0]):
-        made = check_resources(decoded.resources, documents, options[0])
+        made = check_resources(decoded.resources, documents, options[0], namespace)
         found = (*findings, *made.findings)
         write_out(encode_failure(decoded, krm_results(found)))
         return print_verdict(made, findings, form, report, in_results=_in_results(decoded.resources, found))
     config, problems = collect(documents)
+    config = with_namespace(config, namespace)
     rendered = render(decoded.resources, config, findings + problems + wrong, engine)
     if rendered.failed:
         write_out(encode_failure(decoded, krm_results(rendered.findings)))

@@ -44,6 +44,16 @@ def add_config(parser: Parser, *, variable: bool = True) -> None:
     )
 
 
+def add_namespace(parser: Parser) -> None:
+    """`--namespace`: of the Contrast workloads that name none."""
+    parser.add_argument(
+        "--namespace",
+        metavar="NAME",
+        type=_namespace,
+        help="namespace of the Contrast workloads that name none; wins over spec.namespace of the configuration",
+    )
+
+
 def add_findings(parser: Parser, *, variable: bool = True) -> None:
     """`--format`, `--report`, `--color`, `-v` and `-q`: how the findings are printed.
 
@@ -104,6 +114,16 @@ def add_genpolicy(parser: Parser, *, required: bool = False) -> None:
         default=300,
         help="how long it may take for one workload (default: 300)",
     )
+
+
+def _namespace(text: str) -> str:
+    from argparse import ArgumentTypeError
+
+    from krm_function.model.labels import is_dns_label
+
+    if not is_dns_label(text):
+        raise ArgumentTypeError("must be a DNS label: at most 63 lower-case letters, digits and inner hyphens")
+    return text
 
 
 def _seconds(text: str) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from krm_function.api import collect
-from krm_function.cli.configuration import from_files, from_resources
+from krm_function.cli.configuration import from_files, from_resources, with_namespace
 from krm_function.cli.messages import print_findings
 from krm_function.cli.streams import write_out, write_pieces
 from krm_function.findings import Finding, finding, has_errors
@@ -27,8 +27,12 @@ def post_render(
     report: str = "",
     engine: "Engine | None" = None,
     wrong: tuple[Finding, ...] = (),
+    namespace: str | None = None,
 ) -> int:
-    """Render a stream to standard output. engine, wrong: as `genpolicy.engine` gives them."""
+    """Render a stream to standard output. engine, wrong: as `genpolicy.engine` gives them.
+
+    namespace: of the command line, if one is given; Helm passes none on.
+    """
     if not data:
         return print_findings([finding("CC0109.helm")], form, report)
     documents, findings = from_files(config_files)
@@ -52,6 +56,7 @@ def post_render(
     del source
     more, problems = from_resources(stream.resources)
     config, unmet = collect(documents + more)
+    config = with_namespace(config, namespace)
     made = render(stream.resources, config, findings + problems + unmet + wrong, engine)
     code = print_findings(made.findings, form, report)
     if not made.failed:

@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from krm_function.api import ConfigDocument, collect
-from krm_function.cli.configuration import from_files_and_resources
+from krm_function.cli.configuration import from_files_and_resources, with_namespace
 from krm_function.cli.inputs import Inputs
 from krm_function.findings import Finding
 from krm_function.pipeline import Rendered, render
@@ -24,6 +24,7 @@ def render_inputs(
     """
     documents, findings = from_files_and_resources(options.config, inputs.resources)
     config, unmet = collect(_once(documents))
+    config = with_namespace(config, getattr(options, "namespace", None))
     if config is not None and hasattr(options, "reference_values"):
         from krm_function.cli.generate_flags import apply_flags
 

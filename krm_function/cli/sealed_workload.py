@@ -32,6 +32,8 @@ def sealed_workload(
         ]
         output = of_documents([parse(text).value for text in kept]) if not rendered.failed else RenderedOutput()
     else:
+        if options.namespace:
+            options.parser.error("--namespace is for rendering, and there is no configuration")
         output = output_of(inputs)
         findings = output.findings
     if has_errors(findings):

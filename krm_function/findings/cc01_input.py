@@ -59,8 +59,15 @@ ROWS: dict[str, Row] = {
     ),
     "CC0115": Row(
         "error",
-        "annotation contrast-krm.dev/original is no record of a render: it would change {field}",
+        "annotation contrast-krm.dev/original {problem}",
         "remove the annotation if the object is meant as it stands, else render its source again",
+        {
+            "change": "is no record of a render: it would change {field}",
+            "namespace": (
+                "takes namespace {namespace} away, which this render does not give back",
+                "render with --namespace {namespace} or spec.namespace: {namespace}, or render the source again",
+            ),
+        },
     ),
     "CC0116": Row(
         "error",

@@ -45,4 +45,21 @@ ROWS: dict[str, Row] = {
         "write {expected}; put quotes around a text such as true",
     ),
     "CC0208": Row("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
+    "CC0209": Row("info", "namespace {namespace} is written into the workload"),
+    "CC0210": Row(
+        "warning",
+        "no namespace in {names}: manifest and initializer assume default, and the policies accept any namespace",
+        (
+            "set metadata.namespace, or spec.namespace of the ContrastGenerate, or --namespace,"
+            " to the namespace of the deployment, even if that is default"
+        ),
+    ),
+    "CC0211": Row(
+        "warning",
+        "workloads are put into namespace {namespace}, but {names} name none and go where the deploying tool puts them",
+        (
+            "set `namespace: {namespace}` in kustomization.yaml, or deploy with `kubectl -n {namespace}` or"
+            " `helm -n {namespace}`"
+        ),
+    ),
 }

@@ -73,4 +73,53 @@ ROWS: dict[str, Row] = {
             "quantity": "{error}",  # in the words of model/quantity
         },
     ),
+    "CC0315": Row(
+        "warning",
+        "the namespace enforces pod security level {level}, which refuses the pods of {names}: {reasons}",
+        (
+            "label the namespace pod-security.kubernetes.io/enforce: privileged, or exempt runtime class {classes} in"
+            " the PodSecurity configuration of the API server"
+        ),
+    ),
+    "CC0316": Row(
+        "warning",
+        "ResourceQuota {name} refuses the pods of {names}, whose injected containers do not set: {reasons}",
+        "{remedy}",
+        {
+            "requests": (
+                "",
+                (
+                    "add a LimitRange to the namespace whose item of type Container has defaultRequest for {resources};"
+                    " requests do not change the VM"
+                ),
+            ),
+            "limits-cpu": (
+                "",
+                (
+                    "remove limits.cpu from the quota, since a default limit would change the VM that was measured; for"
+                    " what else is missing, add a LimitRange whose item of type Container has defaultRequest for it"
+                ),
+            ),
+            "limits-memory": (
+                "",
+                (
+                    "add a LimitRange to the namespace whose item of type Container has default for memory, and"
+                    " defaultRequest for what else is missing"
+                ),
+            ),
+        },
+    ),
+    "CC0317": Row(
+        "warning",
+        (
+            "LimitRange {name} gives containers without a CPU limit one, and so their VM other vCPUs than those"
+            " measured: {names}"
+        ),
+        "remove default and max for cpu from its items of type Container; defaultRequest and min may stay",
+    ),
+    "CC0318": Row(
+        "warning",
+        "LimitRange {name} refuses the pods of {names}: {reasons}",
+        "widen min and max of its items of type Container so that they admit these amounts",
+    ),
 }

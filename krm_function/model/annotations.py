@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
+from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.workload import PREFIX
 from krm_function.record import NamedTuple
 from krm_function.schema.nearest import nearest
@@ -104,6 +105,14 @@ def correct_location(key: str) -> str:
             return "the annotations of the Service"
         case "namespace label":
             return "the labels of the Namespace"
+
+
+def unread(ref: Ref, path: Path, what: str, key: str, place: str) -> Finding:
+    """Make the finding about a key that has no effect where it stands. what: annotation or label."""
+    if key in KNOWN:
+        return finding("CC0202", ref, path, what=what, key=key, place=place, where=correct_location(key))
+    near = suggest_key(key)
+    return finding("CC0203.near" if near else "CC0203", ref, path, what=what, key=key, near=near)
 
 
 def suggest_key(key: str) -> str:

@@ -5,6 +5,7 @@ the table does not list is unexplained. `now` is the object of the input, `befor
 
     place                                     may go                           may come, or be another
     the object's contrast-krm.dev/original    yes, and must                    no
+    the workload's metadata.namespace         yes                              no
     RuntimeClass: scheduling                  node selectors, tolerations      nothing
     pod template: annotations                 initdata, SNP ID blocks          initdata, SNP ID blocks
     runtimeClassName                          no                               its own placeholder, or a bare one
@@ -78,11 +79,14 @@ def _changed(now: Any, before: Any, images: Images) -> Path | None:
         "containers": lambda left, right: _containers(left, right, images),
     }
     own = (INITDATA, *ID_BLOCKS) if template else (INITDATA, *ID_BLOCKS, ORIGINAL)
-    rules: dict[str, Rule] = {"metadata": _maps({"annotations": _annotations(own)}), "spec": _maps(pod)}
+    metadata: dict[str, Rule] = {"annotations": _annotations(own)}
+    if not template:
+        metadata["namespace"] = _namespace
+    rules: dict[str, Rule] = {"metadata": _maps(metadata), "spec": _maps(pod)}
     for part in reversed(template):
         rules = {part: _maps(rules)}
     if template:
-        rules["metadata"] = _maps({"annotations": _annotations((ORIGINAL,))})
+        rules["metadata"] = _maps({"annotations": _annotations((ORIGINAL,)), "namespace": _namespace})
     return _maps(rules)(now, before)
 
 
@@ -146,6 +150,11 @@ def _annotations(own: tuple[str, ...]) -> Rule:
         return None
 
     return rule
+
+
+def _namespace(now: Any, before: Any) -> Path | None:
+    """Compare the namespaces of a workload: a render gives it one where there was none."""
+    return None if isinstance(now, str) and (before is ABSENT or before is None or before == "") else ()
 
 
 def _all_of_type(kind: type, *values: Any) -> bool:

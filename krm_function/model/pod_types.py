@@ -13,7 +13,9 @@ from krm_function.model.workload import PREFIX, Workload, mapping
 from krm_function.schema.check import Fault, expected, faults
 from krm_function.schema.kinds import ANY_TEXT, Field, ListOf, Record, Spec
 
-METADATA = Record({"annotations": Field(TEXT_BY_KEY), "labels": Field(TEXT_BY_KEY)}, closed=False)
+METADATA = Record(
+    {"namespace": Field(ANY_TEXT), "annotations": Field(TEXT_BY_KEY), "labels": Field(TEXT_BY_KEY)}, closed=False
+)
 CLAIM = Record(
     {
         "metadata": Field(Record({"name": NAMED}, closed=False)),

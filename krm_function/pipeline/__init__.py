@@ -1,4 +1,6 @@
-"""The pipeline: read -> select -> identity -> resolve -> inject -> schedule -> policy -> manifest -> write -> prove.
+"""The pipeline.
+
+read -> select -> identity -> namespace -> resolve -> inject -> schedule -> policy -> manifest -> write -> prove
 
 Rule of this package: `render` calls the stages in this order; the other files hold what is handed from one to the next.
 """

@@ -30,6 +30,7 @@ from krm_function.pipeline.workload import (
 from krm_function.stages.identity import duplicates
 from krm_function.stages.manifest import MadeManifest, make_manifest, manifest_errors
 from krm_function.stages.manifest_config_map import emitted_manifest
+from krm_function.stages.namespace import namespace_findings
 from krm_function.stages.read import ReadDocuments, read
 from krm_function.stages.reference_values import gather_reference_values
 from krm_function.stages.runtime_classes import RuntimeClasses, runtime_classes
@@ -70,15 +71,15 @@ def render(
         log.plan = selected.skipped
         if has_errors(source.findings) or not (selected.workloads or selected.classes):
             log.stop()
-        log.add(duplicates(resources, {**source.documents, **source.emitted}))
-        log.add(config_findings)
+        log.add((*selected.stray, *duplicates(resources, {**source.documents, **source.emitted}), *config_findings))
         if config is None:
             log.stop()
         config, problems = with_base_of_input(config, resources, source)
         log.add(problems, stop=True)
 
-        namespace = coordinator_namespace([workload for _, workload in selected.workloads])
+        log.add(namespace_findings(resources, source.documents, selected.workloads, config.generate.namespace))
         workloads = [resolved(index, workload, config) for index, workload in selected.workloads]
+        namespace = coordinator_namespace([one.workload for one in workloads], config.generate.namespace)
         workloads = [injected(one, config, namespace) for one in workloads]
         platforms = used_platforms(workloads, config.generate.platform)
         classes = runtime_classes(config.generate, config.release, platforms, selected.classes)
@@ -103,7 +104,7 @@ def render(
 
         edits = [ObjectEdits(one.resource, one.workload.root, one.workload.ref, one.edits) for one in workloads]
         edits += classes.edits
-        additions = (*classes.added, *emitted_manifest(config.generate.manifest, manifest.data, sealed))
+        additions = (*classes.added, *emitted_manifest(config.generate, manifest.data, sealed))
         written = write(resources, source.documents, source.emitted, edits, additions)
         log.add(written.findings)
     except Stop:
@@ -141,6 +142,6 @@ def _further_errors(
     classes: RuntimeClasses,
 ) -> tuple[Finding, ...]:
     """Find errors of the manifest and of the objects to add, so that they are reported together with the workloads'."""
-    additions = (*classes.added, *emitted_manifest(config.generate.manifest, b"{}", sealed))
+    additions = (*classes.added, *emitted_manifest(config.generate, b"{}", sealed))
     once = list({one.workload.ref: one for one in sealed}.values())  # a duplicate is CC0118 already
     return (*manifest_errors(config, once), *collisions(resources, source.documents, source.emitted, additions))

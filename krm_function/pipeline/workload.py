@@ -1,4 +1,4 @@
-"""Run the stages for one workload: resolve, inject, schedule, measure.
+"""Run the stages for one workload: namespace, resolve, inject, schedule, measure.
 
 Rule of this file: each function adds the edits and findings of its stages; a workload with errors gets no injected
 containers, no ID block and no policy.
@@ -22,6 +22,7 @@ from krm_function.pipeline.result import NO_LABELS, Planned
 from krm_function.record import NamedTuple
 from krm_function.stages.inject import inject_into
 from krm_function.stages.measure import id_blocks, measure
+from krm_function.stages.namespace import in_namespace
 from krm_function.stages.pod_checks import check_after_injection, check_before_injection
 from krm_function.stages.resolve import Resolved, resolve
 from krm_function.stages.runtime_classes import RuntimeClasses
@@ -72,11 +73,13 @@ class WorkloadRender(NamedTuple):
 
 
 def resolved(resource: int, workload: Workload, config: Config) -> WorkloadRender:
-    """Verify one workload as the user wrote it, and resolve its runtime class."""
+    """Give one workload its namespace, verify it as the user wrote it, and resolve its runtime class."""
+    named, workload = in_namespace(workload, config.generate.namespace)
     found = resolve(workload, config.release, config.generate.platform)
     count = vcpus(workload)
     findings = check_before_injection(workload, config.release.images) + found.findings
-    made = WorkloadRender(resource, workload, workload.runtime_class, found, count if isinstance(count, int) else 0)
+    vcpu = count if isinstance(count, int) else 0
+    made = WorkloadRender(resource, workload, workload.runtime_class, found, vcpu, named)
     return made.plus(() if has_errors(findings) else found.edits, findings)
 
 

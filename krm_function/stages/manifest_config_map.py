@@ -7,17 +7,19 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from krm_function.api.base_manifest import manifest_in
-from krm_function.api.records import Config, ManifestOptions
+from krm_function.api.records import Config, Generate
 from krm_function.findings import Finding, finding
 from krm_function.manifest.fields import FILE
 from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import EMITTED, LOCAL_CONFIG, dig
 
 
-def emitted_manifest(
-    options: ManifestOptions, data: bytes, sealed: Sequence[SealedWorkload]
-) -> tuple[dict[str, Any], ...]:
-    """Make the ConfigMap that carries the manifest, in the coordinator's namespace; () if none is emitted."""
+def emitted_manifest(generate: Generate, data: bytes, sealed: Sequence[SealedWorkload]) -> tuple[dict[str, Any], ...]:
+    """Make the ConfigMap that carries the manifest; () if none is emitted.
+
+    It is in the coordinator's namespace; in the configured one if the coordinator is not among the workloads.
+    """
+    options = generate.manifest
     if not data or options.emit == "none":
         return ()
     annotations = {EMITTED: "true"}
@@ -25,8 +27,8 @@ def emitted_manifest(
         annotations[LOCAL_CONFIG] = "true"
     metadata: dict[str, Any] = {"name": options.name}
     namespaces = [one.workload.ref.namespace for one in sealed if one.workload.is_coordinator]
-    if namespaces and namespaces[-1]:
-        metadata["namespace"] = namespaces[-1]
+    if chosen := namespaces[-1] if namespaces else generate.namespace:
+        metadata["namespace"] = chosen
     metadata["labels"] = {"app.kubernetes.io/managed-by": "contrast-krm"}
     metadata["annotations"] = annotations
     return ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {FILE: data.decode("utf-8")}},)

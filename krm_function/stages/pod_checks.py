@@ -85,13 +85,14 @@ def _annotations(workload: Workload) -> Iterator[Finding]:
         read = annotations.is_known(key, "pod annotation" if what == "annotation" else "pod label")
         old_role = key == POD_ROLE and what == "annotation" and workload.labels.get(key) != workload.annotations[key]
         if old_role or not read:
-            yield _unread(workload, metadata, what, key, f"the {what}s of the pod template")
+            place = f"the {what}s of the pod template"
+            yield annotations.unread(workload.ref, (*metadata, f"{what}s", key), what, key, place)
     for metadata, place in _outer(workload):
         for path, what, key in _keys(workload, metadata):
             # kustomize's commonAnnotations and labels write to the object and to its template alike: no harm done
             own = workload.annotations if what == "annotation" else workload.labels
             if key not in own or own[key] != workload.at((*path, f"{what}s", key)):
-                yield _unread(workload, path, what, key, place)
+                yield annotations.unread(workload.ref, (*path, f"{what}s", key), what, key, place)
 
 
 def _outer(workload: Workload) -> Iterator[tuple[Path, str]]:
@@ -108,15 +109,6 @@ def _keys(workload: Workload, metadata: Path) -> Iterator[tuple[Path, str, str]]
         for key in mapping(workload.at((*metadata, f"{what}s"))):
             if annotations.is_contrast_key(str(key)):
                 yield metadata, what, str(key)
-
-
-def _unread(workload: Workload, metadata: Path, what: str, key: str, place: str) -> Finding:
-    path = (*metadata, f"{what}s", key)
-    if key in annotations.KNOWN:
-        where = annotations.correct_location(key)
-        return finding("CC0202", workload.ref, path, what=what, key=key, place=place, where=where)
-    near = annotations.suggest_key(key)
-    return finding("CC0203.near" if near else "CC0203", workload.ref, path, what=what, key=key, near=near)
 
 
 def _mesh(workload: Workload) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from krm_function.model.finding_position import with_position
 from krm_function.model.injected import secrets_mount
 from krm_function.model.inverse import RECORD, Images, containers_of, is_same_container, secrets_mounts, unexplained
 from krm_function.model.kinds import KINDS
+from krm_function.model.labels import is_dns_label
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.resource import Resource
@@ -27,6 +28,7 @@ from krm_function.yamltext import Change, Document, apply, parse, same
 from krm_function.yamltext.fast.values import read_value
 
 EMITTED_PATH: Path = ("metadata", "annotations", EMITTED)
+NAMESPACE: Path = ("metadata", "namespace")
 Claims = Mapping[int, tuple[Path, ...]]  # by position of the resource: the objects in it whose record was undone
 
 
@@ -59,10 +61,17 @@ def prove(
             continue
         now = parse(resource.text, line=resource.line)
         for root, path in _unproven_objects(now.value, documents[index].value, index, roots, images, made):
-            ref = reference(dig(now.value, root))
-            wrong = finding("CC0115", ref, (*root, *RECORD), field=dotted(path) or "the object")
-            findings.append(with_position(wrong, resource, now))
+            findings.append(with_position(_wrong(now.value, documents[index].value, root, path), resource, now))
     return tuple(findings)
+
+
+def _wrong(now: Any, before: Any, root: Path, path: Path) -> Finding:
+    """Make the finding about one record. path: from the object to the first place that is not explained."""
+    ref = reference(dig(now, root))
+    taken = path == NAMESPACE and dig(before, (*root, *NAMESPACE)) in (None, "") and is_dns_label(ref.namespace)
+    if taken:
+        return finding("CC0115.namespace", ref, (*root, *RECORD), namespace=ref.namespace)
+    return finding("CC0115.change", ref, (*root, *RECORD), field=dotted(path) or "the object")
 
 
 def _unproven_objects(
@@ -112,6 +121,8 @@ def _due_to_record(now: Any, after: Any, edits: Sequence[Edit], made: RenderOutc
     kind = reference(now).kind
     if kind == KIND:
         return _scheduling_lost(now, after, made.scheduling)
+    if dig(now, NAMESPACE) not in (None, "") and not same(dig(now, NAMESPACE), dig(after, NAMESPACE)):
+        return NAMESPACE  # this render gives it another namespace, or none
     template = KINDS[kind][1]
     if not made.seals:
         place = (*template, "metadata", "annotations", INITDATA)

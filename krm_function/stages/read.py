@@ -141,7 +141,7 @@ def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[F
         if undo is None:
             continue
         if ref.kind not in EDITED:
-            wrong = finding("CC0115", ref, path, field="a kind that no render edits")
+            wrong = finding("CC0115.change", ref, path, field="a kind that no render edits")
             return document, (with_position(wrong, resource, document),), ()
         members.append(MemberUndo(root, undo))
         refs.append(ref)

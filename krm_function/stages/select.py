@@ -99,7 +99,10 @@ def _wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | N
     return None
 
 
-def coordinator_namespace(workloads: Sequence[Workload]) -> str:
-    """Return the namespace of the last coordinator, `default` without any (docs/facts/contrast.md#selection)."""
+def coordinator_namespace(workloads: Sequence[Workload], configured: str = "") -> str:
+    """Return the namespace of the last coordinator (docs/facts/contrast.md#selection).
+
+    Without one among the workloads: the configured namespace, which it would have here, or `default`.
+    """
     found = [workload.ref.namespace for workload in workloads if workload.is_coordinator]
-    return (found[-1] if found else "") or "default"
+    return (found[-1] if found else configured) or "default"

@@ -88,6 +88,9 @@ LABEL = {"app": "web", "tier": "front"}
 MEMORY = InjectedMemory(initializer="99Mi")
 TRIALS: dict[str, Callable[[], str]] = {
     "name or namespace of the object": lambda: rendered(lambda web: web["metadata"].update(name="other")),
+    "`namespace` of the configuration, for a workload that names none": lambda: rendered(
+        lambda web: web["metadata"].pop("namespace"), config(namespace="prod")
+    ),
     "image reference of a container": lambda: rendered(
         lambda web: web["spec"]["template"]["spec"]["containers"][0].update(image=OTHER_IMAGE),
         config(images={**LOCK, OTHER_IMAGE: FACTS}),

@@ -35,6 +35,11 @@ def an_annotation_on_the_deployment_itself(world: World) -> None:
     world["web"]["metadata"]["annotations"][f"{NOTE}skip-initializer"] = "true"
 
 
+@cases("CC0202", f'web metadata.annotations["{NOTE}servicemesh-ingress"]', "on a Service", hint="of the pod template")
+def an_annotation_of_the_pod_on_a_service(world: World) -> None:
+    world["service"]["metadata"]["annotations"] = {f"{NOTE}servicemesh-ingress": ""}
+
+
 @cases("CC0202", f'{TEMPLATE}.metadata.labels["{NOTE}skip-initializer"]')
 def an_annotation_written_as_a_label(world: World) -> None:
     world.template["metadata"]["labels"][f"{NOTE}skip-initializer"] = "true"

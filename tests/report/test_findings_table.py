@@ -22,7 +22,18 @@ SOURCES = [
 RAISED = {name for path in SOURCES for name in re.findall(r'"(CC\d{4}(?:\.[a-z0-9-]+)?)"', path.read_text())}
 ROWS = every_row()
 VARIANTS = {f"{code}.{name}": (code, name) for code, one in ROWS.items() for name in one.variants}
-CAPITALS = {"APEIP", "ConfigMap", "Helm", "ReferenceValues", "RTMR0", "RuntimeClass", "SNP", "TLS"}
+CAPITALS = {
+    "APEIP",
+    "ConfigMap",
+    "Helm",
+    "LimitRange",
+    "ReferenceValues",
+    "ResourceQuota",
+    "RTMR0",
+    "RuntimeClass",
+    "SNP",
+    "TLS",
+}
 
 # Whose words a row or a variant passes on, in `{problem}`, `{error}`, `{remedy}` or `{why}`. A new one needs a reason:
 # a sentence of this program belongs into the table.

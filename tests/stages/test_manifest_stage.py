@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import Config, ManifestOptions, Release, WorkloadPolicy
+from krm_function.api.records import Config, Generate, ManifestOptions, Release, WorkloadPolicy
 from krm_function.manifest import decode, encode
 from krm_function.manifest.fields import FILE
 from krm_function.manifest.gathered_values import ReferenceValues
@@ -474,7 +474,7 @@ def test_a_manifest_made_upon_itself_is_the_same() -> None:
 
 
 def emitted(*subjects: SealedWorkload, **options: Any) -> Any:
-    return emitted_manifest(ManifestOptions(**options), b'{"a": "\xc3\xa4"}\n', subjects)
+    return emitted_manifest(Generate(manifest=ManifestOptions(**options)), b'{"a": "\xc3\xa4"}\n', subjects)
 
 
 def test_the_config_map_carries_the_bytes_in_the_coordinators_namespace() -> None:
@@ -512,7 +512,7 @@ def test_the_name_is_the_configured_one_and_local_config_is_marked() -> None:
 
 def test_nothing_is_emitted_without_a_manifest_or_a_wish_for_one() -> None:
     assert emitted(COORDINATOR, emit="none") == ()
-    assert emitted_manifest(ManifestOptions(), b"", [COORDINATOR]) == ()
+    assert emitted_manifest(Generate(), b"", [COORDINATOR]) == ()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_paths
+from krm_function.cli.options import add_config, add_findings, add_namespace, add_paths
 
 if TYPE_CHECKING:
     from krm_function.api import Config
@@ -24,6 +24,7 @@ DESCRIPTION = (
 def add_arguments(parser: Parser) -> None:
     """Inputs, the manifest, the output to compare with, findings."""
     add_config(parser)
+    add_namespace(parser)
     add_paths(parser, what="rendered output")
     parser.add_argument("--manifest", metavar="FILE", default="", help="manifest.json, if it is not in the output")
     parser.add_argument(
@@ -48,8 +49,10 @@ def run(options: Namespace) -> int:
     from krm_function.hosts.resource_list import DecodedList, encode_failure
     from krm_function.report.krm import krm_results
 
+    if options.namespace and not options.config:
+        options.parser.error("--namespace is for rendering again, under --config")
     inputs = read_inputs(options.paths)
-    config, findings = _config(options.config, inputs)
+    config, findings = _config(options, inputs)
     file = ManifestFile(options.manifest, read_file(options.manifest)) if options.manifest else None
     checked = Verdict() if has_errors(findings) else check_output(inputs.resources, file, config)
     findings += checked.findings
@@ -62,13 +65,13 @@ def run(options: Namespace) -> int:
     return print_findings(printed, options.format, options.report, checked.summary, shown_info=STRONGER_FINDING)
 
 
-def _config(paths: list[str], inputs: "Inputs") -> "tuple[Config | None, tuple[Finding, ...]]":
+def _config(options: Namespace, inputs: "Inputs") -> "tuple[Config | None, tuple[Finding, ...]]":
     """The configuration to render again under; None unless the operator named one."""
     from krm_function.api import collect
-    from krm_function.cli.configuration import from_files_and_resources
+    from krm_function.cli.configuration import from_files_and_resources, with_namespace
 
-    if not paths:
+    if not options.config:
         return None, inputs.findings
-    documents, findings = from_files_and_resources(paths, inputs.resources)
+    documents, findings = from_files_and_resources(options.config, inputs.resources)
     config, unmet = collect(documents)
-    return config, inputs.findings + findings + unmet
+    return with_namespace(config, options.namespace), inputs.findings + findings + unmet

@@ -9,7 +9,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_output_format, add_paths
+from krm_function.cli.options import add_config, add_findings, add_namespace, add_output_format, add_paths
 from krm_function.cli.paths_of_variable import PathsOfVariable
 
 if TYPE_CHECKING:
@@ -38,13 +38,15 @@ def add_arguments(parser: Parser) -> None:
         help="exit 1 if anything would change or differs; an error exits 1, 2 or 3 as well, but prints no diff",
     )
     add_config(parser)
+    add_namespace(parser)
     add_findings(parser)
 
 
 def run(options: Namespace) -> int:
     """Print a diff of every document that would change, or with --policy the differences of the policies."""
     if options.policy:
-        if options.paths or (options.config and not isinstance(options.config, PathsOfVariable)):
+        named = options.config and not isinstance(options.config, PathsOfVariable)
+        if options.paths or named or options.namespace:
             options.parser.error("--policy takes two outputs and nothing else")
         return _diff_policies(options)
     if options.output != "text":

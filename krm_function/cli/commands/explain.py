@@ -9,7 +9,7 @@ error. What begins like a code is one: a workload has a slash in its name.
 from argparse import Namespace
 
 from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_output_format, add_paths
+from krm_function.cli.options import add_config, add_findings, add_namespace, add_output_format, add_paths
 
 WIDEST = 100  # columns of a paragraph that is still easy to read
 DESCRIPTION = (
@@ -28,6 +28,7 @@ def add_arguments(parser: Parser) -> None:
     add_paths(parser)
     add_output_format(parser)
     add_config(parser)
+    add_namespace(parser)
     add_findings(parser)
 
 

@@ -6,7 +6,7 @@ Rule of this file: the function itself is in function.py, which a call without o
 from argparse import Namespace
 
 from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_genpolicy
+from krm_function.cli.options import add_config, add_findings, add_genpolicy, add_namespace
 
 DESCRIPTION = "On an error the items are printed unchanged, with results."
 
@@ -14,6 +14,7 @@ DESCRIPTION = "On an error the items are printed unchanged, with results."
 def add_arguments(parser: Parser) -> None:
     """The configuration, the generator, the findings."""
     add_config(parser, variable=False)
+    add_namespace(parser)
     add_genpolicy(parser)
     add_findings(parser, variable=False)
 
@@ -24,4 +25,4 @@ def run(options: Namespace) -> int:
     from krm_function.cli.genpolicy import engine
 
     with engine(options.genpolicy, options.genpolicy_timeout) as chosen:
-        return run_function(options.config, options.format, options.report, *chosen)
+        return run_function(options.config, options.format, options.report, *chosen, options.namespace)

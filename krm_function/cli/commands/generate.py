@@ -10,7 +10,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_genpolicy, add_paths
+from krm_function.cli.options import add_config, add_findings, add_genpolicy, add_namespace, add_paths
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import Inputs
@@ -32,6 +32,7 @@ def add_arguments(parser: Parser) -> None:
         help="rewrite the files that change; new objects go to contrast-manifest.yaml",
     )
     add_config(parser)
+    add_namespace(parser)
     add_genpolicy(parser)
     add_findings(parser)
     like = parser.add_argument_group("as in `contrast generate`")

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_paths
+from krm_function.cli.options import add_config, add_findings, add_namespace, add_paths
 from krm_function.cli.plan_output import OutputChoices, format_and_file
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def add_arguments(parser: Parser) -> None:
         help="read the nodes from the cluster of the current kubeconfig context (needs contrast-krm[cluster])",
     )
     add_config(parser)
+    add_namespace(parser)
     add_findings(parser)
 
 
@@ -79,6 +80,7 @@ def run(options: Namespace) -> int:
         return print_findings(known.findings, options.format, options.report)
     rendered = render_inputs(options, inputs)
     placements, found = _place(rendered, known, inputs)
+    found += _refusals(rendered, inputs)
     plan = make_plan(rendered, known.nodes, placements, found, known.source)
     text = _writer(chosen, options, file=file)(plan).encode("utf-8")
     if file:
@@ -135,6 +137,13 @@ def _place(rendered: "Rendered", known: "KnownNodes", inputs: "Inputs") -> "tupl
         placements[index] = answer.placement
         findings += map(partial(_located, planned, inputs), answer.findings)
     return placements, findings
+
+
+def _refusals(rendered: "Rendered", inputs: "Inputs") -> "tuple[Finding, ...]":
+    """What namespaces of the input refuse in the injected containers."""
+    from krm_function.admission.refusals import refusals
+
+    return refusals(inputs.resources, [one.workload for one in rendered.plan if one.workload is not None])
 
 
 def _located(planned: "Planned", inputs: "Inputs", found: "Finding") -> "Finding":

@@ -8,7 +8,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_genpolicy, add_output_format, add_paths, add_workload
+from krm_function.cli.options import (
+    add_config,
+    add_findings,
+    add_genpolicy,
+    add_namespace,
+    add_output_format,
+    add_paths,
+    add_workload,
+)
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import Inputs
@@ -24,6 +32,7 @@ def add_arguments(parser: Parser) -> None:
     add_workload(parser)
     add_paths(parser)
     add_config(parser, variable=False)
+    add_namespace(parser)
     add_findings(parser)
 
 

@@ -6,7 +6,7 @@ Rule of this file: standard output is the policy's own bytes, as the annotation 
 from argparse import Namespace
 
 from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_paths, add_workload
+from krm_function.cli.options import add_config, add_findings, add_namespace, add_paths, add_workload
 
 DESCRIPTION = "Reads rendered output; with a configuration the input is rendered first."
 
@@ -24,6 +24,7 @@ def add_arguments(parser: Parser) -> None:
     add_workload(parser)
     add_paths(parser)
     add_config(parser, variable=False)
+    add_namespace(parser)
     add_findings(parser)
 
 

@@ -6,7 +6,7 @@ Rule of this file: the post-renderer itself is in post_renderer.py, which a call
 from argparse import Namespace
 
 from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_genpolicy
+from krm_function.cli.options import add_config, add_findings, add_genpolicy, add_namespace
 
 DESCRIPTION = "On an error nothing is printed. Helm 4 hides standard error: use --report."
 
@@ -14,6 +14,7 @@ DESCRIPTION = "On an error nothing is printed. Helm 4 hides standard error: use 
 def add_arguments(parser: Parser) -> None:
     """The configuration, the generator, the findings."""
     add_config(parser, variable=False)
+    add_namespace(parser)
     add_genpolicy(parser)
     add_findings(parser, variable=False)
 
@@ -28,4 +29,6 @@ def run(options: Namespace) -> int:
         generator,
         wrong,
     ):  # a call with *both holds the input
-        return post_render(read_in(), options.config, options.format, options.report, generator, wrong)
+        return post_render(
+            read_in(), options.config, options.format, options.report, generator, wrong, options.namespace
+        )

@@ -1,0 +1,140 @@
+"""Report what a namespace of the input refuses in injected containers, or changes in the VM that was measured.
+
+Rule of this file: one finding for each object that refuses, with the workloads that it is about. All are warnings: the
+input does not show which admission plugins the cluster has, nor whom they exempt.
+
+    object          breaks                                                                        finding
+    Namespace       a pod whose injected containers break the enforced level                      CC0315
+    ResourceQuota   a pod whose injected containers lack a request or limit that it asks for      CC0316
+    LimitRange      the measurement: its default CPU limits make the VM another size              CC0317
+    LimitRange      a pod whose injected containers are outside of its minimum and maximum        CC0318
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from krm_function.admission.limit_ranges import refused_amounts, with_default_limits
+from krm_function.admission.namespaces import NamespaceObject, namespace_objects
+from krm_function.admission.pod_security import LABEL, level_of, violations
+from krm_function.admission.quotas import applies, missing, wanted_of_containers
+from krm_function.findings import Finding, Path, finding
+from krm_function.model.cpu_limits import vcpus
+from krm_function.model.finding_position import with_position
+from krm_function.model.injected.image_store import PVC_HOLDER
+from krm_function.model.injected.initializer import INITIALIZER
+from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
+from krm_function.model.listed import listed
+from krm_function.model.pod_types import type_findings
+from krm_function.model.resource import Resource
+from krm_function.model.workload import Workload
+from krm_function.record import NamedTuple
+
+LIMITS = {"limits.cpu": "CC0316.limits-cpu", "limits.memory": "CC0316.limits-memory"}
+INJECTED = (INITIALIZER, SERVICE_MESH, PVC_HOLDER)
+
+
+class Refused(NamedTuple):
+    """Workloads whose pods are refused, and why: by name of the injected container."""
+
+    workloads: list[Workload]
+    reasons: dict[str, list[str]]
+
+    @property
+    def names(self) -> str:
+        """`Deployment/web, Job/report and 3 more`."""
+        return listed([_address(workload) for workload in self.workloads])
+
+    @property
+    def text(self) -> str:
+        """`contrast-initializer (capability NET_ADMIN); contrast-service-mesh (privileged: true)`."""
+        return "; ".join(f"{name} ({', '.join(reasons)})" for name, reasons in self.reasons.items())
+
+
+def refusals(resources: Sequence[Resource], workloads: Sequence[Workload]) -> tuple[Finding, ...]:
+    """Return the warnings about all namespaces of an input. workloads: the Contrast workloads as they are applied."""
+    known = namespace_objects(resources)
+    if not known:
+        return ()
+    sound = [workload for workload in workloads if not type_findings(workload)]  # the others have errors of their own
+    ranges = [one for one in known if one.ref.kind == "LimitRange"]
+    found: list[Finding] = []
+    for one in known:
+        concerned = [workload for workload in sound if one.concerns(workload.ref)]
+        match one.ref.kind:
+            case "Namespace":
+                made = _pod_security(one, concerned)
+            case "ResourceQuota":
+                made = _quota(one, concerned, ranges)
+            case _:
+                made = _limit_range(one, concerned, ranges)
+        found += [with_position(each, one.resource, one.document) for each in made]
+    return tuple(found)
+
+
+def _pod_security(one: NamespaceObject, workloads: Sequence[Workload]) -> Iterator[Finding]:
+    level = level_of(one.value)
+    if level is None:
+        return
+    refused = _refused(workloads, lambda workload, container: violations(container, workload.pod_spec, level))
+    if refused.workloads:
+        path: Path = (*one.root, "metadata", "labels", LABEL)
+        classes = ", ".join(dict.fromkeys(workload.runtime_class for workload in refused.workloads))
+        values: dict[str, Any] = {"names": refused.names, "reasons": refused.text, "classes": classes}
+        yield finding("CC0315", one.ref, path, level=level, **values)
+
+
+def _quota(one: NamespaceObject, workloads: Sequence[Workload], ranges: Sequence[NamespaceObject]) -> Iterator[Finding]:
+    wanted = wanted_of_containers(one.value)
+
+    def lacking(workload: Workload, container: dict[str, Any]) -> list[str]:
+        defaults = [each.value for each in ranges if each.concerns(workload.ref) and each.concerns(one.ref)]
+        return missing(container, wanted, defaults) if applies(one.value, workload.pod_spec) else []
+
+    refused = _refused(workloads, lacking)
+    if refused.workloads:
+        names = list(dict.fromkeys(name for reasons in refused.reasons.values() for name in reasons))
+        limits = [name for name in names if name.startswith("limits.")]
+        code = LIMITS[min(limits)] if limits else "CC0316.requests"
+        resources = " and ".join(name.partition(".")[2] for name in names)
+        values: dict[str, Any] = {"names": refused.names, "reasons": refused.text, "resources": resources}
+        yield finding(code, one.ref, (*one.root, "spec", "hard"), name=one.ref.name, **values)
+
+
+def _limit_range(
+    one: NamespaceObject, workloads: Sequence[Workload], ranges: Sequence[NamespaceObject]
+) -> Iterator[Finding]:
+    path = (*one.root, "spec", "limits")
+    counts = [(workload, vcpus(workload), vcpus(with_default_limits(workload, one.value))) for workload in workloads]
+    other = [
+        f"{_address(workload)} ({before} becomes {after})"
+        for workload, before, after in counts
+        if isinstance(before, int) and isinstance(after, int) and before != after
+    ]
+    if other:
+        yield finding("CC0317", one.ref, path, name=one.ref.name, names=listed(other))
+
+    def outside(workload: Workload, container: dict[str, Any]) -> Iterable[str]:
+        defaults = [each.value for each in ranges if each.concerns(workload.ref)]
+        return refused_amounts(container, defaults, one.value)
+
+    refused = _refused(workloads, outside)
+    if refused.workloads:
+        yield finding("CC0318", one.ref, path, name=one.ref.name, names=refused.names, reasons=refused.text)
+
+
+def _refused(workloads: Sequence[Workload], reasons_of: Callable[[Workload, dict[str, Any]], Iterable[str]]) -> Refused:
+    """Ask about each injected container of each workload, as it is in the final pod."""
+    refused = Refused([], {})
+    for workload in workloads:
+        injected = [each for each in workload.all_containers if each.is_init and each.name in INJECTED]
+        found = [(each.name, reason) for each in injected for reason in reasons_of(workload, each.container)]
+        for name, reason in found:
+            if reason not in (reasons := refused.reasons.setdefault(name, [])):
+                reasons.append(reason)
+        if found:
+            refused.workloads.append(workload)
+    return refused
+
+
+def _address(workload: Workload) -> str:
+    return f"{workload.ref.kind}/{workload.ref.name}"
