@@ -56,10 +56,15 @@ class Copy(NamedTuple):
         """Where a render leaves its findings."""
         return self.directory / "report.json"
 
+    def findings(self) -> list[dict[str, Any]]:
+        """What the last render found."""
+        found: list[dict[str, Any]] = json.loads(self.report.read_text())["findings"]
+        return found
+
     def errors(self) -> dict[str, dict[str, str]]:
         """The errors of the last render: object, by kind and name -> code -> its message; "" has those of no object."""
         found: dict[str, dict[str, str]] = {}
-        for one in json.loads(self.report.read_text())["findings"]:
+        for one in self.findings():
             if one["severity"] == "error":
                 of = one.get("resource") or {}
                 found.setdefault(f"{of['kind']}/{of['name']}" if of else "", {})[one["code"]] = one["message"]

@@ -23,7 +23,7 @@ import pytest
 
 from krm_function.model.kinds import KINDS
 from tests.hosts.documents import digests, load
-from tests.hosts.running import Machine, called, machine
+from tests.hosts.running import ROOT, Machine, called, machine
 from tests.quick_yaml import safe_dump, safe_load
 from tests.real_manifests.classes import CLASSES, Workload, classes
 from tests.real_manifests.packages import CONFIG, HERE, PACKAGES, Copy, Step, copy, render, report_to, unsealed
@@ -53,6 +53,13 @@ HOST = "a file system of the host"
 @pytest.fixture(scope="module")
 def on(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     return machine(tmp_path_factory.mktemp("machine"))
+
+
+@pytest.fixture(scope="module")
+def as_users_have_them(on: Machine, tmp_path_factory: pytest.TempPathFactory) -> list[Workload]:
+    """The workloads of all packages."""
+    top = tmp_path_factory.mktemp("packages")
+    return [one for name in PACKAGES for one in workloads(unsealed(on, copy(name, "first", top / name)))]
 
 
 def expected() -> dict[str, dict[str, dict[str, Any]]]:
@@ -123,6 +130,9 @@ def test_the_workloads_of_a_package_are_sealed_or_refused_as_expected(on: Machin
         for column, (step, profile) in COLUMNS.items()
     }
     assert first.errors() == errors["first"], "the tool shows the function what it prints without it"
+    nowhere = [one.name for one in found.values() if "no-namespace" in classes(one)]
+    said = [one["message"] for one in first.findings() if one["code"] == "CC0210"]
+    assert len(said) == bool(nowhere), "one warning for all workloads that name no namespace"
     assert {workload for column in errors.values() for workload in column} <= set(found)
     now = {
         workload: {
@@ -160,14 +170,22 @@ def test_a_package_is_sealed_whole_when_all_advice_is_followed(on: Machine, tmp_
         assert fourth == {**sealed, **{key: fourth[key] for key in fourth if key == "Job/shop/shop-storefront-migrate"}}
 
 
-def test_there_are_sixty_workloads_and_each_class_has_five_shapes(on: Machine, tmp_path: Path) -> None:
+def test_there_are_sixty_workloads_and_each_class_has_five_shapes(as_users_have_them: list[Workload]) -> None:
     shapes = defaultdict(set)
-    found = [one for name in PACKAGES for one in workloads(unsealed(on, copy(name, "first", tmp_path / name)))]
-    for one in found:
+    for one in as_users_have_them:
         for name, shape in classes(one).items():
             shapes[name].add(shape)
-    assert len({one.name for one in found}) == len(found) == len(every()) == 74
+    assert len({one.name for one in as_users_have_them}) == len(as_users_have_them) == len(every()) == 74
     assert {name: len(shapes[name]) for name in CLASSES if len(shapes[name]) < 5} == {}
+
+
+def test_the_kubelet_takes_the_users_of_every_workload(as_users_have_them: list[Workload]) -> None:
+    refused = []
+    for one in as_users_have_them:
+        users = {one.user(container).partition(":")[0] for container in one.containers} - {""}
+        if "pod-runs-as-non-root" in classes(one) and not all(user.isdecimal() and int(user) for user in users):
+            refused.append((one.name, users))
+    assert refused == []
 
 
 def test_this_many_workloads_are_refused() -> None:
@@ -179,3 +197,14 @@ def test_what_stays_refused_is_a_file_system_of_the_host_or_refused_by_contrast_
     assert set(left) == set(LEFT.values())
     assert left[HOST] == 23
     assert sum(left.values()) == SHARE["configured"]
+
+
+def test_the_page_of_limits_has_these_numbers() -> None:
+    text = " ".join((ROOT / "docs" / "limits.md").read_text().split())
+    total, reasons = len(every()), Counter(reason for one in every() for reason in one.get("reason", ()))
+    assert (
+        f"Of {total} workloads in the style of public charts and overlays "
+        "([tests/real_manifests](../tests/real_manifests/expected.yaml)) "
+        f"{total - SHARE['configured']} are sealed as they are, with a configuration as the hints advise. "
+        f"Of the {SHARE['configured']} that are refused, {reasons[HOST]} mount a file system of the host"
+    ) in text
