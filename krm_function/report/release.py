@@ -13,7 +13,7 @@ from krm_function.api.records import PlatformRelease
 from krm_function.manifest import merged_reference_values, unfilled, validate
 from krm_function.measurement import vcpus_text
 from krm_function.model.image import Image, parse_image
-from krm_function.report.table import table
+from krm_function.report.text_table import table
 
 SHOWN = 12  # hex digits of an image's digest
 SELECTORS = ("Platform", "ProductName")
