@@ -17,7 +17,7 @@ from krm_function.cli.commands import SUMMARIES
 from krm_function.cli.exits import Exit
 from krm_function.findings.explanation import FILE as EXPLANATIONS
 from krm_function.model.pod_fields import TYPES
-from krm_function.policy.fields import use_of
+from krm_function.policy.field_coverage import use_of
 from krm_function.schema.kinds import Field, Only
 from tools.findings_page import explanations, explanations_text, findings_page
 from tools.mistakes_page import mistakes_page, more_mistakes_page

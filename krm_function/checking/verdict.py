@@ -10,10 +10,10 @@ from typing import Any
 
 from krm_function.admission.refusals import refusals
 from krm_function.api.records import Config
+from krm_function.checking.gather_pods import Pod, check_pod, pods_of
 from krm_function.checking.manifests import ManifestFile, Manifests, differing_bytes, find_manifests, manifest_problems
 from krm_function.checking.output import Output, object_findings, parse_output
-from krm_function.checking.pods import Pod, check_pod, pods_of
-from krm_function.checking.sealed_pods import check_classes, check_manifest
+from krm_function.checking.seal_checks import check_classes, check_manifest
 from krm_function.checking.second_render import compare_renders, not_rendered_again
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.model.objects import reference

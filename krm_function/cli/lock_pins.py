@@ -10,7 +10,7 @@ from typing import Any
 
 from krm_function.findings import Cause, Finding, finding
 from krm_function.hosts.files import FileProblem, read_file
-from krm_function.hosts.temporary_files import NewFile
+from krm_function.hosts.staged_file import NewFile
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.image import Image
 from krm_function.model.resource import Resource

@@ -12,7 +12,7 @@ from contextlib import suppress
 from krm_function.api.modeline import DIRECTORY, schema_file
 from krm_function.api.schema import schema_text
 from krm_function.hosts.files import FileProblem
-from krm_function.hosts.writing import NewFile, write_files
+from krm_function.hosts.write_together import NewFile, write_files
 
 
 def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:

@@ -106,7 +106,7 @@ ROWS: dict[str, Row] = {
             "base": ("{error}", "name a manifest.json"),  # in the words of manifest/decode
             "replacement": ("not `image = replacement@sha256:<digest>`", "correct the line"),
             # policies
-            "rules": ("{error}", "name a rules.rego"),  # in the words of api/generate
+            "rules": ("{error}", "name a rules.rego"),  # in the words of api/contrast_generate
             "rules-encoding": ("is not UTF-8", "name a rules.rego"),
             "settings": ("{error}", "name a genpolicy-settings.json"),  # in the words of api/strict_json
             "settings-encoding": ("is not UTF-8", "name a genpolicy-settings.json"),

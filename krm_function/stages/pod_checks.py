@@ -1,4 +1,4 @@
-"""Verify: check what Contrast checks before and after it changes pods, and what it leaves to the cluster.
+"""Check pods: what Contrast checks before and after it changes pods, and what it leaves to the cluster.
 
 Source: docs/facts/contrast.md#checks.
 

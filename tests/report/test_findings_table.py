@@ -68,7 +68,7 @@ PASSED_ON = {
     "CC0909.key": "manifest/owner_keys",
     "CC0909.pins": "wiring/kustomize_images and wiring/helm_values",
     "CC0909.releases": "release/text",
-    "CC0909.rules": "api/generate",
+    "CC0909.rules": "api/contrast_generate",
     "CC0909.settings": "api/strict_json",
     "CC1204.field": "the schemas of krm_function/api",
     "CC1204.json": "api/strict_json",

@@ -94,8 +94,8 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
     from krm_function.cli.rendered import render_inputs
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.leftovers import sweep
-    from krm_function.hosts.temporary_files import must_be_regular
-    from krm_function.hosts.writing import NewFile, write_files
+    from krm_function.hosts.staged_file import must_be_regular
+    from krm_function.hosts.write_together import NewFile, write_files
 
     if options.in_place and (not options.paths or "-" in options.paths):
         found = [finding("CC0909.stdin-in-place", option="--in-place")]
@@ -159,7 +159,7 @@ def _wrong_files(options: Namespace, rendered: "Rendered") -> "list[Finding]":
 def _print(stream: bytes, path: str, manifest: bytes) -> None:
     """Write standard output, then the manifest to its path; no manifest if writing fails or the pipe is closed."""
     from krm_function.cli.streams import write_out, write_out_first
-    from krm_function.hosts.writing import NewFile, staged
+    from krm_function.hosts.write_together import NewFile, staged
 
     if not path:
         write_out(stream)

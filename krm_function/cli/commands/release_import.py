@@ -122,7 +122,7 @@ def _names(release: "Release") -> str:
 
 def _usage(options: Namespace) -> "list[Finding]":
     """What is wrong with the options."""
-    from krm_function.api.release import VERSION
+    from krm_function.api.contrast_release import VERSION
     from krm_function.findings import finding
 
     findings: list[Finding] = []

@@ -15,8 +15,8 @@ from functools import partial
 
 from krm_function.hosts.deferred_signals import deferred_signals
 from krm_function.hosts.leftovers import sweep
+from krm_function.hosts.staged_file import NewFile, Staged, drop, stage, unwritable
 from krm_function.hosts.streams_by_path import is_stream, write_stream
-from krm_function.hosts.temporary_files import NewFile, Staged, drop, stage, unwritable
 
 __all__ = ["NewFile", "create_file", "staged", "write_file", "write_files"]
 

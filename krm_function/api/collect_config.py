@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from krm_function.api.contrast_generate import parse_generate
+from krm_function.api.contrast_release import parse_release
 from krm_function.api.document import CONFIG_KINDS, ConfigDocument, config_reference, is_config, located
-from krm_function.api.generate import parse_generate
 from krm_function.api.image_lock import parse_image_lock
 from krm_function.api.records import API_VERSION, Config, Generate, ImageFacts, Release
-from krm_function.api.release import parse_release
 from krm_function.findings import Finding, Ref, finding, has_errors
 from krm_function.model.workload import mapping
 from krm_function.schema.nearest import nearest
