@@ -5,6 +5,9 @@ after the other, in one shell that stops at the first failure. `helm upgrade --i
 it needs a cluster, and `kubectl` is a program that answers with what is committed or reads what it is given.
 """
 
+import functools
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -111,15 +114,30 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     return made
 
 
+@pytest.fixture(scope="module")
+def scenes(reader: Machine, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The directory around each scene, made once; tests work in copies."""
+
+    @functools.cache
+    def made(name: str) -> Path:
+        around = tmp_path_factory.mktemp(name)
+        (around / "here").mkdir()
+        SCENES[name](reader, around / "here")
+        return around
+
+    return made
+
+
 RUN = {(row.page, row.scene, row.helm): row for row in map(row_of, command_blocks()) if row and row.scene}
 
 
 @pytest.mark.parametrize("at", RUN, ids=lambda at: "-".join((Path(at[0]).stem, *at[1:])))
-def test_the_commands_of_a_page_do_what_they_say(at: tuple[str, str, str], reader: Machine, tmp_path: Path) -> None:
+def test_the_commands_of_a_page_do_what_they_say(
+    at: tuple[str, str, str], reader: Machine, scenes: Callable[[str], Path], tmp_path: Path
+) -> None:
     page, scene, helm = at
+    shutil.copytree(scenes(scene), tmp_path, symlinks=True, dirs_exist_ok=True)
     here = tmp_path / "here"
-    here.mkdir()
-    SCENES[scene](reader, here)
     texts = [
         block.text
         for block in command_blocks()

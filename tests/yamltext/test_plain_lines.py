@@ -32,7 +32,7 @@ def test_rendered_resources_are_plain_but_for_literals(document: str) -> None:
     assert by_events(document) == parse(document).value
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/**/*.yaml")), ids=str)
+@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/**/*.yaml")), ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_document_of_the_examples(path: Path) -> None:
     for part in path.read_text().split("\n---\n"):
         plainly(part)
