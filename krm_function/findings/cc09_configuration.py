@@ -85,6 +85,10 @@ ROWS: dict[str, Row] = {
             "no-code-near": ("{text} is no code of a finding", "did you mean {near}?"),
             # a platform, a release, a manifest
             "platform": ("unknown platform {platform}", "use {known}"),
+            "no-platform": (
+                "the ContrastRelease has no platform",
+                "fill it in: `contrast-krm release import` reads the files of a release",
+            ),
             "version": ("is no version", "write it like v1.25.0"),
             "vcpus": ("must be from 1 to {limit}", "say how many vCPUs the pods have"),
             "no-tdx": ("it has no entry for Metal-QEMU-TDX", "give a manifest made for TDX pods of this one size"),

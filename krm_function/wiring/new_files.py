@@ -42,7 +42,9 @@ spec:
   # Policies are for the nodes of the release, with profile {profile}. `strict` leaves a host less to choose.
   # policy:
   #   profile: strict
-  runtimeClasses: emit # adds the RuntimeClass objects to the output
+  # RuntimeClasses belong to the cluster and are applied once: `contrast-krm release runtime-classes` prints them.
+  # `emit` would add them to this output; no other deployment of the cluster may do that, too.
+  runtimeClasses: check
   manifest:
     # Who may update the manifest, and who may recover the coordinator. An entry each is added by
     #   contrast-krm keys new --workload-owner --add-to {file}

@@ -183,8 +183,10 @@ def test_a_record_that_takes_an_entry_of_the_user_away_is_not_silent() -> None:
     notes[ORIGINAL] = '[["-","/spec/template/spec/nodeSelector/zone",1],' + notes[ORIGINAL].removeprefix("[")
     made = run(*rendered, to=USUAL)
     assert [found.message for found in made.findings if found.code == "CC0322"] == [
-        "nodeSelector zone=a is taken out of the pod template: a render wrote it, "
-        f"and runtime class {NAME} no longer has it"
+        (
+            "nodeSelector zone=a is taken out of the pod template: a render wrote it, "
+            f"and runtime class {NAME} no longer has it"
+        )
     ]
 
 
