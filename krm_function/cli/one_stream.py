@@ -16,7 +16,6 @@ from krm_function.pipeline import Rendered
 from krm_function.report.krm import krm_results
 from krm_function.yamltext import parse
 
-
 FIRST = {"Namespace": 0, "RuntimeClass": 1}  # what other objects need to exist, and nothing else needs before it
 
 

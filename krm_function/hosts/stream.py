@@ -16,7 +16,6 @@ from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Source, decode, dump, encode, split_stream
 
-
 SEPARATOR = re.compile(r"---(?:[ \t\r\n]|$)")
 
 
