@@ -43,12 +43,17 @@ def _texts(directory: Path) -> dict[str, str]:
 
 
 def quickstart(*files: str) -> Deployment:
-    """The shop of examples/quickstart, or only some files of it; it emits its RuntimeClasses, which a host may move."""
+    """The shop of examples/quickstart, or only some files of it."""
     resources = _texts(EXAMPLES / "quickstart" / "resources")
     chosen = {name: resources[name] for name in files} if files else resources
-    config = _texts(EXAMPLES / "quickstart" / "config")
-    emitting = config["contrast.yaml"].replace("runtimeClasses: check", "runtimeClasses: emit")
-    return Deployment(chosen, config | {"contrast.yaml": emitting})
+    return Deployment(chosen, _texts(EXAMPLES / "quickstart" / "config"))
+
+
+def emitting() -> Deployment:
+    """The shop of examples/quickstart, with its RuntimeClasses in the output."""
+    shop = quickstart()
+    text = shop.config["contrast.yaml"].replace("runtimeClasses: check", "runtimeClasses: emit")
+    return shop._replace(config={**shop.config, "contrast.yaml": text})
 
 
 def put(directory: Path, files: Mapping[str, str]) -> Path:
