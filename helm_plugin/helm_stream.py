@@ -12,10 +12,10 @@ from typing import Any
 
 from krm_function.hosts.emitted_annotations import annotated
 from krm_function.hosts.stream import Stream, cut_stream, stream_pieces
+from krm_function.model.origin import HELM_SOURCE
 from krm_function.yamltext import Source, resolve_foreign_aliases
 
 FILENAME = "postrenderer.helm.sh/postrender-filename"
-SOURCE = "# Source: "
 
 
 def decode_helm(source: Source) -> Stream:
@@ -46,8 +46,8 @@ def _chart_of_helm_3(stream: Stream) -> str:
     """The chart's name in the first `# Source:` line, "" if there is none; such a line stands above its document."""
     for resource in stream.resources:
         for line in resource.text.splitlines():
-            if line.startswith(SOURCE):
-                return line.removeprefix(SOURCE).strip().partition("/")[0]
+            if line.startswith(HELM_SOURCE):
+                return line.removeprefix(HELM_SOURCE).strip().partition("/")[0]
             if line and not line.startswith(("---", "#")):
                 break
     return ""

@@ -10,7 +10,7 @@ import pytest
 
 from krm_function.api import collect
 from krm_function.api.records import Config
-from krm_function.checking.sealed_pods import check_workload
+from krm_function.checking.seal_checks import check_workload
 from krm_function.cli.configuration import from_files
 from krm_function.hosts.stream import decode_stream, encode_stream
 from krm_function.model.resource import Resource

@@ -17,10 +17,10 @@ from krm_function.cli.commands import SUMMARIES
 from krm_function.cli.exits import Exit
 from krm_function.findings.explanation import FILE as EXPLANATIONS
 from krm_function.model.pod_fields import TYPES
-from krm_function.policy.fields import use_of
+from krm_function.policy.field_coverage import use_of
 from krm_function.schema.kinds import Field, Only
 from tools.findings_page import explanations, explanations_text, findings_page
-from tools.mistakes_page import mistakes_page
+from tools.mistakes_page import mistakes_page, more_mistakes_page
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCS = os.path.join(ROOT, "docs")
@@ -91,10 +91,11 @@ def main() -> int:
         ("reference/findings.md", "findings", findings_page(known)),
         ("reference/pod-fields.md", "pod-fields", pod_fields()),
         ("how-to/common-mistakes.md", "mistakes", mistakes_page()),
+        ("how-to/common-mistakes.md", "more mistakes", more_mistakes_page()),
     )
     for page, name, content in pages:
         path = os.path.normpath(os.path.join(DOCS, page))
-        before = read(path)
+        before = stale.get(path) or read(path)
         after = generated(before, name, content)
         if before.split() != after.split():  # Python versions break the lines of a help text at different columns
             stale[path] = after

@@ -12,6 +12,7 @@ import yaml
 from tests.failures.world import World
 from tests.hosts.running import called
 from tests.mistakes.cases import EDITED, MISTAKES, NOT_RUN, Mistake
+from tests.mistakes.more_cases import MORE
 from tools.findings_page import markdown
 
 LONGEST = 100  # characters of a line of the input
@@ -23,6 +24,12 @@ def mistakes_page() -> str:
     found = [(one, in_a_render(one)) for one in MISTAKES] + [(NOT_RUN, not_run()), (EDITED, edited())]
     rows = [_row(number, one, said) for number, (one, said) in enumerate(found, 1)]
     return "\n".join((*HEADS, *rows))
+
+
+def more_mistakes_page() -> str:
+    """The table of further mistakes, numbered on."""
+    first = len([*MISTAKES, NOT_RUN, EDITED]) + 1
+    return "\n".join((*HEADS, *(_row(number, one, in_a_render(one)) for number, one in enumerate(MORE, first))))
 
 
 def in_a_render(one: Mistake) -> dict[str, Any]:

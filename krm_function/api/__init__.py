@@ -4,12 +4,12 @@ Rule of this package: documents in, records and findings out. It reads no files;
 full or refused.
 """
 
-from krm_function.api.config import collect, options_in
+from krm_function.api.collect_config import collect, options_in
+from krm_function.api.contrast_generate import parse_generate
+from krm_function.api.contrast_release import parse_release
 from krm_function.api.document import CONFIG_KINDS, ConfigDocument, is_config
-from krm_function.api.generate import parse_generate
 from krm_function.api.image_lock import parse_image_lock
 from krm_function.api.records import Config, Generate, ImageFacts, Release
-from krm_function.api.release import parse_release
 
 __all__ = [
     "CONFIG_KINDS",

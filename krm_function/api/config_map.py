@@ -9,8 +9,8 @@ that field holds, and everything else is left to the reader of ContrastGenerate.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from krm_function.api.contrast_generate import GENERATE, KIND
 from krm_function.api.document import ConfigDocument, unknown_field, wrong_value
-from krm_function.api.generate import GENERATE, KIND
 from krm_function.api.records import API_VERSION
 from krm_function.api.strict_json import load_any
 from krm_function.findings import Finding, Path

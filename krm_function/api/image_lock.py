@@ -7,9 +7,9 @@ not silently an image without that setting. Layers are for people and other tool
 import re
 from typing import Any
 
+from krm_function.api.contrast_release import REFERENCE
 from krm_function.api.document import ConfigDocument, ConfigKind, config_reference, located, read_body
 from krm_function.api.records import ImageFacts
-from krm_function.api.release import REFERENCE
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.model.image import DIGEST
 from krm_function.model.workload import mapping

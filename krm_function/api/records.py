@@ -4,11 +4,11 @@ Rule of this file: types and defaults only. The parsing modules beside this one 
 report what is wrong; nothing downstream looks at the raw documents again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
-from krm_function.findings import Ref
+from krm_function.findings import Finding, Ref
 from krm_function.model.profiles import ProfileName
 from krm_function.record import NamedTuple
 
@@ -141,8 +141,17 @@ class ImageFacts(NamedTuple):
 
 
 class Config(NamedTuple):
-    """The whole configuration of a render. images is None when no ImageLock was given."""
+    """The whole configuration of a render. images is None when no ImageLock was given.
+
+    places: by object, what gives a finding about it its position; only objects that were read from files are there.
+    """
 
     generate: Generate
     release: Release
     images: Mapping[str, ImageFacts] | None = None
+    places: Mapping[Ref, Callable[[Finding], Finding]] = MappingProxyType({})
+
+    def placed(self, found: Finding) -> Finding:
+        """The finding with its position in a file of the configuration, if it is about one and has none."""
+        place = self.places.get(found.ref) if found.ref and not found.line and found.severity != "info" else None
+        return place(found) if place else found

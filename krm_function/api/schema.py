@@ -7,11 +7,11 @@ text of a JSON object), so the reverse holds but for those.
 from collections.abc import Mapping
 from typing import Any
 
+from krm_function.api.contrast_generate import GENERATE
+from krm_function.api.contrast_release import RELEASE
 from krm_function.api.document import CONFIG_KINDS, document_spec
-from krm_function.api.generate import GENERATE
 from krm_function.api.image_lock import IMAGE_LOCK
 from krm_function.api.records import API_VERSION
-from krm_function.api.release import RELEASE
 from krm_function.api.schema_parts import with_shared_parts
 from krm_function.schema.kinds import (
     Anything,

@@ -24,7 +24,7 @@ from krm_function.policy.compare.pod_fields import (
 )
 from krm_function.policy.containers import containers, sysctl_name
 from krm_function.policy.expected import profile_of_data
-from krm_function.policy.fields import coverage_findings
+from krm_function.policy.field_coverage import coverage_findings
 from krm_function.policy.image_storage import images
 from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 from krm_function.policy.references import References

@@ -4,7 +4,7 @@ Rule of this file: a manifest is signed and compared byte for byte, so other byt
 differ are named for people.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.checking.differing_paths import differing_paths, never, paths_text
@@ -54,7 +54,24 @@ def manifest_problems(manifests: Manifests) -> list[Finding]:
     """What `contrast set` would refuse in the manifest alone."""
     if manifests.decoded is None:
         return []
-    return [finding("CC0702", field=one.field, problem=one.problem) for one in validate(manifests.decoded)]
+    return manifest_findings(manifests.decoded)
+
+
+def manifest_findings(manifest: Mapping[str, Any], file: str = "") -> list[Finding]:
+    """What `contrast set` would refuse in a manifest; all values that are not filled in are one finding."""
+    problems = validate(manifest)
+    found = [finding("CC0702", field=one.field, problem=one.problem, file=file) for one in problems if not one.missing]
+    empty = [one.field for one in problems if one.missing]
+    return [*found, finding("CC0702.unfilled", field=", ".join(_shortened(empty)), file=file)] if empty else found
+
+
+def _shortened(fields: Sequence[str]) -> Iterator[str]:
+    """The fields; one beside the field before it without their common parent: `a.b, .c`."""
+    before = ""
+    for field in fields:
+        parent, _, name = field.rpartition(".")
+        yield f".{name}" if parent == before else field
+        before = parent
 
 
 def differing_bytes(manifests: Manifests) -> list[Finding]:

@@ -16,7 +16,7 @@ from typing import Any
 from krm_function.checking.differing_paths import differing_paths, paths_text
 from krm_function.checking.drift import differing_fields
 from krm_function.checking.excused_differences import comparable, excused
-from krm_function.checking.sealed_pods import stale
+from krm_function.checking.seal_checks import stale
 from krm_function.findings import Finding, Path, finding
 from krm_function.manifest.fields import FILE
 from krm_function.model.finding_position import with_position, yaml_finding

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_function.checking.sealed_pods import check_handler
+from krm_function.checking.seal_checks import check_handler
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.finding_position import with_position, yaml_finding
 from krm_function.model.kinds import KINDS

@@ -10,13 +10,13 @@ from typing import Any
 
 from krm_function.api.records import Config
 from krm_function.checking.assumed_images import assumed_images
+from krm_function.checking.gather_pods import Pod
 from krm_function.checking.manifests import Manifests, differing_manifest
 from krm_function.checking.objects import compare_objects
 from krm_function.checking.output import Output
-from krm_function.checking.pods import Pod
 from krm_function.findings import Finding, finding
 from krm_function.manifest import rtmr0_values
-from krm_function.model.cpu_limits import vcpus_text
+from krm_function.measurement.vcpu_count import vcpus_text
 from krm_function.model.finding_position import with_position
 from krm_function.model.inverse import any_image
 from krm_function.model.objects import reference

@@ -10,10 +10,10 @@ from typing import Any
 
 from krm_function.admission.refusals import refusals
 from krm_function.api.records import Config
+from krm_function.checking.gather_pods import Pod, check_pod, pods_of
 from krm_function.checking.manifests import ManifestFile, Manifests, differing_bytes, find_manifests, manifest_problems
 from krm_function.checking.output import Output, object_findings, parse_output
-from krm_function.checking.pods import Pod, check_pod, pods_of
-from krm_function.checking.sealed_pods import check_classes, check_manifest
+from krm_function.checking.seal_checks import check_classes, check_manifest
 from krm_function.checking.second_render import compare_renders, not_rendered_again
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.model.objects import reference
@@ -50,9 +50,16 @@ def beside_summary(findings: Sequence[Finding], form: str) -> list[Finding]:
 
 
 def check_output(
-    resources: Sequence[Resource], file: ManifestFile | None = None, config: Config | None = None
+    resources: Sequence[Resource],
+    file: ManifestFile | None = None,
+    config: Config | None = None,
+    *,
+    as_function: bool = False,
 ) -> Verdict:
-    """Check rendered output. file: its manifest, if in a file; config: to render again with; None skips that."""
+    """Check rendered output. file: its manifest, if in a file; config: to render again with; None skips that.
+
+    as_function: the caller is a KRM function, so no hint names an option of the command line.
+    """
     output = parse_output(resources)
     findings = list(output.findings)
     values = [value for _, _, value in output.objects()]
@@ -75,7 +82,7 @@ def check_output(
         findings += map(pod.placed, (*pod.checked.findings, *about))
     named = [name for name in classes if is_contrast_name(name)]
     findings += check_classes([pod.workload for pod in pods], named, emitted=_emits_classes(values))
-    findings += [finding("CC1106")] if pods and manifests.decoded is None else []
+    findings += [finding("CC1106.function" if as_function else "CC1106")] if pods and manifests.decoded is None else []
     findings += manifest_problems(manifests) + _digests(manifests.decoded, pods)
     findings += refusals(resources, [pod.workload for pod in pods])
     if not has_errors(findings):

@@ -45,7 +45,7 @@ def check_resources(
     problems = tuple(found for found in unmet if found.code != NO_RELEASE)
     if has_errors(problems):
         return Verdict(problems)
-    made = check_output(resources, None, with_namespace(config, namespace))
+    made = check_output(resources, None, with_namespace(config, namespace), as_function=True)
     return made._replace(findings=(*problems, *made.findings))
 
 

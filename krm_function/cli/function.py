@@ -71,7 +71,7 @@ def run_function(
         decoded = cut_list(source)
     except NotAResourceListError as problem:
         write_out(encode(*source))
-        return print_findings([finding("CC0108", problem=str(problem))], form, report)
+        return print_findings([finding("CC0108.no-list", error=str(problem))], form, report)
     except YamlError as problem:
         write_out(encode(*source))
         return print_findings([yaml_finding(problem, "")], form, report)

@@ -6,7 +6,7 @@ Rule of this file: a flag changes the same record that the configuration file wo
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 
-from krm_function.api.generate import rules_problem
+from krm_function.api.contrast_generate import rules_problem
 from krm_function.api.records import Config, Generate
 from krm_function.cli.settings import SettingsProblem, read_settings
 from krm_function.findings import Finding, finding

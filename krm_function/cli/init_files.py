@@ -6,14 +6,17 @@ renders as before.
 
 import os
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from krm_function.api import CONFIG_KINDS, is_config
+from krm_function.api import CONFIG_KINDS
 from krm_function.api.document import ConfigKind
-from krm_function.cli.init_steps import State, has_coordinator
+from krm_function.api.modeline import DIRECTORY
+from krm_function.cli.init_resources import files_of_kind, has_coordinator, plain_resources, resource_files, yaml_files
+from krm_function.cli.init_steps import State
 from krm_function.cli.schema_copies import missing_schemas
-from krm_function.findings import Finding, finding
-from krm_function.hosts.files import SUFFIXES, FileProblem, read_file
+from krm_function.findings import NOTHING, Finding, finding
+from krm_function.hosts.files import read_file
 from krm_function.record import NamedTuple
 from krm_function.wiring import (
     KPTFILE,
@@ -27,27 +30,47 @@ from krm_function.wiring import (
     wire_kustomization,
     with_function,
     with_platform,
+    with_reference_values,
 )
 from krm_function.wiring.new_files import HostName
-from krm_function.yamltext import Chunk, YamlError, decode, encode, parse, split_stream
+from krm_function.yamltext import decode, encode, parse, split_stream
+
+CHART = "Chart.yaml"
 
 
 class TargetFile(NamedTuple):
-    """The orchestrator's file: where it is or will be."""
+    """The orchestrator's file: where it is or will be. Helm has none, and a chart.
+
+    chart: its directory.
+    """
 
     host: HostName
     name: str
     data: bytes = b""
+    chart: str = ""
+
+
+class Wanted(NamedTuple):
+    """What is to be filled in. platform: "" for none. values: by kind of hardware, what only an operator knows."""
+
+    platform: str = ""
+    values: Mapping[str, Any] = NOTHING
 
 
 def find_target(directory: str, options: Namespace) -> tuple[TargetFile | None, list[Finding]]:
     """The orchestrator's file, by what is there and by the flags. Raises FileProblem."""
+    if options.helm:
+        if not os.path.isfile(os.path.join(options.helm, CHART)):
+            return None, [finding("CC1310.no-chart", directory=options.helm)]
+        return TargetFile("helm", "", chart=options.helm), []
     there = [name for name in KUSTOMIZATIONS if os.path.lexists(os.path.join(directory, name))]
     package = os.path.lexists(os.path.join(directory, KPTFILE))
     if len(there) > 1 and not options.kpt:
         return None, [finding("CC1313", kind="Kustomization", files=", ".join(there))]
     if not options.kpt and not options.kustomize and bool(there) == package:
-        return None, [finding("CC1310.both" if package else "CC1310.neither", directory=directory)]
+        chart = os.path.isfile(os.path.join(directory, CHART))
+        problem = "CC1310.both" if package else "CC1310.chart" if chart else "CC1310.neither"
+        return None, [finding(problem, directory=directory)]
     host: HostName = "kpt" if options.kpt or (package and not options.kustomize) else "kustomize"
     name = KPTFILE if host == "kpt" else (*there, KUSTOMIZATIONS[0])[0]
     path = os.path.join(directory, name)
@@ -63,8 +86,8 @@ class Wiring(NamedTuple):
     findings: Sequence[Finding]
 
 
-def wiring(directory: str, target: TargetFile, platform: str) -> Wiring:
-    """Everything that a directory lacks. platform: to be filled in, "" for none. Raises YamlError."""
+def wiring(directory: str, target: TargetFile, wanted: Wanted) -> Wiring:
+    """Everything that a directory lacks. Raises YamlError."""
     files: dict[str, bytes] = {}
     changes: list[str] = []
     findings: list[Finding] = []
@@ -72,7 +95,7 @@ def wiring(directory: str, target: TargetFile, platform: str) -> Wiring:
     value = parse(text).value if text.strip() else {}
     names: dict[ConfigKind, str] = {}
     for kind in CONFIG_KINDS:
-        there = _of_kind(directory, kind, value, target.host)
+        there = files_of_kind(directory, kind, value, target.host)
         names[kind] = there[0] if there else NEW_FILES[kind]
         path = os.path.join(directory, names[kind])
         if len(there) > 1 and kind != "ImageLock":
@@ -80,13 +103,14 @@ def wiring(directory: str, target: TargetFile, platform: str) -> Wiring:
         elif not there and os.path.lexists(path):
             findings.append(finding("CC1311.taken", file=path, kind=kind))
         elif not there:
-            files[path] = new_file(kind, target.host, platform).encode()
+            files[path] = new_file(kind, target.host, wanted.platform).encode()
             changes.append(f"made {path}")
     made = Files(names["ContrastGenerate"], names["ContrastRelease"], names["ImageLock"])
     generate = os.path.join(directory, made.generate)
-    if generate not in files and os.path.isfile(generate):
+    new = files.get(generate)
+    if new is not None or os.path.isfile(generate):
         try:
-            data, added = _completed(read_file(generate), target.host, platform)
+            data, added = _completed(read_file(generate) if new is None else new, target.host, wanted)
         except ValueError as problem:
             findings.append(finding("CC1311.content", file=generate, error=str(problem)))
         else:
@@ -95,66 +119,39 @@ def wiring(directory: str, target: TargetFile, platform: str) -> Wiring:
     wired = _wire(directory, target, text, made)
     path = os.path.join(directory, target.name)
     findings += [one._replace(file=path) for one in wired.findings]
-    files |= missing_schemas(directory, CONFIG_KINDS)
+    schemas = missing_schemas(directory, CONFIG_KINDS)
+    files |= schemas
+    if schemas:
+        where = os.path.join(directory, DIRECTORY)
+        changes.append(f"made {where}: JSON Schemas, by which editors check these files; nothing else reads them")
     if wired.text != text:
         files[path] = encode(wired.text, decode(target.data).bom)
         changes.append(f"{'changed' if target.data else 'made'} {path}: {'; '.join(wired.added)}")
     generate_text, release_text, lock_text = (
         files.get(path) or read_file(path) for path in (os.path.join(directory, name) for name in made)
     )
-    resources = _resources(directory, target, wired)
-    state = State(directory, target.host, made, generate_text, release_text, lock_text, resources)
+    resources = resource_files(directory, target.host, target.chart, wired.text)
+    state = State(directory, target.host, made, generate_text, release_text, lock_text, resources, target.chart)
     return Wiring(files, changes, state, findings)
 
 
 def _wire(directory: str, target: TargetFile, text: str, files: Files) -> Wired:
+    if target.host == "helm":
+        return Wired(text)
     if target.host == "kpt":
         name = os.path.basename(os.path.realpath(directory)).lower().replace("_", "-")
         return wire_kptfile(text, files, name)
     listed_now = listed(parse(text).value if text.strip() else {}, "resources")
     if not target.data:
-        others = tuple(_plain_resources(directory))
+        others = tuple(plain_resources(directory))
     elif any(has_coordinator(os.path.join(directory, name)) for name in listed_now):
         others = ()
     else:
-        others = tuple(name for name in _yaml_files(directory) if has_coordinator(os.path.join(directory, name)))
+        others = tuple(name for name in yaml_files(directory) if has_coordinator(os.path.join(directory, name)))
     return wire_kustomization(text, files, others)
 
 
-def _of_kind(directory: str, kind: ConfigKind, value: object, host: HostName) -> list[str]:
-    """The files that hold a kind: those that a kustomization lists, else those of the directory."""
-    named = (*listed(value, "resources"), *listed(value, "transformers")) if host == "kustomize" else ()
-    wired = [name for name in named if _has(os.path.join(directory, name), kind)]
-    return wired or [name for name in _yaml_files(directory) if _has(os.path.join(directory, name), kind)]
-
-
-def _yaml_files(directory: str) -> list[str]:
-    return [name for name in sorted(os.listdir(directory)) if name.endswith(SUFFIXES) and name not in KUSTOMIZATIONS]
-
-
-def _plain_resources(directory: str) -> Iterator[str]:
-    """Files of a directory that hold objects, and no configuration of this program."""
-    for name in _yaml_files(directory):
-        chunks = _chunks(os.path.join(directory, name))
-        if chunks and all(chunk.kind and not is_config(chunk.api_version) for chunk in chunks):
-            yield name
-
-
-def _has(path: str, kind: str) -> bool:
-    return any(chunk.kind == kind and is_config(chunk.api_version) for chunk in _chunks(path))
-
-
-def _chunks(path: str) -> list[Chunk]:
-    """The documents of a file; none if it cannot be read, which is a finding of the render."""
-    if not os.path.isfile(path):
-        return []
-    try:
-        return [chunk for chunk in split_stream(decode(read_file(path)).text) if not chunk.empty]
-    except (YamlError, FileProblem):
-        return []
-
-
-def _completed(data: bytes, host: HostName, platform: str) -> tuple[bytes, list[str]]:
+def _completed(data: bytes, host: HostName, wanted: Wanted) -> tuple[bytes, list[str]]:
     """A file with its ContrastGenerate completed, and what was added. Raises ValueError."""
     source, added = decode(data), []
     for chunk in split_stream(source.text):
@@ -162,14 +159,10 @@ def _completed(data: bytes, host: HostName, platform: str) -> tuple[bytes, list[
             text = chunk.of(source.text)
             after = with_function(text) if host == "kustomize" else text
             added += ["the program that kustomize runs"] if after != text else []
-            last = with_platform(after, platform) if platform else after
-            added += [f"platform {platform}"] if last != after else []
+            last = with_platform(after, wanted.platform) if wanted.platform else after
+            added += [f"platform {wanted.platform}"] if last != after else []
+            for tee, values in wanted.values.items():
+                before, last = last, with_reference_values(last, tee, values)
+                added += [f"reference values for {tee.upper()}"] if last != before else []
             return encode(chunk.replaced(source.text, last), source.bom), added
     return data, []
-
-
-def _resources(directory: str, target: TargetFile, wired: Wired) -> list[str]:
-    """The paths of a deployment's resources as far as its host's file or its directory names them."""
-    if target.host == "kpt":
-        return [os.path.join(directory, name) for name in _yaml_files(directory)]
-    return [os.path.join(directory, name) for name in listed(parse(wired.text).value, "resources")]

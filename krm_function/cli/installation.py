@@ -22,7 +22,7 @@ from krm_function.cli.launcher import HEADER, launcher
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, read_file
 from krm_function.hosts.leftovers import sweep, sweep_directory, temporary_directory
-from krm_function.hosts.writing import create_file
+from krm_function.hosts.write_together import create_file
 
 PROGRAM = "contrast-krm"
 PLUGIN = f"plugin/{API_VERSION}/contrastgenerate/ContrastGenerate"

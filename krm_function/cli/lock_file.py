@@ -6,7 +6,7 @@ and adds to what it finds, one after the other.
 """
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.api import ConfigDocument, parse_image_lock
@@ -17,7 +17,8 @@ from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.stream import decode_stream, encode_stream
-from krm_function.hosts.writing import write_file
+from krm_function.hosts.streams_by_path import is_stream
+from krm_function.hosts.write_together import NewFile, write_files
 from krm_function.lock import new_lock, updated_lock
 from krm_function.model.workload import dig, mapping
 from krm_function.record import NamedTuple
@@ -35,7 +36,7 @@ class LockFile(NamedTuple):
 
 def open_lock(path: str) -> tuple[LockFile, list[Finding]]:
     """Read what is there. A file that does not exist or is empty is fine; raises FileProblem like `read_file`."""
-    if not path or not os.path.exists(path) or not read_file(path):
+    if not path or not os.path.exists(path) or is_stream(path) or not read_file(path):
         return LockFile(path), []
     documents, findings = from_files([path])
     locks = [document for document in documents if _is_lock(document)]
@@ -66,14 +67,21 @@ class WrittenLock(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def write_lock(file: LockFile, entries: Mapping[str, Mapping[str, Any]], *, prune: bool) -> WrittenLock:
+def write_lock(
+    file: LockFile, entries: Mapping[str, Mapping[str, Any]], others: Sequence[NewFile] = (), *, prune: bool
+) -> WrittenLock:
     """Write the lock: to what the file has by now, the entries that it lacks are added.
 
-    prune: drop those that it had before and that no resource needs; never one that another run has added since.
+    others: files to write after it. prune: drop those that it had before and that no resource needs; never one that
+    another run has added since.
     Raises FileProblem, and YamlError for a document that cannot be edited.
     """
     if not file.path:
         write_out(new_lock(entries).encode("utf-8"))
+        write_files(others)
+        return WrittenLock()
+    if is_stream(file.path):
+        write_files([NewFile(file.path, new_lock(entries).encode("utf-8")), *others])
         return WrittenLock()
     before = _names(file)
     with locked(os.path.dirname(file.path) or ".") as lock:
@@ -84,15 +92,16 @@ def write_lock(file: LockFile, entries: Mapping[str, Mapping[str, Any]], *, prun
             return WrittenLock(waited=lock.waited, findings=tuple(findings))
         if lock.unguarded:
             findings.append(finding("CC1213", file=file.path, lock=file.path, problem=lock.unguarded))
-        _write(now, entries, [name for name in before if name not in entries] if prune else ())
+        dropped = [name for name in before if name not in entries] if prune else ()
+        write_files([*_changed(now, entries, dropped), *others])
     kept = 0 if prune else sum(name not in entries for name in before)
     return WrittenLock(kept, lock.waited, tuple(findings))
 
 
-def _write(file: LockFile, entries: Mapping[str, Mapping[str, Any]], dropped: Collection[str]) -> None:
+def _changed(file: LockFile, entries: Mapping[str, Mapping[str, Any]], dropped: Collection[str]) -> list[NewFile]:
+    """The lock's file, if it changes."""
     if file.lock is None:
-        write_file(file.path, new_lock(entries).encode("utf-8"))
-        return
+        return [NewFile(file.path, new_lock(entries).encode("utf-8"))]
     before = read_file(file.path)
     stream = decode_stream(before, file.path)
     texts = [
@@ -100,8 +109,7 @@ def _write(file: LockFile, entries: Mapping[str, Mapping[str, Any]], dropped: Co
         for resource in stream.resources
     ]
     data = encode_stream(stream, texts)
-    if data != before:
-        write_file(file.path, data)
+    return [NewFile(file.path, data)] if data != before else []
 
 
 def _timed_out(path: str, lock: DirectoryLock) -> Finding:

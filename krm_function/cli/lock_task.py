@@ -16,6 +16,7 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.lock import silent
 from krm_function.model.image import Image
 from krm_function.model.profiles import states_users
+from krm_function.model.resource import Resource
 from krm_function.pipeline import NO_RELEASE
 from krm_function.record import NamedTuple
 
@@ -33,6 +34,7 @@ class Task(NamedTuple):
     file: LockFile
     uses: tuple[tuple[Image, Use], ...] = ()
     profile: str = ""
+    resources: tuple[Resource, ...] = ()
 
 
 def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
@@ -53,7 +55,10 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
     wanted = needed(inputs.resources, config)
     profile = config.generate.policy.profile if config is not None else None
     uses = wanted.uses if states_users(profile) else ()
-    return Task(wanted.images, full, partial, file, uses, profile or ""), [*findings, *wanted.findings]
+    return Task(wanted.images, full, partial, file, uses, profile or "", inputs.resources), [
+        *findings,
+        *wanted.findings,
+    ]
 
 
 def completed(found: dict[str, dict[str, Any]], partial: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -45,7 +45,7 @@ def print_findings(
         text = _text(found, chosen, summary, form if isinstance(form, Form) else Form(form))
     printed = _printed(text)
     if report:
-        from krm_function.hosts.writing import write_file
+        from krm_function.hosts.write_together import write_file
 
         complete = format_findings(found, form, infos=True)
         if form == "text":

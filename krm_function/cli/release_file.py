@@ -12,6 +12,7 @@ from krm_function.cli.configuration import as_configuration, from_resources
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.stream import decode_stream
+from krm_function.hosts.streams_by_path import is_stream
 from krm_function.model.finding_position import yaml_finding
 from krm_function.record import NamedTuple
 from krm_function.release import Combined, Fact, existing
@@ -30,7 +31,7 @@ class Before(NamedTuple):
 
 def read_before(path: str) -> tuple[Before, Sequence[Finding]]:
     """What is in the output file."""
-    if not path or not os.path.lexists(path):
+    if not path or not os.path.lexists(path) or is_stream(path):
         return Before(), ()
     data = read_file(path)
     try:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from krm_function.api.modeline import DIRECTORY, schema_file
 from krm_function.api.schema import schema_text
 from krm_function.hosts.files import FileProblem
-from krm_function.hosts.writing import NewFile, write_files
+from krm_function.hosts.write_together import NewFile, write_files
 
 
 def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:
@@ -25,19 +25,23 @@ def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:
     return made
 
 
-def write_all(files: Mapping[str, bytes]) -> None:
-    """Write all files, put into their places in this order; of directories only that of the copies is made.
+def write_all(files: Mapping[str, bytes], new: str = "") -> None:
+    """Write all files, put into their places in this order. new: a directory to make, beside those of the copies.
 
     Raises FileProblem, with nothing left behind.
     """
-    directories = {os.path.dirname(path) for path in files}
-    made = [name for name in directories if os.path.basename(name) == DIRECTORY and not os.path.isdir(name)]
+    directories = sorted({os.path.dirname(path) for path in files} - {""}, key=len)
+    missing = [
+        name for name in directories if (os.path.basename(name) == DIRECTORY or name == new) and not os.path.isdir(name)
+    ]
+    made: list[str] = []
     try:
-        for directory in made:
+        for directory in missing:
             _make(directory)
+            made.append(directory)
         write_files(itertools.starmap(NewFile, files.items()))
     except BaseException:
-        for directory in made:
+        for directory in reversed(made):
             with suppress(OSError):  # it has files in it, or was not made
                 os.rmdir(directory)
         raise

@@ -17,6 +17,14 @@ ROWS: dict[str, Row] = {
         "see docs/reference/hosts.md for the accepted inputs",
         {
             "no-document": "there is no document in the input",
+            "no-list": (
+                "{error}",  # in the words of hosts/resource_list and of krm
+                (
+                    "without a command it is a KRM function and reads a ResourceList;"
+                    " documents are read by contrast-krm generate --config FILE,"
+                    " and Helm's by contrast-krm post-render --config FILE"
+                ),
+            ),
             "manifests": "{count} different manifests in the input",
             "open-end": "the last line belongs to a string and has no line end, so no document can follow",
         },
@@ -96,5 +104,11 @@ ROWS: dict[str, Row] = {
             " a cluster keeps only the last of two objects with the same identity"
         ),
         {"outputs": ("", "diff renders its inputs; to compare two outputs: contrast-krm diff --policy OLD NEW")},
+    ),
+    "CC0119": Row(
+        "error",
+        "{problem}",
+        "render it first and give what it prints, such as helm template CHART | contrast-krm post-render --config FILE;"
+        " leave the template itself out, and put quotes around a text that begins like one",
     ),
 }

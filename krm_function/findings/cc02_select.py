@@ -42,7 +42,8 @@ ROWS: dict[str, Row] = {
     "CC0207": Row(
         "error",
         "{key} must be {expected}, not {actual}",
-        "write {expected}; put quotes around a text such as true",
+        "write {expected}",
+        {"quotes": ("", "write {expected}; put quotes around a text such as true")},
     ),
     "CC0208": Row("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
     "CC0209": Row("info", "namespace {namespace} is written into the workload"),

@@ -4,7 +4,12 @@ from krm_function.findings.row import Row
 
 ROWS: dict[str, Row] = {
     "CC0501": Row("error", "container {container} has no image", "name an image with its digest"),
-    "CC0502": Row("error", "image {image} is not pinned", "append @sha256:<digest>"),
+    "CC0502": Row(
+        "error",
+        "image {image} is not pinned",
+        "append @sha256:<digest>, which contrast-krm lock prints; lock --write-kustomize FILE puts it into images: of a"
+        " kustomization, lock --write-values FILE into values of Helm",
+    ),
     "CC0503": Row(
         "error", "image {image} is not a valid reference: {problem}", "write registry/name:tag@sha256:<64 hex digits>"
     ),

@@ -138,7 +138,7 @@ ROWS: dict[str, Row] = {
         {"near": ("", "did you mean {near}?")},
     ),
     "CC0606": Row("info", "policy sealed, digest {digest}"),
-    "CC0607": Row("info", "SNP ID block for {product}, {vcpus} vCPUs"),
+    "CC0607": Row("info", "SNP ID block for {product}, {vcpus}"),
     "CC0608": Row(
         "error",
         "no SNP ID block can be made for platform {platform}: {problem}",

@@ -9,7 +9,18 @@ ROWS: dict[str, Row] = {
         "render coordinator.yml with them, set manifest.base, or set manifest.emit: none",
     ),
     # without a variant in the words of krm_function/manifest, which validates as Contrast does
-    "CC0702": Row("error", "{field}: {problem}", "correct the manifest", {"role": "unknown role {role}"}),
+    "CC0702": Row(
+        "error",
+        "{field}: {problem}",
+        "correct the manifest",
+        {
+            "role": "unknown role {role}",
+            "unfilled": (
+                "not filled in",
+                "set these under spec.manifest.referenceValues of the ContrastGenerate, and render again",
+            ),
+        },
+    ),
     "CC0703": Row(
         "warning", "please fill in all reference values for {entry}", "set {fields} under spec.manifest.referenceValues"
     ),
@@ -28,8 +39,16 @@ ROWS: dict[str, Row] = {
     "CC0707": Row("error", "owner key: {problem}", "give the public key as PEM"),
     "CC0708": Row(
         "error",
-        "spec.manifest.policies names {name}, which is no workload of this render",
-        "did you mean {suggestion}?",
+        "spec.manifest.policies names {name}, {problem}",
+        "did you mean {suggestion}? if there is no such workload any more, remove the entry",
+        {
+            "absent": "which is no workload of this render",
+            "none": ("which is no workload of this render", "remove the entry; there is no Contrast workload here"),
+            "skipped": (
+                "which is no Contrast workload: {reason}",
+                "set the runtimeClassName of {workload} to contrast-cc-<platform>, or remove the entry",
+            ),
+        },
     ),
     "CC0709": Row(
         "error",

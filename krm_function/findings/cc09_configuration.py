@@ -58,6 +58,10 @@ ROWS: dict[str, Row] = {
             "stdin-resources": ("standard input holds the resources", "name files for one of the two"),
             "stdin-in-place": ("standard input cannot be rewritten", "name files or directories"),
             "input": ("it is one of the inputs", "name another file"),
+            "input-directory": (
+                "it is one of the inputs, below a directory that is read",
+                "name a file outside of that directory, and delete the old one",
+            ),
             "input-in-place": ("it is one of the inputs", "name another file, or use --in-place"),
             "manifest-too": ("it is the file of --manifest too", "name two files"),
             "no-manifest": ("no manifest was made", "see manifest.emit"),
@@ -89,6 +93,14 @@ ROWS: dict[str, Row] = {
                 "the ContrastRelease has no platform",
                 "fill it in: `contrast-krm release import` reads the files of a release",
             ),
+            "tcb": (
+                "it is not four numbers from 0 to 255, each with its name",
+                (
+                    "write BootloaderVersion=B,TEEVersion=T,SNPVersion=S,MicrocodeVersion=M with the numbers that"
+                    " `snphost show tcb` prints on a node"
+                ),
+            ),
+            "mr-seam": ("it is not 96 hex digits", "write the measurement of the TDX module that you accept"),
             "version": ("is no version", "write it like v1.25.0"),
             "vcpus": ("must be from 1 to {limit}", "say how many vCPUs the pods have"),
             "no-tdx": ("it has no entry for Metal-QEMU-TDX", "give a manifest made for TDX pods of this one size"),
@@ -98,7 +110,7 @@ ROWS: dict[str, Row] = {
             "base": ("{error}", "name a manifest.json"),  # in the words of manifest/decode
             "replacement": ("not `image = replacement@sha256:<digest>`", "correct the line"),
             # policies
-            "rules": ("{error}", "name a rules.rego"),  # in the words of api/generate
+            "rules": ("{error}", "name a rules.rego"),  # in the words of api/contrast_generate
             "rules-encoding": ("is not UTF-8", "name a rules.rego"),
             "settings": ("{error}", "name a genpolicy-settings.json"),  # in the words of api/strict_json
             "settings-encoding": ("is not UTF-8", "name a genpolicy-settings.json"),
@@ -145,6 +157,8 @@ ROWS: dict[str, Row] = {
             "layer-size": ("is not a number of bytes", "write a number, or one with Ki, Mi or Gi: 8Gi"),
             "jobs": ("must be 1 to {limit}", "write a number between"),
             "timeout": ("must be 1 to {limit} seconds", "write a number between"),
+            "pins": ("{error}", "name the kustomization of the outermost overlay, or a file of Helm values"),
+            "lock-too": ("it is the file of --output too", "name two files"),
             "prune": ("has no lock to drop entries from", "name it with -o"),
             "no-lock": ("the file has no ImageLock", "name a file with one, or a new file"),
             "locks": ("the file has {count} ImageLocks", "name a file with one, or a new file"),

@@ -12,7 +12,8 @@ ROWS: dict[str, Row] = {
     "CC1103": Row(
         "error",
         "the pod is not what its policy describes: {field}",
-        "nothing may change a pod template after it is sealed; render again",
+        "nothing may change a pod template after it is sealed: where an outer overlay does, move the function to the"
+        " outermost one; then render again",
     ),
     "CC1104": Row("error", "digest {digest} is not in the manifest", "use the manifest of the same render"),
     "CC1105": Row(
@@ -20,7 +21,28 @@ ROWS: dict[str, Row] = {
         "the manifest has policies of no workload here: {names}",
         "check all resources of the deployment together",
     ),
-    "CC1106": Row("error", "no manifest in the input", "pass one with --manifest"),
+    "CC1106": Row(
+        "error",
+        "no manifest in the input",
+        "pass one with --manifest, or check all that a render with manifest.emit: ConfigMap prints",
+        {
+            "function": ("", "run it on all that a render with manifest.emit: ConfigMap or LocalConfig makes"),
+            "not-rendered": (
+                "",
+                (
+                    "this is no rendered output: render it first, as in contrast-krm generate FILE --config FILE -o"
+                    " rendered.yaml, and name what was written"
+                ),
+            ),
+            "not-emitted": (
+                "",
+                (
+                    "name all that the render printed; with manifest.emit: none it has no manifest, and contrast-krm"
+                    " generate -m FILE writes one"
+                ),
+            ),
+        },
+    ),
     "CC1107": Row(
         "error",
         "runtime class {name} does not exist in the input",

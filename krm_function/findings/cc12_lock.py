@@ -3,7 +3,12 @@
 from krm_function.findings.row import Row
 
 ROWS: dict[str, Row] = {
-    "CC1201": Row("warning", "image {image} is not pinned; now it is {digest}", "write {pinned}"),
+    "CC1201": Row(
+        "warning",
+        "image {image} is not pinned; now it is {digest}",
+        "write {pinned}, or run this again with --write-kustomize FILE or --write-values FILE, which write the digest"
+        " into a kustomization or into values of Helm",
+    ),
     "CC1202": Row(
         "error",
         "image {image} does not exist in {place}",
@@ -140,6 +145,21 @@ ROWS: dict[str, Row] = {
             "user-number": (
                 "runs as user {user}, whose number is not in its /etc/passwd",
                 "set runAsUser and runAsGroup in the container's securityContext",
+            ),
+        },
+    ),
+    "CC1215": Row(
+        "warning",
+        "image {image} is not pinned in {into}: {problem}",
+        "write {pinned} where the image is named",
+        {
+            "other": "an entry of images: is for all tags of a name, and {other} is in the input as well",
+            "value": (
+                "no value there makes it up",
+                (
+                    "copy the values of the image from `helm show values CHART` into {into}, and run this again; if the"
+                    " chart has none, write {pinned} in its template"
+                ),
             ),
         },
     ),

@@ -87,7 +87,21 @@ ROWS: dict[str, Row] = {
         "say which with --kustomize or --kpt",
         {
             "both": "both a kustomization and a Kptfile are",
-            "neither": "neither a kustomization nor a Kptfile is",
+            "neither": (
+                "neither a kustomization nor a Kptfile is",
+                (
+                    "say which with --kustomize or --kpt; for a chart, name a directory for the configuration:"
+                    " contrast-krm init config --helm CHART"
+                ),
+            ),
+            "chart": (
+                "a chart of Helm is",
+                "name another directory for the configuration: contrast-krm init config --helm {directory}",
+            ),
+            "no-chart": (
+                "no Chart.yaml is",
+                "name the directory of a chart; helm pull --untar gets one out of a repository",
+            ),
         },
     ),
     "CC1311": Row(

@@ -1,4 +1,4 @@
-"""Find and read files; writing.py writes them.
+"""Find and read files; write_together.py writes them.
 
 Rule of this file: a path is never taken from the input. Nothing that writes is imported, so a command that only reads
 does not load it.

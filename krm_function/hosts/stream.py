@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.hosts.emitted_annotations import after_newline, before_separator
+from krm_function.model.origin import HELM_SOURCE
 from krm_function.model.resource import Resource
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
@@ -91,5 +92,5 @@ def _newline(texts: Iterable[str]) -> str:
 
 def _document(value: Any, source: str, newline: str) -> str:
     """Make a new document with its separator line."""
-    comment = f"# Source: {source}/{value['metadata']['name']}.yaml\n" if source else ""
+    comment = f"{HELM_SOURCE}{source}/{value['metadata']['name']}.yaml\n" if source else ""
     return f"---\n{comment}{dump(value)}".replace("\n", newline)

@@ -22,11 +22,15 @@ NAMED = 4  # images that a finding about several names
 
 
 class Run(NamedTuple):
-    """Entries by reference in the order of the images; findings: of each image; fetched: how many were not known."""
+    """Entries by reference in the order of the images; findings: of each image; fetched: how many were not known.
+
+    digests: of each image, "" for one that was not found.
+    """
 
     entries: dict[str, dict[str, Any]]
     findings: tuple[tuple[Finding, ...], ...]
     fetched: int
+    digests: tuple[str, ...] = ()
 
 
 def resolve_all(
@@ -66,7 +70,8 @@ def resolve_all(
     said = tuple(_findings(images, results))
     fetched = len({one.entry["digest"] for one in locked} - old.keys())
     entries = {one.name: one.entry for one in locked}
-    return Run(entries, said, fetched)
+    digests = tuple(one.entry["digest"] if isinstance(one, Locked) else "" for one in results)
+    return Run(entries, said, fetched, digests)
 
 
 def _findings(images: Sequence[Image], results: Sequence[Locked | LockProblem]) -> Iterator[tuple[Finding, ...]]:

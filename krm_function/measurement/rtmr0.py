@@ -6,6 +6,8 @@ firmware, and they name each vCPU; only the release knows the values. Source: do
 
 from collections.abc import Iterable, Mapping
 
+from krm_function.measurement.vcpu_count import vcpus_text
+
 
 class UnknownVcpuCount(KeyError):
     """The release has no RTMR0 for `count` vCPUs."""
@@ -17,7 +19,7 @@ class UnknownVcpuCount(KeyError):
 
     def __str__(self) -> str:
         """Return a sentence, where KeyError would print the bare number."""
-        return f"no RTMR0 for {self.count} vCPUs"
+        return f"no RTMR0 for {vcpus_text(self.count)}"
 
 
 def select_rtmr0(table: Mapping[str, str], counts: Iterable[int]) -> tuple[str, tuple[str, ...]]:

@@ -23,3 +23,8 @@ def vcpu_count(containers: Iterable[int], sidecars: Iterable[int], init: Iterabl
     regular, side, first, whole = (sum(group) for group in limits)
     milli = max(regular + side, first, whole)
     return -(-milli // 1000) + 1
+
+
+def vcpus_text(count: int) -> str:
+    """Write a count with its unit: `1 vCPU`, `2 vCPUs`."""
+    return f"{count} vCPU{'' if count == 1 else 's'}"

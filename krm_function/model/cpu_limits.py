@@ -34,11 +34,6 @@ def vcpus(workload: Workload) -> int | Finding:
     return pod if isinstance(pod, Finding) else vcpu_count(regular, sidecars, init, pod)
 
 
-def vcpus_text(count: int) -> str:
-    """`1 vCPU`, `2 vCPUs`."""
-    return f"{count} vCPU" if count == 1 else f"{count} vCPUs"
-
-
 def _limit(workload: Workload, owner: dict[str, Any], path: Path) -> int | Finding:
     """Return the CPU limit of a container or of the pod in milli-CPU, 0 when it has none."""
     value = dig(owner, LIMIT)

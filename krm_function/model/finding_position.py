@@ -20,6 +20,7 @@ CODES = {
     "shape": "CC0108",
     "splice": "CC0110",
     "separator": "CC0112",
+    "template": "CC0119",
 }
 
 

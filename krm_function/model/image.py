@@ -74,6 +74,8 @@ def parse_image(text: str) -> Image | str:
 
 def _problem(text: str) -> str:
     """Return the reason why a text is no reference."""
+    if "{{" in text:
+        return "it is a template that no program has rendered"
     name, at, digest = text.partition("@")
     if at and not re.fullmatch(DIGEST, digest):
         if not digest.startswith("sha256:"):

@@ -25,7 +25,7 @@ LONGEST = 250  # characters of a path
 PATHS = ("internal.config.kubernetes.io/", "config.kubernetes.io/")  # + path, + index
 HELM_4 = "postrenderer.helm.sh/postrender-filename"
 KUSTOMIZE = "config.kubernetes.io/origin"
-HELM_3 = "# Source: "
+HELM_SOURCE = "# Source: "
 LONGEST_INDEX = 6  # digits
 
 
@@ -52,8 +52,8 @@ def origin_of_object(value: Any) -> Origin | None:
 def origin_of_line(text: str, line: int) -> Origin | None:
     """The origin of a line, from 1, of a stream that cannot be cut into documents: the nearest comment above it."""
     above = text.split("\n", line - 1)[: line - 1] if line > 0 else []
-    comments = (one.rstrip("\r") for one in reversed(above) if one.startswith(HELM_3))
-    path = _path(next(comments, "").removeprefix(HELM_3).strip())
+    comments = (one.rstrip("\r") for one in reversed(above) if one.startswith(HELM_SOURCE))
+    path = _path(next(comments, "").removeprefix(HELM_SOURCE).strip())
     return Origin(path) if path else None
 
 
@@ -71,8 +71,8 @@ def _of_comment(text: str) -> Origin | None:
     while start < len(text):
         end = text.find("\n", start)
         line = text[start : end if end >= 0 else len(text)]
-        if line.startswith(HELM_3):
-            path = _path(line.removeprefix(HELM_3).strip())
+        if line.startswith(HELM_SOURCE):
+            path = _path(line.removeprefix(HELM_SOURCE).strip())
             return Origin(path) if path else None
         if end < 0 or (line.strip() and not line.startswith(("---", "#"))):
             break

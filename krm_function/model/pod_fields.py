@@ -2,7 +2,7 @@
 
 Rule of this file: a field of the Kubernetes API (1.37, and what earlier releases had) is in the table or it is unknown;
 nothing of a pod is ever passed over in silence. A second engineer reads a decision here, not out of the code; the three
-uses are explained in policy/fields.py. The tests compare the table with the fields of the API itself.
+uses are explained in policy/field_coverage.py. The tests compare the table with the fields of the API itself.
 
 The table is part of the model because types are checked without a policy, too: `pod_types` finds wrong ones in every
 pod, `policy.fields` finds what a policy does not cover. Sources: docs/facts/kata.md#pod-fields,

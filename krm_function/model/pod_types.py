@@ -73,4 +73,5 @@ def type_finding(fault: Fault, root: Path, ref: Ref | None) -> Finding:
 
 
 def _finding(path: Path, inside: Path, ref: Ref | None, wanted: str, found: str) -> Finding:
-    return finding("CC0207", ref, path, key=dotted(inside), expected=wanted, actual=found)
+    code = "CC0207.quotes" if wanted == "a string" else "CC0207"
+    return finding(code, ref, path, key=dotted(inside), expected=wanted, actual=found)

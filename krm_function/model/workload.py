@@ -47,7 +47,7 @@ def mapping(value: Any) -> dict[str, Any]:
 
 def maps(value: Any) -> list[dict[str, Any]]:
     """Return the maps of a list, [] for anything else. Positions are kept: an entry that is no map becomes {}."""
-    return [mapping(entry) for entry in value] if isinstance(value, list) else []
+    return [entry if isinstance(entry, dict) else {} for entry in value] if isinstance(value, list) else []
 
 
 class PodContainer(NamedTuple):

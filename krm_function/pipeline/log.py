@@ -6,6 +6,7 @@ Rule of this file: the log is the only mutable object of the pipeline; no stage 
 from collections.abc import Sequence
 from typing import NoReturn
 
+from krm_function.api.records import Config
 from krm_function.findings import Finding, has_errors
 from krm_function.pipeline.result import Planned
 
@@ -27,6 +28,10 @@ class Log:
         self.findings += tuple(findings)
         if stop and has_errors(tuple(findings)):
             self.stop()
+
+    def located(self, config: Config | None) -> tuple[Finding, ...]:
+        """All findings; those about the configuration with their positions in its files."""
+        return tuple(map(config.placed, self.findings)) if config else self.findings
 
     def stop(self) -> NoReturn:
         """Leave the pipeline."""

@@ -4,11 +4,11 @@ Rule of this file: the body of `render` reads as the pipeline, and `Stop` is the
 severity error anywhere means that nothing is written: the caller keeps its input.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from krm_function.api.records import Config
-from krm_function.findings import Finding, has_errors
+from krm_function.findings import Finding, Ref, has_errors
 from krm_function.model.edits import ObjectEdits
 from krm_function.model.resource import Resource
 from krm_function.model.sealed import SealedWorkload
@@ -17,7 +17,7 @@ from krm_function.pipeline.log import Log, Stop
 from krm_function.pipeline.policies import makes_policies, with_policies
 from krm_function.pipeline.proof import unproven
 from krm_function.pipeline.result import Rendered
-from krm_function.pipeline.selected import select_all
+from krm_function.pipeline.selected import Selected, select_all
 from krm_function.pipeline.workload import (
     injected,
     measured,
@@ -97,9 +97,9 @@ def render(
         sealed = [SealedWorkload(one.workload, one.digest) for one in workloads]
         if log.failed:
             if workloads and not has_errors(selected.findings):
-                log.add(_further_errors(config, sealed, resources, source, classes))
+                log.add(_further_errors(config, sealed, resources, source, classes, _reasons(selected)))
             log.stop()
-        manifest = make_manifest(config, sealed, values) if workloads else MadeManifest()
+        manifest = make_manifest(config, sealed, values, _reasons(selected)) if workloads else MadeManifest()
         log.add(manifest.findings)
 
         edits = [ObjectEdits(one.resource, one.workload.root, one.workload.ref, one.edits) for one in workloads]
@@ -113,8 +113,8 @@ def render(
     seals = config is not None and makes_policies(config, engine, sealer)
     log.add(unproven(resources, source, config, written, edits, seals=seals))
     if written is None or log.failed:
-        return Rendered(tuple(one.text for one in resources), (), log.findings, log.plan, b"", _version(config))
-    return Rendered(written.texts, written.added, log.findings, log.plan, manifest.data, _version(config))
+        return Rendered(tuple(one.text for one in resources), (), log.located(config), log.plan, b"", _version(config))
+    return Rendered(written.texts, written.added, log.located(config), log.plan, manifest.data, _version(config))
 
 
 def _version(config: Config | None) -> str:
@@ -134,14 +134,23 @@ def _before_reading(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]
     return errors if unread else config_findings
 
 
+def _reasons(selected: Selected) -> Mapping[Ref, str]:
+    """The objects with a pod template that are no Contrast workloads, with the reason."""
+    return {one.ref: one.skipped for one in selected.skipped}
+
+
 def _further_errors(
     config: Config,
     sealed: Sequence[SealedWorkload],
     resources: Sequence[Resource],
     source: ReadDocuments,
     classes: RuntimeClasses,
+    skipped: Mapping[Ref, str],
 ) -> tuple[Finding, ...]:
     """Find errors of the manifest and of the objects to add, so that they are reported together with the workloads'."""
     additions = (*classes.added, *emitted_manifest(config.generate, b"{}", sealed))
     once = list({one.workload.ref: one for one in sealed}.values())  # a duplicate is CC0118 already
-    return (*manifest_errors(config, once), *collisions(resources, source.documents, source.emitted, additions))
+    return (
+        *manifest_errors(config, once, skipped),
+        *collisions(resources, source.documents, source.emitted, additions),
+    )

@@ -137,7 +137,9 @@ def _annotations(workload: Workload, findings: list[Finding]) -> dict[str, str]:
         if not isinstance(value, str):
             actual = a_type(type_name(value))
             findings.append(
-                finding("CC0207", workload.ref, path, key=f"annotation {key}", expected="a string", actual=actual)
+                finding(
+                    "CC0207.quotes", workload.ref, path, key=f"annotation {key}", expected="a string", actual=actual
+                )
             )
         elif key.startswith(_RUNTIME):
             findings.append(finding("CC0604.runtime-annotation", workload.ref, path, field=f"annotation {key}"))

@@ -14,7 +14,7 @@ from krm_function.policy.base import base_initdata
 from krm_function.policy.containers import containers
 from krm_function.policy.document import HEAD, rego_text
 from krm_function.policy.effective_user import unknown_users
-from krm_function.policy.fields import coverage_findings
+from krm_function.policy.field_coverage import coverage_findings
 from krm_function.policy.initdata import POLICY, annotation_and_digest, encode_toml, fits_literal
 from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 from krm_function.policy.problems import problem

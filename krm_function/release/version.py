@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from krm_function.api.release import VERSION
+from krm_function.api.contrast_release import VERSION
 from krm_function.model.image import Image, parse_image
 from krm_function.release.facts import Fact
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, dotted, has_errors, row
 from krm_function.findings.documentation import documentation_of
+from krm_function.measurement.vcpu_count import vcpus_text
 from krm_function.model.address import address_of
-from krm_function.model.cpu_limits import vcpus_text
 from krm_function.model.edits import ABSENT, Edit
 from krm_function.model.kinds import KINDS as WORKLOADS
 from krm_function.model.workload import mapping
@@ -22,7 +22,7 @@ from krm_function.report.open_variables import variables_text
 from krm_function.report.order import on_one_line
 from krm_function.report.text import render_text
 
-SIGNS = {"set": "~", "insert": "+", "remove": "-"}
+SIGNS = {"set": "~", "insert": "+", "remove": "-"}  # of a field that was there
 LONGEST = 160  # characters of a value in a line: an image with its digest fits
 
 
@@ -41,7 +41,7 @@ def explain_text(rendered: Rendered, ref: Ref) -> str:
     ]
     for number, step in enumerate(_steps(line.edits), 1):
         parts.append(f"\n{number}. {step[0].code} {on_one_line(step[0].reason)}\n")
-        parts += [f"   {SIGNS[edit.op]} {on_one_line(_change(edit))}\n" for edit in step]
+        parts += [f"   {_sign(edit)} {on_one_line(_change(edit))}\n" for edit in step]
         parts.append(f"   see {documentation_of(step[0].code)}\n")
     if findings:
         parts.append(f"\n{render_text(findings, infos=True)}")
@@ -72,6 +72,10 @@ def _facts(line: Planned) -> list[tuple[str, str]]:
 
 def _steps(edits: Sequence[Edit]) -> list[list[Edit]]:
     return [list(step) for _, step in groupby(edits, key=lambda edit: (edit.code, edit.reason))]
+
+
+def _sign(edit: Edit) -> str:
+    return "+" if edit.before is ABSENT else SIGNS[edit.op]
 
 
 def _change(edit: Edit) -> str:

@@ -11,8 +11,9 @@ from krm_function.api import Release
 from krm_function.api.profile_of_version import profile_of
 from krm_function.api.records import PlatformRelease
 from krm_function.manifest import merged_reference_values, unfilled, validate
+from krm_function.measurement import vcpus_text
 from krm_function.model.image import Image, parse_image
-from krm_function.report.table import table
+from krm_function.report.text_table import table
 
 SHOWN = 12  # hex digits of an image's digest
 SELECTORS = ("Platform", "ProductName")
@@ -32,7 +33,9 @@ def release_text(release: Release) -> str:
             for entry in platform_entries(facts)
         ]
         if facts.rtmr0_by_vcpu:
-            values.append((name, "RTMR0", f"for {_ranges(map(int, facts.rtmr0_by_vcpu))} vCPUs", "-"))
+            counts = list(map(int, facts.rtmr0_by_vcpu))
+            known = vcpus_text(counts[0]) if len(counts) == 1 else f"{_ranges(counts)} vCPUs"
+            values.append((name, "RTMR0", f"for {known}", "-"))
         if not platform_entries(facts):
             values.append((name, "none", "-", "-"))
     images = [("IMAGE", "BECOMES", "DIGEST")]

@@ -102,7 +102,7 @@ def inject_into(
     coordinator_namespace: str,
     images: Mapping[str, ImageFacts] = EMPTY,
 ) -> tuple[Outcome, Workload]:
-    """Do as `inject` for a workload whose types `verify` has checked; also returns the workload after the edits."""
+    """Do as `inject` for a workload whose types `pod_checks` has checked; also returns the workload after the edits."""
     wanted = _injection_plan(workload, options)
     findings = tuple(_problems(workload, wanted))
     if has_errors(findings):

@@ -6,6 +6,7 @@ digest are an error.
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from krm_function.api.records import Config, ManifestOptions
@@ -28,6 +29,8 @@ from krm_function.model.workload import INITDATA, POD_ROLE, PREFIX, dig, mapping
 from krm_function.record import NamedTuple
 from krm_function.schema.nearest import nearest
 
+NOTHING_SKIPPED: Mapping[Ref, str] = MappingProxyType({})
+
 
 class MadeManifest(NamedTuple):
     """The manifest as canonical bytes; b"" when none is configured or after an error."""
@@ -36,15 +39,23 @@ class MadeManifest(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def make_manifest(config: Config, sealed: Sequence[SealedWorkload], values: ReferenceValues) -> MadeManifest:
-    """Make the manifest of all workloads of this render, merged with the base."""
+def make_manifest(
+    config: Config,
+    sealed: Sequence[SealedWorkload],
+    values: ReferenceValues,
+    skipped: Mapping[Ref, str] = NOTHING_SKIPPED,
+) -> MadeManifest:
+    """Make the manifest of all workloads of this render, merged with the base.
+
+    skipped: the objects with a pod template that are no Contrast workloads, with the reason.
+    """
     options = config.generate.manifest
     base = options.base
     if not _has_coordinator(config, sealed):
         found = () if options.emit == "none" else (finding("CC0701"),)
         return MadeManifest(findings=found)
     policies, problems = _policies(sealed, options)
-    problems += _unknown_names(sealed, config)
+    problems += _unknown_names(sealed, config, skipped)
     keys, key_problems = _owner_keys(config)
     if problems or key_problems:
         unsealed_only = all(found.code == "CC0711" for found in problems) and not key_problems
@@ -61,7 +72,9 @@ def make_manifest(config: Config, sealed: Sequence[SealedWorkload], values: Refe
     return MadeManifest(encode(manifest), _validated(manifest, config))
 
 
-def manifest_errors(config: Config, sealed: Sequence[SealedWorkload]) -> tuple[Finding, ...]:
+def manifest_errors(
+    config: Config, sealed: Sequence[SealedWorkload], skipped: Mapping[Ref, str] = NOTHING_SKIPPED
+) -> tuple[Finding, ...]:
     """Find the errors of the manifest when those of workloads forbid making it, so that all are reported at once.
 
     sealed: with "" as the digest of each workload that has errors; such a workload gets no policy entry.
@@ -69,7 +82,7 @@ def manifest_errors(config: Config, sealed: Sequence[SealedWorkload]) -> tuple[F
     if not _has_coordinator(config, sealed):
         return () if config.generate.manifest.emit == "none" else (finding("CC0701"),)
     _, problems = _policies([one for one in sealed if one.digest], config.generate.manifest)
-    return (*problems, *_unknown_names(sealed, config), *_owner_keys(config)[1])
+    return (*problems, *_unknown_names(sealed, config, skipped), *_owner_keys(config)[1])
 
 
 def _has_coordinator(config: Config, sealed: Sequence[SealedWorkload]) -> bool:
@@ -112,20 +125,25 @@ def _full(ref: Ref) -> str:
     return f"{ref.kind}/{ref}"
 
 
-def _unknown_names(sealed: Sequence[SealedWorkload], config: Config) -> tuple[Finding, ...]:
-    """Find names under spec.manifest.policies that no workload has."""
+def _unknown_names(sealed: Sequence[SealedWorkload], config: Config, skipped: Mapping[Ref, str]) -> tuple[Finding, ...]:
+    """Find names under spec.manifest.policies that no Contrast workload has."""
     names = sorted({one.workload.ref.name for one in sealed})
     return tuple(
-        finding(
-            "CC0708",
-            config.generate.ref,
-            ("spec", "manifest", "policies", name),
-            name=name,
-            suggestion=nearest(name, names) or ", ".join(names),
-        )
+        _unknown_name(config.generate.ref, name, names, {ref: why for ref, why in skipped.items() if ref.name == name})
         for name in config.generate.manifest.policies
         if name not in names
     )
+
+
+def _unknown_name(options: Ref, name: str, names: Sequence[str], skipped: Mapping[Ref, str]) -> Finding:
+    """Make CC0708 for one name. skipped: the objects of this name that are no Contrast workloads."""
+    path = ("spec", "manifest", "policies", name)
+    for ref, reason in skipped.items():
+        return finding("CC0708.skipped", options, path, name=name, reason=reason, workload=_full(ref))
+    if not names:
+        return finding("CC0708.none", options, path, name=name)
+    suggestion = nearest(name, names) or ", ".join(names)
+    return finding("CC0708.absent", options, path, name=name, suggestion=suggestion)
 
 
 def _owner_keys(config: Config) -> tuple[tuple[list[str], list[str]], tuple[Finding, ...]]:

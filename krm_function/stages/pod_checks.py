@@ -1,4 +1,4 @@
-"""Verify: check what Contrast checks before and after it changes pods, and what it leaves to the cluster.
+"""Check pods: what Contrast checks before and after it changes pods, and what it leaves to the cluster.
 
 Source: docs/facts/contrast.md#checks.
 
@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Finding, Path, finding
-from krm_function.measurement.vcpu_count import MAX_VCPUS
+from krm_function.measurement.vcpu_count import MAX_VCPUS, vcpus_text
 from krm_function.model import annotations
-from krm_function.model.cpu_limits import vcpus, vcpus_text
+from krm_function.model.cpu_limits import vcpus
 from krm_function.model.gpu import gpu_count, gpu_problems
 from krm_function.model.image import is_contrast_image, parse_image, printable_reference
 from krm_function.model.injected.initializer import INITIALIZER

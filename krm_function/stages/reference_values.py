@@ -10,7 +10,7 @@ from krm_function.api.records import Config
 from krm_function.findings import Finding, finding
 from krm_function.manifest import FieldProblem, Rtmr0, canonical, merged_reference_values
 from krm_function.manifest.gathered_values import ReferenceValues
-from krm_function.model.cpu_limits import vcpus_text
+from krm_function.measurement.vcpu_count import vcpus_text
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.workload import mapping, maps
 

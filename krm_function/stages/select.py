@@ -62,7 +62,7 @@ def select(document: Any) -> Selection:
         elif not isinstance(name, str):
             path = (*workload.spec_path, "runtimeClassName")
             actual = a_type(type_name(name))
-            findings.append(finding("CC0207", ref, path, key=path[-1], expected="a string", actual=actual))
+            findings.append(finding("CC0207.quotes", ref, path, key=path[-1], expected="a string", actual=actual))
         elif is_contrast_name(name):
             workloads.append(workload)
         else:

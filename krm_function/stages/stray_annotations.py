@@ -44,7 +44,7 @@ def _stray(document: Any, common: set[tuple[str, str]]) -> Iterator[Finding]:
     for root, value in objects(document):
         ref = reference(value)
         if ref.kind in KINDS:
-            continue  # stages/verify.py, if it is Contrast's
+            continue  # stages/pod_checks.py, if it is Contrast's
         for key, text in mapping(dig(value, ("metadata", "annotations"))).items():
             known = ref.kind == "Service" and is_known(str(key), "Service annotation")
             if is_contrast_key(str(key)) and not known and not (isinstance(text, str) and (key, text) in common):

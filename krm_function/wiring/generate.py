@@ -3,6 +3,10 @@
 Rule of this file: fields that are set stay; only missing ones are added.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
+from krm_function.findings import Path
 from krm_function.krm.kube_object import FUNCTION
 from krm_function.model.workload import dig
 from krm_function.yamltext import Change, parse, splice
@@ -21,6 +25,34 @@ def with_function(text: str) -> str:
     else:
         change = Change(("metadata", "annotations"), "set", {FUNCTION: EXEC})
     return splice(document, [change]).text
+
+
+def with_reference_values(text: str, tee: str, values: Mapping[str, Any]) -> str:
+    """The file with values that only an operator knows. tee: snp or tdx.
+
+    Raises YamlError, and ValueError when there are others already.
+    """
+    document = parse(text)
+    path: Path = ("spec", "manifest", "referenceValues", tee)
+    there = dig(document.value, path)
+    if there is not None:
+        if there in (values, [values]):
+            return text
+        raise ValueError(f"{'.'.join(map(str, path))} is set already; change it there")
+    return splice(document, [_deep_change(document.value, path, dict(values))]).text
+
+
+def _deep_change(value: Any, path: Path, new: Any) -> Change:
+    """The change that sets a value whose parents may be missing or empty. Raises ValueError for one that is no map."""
+    for depth in range(1, len(path)):
+        there = dig(value, path[:depth])
+        if there is not None and not isinstance(there, dict):
+            raise ValueError(f"{'.'.join(map(str, path[:depth]))} is not a map")
+        if not there:
+            for name in reversed(path[depth:]):
+                new = {name: new}
+            return Change(path[:depth], "set", new)
+    return Change(path, "set", new)
 
 
 def with_platform(text: str, platform: str) -> str:

@@ -11,7 +11,7 @@ from krm_function.api.modeline import modeline, schema_file
 from krm_function.model.profiles import DEFAULT
 from krm_function.release import NO_VERSION
 
-HostName = Literal["kustomize", "kpt"]
+HostName = Literal["kustomize", "kpt", "helm"]
 NEW_FILES: Mapping[ConfigKind, str] = {
     "ContrastGenerate": "contrast.yaml",
     "ContrastRelease": "release.yaml",
@@ -72,7 +72,7 @@ spec:
   platforms: {{}}
 """
 LOCK = """# What policies have to know of each image: its digest and its OCI configuration, by the name that pods use.
-# There is none yet; docs/how-to/release-and-lock.md says how to fill it in.
+# There is none yet; contrast-krm lock fills it in, and contrast-krm init prints the command.
 apiVersion: contrast-krm.dev/v1alpha1
 kind: ImageLock
 metadata:
@@ -90,7 +90,8 @@ def new_file(kind: ConfigKind, host: HostName, platform: str = "") -> str:
     match kind:
         case "ContrastGenerate":
             chosen = f"platform: {platform}" if platform else "# platform: metal-qemu-snp"
-            function, emit = (FUNCTION, "") if host == "kustomize" else ("", LOCAL)
+            function = FUNCTION if host == "kustomize" else ""
+            emit = LOCAL if host == "kpt" else ""
             return head + GENERATE.format(
                 function=function, platform=chosen, profile=DEFAULT.name, emit=emit, file=file
             )

@@ -10,7 +10,7 @@ from krm_function.libyaml import DocumentStartEvent, StreamEndEvent, YAMLError
 from krm_function.record import NamedTuple
 from krm_function.yamltext.builder import Builder
 from krm_function.yamltext.changes import Path
-from krm_function.yamltext.errors import LIMITS, Limits, YamlError
+from krm_function.yamltext.errors import LIMITS, Limits, YamlError, of_template
 from krm_function.yamltext.events import located, open_events
 from krm_function.yamltext.nodes import Node
 
@@ -30,7 +30,9 @@ def parse(text: str, *, line: int = 1, limits: Limits = LIMITS) -> Document:
     try:
         node = _read(text, line, limits)
     except YAMLError as error:
-        raise located(error, text, line) from None
+        raise of_template(located(error, text, line), text, line) from None
+    except YamlError as problem:
+        raise of_template(problem, text, line) from None
     if node is None:
         return Document(text, None, None, line)
     if node.kind == "seq" and node.style == "block" and len(node.parts) == 1:

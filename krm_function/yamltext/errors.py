@@ -8,7 +8,9 @@ from typing import Literal
 
 from krm_function.record import NamedTuple
 
-Code = Literal["syntax", "encoding", "size", "depth", "alias", "duplicate", "tag", "shape", "splice", "separator"]
+Code = Literal[
+    "syntax", "encoding", "size", "depth", "alias", "duplicate", "tag", "shape", "splice", "separator", "template"
+]
 
 
 class YamlError(ValueError):
@@ -25,6 +27,24 @@ class YamlError(ValueError):
     def __str__(self) -> str:
         """Format as `line 3, column 7: message`; without the place where it is unknown."""
         return f"line {self.line}, column {self.column}: {self.message}" if self.line else self.message
+
+
+def of_template(problem: YamlError, text: str, line: int) -> YamlError:
+    """The problem, or the template that is its cause: a `{{` in the line of the problem or in one of the two before it.
+
+    text: where the problem is, from line number `line` on. Such text is for a program such as Helm, and is no YAML yet.
+    """
+    if problem.code not in {"syntax", "shape"} or not problem.line or "{{" not in text:
+        return problem
+    lines = text.split("\n")
+    last = min(problem.line - line, len(lines) - 1)
+    for index in range(last, max(last - 3, -1), -1):
+        column = lines[index].find("{{")
+        if column >= 0 and not lines[index].lstrip().startswith("#"):
+            return YamlError(
+                "a template in {{ }} stands here, and no program has rendered it", line + index, column + 1, "template"
+            )
+    return problem
 
 
 class Limits(NamedTuple):

@@ -46,9 +46,15 @@ def said(*others: Any, web: Any = None, **options: Any) -> list[Finding]:
     planned = refusals(source, [one.workload for one in made.plan if one.workload is not None])
     output = [text.removeprefix("---\n") for text in map(str, made.texts)]
     checked = check_output(stream(*output, *made.added)).findings
-    assert [found for found in checked if found.code in {"CC0315", "CC0316", "CC0317", "CC0318"}] == list(planned)
+    ours = [found for found in checked if found.code in {"CC0315", "CC0316", "CC0317", "CC0318"}]
+    assert list(map(without_place, ours)) == list(map(without_place, planned))
     assert all(found.severity == "warning" for found in planned)
     return list(planned)
+
+
+def without_place(found: Finding) -> Finding:
+    """A finding without its place, which is another one in rendered output."""
+    return found._replace(line=0, column=0, origin=None)
 
 
 def codes(found: Sequence[Finding]) -> list[str]:

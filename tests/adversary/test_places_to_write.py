@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_function.hosts import leftovers, temporary_files
+from krm_function.hosts import leftovers, staged_file
 from krm_function.hosts.files import FileProblem
-from krm_function.hosts.writing import NewFile, staged, write_file, write_files
+from krm_function.hosts.write_together import NewFile, staged, write_file, write_files
 from tests.adversary.faults import temporaries
 from tests.failures.running import EXECUTABLE, environment, listing
 from tests.failures.world import World
@@ -260,7 +260,7 @@ def test_a_group_that_cannot_be_kept_gives_another_one_no_more_than_everybody_ha
     monkeypatch.setattr(os, "fchown", refuse)
     before = target.stat()
     elsewhere = os.stat_result((*before[:5], before.st_gid + 1, *before[6:]))
-    monkeypatch.setattr(temporary_files, "_old", lambda _: elsewhere)
+    monkeypatch.setattr(staged_file, "_old", lambda _: elsewhere)
     write_file(str(target), b"new")
     assert stat.S_IMODE(target.stat().st_mode) == new
 
@@ -317,7 +317,7 @@ def test_a_run_whose_temporary_file_was_cleared_away_before_its_lock_makes_anoth
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = iter([left(tmp_path, "a.yaml", token * 12) for token in "abc"])
-    monkeypatch.setattr(temporary_files, "temporary_name", lambda _: str(next(names)))
+    monkeypatch.setattr(staged_file, "temporary_name", lambda _: str(next(names)))
     real = fcntl.flock
     calls: list[int] = []
 
@@ -340,7 +340,7 @@ def test_many_runs_over_one_target_leave_one_whole_file(shop: Path) -> None:
 
 
 def test_more_files_than_a_process_may_open_are_written(tmp_path: Path) -> None:
-    code = "import sys; from krm_function.hosts.writing import *; "
+    code = "import sys; from krm_function.hosts.write_together import *; "
     code += "write_files(NewFile(f'{n}', b'new') for n in range(700))"
     line = f'ulimit -Sn 256; {Path(EXECUTABLE).parent / "python"} -c "{code}"'
     for number in range(700):

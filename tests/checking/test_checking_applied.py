@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from krm_function.api.records import ManifestOptions, PolicyOptions
-from krm_function.checking.sealed_pods import Checked, check_classes, check_manifest, check_workload
+from krm_function.checking.seal_checks import Checked, check_classes, check_manifest, check_workload
 from krm_function.findings import Ref
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.sealed import SealedWorkload

@@ -127,3 +127,19 @@ def test_without_a_release_the_missing_release_is_the_answer(shop: Shop) -> None
     shop.change(world)
     run = explain(shop, "deploy/web", "--format", "json")
     assert (run.code, [error["code"] for error in run.errors]) == (2, ["CC0903"])
+
+
+def test_a_field_that_was_not_there_is_marked_as_new(shop: Shop) -> None:
+    lines = explain(shop, "Deployment/web").stdout.decode().splitlines()
+    added = 'spec.template.metadata.annotations["io.katacontainers'
+    assert any(line.startswith(f"   + {added}") for line in lines)
+    assert not any(line.startswith(f"   ~ {added}") for line in lines)
+    changed = "spec.template.spec.runtimeClassName: contrast-cc-metal-qemu-snp -> "
+    assert any(line.startswith(f"   ~ {changed}") for line in lines)
+
+
+def test_one_is_written_in_the_singular(shop: Shop) -> None:
+    said = explain(shop, "StatefulSet/coordinator").stdout.decode()
+    assert "metal-qemu-snp, 1 vCPU\n" in said
+    assert "VM with 1 vCPU\n" in said
+    assert "metal-qemu-snp, 2 vCPUs\n" in explain(shop, "Deployment/web").stdout.decode()

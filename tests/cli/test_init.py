@@ -326,15 +326,186 @@ def test_a_dry_run_writes_nothing_and_shows_all(here: Deployment) -> None:
 def test_next_steps_go_away_one_by_one(here: Deployment) -> None:
     here.write("kustomization.yaml", "resources: [coordinator.yaml]\n")
     said = here.init().stderr
-    assert [line[2] for line in said.split("next:\n")[1].splitlines()] == ["1", "2", "3", "4", "5", "6"]
+    assert [line[2] for line in said.split("next:\n")[1].splitlines()[::2]] == ["1", "2", "3", "4", "5", "6", "7"]
     here.write(
         "coordinator.yaml", (Path(__file__).parents[2] / "examples/quickstart/resources/coordinator.yaml").read_text()
     )
     here.write("contrast.yaml", here.read("contrast.yaml").replace("# platform:", "platform:"))
     here.write("images.yaml", here.read("images.yaml").replace("{}", "{a: {digest: x}}"))
-    left = here.init().stderr.split("next:\n")[1].splitlines()
-    assert [line.split()[1:3] for line in left] == [
-        ["contrast-krm", "release"],
-        ["contrast-krm", "keys"],
-        ["kustomize", "build"],
+    left = here.init().stderr.split("next:\n")[1].splitlines()[1::2]
+    assert [line.split()[:3] for line in left] == [
+        ["contrast-krm", "release", "import"],
+        ["contrast-krm", "keys", "new"],
+        ["contrast-krm", "keys", "new"],
+        ["contrast-krm", "init", "."],
+        ["kustomize", "build", "--enable-alpha-plugins"],
     ]
+
+
+# --- values, Helm, and what the steps say
+
+
+@pytest.mark.parametrize("host", ["kustomize", "kpt", "helm"])
+def test_emit_is_never_written_without_its_reason(host: str, here: Deployment) -> None:
+    here.write("chart/Chart.yaml", "name: shop\n")
+    assert (
+        here.init(
+            "config" if host == "helm" else ".", *(("--helm", "chart") if host == "helm" else (f"--{host}",))
+        ).code
+        == 0
+    )
+    lines = here.read("config/contrast.yaml" if host == "helm" else "contrast.yaml").splitlines()
+    at = lines.index("  runtimeClasses: emit")
+    assert "because nothing else in this directory has them" in lines[at - 2]
+    assert "where something else applies them" in lines[at - 1]
+
+
+def test_the_schemas_are_announced_once(here: Deployment) -> None:
+    here.write("kustomization.yaml", MINE)
+    assert "made ./.contrast-krm: JSON Schemas, by which editors check these files" in here.init().stderr
+    assert ".contrast-krm" not in here.init().stderr
+
+
+TCB = "BootloaderVersion=9,TEEVersion=0,SNPVersion=21,MicrocodeVersion=72"
+SEAM = "Ab" * 48
+
+
+@pytest.mark.parametrize("host", ["kustomize", "kpt"])
+def test_values_of_an_operator_are_added_and_comments_stay(host: str, here: Deployment) -> None:
+    assert here.init(f"--{host}").code == 0
+    before = here.read("contrast.yaml")
+    run = here.init("--minimum-tcb", TCB, "--mr-seam", SEAM)
+    assert run.code == 0
+    assert "changed ./contrast.yaml: reference values for SNP\n" in run.stderr
+    after = here.read("contrast.yaml")
+    rest = iter(after.splitlines())
+    assert all(line in rest for line in before.splitlines())
+    config, findings = collect([ConfigDocument(yaml.safe_load(here.read(name))) for name in NEW_FILES.values()])
+    assert (findings, config is None) == ((), False)
+    assert config is not None
+    assert config.generate.manifest.reference_values["tdx"][0]["MrSeam"] == SEAM.lower()
+    tcb = config.generate.manifest.reference_values["snp"][0]["MinimumTCB"]
+    assert ",".join(f"{name}={number}" for name, number in tcb.items()) == TCB
+    assert here.init("--minimum-tcb", TCB, "--mr-seam", SEAM).stderr.startswith("nothing to do\n")
+
+
+def test_values_that_are_there_stay(here: Deployment) -> None:
+    assert here.init("--kustomize", "--minimum-tcb", TCB).code == 0
+    before = listing(here.directory)
+    run = here.init("--minimum-tcb", TCB.replace("21", "22"))
+    assert run.code == 1
+    assert "spec.manifest.referenceValues.snp is set already; change it there" in run.stderr
+    assert listing(here.directory) == before
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("--minimum-tcb", TCB.replace("72", "256")),
+        ("--minimum-tcb", TCB.replace("SNP", "Snp")),
+        ("--minimum-tcb", f"{TCB},TEEVersion=1"),
+        ("--minimum-tcb", TCB.replace("9", "-9")),
+        ("--minimum-tcb", TCB.replace(",", " ")),
+        ("--mr-seam", "ab" * 47),
+        ("--mr-seam", "xy" * 48),
+    ],
+)
+def test_values_of_another_form_are_refused_and_nothing_is_written(option: str, text: str, here: Deployment) -> None:
+    run = here.init("--kustomize", f"{option}={text}")
+    assert run.code == 2
+    assert f"error CC0909: {option}: " in run.stderr
+    assert listing(here.directory) == {}
+
+
+def test_values_are_asked_for_by_the_hardware_in_use(here: Deployment) -> None:
+    here.write("base/kustomization.yaml", "resources: [web.yaml, ../overlay]\n")
+    here.write("base/web.yaml", "kind: Pod\nspec: {runtimeClassName: contrast-cc-metal-qemu-tdx}\n")
+    here.write("overlay/kustomization.yaml", "resources: [../base]\n")
+    said = here.init("overlay", "--platform", "metal-qemu-snp").stderr
+    assert "--minimum-tcb" in said
+    assert "--mr-seam HEX" in said
+    said = here.init("overlay", "--minimum-tcb", TCB, "--mr-seam", SEAM).stderr
+    assert "--minimum-tcb" not in said
+    assert "--mr-seam" not in said
+
+
+@pytest.mark.parametrize(
+    ("ignored", "command"),
+    [
+        (None, "echo '*-owner.pem' >> .gitignore && contrast-krm keys new --workload-owner"),
+        ("out\n", "echo '*-owner.pem' >> .gitignore && contrast-krm keys new --workload-owner"),
+        ("out", "printf '\\n%s\\n' '*-owner.pem' >> .gitignore && contrast-krm keys new --workload-owner"),
+        ("out\n*.pem\n", "     contrast-krm keys new --workload-owner"),
+        ("*-owner.pem\n", "     contrast-krm keys new --workload-owner"),
+    ],
+)
+def test_private_keys_stay_out_of_git(ignored: str | None, command: str, here: Deployment) -> None:
+    here.write(".git/HEAD", "ref: refs/heads/main\n")
+    if ignored is not None:
+        here.write(".gitignore", ignored)
+    said = here.init("--kustomize").stderr
+    assert command in said
+    assert said.count(".gitignore") == ("gitignore" in command)
+
+
+def test_a_chart_gets_its_configuration_in_a_directory_of_its_own(here: Deployment) -> None:
+    here.write("my chart/Chart.yaml", "name: shop\nversion: 1.0.0\n")
+    before = listing(here.directory)
+    run = here.init("config", "--helm", "my chart", "--dry-run")
+    assert run.code == 0
+    assert listing(here.directory) == before
+    run = here.init("config", "--helm", "my chart")
+    assert run.code == 0
+    assert {name for name in listing(here.directory) if "schema" not in name} == {
+        "my chart/Chart.yaml", "config/contrast.yaml", "config/release.yaml", "config/images.yaml"
+    }  # fmt: skip
+    assert "helm template shop 'my chart' | contrast-krm lock --config config -o config/images.yaml\n" in run.stderr
+    here.write("my chart/values.yaml", "a: b\n")
+    coordinator = "{{ if 1 }}\ncontrast.edgeless.systems/pod-role: coordinator\n{{ end }}\n"
+    here.write("my chart/templates/coordinator.yml", coordinator)
+    said = here.init("config", "--helm", "my chart").stderr
+    assert said.startswith("nothing to do\n")
+    assert "--write-values 'my chart/values.yaml'" in said
+    assert "coordinator.yml" not in said.split("release import")[0]
+    here.write("config/more.yaml", "a: b\n")
+    assert (
+        "--config config/contrast.yaml --config config/release.yaml" in here.init("config", "--helm", "my chart").stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("config", "--helm", "nowhere"), "no Chart.yaml is in nowhere"),
+        (("chart",), "a chart of Helm is in chart"),
+        (("a/b", "--helm", "chart"), "a/b"),
+        (("chart/Chart.yaml", "--helm", "chart"), "no such directory"),
+        (("config", "--helm", "chart", "--kpt"), "not allowed with"),
+    ],
+)
+def test_a_chart_that_is_not_there_is_named(arguments: tuple[str, ...], says: str, here: Deployment) -> None:
+    here.write("chart/Chart.yaml", "name: shop\n")
+    before = listing(here.directory)
+    run = here.init(*arguments)
+    assert run.code in {1, 2, 3}
+    assert says in run.stderr
+    assert listing(here.directory) == before
+
+
+def test_paths_with_spaces_are_quoted_in_each_argument(here: Deployment) -> None:
+    here.write("chart/Chart.yaml", "name: shop\n")
+    here.write("my config/more.yaml", "a: b\n")
+    said = here.init("my config", "--helm", "chart").stderr
+    files = ("contrast", "release", "images")
+    wanted = "".join(f" --post-renderer-args --config --post-renderer-args 'my config/{name}.yaml'" for name in files)
+    assert f"--post-renderer contrast-krm --post-renderer-args post-render{wanted}\n" in said
+
+
+def test_a_default_platform_is_one_of_the_release(here: Deployment) -> None:
+    assert here.init("--kustomize").code == 0
+    assert " init . --platform metal-qemu-snp\n" in here.init().stderr
+    here.write(
+        "release.yaml", here.read("release.yaml").replace("platforms: {}", "platforms: {metal-qemu-tdx: {handler: x}}")
+    )
+    said = here.init().stderr
+    assert "stands for: this platform:\n     contrast-krm init . --platform metal-qemu-tdx\n" in said

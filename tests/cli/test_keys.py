@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from krm_function.cli.generate_flags import public_key
 from krm_function.hosts.files import FileProblem
-from krm_function.hosts.writing import create_file
+from krm_function.hosts.write_together import create_file
 from krm_function.manifest import seedshare_owner, workload_owner
 from tests.failures.running import EXECUTABLE, Zygote, environment, listing
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Shop
+from tests.failures.checking import CONFIG
 from tests.failures.world import World
 
 
@@ -91,3 +92,15 @@ def test_a_file_that_is_no_json_is_located(text: str | bytes, line: int, column:
     (error,) = validated(shop, text)
     assert (error.get("line", 0), error.get("column", 0)) == (line, column)
     assert error["message"].startswith(f"manifest.json: {says}")
+
+
+def test_a_name_of_no_contrast_workload_has_its_place_in_the_configuration(shop: Shop) -> None:
+    world = World()
+    world.spec["manifest"]["policies"] = {"web": {"sans": ["shop.example.com"]}}
+    world.pod["runtimeClassName"] = "kata-qemu-snp"
+    shop.change(world)
+    run = shop.generate("--format", "json")
+    (error,) = run.errors
+    assert error["message"].endswith("which is no Contrast workload: runtime class kata-qemu-snp is not Contrast's")
+    lines = (shop.directory / error["file"]).read_text().splitlines()
+    assert (error["file"], lines[error["line"] - 1].strip()) == (CONFIG, "web:")

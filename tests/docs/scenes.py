@@ -38,6 +38,12 @@ def files(machine: Machine, here: Path) -> None:
     _committed(machine, here)
 
 
+def without_namespace(_machine: Machine, here: Path) -> None:
+    """The same; the Namespace is made elsewhere."""
+    _copy("quickstart", here)
+    (here / "resources/namespace.yaml").unlink()
+
+
 def overlays(machine: Machine, here: Path) -> None:
     """A kustomization with overlays, `confidential` the outermost one, in `overlays` as well."""
     _copy("kustomize", here)
@@ -66,6 +72,12 @@ def chart(_machine: Machine, here: Path) -> None:
     """A chart, the configuration, and the directory of the Helm 4 plugin."""
     _copy("helm", here)
     (here / "helm_plugin").symlink_to(ROOT / "helm_plugin")
+
+
+def plain_chart(_machine: Machine, here: Path) -> None:
+    """A chart, and no configuration yet."""
+    _copy("helm", here)
+    shutil.rmtree(here / "config")
 
 
 def plugin(machine: Machine, here: Path) -> None:
@@ -161,7 +173,7 @@ SCENES: Mapping[str, Callable[[Machine, Path], None]] = {
     one.__name__: one
     for one in (
         *(files, overlays, outermost, production, chart, chart_and_overlays, package, rendered_package),
-        *(plain_package, plugin, plain_overlays, release, next_release),
+        *(plain_chart, plain_package, plugin, without_namespace, plain_overlays, release, next_release),
     )
 }
 INSIDE = {"outermost": "overlays/confidential"}  # where in a scene its commands run

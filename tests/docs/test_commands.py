@@ -47,12 +47,15 @@ ROWS = (
     Row(TASK + "flux.md", "flux push", why="needs Flux and a registry"),
     Row(TASK + "helm.md", "helm upgrade", "chart"),
     Row(TASK + "helm.md", "export HELM_DATA_HOME", "chart", "helm4"),
+    Row(TASK + "helm.md", "contrast-krm init", "plain_chart"),
     Row(TASK + "helm.md", "set -o pipefail", "chart"),
     Row(TASK + "kpt.md", "contrast-krm init", "plain_package"),
     Row(TASK + "kpt.md", "kpt fn render", "package"),
     Row(TASK + "kustomize.md", "contrast-krm init", "plain_overlays"),
-    Row(TASK + "kustomize.md", "contrast-krm release", "plain_overlays"),
+    Row(TASK + "kustomize.md", "set -o pipefail", "overlays"),
     Row(TASK + "kustomize.md", "kustomize build", "outermost"),
+    Row(TASK + "namespaces.md", "contrast-krm generate", "files"),
+    Row(TASK + "namespaces.md", "kubectl get namespace", "without_namespace"),
     Row(TASK + "policies.md", "contrast-krm policy show", "files"),
     Row(TASK + "policies.md", "contrast-krm diff", "files"),
     Row(TASK + "policies.md", "contrast-krm generate", why="needs genpolicy; tests/genpolicy"),
@@ -85,9 +88,11 @@ ROWS = (
 )
 REPLACED = {"helm upgrade --install": "helm template"}
 KUBECTL = f"""#!/bin/sh -e
-case "$1" in
-get) exec cat {EXAMPLES}/quickstart/nodes.yaml ;;
-apply) cat "$3" | grep -c '^kind: ' ;;
+case "$*" in
+*"get nodes"*) exec cat {EXAMPLES}/quickstart/nodes.yaml ;;
+*"get namespace shop"*) echo '{{"apiVersion": "v1", "kind": "Namespace", "metadata": {{"name": "shop"}}}}' ;;
+*"get resourcequota,limitrange"*) echo '{{"apiVersion": "v1", "kind": "List", "items": []}}' ;;
+apply*) cat "$3" | grep -c '^kind: ' ;;
 *) exit 9 ;;
 esac
 """

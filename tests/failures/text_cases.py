@@ -68,9 +68,19 @@ def a_deep_block_sequence(world: World) -> None:
     world["more"] = CONFIG_MAP + "data:\n  " + "- " * 5000 + "x\n"
 
 
-@cases("CC0108", "line", "a key that is not a scalar")
+@cases("CC0119", "line", "a template in {{ }} stands here", hint="helm template")
 def a_template_that_was_never_rendered(world: World) -> None:
     world["more"] = CONFIG_MAP + "data:\n  key: {{ .Values.key }}\n"
+
+
+@cases("CC0119", "line", "a template in {{ }} stands here", hint="helm template", echoed=True)
+def a_template_in_a_line_of_its_own(world: World) -> None:
+    world["more"] = CONFIG_MAP + "data:\n  {{- if .Values.key }}\n  key: value\n  {{- end }}\n"
+
+
+@cases("CC0108", "line", "a key that is not a scalar")
+def a_map_as_a_key(world: World) -> None:
+    world["more"] = CONFIG_MAP + "data:\n  ? {key: value}\n  : value\n"
 
 
 @cases("CC0101", "line", echoed=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.checking.sealed_pods import check_workload
+from krm_function.checking.seal_checks import check_workload
 from krm_function.findings import Ref
 from krm_function.model.profiles import DEFAULT
 from krm_function.model.workload import Workload

@@ -164,12 +164,7 @@ def fake_hash(monkeypatch: pytest.MonkeyPatch, value: int) -> None:
         def digest(self) -> bytes:
             return value.to_bytes(48, "big")
 
-    class Module:
-        @staticmethod
-        def sha384(_data: bytes) -> Hash:
-            return Hash()
-
-    monkeypatch.setitem(recover_key.__globals__, "hashlib", Module)
+    monkeypatch.setattr(hashlib, "sha384", lambda _data: Hash())
 
 
 def test_wrong_lengths_are_refused() -> None:

@@ -10,7 +10,7 @@ import pytest
 from krm_function.checking.drift import drift
 from krm_function.model.pod_fields import POD_SPEC, TYPES
 from krm_function.policy import default_settings, load_rules, seal
-from krm_function.policy.fields import use_of
+from krm_function.policy.field_coverage import use_of
 from krm_function.schema.kinds import ListOf, Record, Spec
 from tests.policy import host, pods
 

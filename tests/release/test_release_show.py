@@ -82,6 +82,9 @@ def test_runs_of_numbers_are_ranges(call: Zygote) -> None:
         count: table[count] for count in ("1", "3", "4", "8")
     }
     assert b"for 1, 3-4, 8 vCPUs" in call("release", "show", data=json.dumps(value).encode()).stdout
+    table = value["spec"]["platforms"]["metal-qemu-tdx"]["rtmr0ByVCPU"]
+    value["spec"]["platforms"]["metal-qemu-tdx"]["rtmr0ByVCPU"] = {"1": table["1"]}
+    assert b"for 1 vCPU " in call("release", "show", data=json.dumps(value).encode()).stdout
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_results_have_rule_level_place_and_remedy() -> None:
     }
     (logical,) = location["logicalLocations"]
     assert logical["fullyQualifiedName"] == "Deployment/shop/web spec.containers[0].image"
-    assert run["results"][1]["message"]["text"] == "image web:1 is not pinned; hint: append @sha256:<digest>"
+    assert run["results"][1]["message"]["text"] == f"image web:1 is not pinned; hint: {ERROR.hint}"
 
 
 def test_infos_are_notes_for_those_who_ask() -> None:

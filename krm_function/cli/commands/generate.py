@@ -13,7 +13,6 @@ from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_genpolicy, add_namespace, add_paths
 
 if TYPE_CHECKING:
-    from krm_function.cli.inputs import Inputs
     from krm_function.findings import Finding
     from krm_function.pipeline import Rendered
     from krm_function.policy.genpolicy import Engine
@@ -95,17 +94,20 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
     from krm_function.cli.rendered import render_inputs
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.leftovers import sweep
-    from krm_function.hosts.temporary_files import must_be_regular
-    from krm_function.hosts.writing import NewFile, write_files
+    from krm_function.hosts.staged_file import must_be_regular
+    from krm_function.hosts.write_together import NewFile, write_files
 
     if options.in_place and (not options.paths or "-" in options.paths):
         found = [finding("CC0909.stdin-in-place", option="--in-place")]
         return print_findings(found, options.format, options.report)
     if options.manifest:
         must_be_regular(options.manifest)
+    wrong_output = _output_among_inputs(options)
+    if wrong_output:
+        return print_findings(wrong_output, options.format, options.report)
     inputs = read_inputs(options.paths)
     rendered = render_inputs(options, inputs, engine, wrong)
-    found = [*rendered.findings, *_wrong_files(options, inputs, rendered)]
+    found = [*rendered.findings, *_wrong_files(options, rendered)]
     if not options.in_place:
         found += open_ends(inputs, rendered)
     in_place = changed_files(inputs, rendered, options.paths) if options.in_place and not has_errors(found) else {}
@@ -122,16 +124,31 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
     return print_findings(found, options.format, options.report)
 
 
-def _wrong_files(options: Namespace, inputs: "Inputs", rendered: "Rendered") -> "list[Finding]":
+def _output_among_inputs(options: Namespace) -> "list[Finding]":
+    """Whether --output is one of the files that are read: found first, as everything in it is in the input twice then.
+
+    Without --output, and for one that does not exist yet, nothing is looked at.
+    """
+    from krm_function.findings import finding
+    from krm_function.hosts.files import FileProblem, find_files, same_file
+
+    if not options.output or not os.path.exists(options.output):
+        return []
+    try:
+        files = find_files([*options.config, *(path for path in options.paths if path != "-")])
+    except FileProblem:
+        return []  # which those who read them report, together with everything else
+    if not same_file(options.output, files):
+        return []
+    inside = any(os.path.isdir(path) for path in options.paths) and options.output not in options.paths
+    return [finding("CC0909.input-directory" if inside else "CC0909.input-in-place", option="--output")]
+
+
+def _wrong_files(options: Namespace, rendered: "Rendered") -> "list[Finding]":
     """What is wrong with the files of --output and --manifest."""
     from krm_function.findings import finding, has_errors
-    from krm_function.hosts.files import find_files, same_file
 
     found: list[Finding] = []
-    if options.output and same_file(
-        options.output, [*find_files(options.config), *(one.file for one in inputs.sources)]
-    ):
-        found.append(finding("CC0909.input-in-place", option="--output"))
     if options.manifest and not rendered.manifest and not has_errors((*rendered.findings, *found)):
         found.append(finding("CC0909.no-manifest", option="--manifest"))
     if options.output and options.manifest and os.path.realpath(options.output) == os.path.realpath(options.manifest):
@@ -142,7 +159,7 @@ def _wrong_files(options: Namespace, inputs: "Inputs", rendered: "Rendered") -> 
 def _print(stream: bytes, path: str, manifest: bytes) -> None:
     """Write standard output, then the manifest to its path; no manifest if writing fails or the pipe is closed."""
     from krm_function.cli.streams import write_out, write_out_first
-    from krm_function.hosts.writing import NewFile, staged
+    from krm_function.hosts.write_together import NewFile, staged
 
     if not path:
         write_out(stream)

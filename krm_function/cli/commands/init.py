@@ -1,4 +1,4 @@
-"""`contrast-krm init [DIR]`: the function in kustomization.yaml or Kptfile, and files to fill in.
+"""`contrast-krm init [DIR]`: the function in kustomization.yaml or Kptfile, and files to fill in; for Helm these alone.
 
 Rule of this file: everything is known before anything is written, and a second run changes nothing.
 """
@@ -25,9 +25,23 @@ def add_arguments(parser: Parser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--kustomize", action="store_true", help="kustomization.yaml, created if there is none")
     which.add_argument("--kpt", action="store_true", help="Kptfile, created if there is none")
+    which.add_argument(
+        "--helm",
+        metavar="CHART",
+        default="",
+        help="directory of a chart; DIR is for the configuration, made if need be",
+    )
     parser.add_argument(
         "--platform", metavar="PLATFORM", default="", help="platform of the bare placeholder contrast-cc"
     )
+    parser.add_argument(
+        "--minimum-tcb",
+        metavar="VERSIONS",
+        default="",
+        help="for SNP, the firmware versions to accept at least: "
+        "BootloaderVersion=B,TEEVersion=T,SNPVersion=S,MicrocodeVersion=M",
+    )
+    parser.add_argument("--mr-seam", metavar="HEX", default="", help="for TDX, the measurement of the module to accept")
     parser.add_argument("--dry-run", action="store_true", help="write nothing; print what would change as a diff")
     add_findings(parser)
 
@@ -36,8 +50,9 @@ def run(options: Namespace) -> int:
     """Wire a directory. Raises FileProblem."""
     from krm_function.api import CONFIG_KINDS
     from krm_function.api.modeline import schema_file
-    from krm_function.cli.init_files import find_target, wiring
+    from krm_function.cli.init_files import Wanted, find_target, wiring
     from krm_function.cli.init_steps import steps
+    from krm_function.cli.init_values import operator_values
     from krm_function.cli.messages import print_findings
     from krm_function.cli.schema_copies import write_all
     from krm_function.cli.streams import write_out
@@ -50,16 +65,18 @@ def run(options: Namespace) -> int:
     from krm_function.yamltext import YamlError
 
     directory = options.directory
-    if not os.path.isdir(directory):
+    if not os.path.isdir(directory) and not (options.helm and not os.path.lexists(directory)):
         raise FileProblem(directory, "no such directory")
     platform = find_platform(options.platform)
     findings = _wrong_platform(options.platform) if options.platform and platform is None else []
+    values, wrong = operator_values(options.minimum_tcb, options.mr_seam)
+    findings += wrong
     target, problems = find_target(directory, options)
     findings += problems
     if target is None or has_errors(findings):
         return print_findings(findings, options.format, options.report)
     try:
-        made = wiring(directory, target, platform.name if platform else "")
+        made = wiring(directory, target, Wanted(platform.name if platform else "", values))
     except YamlError as problem:
         findings.append(yaml_finding(problem, os.path.join(directory, target.name)))
         return print_findings(findings, options.format, options.report)
@@ -69,8 +86,9 @@ def run(options: Namespace) -> int:
     if options.dry_run:
         write_out("".join(_diff(made.files)).encode())
     else:
-        sweep(os.path.join(directory, name) for name in (*os.listdir(directory), *map(schema_file, CONFIG_KINDS)))
-        write_all(made.files)
+        there = os.listdir(directory) if os.path.isdir(directory) else []
+        sweep(os.path.join(directory, name) for name in (*there, *map(schema_file, CONFIG_KINDS)))
+        write_all(made.files, directory.rstrip("/") if options.helm else "")
     lines = [f"{'would be ' if options.dry_run else ''}{line}" for line in made.changes] or ["nothing to do"]
     text = "".join(f"{on_one_line(line)}\n" for line in [*lines, *steps(made.state)])
     return print_findings(findings, options.format, options.report, text)

@@ -13,7 +13,7 @@ from krm_function.cli.options import add_findings
 
 if TYPE_CHECKING:
     from krm_function.findings import Finding
-    from krm_function.hosts.writing import NewFile
+    from krm_function.hosts.write_together import NewFile
     from krm_function.manifest.generate_keys import KeyPair
 
 DESCRIPTION = "The private key goes into a new file that only you can read. An existing file is never overwritten."
@@ -48,7 +48,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.messages import print_findings
     from krm_function.hosts.files import FileProblem, read_file
     from krm_function.hosts.leftovers import sweep
-    from krm_function.hosts.writing import NewFile
+    from krm_function.hosts.write_together import NewFile
     from krm_function.manifest.generate_keys import new_seedshare_owner, new_workload_owner
     from krm_function.report.order import on_one_line
     from krm_function.wiring import with_owner_key
@@ -103,7 +103,7 @@ def _wrong(private: str, public: str, add_to: str, field: str) -> "list[Finding]
 def _write(pair: "KeyPair", private: str, public: "NewFile") -> None:
     """Write both halves or none; the private one first, so that no public key exists whose private half is lost."""
     from krm_function.cli.streams import write_out_first
-    from krm_function.hosts.writing import NewFile, staged, write_files
+    from krm_function.hosts.write_together import NewFile, staged, write_files
 
     if private != STANDARD_OUTPUT:
         write_files([NewFile(private, pair.private, PRIVATE, new=True), public])
@@ -116,7 +116,7 @@ def _write(pair: "KeyPair", private: str, public: "NewFile") -> None:
 def _print(pair: "KeyPair", private: str, shown: bytes) -> None:
     """Write the private half into its file, then the public one to standard output; no file if that fails."""
     from krm_function.cli.streams import write_out_first
-    from krm_function.hosts.writing import NewFile, write_files
+    from krm_function.hosts.write_together import NewFile, write_files
 
     try:
         write_files([NewFile(private, pair.private, PRIVATE, new=True)])

@@ -55,6 +55,18 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument("--jobs", metavar="N", type=int, default=4, help="images at a time (default: 4)")
     parser.add_argument("--timeout", metavar="SECONDS", type=int, default=900, help="time for one image (default: 900)")
+    parser.add_argument(
+        "--write-kustomize",
+        metavar="FILE|DIR",
+        default="",
+        help="also write the digests of images without one into images: of this kustomization, beside their tags",
+    )
+    parser.add_argument(
+        "--write-values",
+        metavar="FILE",
+        default="",
+        help="also write them into this file of Helm values, behind their tags",
+    )
     add_findings(parser)
 
 
@@ -63,11 +75,13 @@ def run(options: Namespace) -> int:
     import gc
 
     from krm_function.cli.lock_file import write_lock
+    from krm_function.cli.lock_pins import NOT_PINNED, pinned_files
     from krm_function.cli.lock_task import completed, read_task
     from krm_function.cli.messages import print_findings
     from krm_function.findings import finding, has_errors
     from krm_function.lock import LockProblem, open_sources, resolve_all
     from krm_function.model.finding_position import yaml_finding
+    from krm_function.wiring.pin import Pin
     from krm_function.yamltext import YamlError
 
     sources, limits, wrong = _flags(options)
@@ -85,8 +99,12 @@ def run(options: Namespace) -> int:
     gc.enable()  # which the command line switches off for renders; this may take minutes
     with _progress(len(task.images), shown=not options.quiet) as progress:
         run = resolve_all(list(task.images), opened, task.known, limits, options.jobs, progress)
-    for use, found in zip(task.images.values(), run.findings, strict=True):
-        findings += [use.place(one) for one in found]
+    tags = [(image, digest) for image, digest in zip(task.images, run.digests, strict=True) if not image.pinned]
+    extra = pinned_files(options, [Pin(*one) for one in tags if one[1]], task.resources)
+    for (image, use), found in zip(task.images.items(), run.findings, strict=True):
+        done = NOT_PINNED if image in extra.done else ""
+        findings += [use.place(one) for one in found if one.code != done]
+    findings += extra.findings
     if task.uses:
         from krm_function.cli.lock_users import unstated_users
 
@@ -94,10 +112,10 @@ def run(options: Namespace) -> int:
     summary = ""
     if not has_errors(findings):
         try:
-            written = write_lock(task.file, completed(run.entries, task.partial), prune=options.prune)
+            written = write_lock(task.file, completed(run.entries, task.partial), extra.files, prune=options.prune)
             findings += written.findings
             if not has_errors(findings):
-                summary = _summary(len(run.entries), run.fetched, written)
+                summary = extra.summary + _summary(len(run.entries), run.fetched, written)
         except YamlError as problem:
             findings.append(yaml_finding(problem, options.output))
     return print_findings(findings, options.format, options.report, summary)

@@ -34,15 +34,23 @@ def run(options: Namespace) -> int:
 
     if options.validate:
         return print_findings(_problems(options.validate), options.format, options.report)
-    found, findings = _manifests(read_inputs(options.paths))
+    inputs = read_inputs(options.paths)
+    found, findings = _manifests(inputs)
     if not has_errors(findings):
         if not found:
-            findings += (finding("CC1106"),)
+            findings += (finding("CC1106.not-emitted" if _rendered(inputs) else "CC1106.not-rendered"),)
         elif len(set(found)) > 1:
             findings += (finding("CC0108.manifests", count=len(found)),)
         else:
             write_out(found[0].encode("utf-8"))
     return print_findings(findings, options.format, options.report)
+
+
+def _rendered(inputs: "Inputs") -> bool:
+    """Whether a render has changed any object of the input."""
+    from krm_function.model.workload import ORIGINAL
+
+    return any(ORIGINAL in resource.text for resource in inputs.resources)
 
 
 def _manifests(inputs: "Inputs") -> "tuple[list[str], tuple[Finding, ...]]":
@@ -59,13 +67,14 @@ def _manifests(inputs: "Inputs") -> "tuple[list[str], tuple[Finding, ...]]":
 
 def _problems(path: str) -> "list[Finding]":
     """What is wrong with a manifest file; values that are still missing are errors here, as for `contrast set`."""
+    from krm_function.checking.manifests import manifest_findings
     from krm_function.findings import finding
     from krm_function.hosts.files import read_file
-    from krm_function.manifest import ManifestError, decode, validate
+    from krm_function.manifest import ManifestError, decode
 
     try:
         manifest = decode(read_file(path))
     except ManifestError as problem:
         found = finding("CC0702", field="manifest.json", problem=str(problem), file=path)
         return [found._replace(line=problem.line, column=problem.column)]
-    return [finding("CC0702", field=one.field, problem=one.problem, file=path) for one in validate(manifest)]
+    return manifest_findings(manifest, path)

@@ -84,7 +84,7 @@ def run(options: Namespace) -> int:
     plan = make_plan(rendered, known.nodes, placements, found, known.source)
     text = _writer(chosen, options, file=file)(plan).encode("utf-8")
     if file:
-        from krm_function.hosts.writing import write_file
+        from krm_function.hosts.write_together import write_file
 
         write_file(file, text)
     else:

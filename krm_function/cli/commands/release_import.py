@@ -72,17 +72,19 @@ def run(options: Namespace) -> int:
 
 def _finish(combined: "Combined", before: "Before", options: Namespace, findings: "list[Finding]") -> int:
     """Check the text, write it, and print what was done."""
-    from krm_function.api.modeline import schema_file
+    from krm_function.api.modeline import DIRECTORY, schema_file
     from krm_function.cli.messages import print_findings
     from krm_function.cli.release_file import parsed
     from krm_function.cli.schema_copies import missing_schemas, write_all
     from krm_function.cli.streams import write_out
     from krm_function.hosts.leftovers import sweep
+    from krm_function.hosts.streams_by_path import is_stream
     from krm_function.release import missing, new_text, updated_text
     from krm_function.release.text import KIND
     from krm_function.report.order import on_one_line
 
-    schema = schema_file(KIND) if options.output else ""
+    as_stream = not options.output or is_stream(options.output)
+    schema = "" if as_stream else schema_file(KIND)
     new = before.document is None
     data = (
         new_text(combined, schema) if before.document is None else updated_text(combined, before.data, before.document)
@@ -95,6 +97,8 @@ def _finish(combined: "Combined", before: "Before", options: Namespace, findings
     summary = f"release {release.version}: {_names(release)}; {_count(len(release.images))}\n"
     if not options.output:
         write_out(data)
+    elif as_stream:
+        write_all({options.output: data})
     elif data == before.data:
         sweep([options.output])
         summary += f"{on_one_line(options.output)} says so already\n"
@@ -102,6 +106,9 @@ def _finish(combined: "Combined", before: "Before", options: Namespace, findings
         copies = missing_schemas(os.path.dirname(options.output), [KIND]) if new else {}
         write_all(copies | {options.output: data})
         summary += f"{'wrote' if new else 'updated'} {on_one_line(options.output)}\n"
+        if copies:
+            where = os.path.join(os.path.dirname(options.output), DIRECTORY)
+            summary += f"made {on_one_line(where)}: its JSON Schema, for editors\n"
     return print_findings(findings, options.format, options.report, summary)
 
 
@@ -115,7 +122,7 @@ def _names(release: "Release") -> str:
 
 def _usage(options: Namespace) -> "list[Finding]":
     """What is wrong with the options."""
-    from krm_function.api.release import VERSION
+    from krm_function.api.contrast_release import VERSION
     from krm_function.findings import finding
 
     findings: list[Finding] = []

@@ -17,9 +17,9 @@ def apply_change(part: Part, change: Change, at: int = 0) -> Part:
     path, op, new = change
     if at == len(path):
         return _set_value(part, new)
-    if isinstance(part, NewValue):
-        return NewValue(step(part.value, change, at), part.token and "")
-    if isinstance(part, Node):
+    if not isinstance(part, EditedCollection):
+        if isinstance(part, NewValue):
+            return NewValue(step(part.value, change, at), part.token and "")
         if part.kind in ("alias", "scalar"):
             return NewValue(step(part.data, change, at), "")
         part = EditedCollection(part)

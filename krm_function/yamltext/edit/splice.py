@@ -130,15 +130,14 @@ def _spliced_together(
 def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str, list[EditedMember]]:
     """Edit some objects at once. Raises YamlError (splice) if editing them one by one would give another text."""
     objects = [_changed(document, member) for member in members]
-    effective = sorted(
-        (one for one in objects if one.is_changed),
-        key=lambda one: one.undo_place.node.start if one.undo_place.node else 0,
-    )
+    effective = [one for one in objects if one.is_changed]
     if not effective:
         return document.text, [EditedMember(one.value, []) for one in objects]
-    roots = {one.root for one in effective}
-    if len(roots) < len(effective) or any(root[:size] in roots for root in roots for size in range(len(root))):
-        raise YamlError("an object that is edited stands in another", document.line, 1, "splice")
+    if len(effective) > 1:
+        effective.sort(key=lambda one: one.undo_place.node.start if one.undo_place.node else 0)
+        roots = {one.root for one in effective}
+        if len(roots) < len(effective) or any(root[:size] in roots for root in roots for size in range(len(root))):
+            raise YamlError("an object that is edited stands in another", document.line, 1, "splice")
 
     def make(node: Node, records: Sequence[str]) -> Part:
         part: Part = node
@@ -222,8 +221,10 @@ def _node_at(node: Node | None, path: Path) -> Node | None:
 
 def _edited(part: Part, root: Path, changes: Sequence[Change]) -> Part:
     """Return the tree after changes whose paths start at `root`."""
+    if root:
+        changes = [Change((*root, *path), op, value) for path, op, value in changes]
     for change in changes:
-        part = apply_change(part, Change((*root, *change.path), change.op, change.value) if root else change)
+        part = apply_change(part, change)
     return part
 
 

@@ -18,7 +18,7 @@ from krm_function.libyaml import (
 )
 from krm_function.yamltext import offsets
 from krm_function.yamltext.aliases import crosses, inline
-from krm_function.yamltext.errors import LIMITS, Limits
+from krm_function.yamltext.errors import LIMITS, Limits, YamlError, of_template
 from krm_function.yamltext.events import check_separators, located, open_events
 from krm_function.yamltext.split.chunk import Chunk
 from krm_function.yamltext.split.header import NodeReader, ObjectHeader
@@ -48,7 +48,9 @@ def split_items_by_events(text: str, limits: Limits = LIMITS) -> ItemList | None
     try:
         root = _read(text, reader)
     except YAMLError as error:
-        raise located(error, text, 1) from None
+        raise of_template(located(error, text, 1), text, 1) from None
+    except YamlError as problem:
+        raise of_template(problem, text, 1) from None
     if root is None or "items" not in root.values:
         return None
     value = root.values["items"]

@@ -5,7 +5,7 @@ quoted scalar and would then hide a pod. The slices concatenate to the text; a `
 """
 
 from krm_function.libyaml import DocumentStartEvent, StreamEndEvent, YAMLError
-from krm_function.yamltext.errors import LIMITS, Limits, YamlError
+from krm_function.yamltext.errors import LIMITS, Limits, YamlError, of_template
 from krm_function.yamltext.events import check_separators, located, open_events
 from krm_function.yamltext.split.chunk import Chunk
 from krm_function.yamltext.split.header import NodeReader, ObjectHeader
@@ -37,7 +37,9 @@ def split_stream_by_events(text: str, limits: Limits = LIMITS) -> tuple[Chunk, .
     try:
         _read(text, limits, starts, headers)
     except YAMLError as error:
-        raise located(error, text, 1) from None
+        raise of_template(located(error, text, 1), text, 1) from None
+    except YamlError as problem:
+        raise of_template(problem, text, 1) from None
     if not headers:
         starts, headers = ([(0, 1)], [_NOTHING]) if text else ([], [])
     ends = [start for start, _ in starts[1:]] + [len(text)]

@@ -1,4 +1,4 @@
-"""Checks each pod of rendered output: it is sealed, is still what was sealed, and the cluster admits it.
+"""Gather the pods of rendered output, and check each: sealed, still what was sealed, admitted by the cluster.
 
 Rule of this file: a pod is checked by itself and against the manifest, without any configuration.
 """
@@ -6,7 +6,7 @@ Rule of this file: a pod is checked by itself and against the manifest, without 
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.checking.sealed_pods import Checked, check_workload, stale, unwatched
+from krm_function.checking.seal_checks import Checked, check_workload, stale, unwatched
 from krm_function.findings import Finding, finding
 from krm_function.model.cpu_limits import vcpus
 from krm_function.model.finding_position import with_position

@@ -3,7 +3,8 @@
 Rule of this file: a target has its old bytes or all of its new ones, and nothing is written through a symbolic link. A
 failure before the first rename changes nothing; if a rename fails, those before it are undone, or named in the error. A
 process that is killed between two renames leaves whole files, renamed in the order in which they were given; a
-manifest, which has the digests of the others, comes last.
+manifest, which has the digests of the others, comes last. Outputs that are no files, such as /dev/stdout, are written
+before the first rename.
 """
 
 import errno
@@ -14,7 +15,8 @@ from functools import partial
 
 from krm_function.hosts.deferred_signals import deferred_signals
 from krm_function.hosts.leftovers import sweep
-from krm_function.hosts.temporary_files import NewFile, Staged, drop, stage, unwritable
+from krm_function.hosts.staged_file import NewFile, Staged, drop, stage, unwritable
+from krm_function.hosts.streams_by_path import is_stream, write_stream
 
 __all__ = ["NewFile", "create_file", "staged", "write_file", "write_files"]
 
@@ -47,7 +49,9 @@ def staged(files: Iterable[NewFile]) -> Iterator[Callable[[], None]]:
 
     The block does what must succeed together with these files, such as writing standard output.
     """
-    wanted = list(files)
+    every = list(files)
+    streams = [file for file in every if not file.new and is_stream(file.path)]
+    wanted = [file for file in every if file not in streams]
     ready: list[Staged] = []
     try:
         with deferred_signals() as stop:
@@ -57,7 +61,7 @@ def staged(files: Iterable[NewFile]) -> Iterator[Callable[[], None]]:
                 stop()
                 ready.append(stage(file, alone=len(wanted) == 1))
             stop()
-        yield partial(_put, ready)
+        yield partial(_put, ready, streams)
     finally:
         with deferred_signals():
             for one in ready:
@@ -77,8 +81,18 @@ def _make_room(count: int) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (needed if hard < 0 else min(needed, hard), hard))
 
 
-def _put(ready: Sequence[Staged]) -> None:
-    """Rename all, or none: undo the renames before one that fails. Raises FileProblem."""
+def _put(ready: Sequence[Staged], streams: Sequence[NewFile]) -> None:
+    """Write the streams, then rename all, or none: undo the renames before one that fails.
+
+    Raises FileProblem, and BrokenPipeError for a stream that nobody reads.
+    """
+    for file in streams:
+        try:
+            write_stream(file.path, file.data)
+        except BrokenPipeError:
+            raise
+        except OSError as problem:
+            raise unwritable(file, problem) from problem
     with deferred_signals():
         for index, one in enumerate(ready):
             try:

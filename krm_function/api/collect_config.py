@@ -4,15 +4,16 @@ Rule of this file: no document of the group contrast-krm.dev is ignored. One tha
 render without it would be another render.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
+from krm_function.api.contrast_generate import parse_generate
+from krm_function.api.contrast_release import parse_release
 from krm_function.api.document import CONFIG_KINDS, ConfigDocument, config_reference, is_config, located
-from krm_function.api.generate import parse_generate
 from krm_function.api.image_lock import parse_image_lock
 from krm_function.api.records import API_VERSION, Config, Generate, ImageFacts, Release
-from krm_function.api.release import parse_release
-from krm_function.findings import Finding, finding, has_errors
+from krm_function.findings import Finding, Ref, finding, has_errors
 from krm_function.model.workload import mapping
 from krm_function.schema.nearest import nearest
 
@@ -65,7 +66,18 @@ def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[
         findings.append(finding("CC0903"))
     if generate is None or release is None or has_errors(findings):
         return None, tuple(findings)
-    return Config(generate, release, images), tuple(findings)
+    return Config(
+        generate, release, images, _places((*by_kind["ContrastGenerate"], *by_kind["ContrastRelease"]))
+    ), tuple(findings)
+
+
+def _places(documents: Iterable[ConfigDocument]) -> Mapping[Ref, Callable[[Finding], Finding]]:
+    """By object, what gives a finding its position in the object's file."""
+    return {
+        config_reference(document)._replace(namespace=""): partial(located, document=document)
+        for document in documents
+        if document.file and document.locate
+    }
 
 
 def _configuration(document: ConfigDocument) -> tuple[ConfigDocument | None, tuple[Finding, ...]]:

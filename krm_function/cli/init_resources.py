@@ -1,0 +1,125 @@
+"""What `init` finds in a deployment: files by kind, resources, the coordinator.
+
+Rule of this file: what cannot be read is passed over, because it is a finding of the render and not of `init`.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from krm_function.api import is_config
+from krm_function.api.document import ConfigKind
+from krm_function.hosts.files import SUFFIXES, FileProblem, read_file
+from krm_function.model.objects import objects
+from krm_function.model.workload import POD_ROLE, mapping
+from krm_function.release.coordinator import is_coordinator
+from krm_function.wiring import KUSTOMIZATIONS, listed
+from krm_function.wiring.new_files import HostName
+from krm_function.yamltext import Chunk, YamlError, decode, parse, split_stream
+
+
+def files_of_kind(directory: str, kind: ConfigKind, value: object, host: HostName) -> list[str]:
+    """The files that hold a kind: those that a kustomization lists, else those of the directory."""
+    named = (*listed(value, "resources"), *listed(value, "transformers")) if host == "kustomize" else ()
+    wired = [name for name in named if _has(os.path.join(directory, name), kind)]
+    return wired or [name for name in yaml_files(directory) if _has(os.path.join(directory, name), kind)]
+
+
+def yaml_files(directory: str) -> list[str]:
+    """The names of the YAML files in a directory but its kustomization, sorted; none if it does not exist yet."""
+    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
+    return [name for name in names if name.endswith(SUFFIXES) and name not in KUSTOMIZATIONS]
+
+
+def plain_resources(directory: str) -> Iterator[str]:
+    """Files of a directory that hold objects, and no configuration of this program."""
+    for name in yaml_files(directory):
+        chunks = _chunks(os.path.join(directory, name))
+        if chunks and all(chunk.kind and not is_config(chunk.api_version) for chunk in chunks):
+            yield name
+
+
+def _has(path: str, kind: str) -> bool:
+    return any(chunk.kind == kind and is_config(chunk.api_version) for chunk in _chunks(path))
+
+
+def _chunks(path: str) -> list[Chunk]:
+    """The documents of a file; none if it cannot be read, which is a finding of the render."""
+    if not os.path.isfile(path):
+        return []
+    try:
+        return [chunk for chunk in split_stream(decode(read_file(path)).text) if not chunk.empty]
+    except (YamlError, FileProblem):
+        return []
+
+
+def resource_files(directory: str, host: HostName, chart: str, text: str) -> list[str]:
+    """The paths of a deployment's resources as far as its host's file or its directory names them.
+
+    text: of the kustomization. chart: of Helm, its directory. Raises YamlError.
+    """
+    if host == "helm":
+        templates = os.path.join(chart, "templates")
+        found = sorted(os.listdir(templates)) if os.path.isdir(templates) else []
+        return [os.path.join(templates, name) for name in found]
+    if host == "kpt":
+        return [os.path.join(directory, name) for name in yaml_files(directory)]
+    return list(_listed_files(directory, listed(parse(text).value, "resources"), set()))
+
+
+def _listed_files(directory: str, names: Iterable[str], seen: set[str]) -> Iterator[str]:
+    """The files that a kustomization lists, those of other kustomizations below it included."""
+    for name in names:
+        path = os.path.join(directory, name)
+        if not os.path.isdir(path):
+            yield path
+        elif os.path.realpath(path) not in seen:
+            seen.add(os.path.realpath(path))
+            yield from _listed_files(path, _resources_of(path), seen)
+
+
+def _resources_of(directory: str) -> tuple[str, ...]:
+    """What the kustomization of a directory lists; nothing if it cannot be read, which is a finding of kustomize."""
+    for name in KUSTOMIZATIONS:
+        path = os.path.join(directory, name)
+        if os.path.isfile(path):
+            try:
+                return listed(parse(decode(read_file(path)).text).value, "resources")
+            except (YamlError, FileProblem):
+                return ()
+    return ()
+
+
+def has_coordinator(path: str) -> bool:
+    """Whether a file holds the coordinator; a directory or an URL is not read, hence False.
+
+    A template of Helm, which is no YAML yet, is taken by its text.
+    """
+    data = data_of(path)
+    if any(is_coordinator(value) for value in values_of(data)):
+        return True
+    text = data.decode("utf-8", "replace")
+    return "{{" in text and f"{POD_ROLE}: coordinator" in text
+
+
+def data_of(path: str) -> bytes:
+    """The bytes of a file, none of one that cannot be read."""
+    try:
+        return read_file(path)
+    except FileProblem:
+        return b""
+
+
+def text_of(path: str) -> str:
+    """The text of a file, whatever it holds; none of one that cannot be read."""
+    return data_of(path).decode("utf-8", "replace")
+
+
+def values_of(data: bytes) -> list[dict[str, Any]]:
+    """The objects of a file, none of one that is not YAML."""
+    try:
+        text = decode(data).text
+        documents = [parse(chunk.of(text)).value for chunk in split_stream(text)]
+    except YamlError:
+        return []
+    return [mapping(value) for document in documents for _, value in objects(document)]

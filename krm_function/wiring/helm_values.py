@@ -1,0 +1,60 @@
+"""Digests in a file of Helm values, behind the tags.
+
+Rule of this file: only values that make up exactly the image that a chart has rendered are changed, and only in their
+tag: `tag: "1.2@sha256:..."` gives registry/name:1.2@sha256:... in a chart that writes name:tag, whether or not it has a
+value for digests; a digest there would drop the tag, and the reference would be another one than the lock has.
+
+    value                                             becomes
+    image: registry/name:1.2                          image: registry/name:1.2@sha256:...
+    {registry: ..., repository: ..., tag: "1.2"}      tag: "1.2@sha256:..."
+    the same with an empty tag, or none               likewise; the chart takes the tag from its appVersion
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from krm_function.findings import NOTHING, Cause, Path
+from krm_function.wiring.pin import Pin, Pinned
+from krm_function.yamltext import Change, parse, splice
+
+NAMES = ("repository", "image", "name")  # keys of a map that name an image without its tag
+
+
+def pin_in_values(text: str, pins: Sequence[Pin]) -> Pinned:
+    """Pin images in values. Raises YamlError, and ValueError for a text that is no map."""
+    document = parse(text)
+    if not isinstance(document.value, dict | None):
+        raise ValueError("it is no map of values")  # noqa: TRY004 (what the file holds, not a misuse)
+    made, left = [], []
+    changes: list[Change] = []
+    for pin in pins:
+        found = list(_changes(document.value, (), pin))
+        changes += found
+        if found:
+            made.append(pin)
+        else:
+            left.append((pin, Cause("CC1215.value", NOTHING)))
+    return Pinned(splice(document, changes).text if changes else text, tuple(made), tuple(left))
+
+
+def _changes(value: Any, path: Path, pin: Pin) -> Iterator[Change]:
+    """The changes that pin an image in a value and below it."""
+    if isinstance(value, str) and value == str(pin.image):
+        yield Change(path, "set", pin.pinned)
+    elif isinstance(value, dict):
+        if _makes_up(value, pin):
+            yield Change((*path, "tag"), "set", f"{pin.image.tag}@{pin.digest}")
+        for key, part in value.items():
+            yield from _changes(part, (*path, key), pin)
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from _changes(part, (*path, index), pin)
+
+
+def _makes_up(value: dict[str, Any], pin: Pin) -> bool:
+    """Whether a map holds the name of an image and its tag, or no tag."""
+    names = [value[key] for key in NAMES if isinstance(value.get(key), str)]
+    registry = value.get("registry")
+    named = any(pin.name in {name, f"{registry}/{name}"} for name in names)
+    tag = value.get("tag")
+    return named and bool(pin.image.tag) and (tag in {None, ""} or str(tag) == pin.image.tag)

@@ -1,0 +1,201 @@
+"""More mistakes in resources and configuration, in the form of cases.py."""
+
+import copy
+import re
+from collections.abc import Callable
+
+from tests.failures.world import NOTE, PRIVATE_KEY, WEB_IMAGE, World
+from tests.mistakes.cases import Change, Follow, Mistake, quoted
+
+MORE: list[Mistake] = []
+
+
+def mistake(title: str, wrote: str, code: str, follow: Follow) -> Callable[[Change], Change]:
+    def note(change: Change) -> Change:
+        MORE.append(Mistake(title, wrote, code, change, follow))
+        return change
+
+    return note
+
+
+def remove_one(world: World, hint: str) -> None:
+    assert "remove one of the two" in hint
+    del world.documents["copy"]
+
+
+@mistake("A file that was copied and not changed", "", "CC0118", remove_one)
+def _(world: World) -> None:
+    world["copy"] = copy.deepcopy(world["web"])
+
+
+def set_runtime_class(world: World, hint: str) -> None:
+    workload = quoted(r"set the runtimeClassName of (\S+) to contrast-cc-<platform>", hint)
+    assert workload == "Deployment/shop/web"
+    world.pod["runtimeClassName"] = "contrast-cc-metal-qemu-snp"
+
+
+@mistake(
+    "Names in the manifest for a pod of another runtime class",
+    "runtimeClassName: kata-qemu-snp",
+    "CC0708",
+    set_runtime_class,
+)
+def _(world: World) -> None:
+    world.spec["manifest"]["policies"] = {"web": {"sans": ["shop.example.com"]}}
+    world.pod["runtimeClassName"] = "kata-qemu-snp"
+
+
+def rename_entry(world: World, hint: str) -> None:
+    policies = world.spec["manifest"]["policies"]
+    policies[quoted(r"did you mean (\S+)\?", hint)] = policies.pop("wep")
+
+
+@mistake("Names in the manifest for a mistyped workload", "wep:", "CC0708", rename_entry)
+def _(world: World) -> None:
+    world.spec["manifest"]["policies"] = {"wep": {"sans": ["shop.example.com"]}}
+
+
+def quote_template(world: World, hint: str) -> None:
+    assert "put quotes around a text that begins like one" in hint
+    world["more"] = world["more"].replace("{{ name }}", '"{{ name }}"')
+
+
+@mistake("A text for another program's templates, without quotes", "greeting: {{ name }}", "CC0119", quote_template)
+def _(world: World) -> None:
+    world["more"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\ndata:\n  greeting: {{ name }}\n"
+
+
+def leave_template_out(world: World, hint: str) -> None:
+    assert "leave the template itself out" in hint
+    del world.documents["more"]
+
+
+@mistake("A template of Helm among the resources", "{{- if .Values.more }}", "CC0119", leave_template_out)
+def _(world: World) -> None:
+    world["more"] = (
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: more\n{{- if .Values.more }}\ndata: {}\n{{- end }}\n"
+    )
+
+
+def write_reference(world: World, hint: str) -> None:
+    assert quoted(r"write (\S+)", hint) == "registry/name:tag@sha256:<64"
+    world.container["image"] = WEB_IMAGE
+
+
+@mistake("An image as a template in quotes", "image: '{{ .Values.image }}'", "CC0503", write_reference)
+def _(world: World) -> None:
+    world.container["image"] = "{{ .Values.image }}"
+
+
+@mistake("A digest that was cut while it was copied", f"image: {WEB_IMAGE[:-1]}", "CC0503", write_reference)
+def _(world: World) -> None:
+    world.container["image"] = WEB_IMAGE[:-1]
+
+
+def write_integer(world: World, hint: str) -> None:
+    assert hint == "write an integer"
+    world.container["securityContext"]["runAsUser"] = 1000
+
+
+@mistake("An integer in quotes", "runAsUser: '1000'", "CC0207", write_integer)
+def _(world: World) -> None:
+    world.container["securityContext"] = {"runAsUser": "1000"}
+
+
+def lock_again(world: World, hint: str) -> None:
+    assert "remove the entry from the ImageLock and run contrast-krm lock" in hint
+    world["lock"] = World()["lock"]
+
+
+@mistake("A lock of an older image under the new digest", "", "CC0505", lock_again)
+def _(world: World) -> None:
+    world["lock"]["spec"]["images"][WEB_IMAGE]["digest"] = "sha256:" + "9" * 64
+
+
+def say_that_there_is_none(world: World, hint: str) -> None:
+    assert '"" stands for an image without that file' in hint
+    world["lock"]["spec"]["images"][WEB_IMAGE]["passwd"] = ""
+
+
+@mistake("A lock that was written by hand without passwd", "", "CC0508", say_that_there_is_none)
+def _(world: World) -> None:
+    del world["lock"]["spec"]["images"][WEB_IMAGE]["passwd"]
+
+
+def rename_container(world: World, hint: str) -> None:
+    assert "rename one" in hint
+    world.pod["containers"][1]["name"] = "second"
+
+
+@mistake("Two containers of one name", "", "CC0208", rename_container)
+def _(world: World) -> None:
+    world.pod["containers"].append(copy.deepcopy(world.container))
+
+
+def write_quantity(world: World, hint: str) -> None:
+    assert re.search(r"\b(quantity|500m|1\.5)\b", hint), hint
+    world.container["resources"]["limits"]["cpu"] = "1.5"
+
+
+@mistake("A comma in a number", "cpu: 1,5", "CC0408", write_quantity)
+def _(world: World) -> None:
+    world.container["resources"]["limits"]["cpu"] = "1,5"
+
+
+def remove_annotation(world: World, hint: str) -> None:
+    assert "or remove the annotation" in hint
+    del world.notes[f"{NOTE}servicemesh-egress"]
+
+
+@mistake("An egress annotation with nothing in it", f"{NOTE}servicemesh-egress: ''", "CC0205", remove_annotation)
+def _(world: World) -> None:
+    world.notes[f"{NOTE}servicemesh-egress"] = ""
+
+
+def keep_one(world: World, hint: str) -> None:
+    assert hint == "keep one"
+    del world.documents["second"]
+
+
+@mistake("Two ContrastGenerate", "name: other", "CC0904", keep_one)
+def _(world: World) -> None:
+    world["second"] = copy.deepcopy(world["options"])
+    world["second"]["metadata"]["name"] = "other"
+
+
+def use_version(world: World, hint: str) -> None:
+    world["options"]["apiVersion"] = quoted(r"use (\S+)", hint)
+
+
+@mistake("A version of the API that there is not", "apiVersion: contrast-krm.dev/v1", "CC0907", use_version)
+def _(world: World) -> None:
+    world["options"]["apiVersion"] = "contrast-krm.dev/v1"
+
+
+def use_kind(world: World, hint: str) -> None:
+    world["lock"]["kind"] = quoted(r"did you mean (\S+)\?", hint)
+
+
+@mistake("A mistyped kind", "kind: ImageLocks", "CC0905", use_kind)
+def _(world: World) -> None:
+    world["lock"]["kind"] = "ImageLocks"
+
+
+def use_public_key(world: World, hint: str) -> None:
+    assert "write a public ECDSA key in PEM, never a private one" in hint
+    world.spec["manifest"]["workloadOwnerKeys"] = World().spec["manifest"]["workloadOwnerKeys"]
+
+
+@mistake("The private key in the place of the public one", "workloadOwnerKeys:", "CC0901", use_public_key)
+def _(world: World) -> None:
+    world.spec["manifest"]["workloadOwnerKeys"] = [PRIVATE_KEY]
+
+
+def use_other_name(world: World, hint: str) -> None:
+    assert "set manifest.name to another name" in hint
+    world.spec["manifest"]["name"] = "contrast-manifest"
+
+
+@mistake("A manifest with the name of a ConfigMap that is there", "name: settings", "CC0710", use_other_name)
+def _(world: World) -> None:
+    world.spec["manifest"]["name"] = "settings"

@@ -1,0 +1,1 @@
+{{- define "agent.runtimeClass" }}{{ with . }}runtimeClassName: {{ . }}{{ end }}{{ end }}
