@@ -25,10 +25,14 @@ def one_stream(inputs: Inputs, rendered: Rendered) -> bytes:
         results = krm_results(rendered.findings)
         return encode_list(inputs.sources[0].decoded, rendered.texts, rendered.added, results)
     texts: list[str] = []
-    for _, text in _in_order(inputs, rendered):
-        if texts and not texts[-1].endswith("\n"):
+    starts = {source.start for source in inputs.sources}
+    before = -1
+    for index, text in _in_order(inputs, rendered):
+        joined = before >= 0 and (index != before + 1 or index in starts)  # they did not stand so in one file
+        if joined and not texts[-1].endswith("\n"):
             texts[-1] += "\n"
-        texts.append(text if not texts or text.startswith("---") else f"---\n{text}")
+        texts.append(f"---\n{text}" if joined and not text.startswith("---") else text)
+        before = index
     first = inputs.sources[0].decoded if inputs.sources else None
     return encode_stream(Stream((), isinstance(first, Stream) and first.bom), texts, rendered.added)
 
