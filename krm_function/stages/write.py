@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.hosts.emitted_annotations import without_added_separator
 from krm_function.model.annotations import TOTAL, annotations_size
 from krm_function.model.edits import ObjectEdits
 from krm_function.model.finding_position import yaml_finding
@@ -151,6 +152,7 @@ def _add(
             in_lists.setdefault(index, []).extend(_update(documents[index].value, root, successor))
         elif successor is not None:
             texts[index] = splice(emitted[index], _update(emitted[index].value, root, successor)).text
+    texts[:] = without_added_separator(texts, {index: document.value for index, document in emitted.items()})
     for index, changes in in_lists.items():
         texts[index] = splice(parse(str(texts[index]), line=documents[index].line), changes).text
     return tuple(new)

@@ -74,3 +74,23 @@ def test_a_block_scalar_that_would_grow_by_moving_is_refused(directory: Path) ->
 def test_the_quickstart_has_its_namespace_first() -> None:
     out = called("generate", str(EXAMPLES / "quickstart" / "resources"), "--config", CONFIG).ok()
     assert next(iter(yaml.safe_load_all(out)))["kind"] == "Namespace"
+
+
+@pytest.mark.parametrize("head", ["", "# head\n", "---\n"])
+def test_an_emitted_class_stands_first_and_goes_without_a_trace(head: str, tmp_path: Path) -> None:
+    """In `emit` and back in `check`: what the first of the two added is gone, with the separator line behind it."""
+    resources = EXAMPLES / "quickstart" / "resources"
+    source = head + "---\n".join(
+        (resources / name).read_text() for name in ("web.yaml", "coordinator.yaml", "settings.yaml")
+    )
+    for mode in ("emit", "check"):
+        (tmp_path / mode).mkdir()
+        for file in Path(CONFIG).iterdir():
+            text = file.read_text().replace("runtimeClasses: check", f"runtimeClasses: {mode}")
+            (tmp_path / mode / file.name).write_text(text)
+    once = called("generate", "--config", str(tmp_path / "emit"), stdin=source.encode()).ok()
+    assert next(iter(yaml.safe_load_all(once)))["kind"] == "RuntimeClass"
+    assert called("generate", "--config", str(tmp_path / "emit"), stdin=once).ok() == once
+    assert called("uninject", stdin=once).ok() == source.encode()
+    plain = called("generate", "--config", str(tmp_path / "check"), stdin=source.encode()).ok()
+    assert called("generate", "--config", str(tmp_path / "check"), stdin=once).ok() == plain
