@@ -81,7 +81,7 @@ def list_document(documents: list[str]) -> str:
 
 
 def quickstart(workloads: int) -> str:
-    """A ResourceList of meshed workloads with the quickstart's own options: emitted RuntimeClasses, an owner key."""
+    """A ResourceList of meshed workloads with the quickstart's own options, such as an owner key."""
     (own,) = _documents("config", "contrast")
     return resource_list(meshed(workloads), re.sub(r"(?ms)^    policies:.*", "", own))  # names workloads of its own
 

@@ -182,7 +182,9 @@ GENERATE = Record(
             "goes into the RuntimeClass objects and is checked against every pod",
         ),
         "runtimeClasses": Field(
-            Choice(("check", "emit", "off")), "emit adds the RuntimeClass objects to the output", default="check"
+            Choice(("check", "emit", "off")),
+            "check takes them as they are in the input or the cluster; emit adds them to the output",
+            default="check",
         ),
         "namespace": Field(
             Text("a DNS label", DNS_LABEL, 63),

@@ -18,6 +18,7 @@ from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import ID_BLOCKS, Workload, mapping, maps
 from krm_function.policy import References
 from krm_function.record import NamedTuple
+from krm_function.stages.daemon_sets import unscheduled_daemon_set
 from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.pod_checks import check_rendered as admissible
 from krm_function.stages.schedule import schedule
@@ -65,6 +66,7 @@ def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[st
     if platform is None:
         return []  # a placeholder is left, which is an error already
     findings = [*admissible(workload), *schedule(workload, runtime_class).findings]
+    findings += unscheduled_daemon_set(workload, runtime_class)
     if manifest is None or not pod.checked.digest or not pod.vcpus:
         return findings
     values = mapping(manifest.get("ReferenceValues"))

@@ -136,9 +136,12 @@ def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:
     return (finding("CC1116", ref, (*root, "handler"), name=ref.name, handler=handler or "nothing"),)
 
 
-def check_classes(workloads: Sequence[Workload], classes: Sequence[str]) -> tuple[Finding, ...]:
-    """Whether every handler in use is among the RuntimeClass objects, if there are any of Contrast's."""
-    if not classes:
+def check_classes(workloads: Sequence[Workload], classes: Sequence[str], *, emitted: bool) -> tuple[Finding, ...]:
+    """Whether every handler in use is among Contrast's RuntimeClass objects of the input, if a render emitted any.
+
+    A render that emits one emits all; else a class that is not in the input may be in the cluster.
+    """
+    if not emitted:
         return ()
     return tuple(
         finding("CC1107", one.ref, (*one.spec_path, "runtimeClassName"), name=one.runtime_class)

@@ -22,6 +22,7 @@ from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.runtime_class_objects import parse_runtime_class_object as parse_class
 from krm_function.model.sealed import SealedWorkload
+from krm_function.model.workload import EMITTED, dig
 from krm_function.policy import References
 from krm_function.record import NamedTuple
 from krm_function.stages.identity import duplicates
@@ -79,7 +80,8 @@ def check_output(
     for pod in pods:
         about = check_pod(pod, classes.get(pod.workload.runtime_class), manifests.decoded)
         findings += map(pod.placed, (*pod.checked.findings, *about))
-    findings += check_classes([pod.workload for pod in pods], [name for name in classes if is_contrast_name(name)])
+    named = [name for name in classes if is_contrast_name(name)]
+    findings += check_classes([pod.workload for pod in pods], named, emitted=_emits_classes(values))
     findings += [finding("CC1106.function" if as_function else "CC1106")] if pods and manifests.decoded is None else []
     findings += manifest_problems(manifests) + _digests(manifests.decoded, pods)
     findings += refusals(resources, [pod.workload for pod in pods])
@@ -102,6 +104,14 @@ def _classes(values: Sequence[Any]) -> Mapping[str, RuntimeClass]:
     """The RuntimeClass objects by name."""
     found = ((reference(value), value) for value in values)
     return {ref.name: parse_class(value).runtime_class for ref, value in found if ref.kind == "RuntimeClass"}
+
+
+def _emits_classes(values: Sequence[Any]) -> bool:
+    """Whether a render added a RuntimeClass."""
+    return any(
+        reference(value).kind == "RuntimeClass" and dig(value, ("metadata", "annotations", EMITTED)) is not None
+        for value in values
+    )
 
 
 def _digests(manifest: Mapping[str, Any] | None, pods: Sequence[Pod]) -> list[Finding]:

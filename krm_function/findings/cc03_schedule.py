@@ -122,4 +122,17 @@ ROWS: dict[str, Row] = {
         "LimitRange {name} refuses the pods of {names}: {reasons}",
         "widen min and max of its items of type Container so that they admit these amounts",
     ),
+    "CC0320": Row(
+        "info", "{what} of runtime class {name} is in the pod template: the DaemonSet controller sees nothing else"
+    ),
+    "CC0321": Row(
+        "warning",
+        "the pod template lacks {what} of runtime class {name}, and the DaemonSet controller sees nothing else",
+        "add that to the pod template of the source, and render it again",
+    ),
+    "CC0322": Row(
+        "warning",
+        "{what} is taken out of the pod template: a render wrote it, and runtime class {name} no longer has it",
+        "if it was no render that wrote it, add it to the source, and render that",
+    ),
 }

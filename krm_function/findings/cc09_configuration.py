@@ -89,6 +89,10 @@ ROWS: dict[str, Row] = {
             "no-code-near": ("{text} is no code of a finding", "did you mean {near}?"),
             # a platform, a release, a manifest
             "platform": ("unknown platform {platform}", "use {known}"),
+            "no-platform": (
+                "the ContrastRelease has no platform",
+                "fill it in: `contrast-krm release import` reads the files of a release",
+            ),
             "tcb": (
                 "it is not four numbers from 0 to 255, each with its name",
                 (

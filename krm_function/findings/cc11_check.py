@@ -46,7 +46,7 @@ ROWS: dict[str, Row] = {
     "CC1107": Row(
         "error",
         "runtime class {name} does not exist in the input",
-        "render with runtimeClasses: emit, or add the RuntimeClass",
+        "render again: a render that emits one RuntimeClass emits each that a pod names",
     ),
     "CC1108": Row(
         "error",

@@ -1,19 +1,23 @@
 """Decode and encode streams of YAML documents, the form of Helm, of the legacy plugin and of every file.
 
 Rule of this file: unchanged texts are written as they were read; a new object is appended as a document of its own. A
-RuntimeClass goes first where that leaves the rest unchanged, because Helm 3 creates objects in the order of the stream.
+RuntimeClass goes first, because kubectl and Helm 3 create objects in the order of the stream, and no pod is created
+before its class. If the first document has no separator line it gets one, which the last of these classes records.
 Source: docs/facts/helm.md#helm-3-stream.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_function.hosts.emitted_annotations import after_newline
+from krm_function.hosts.emitted_annotations import after_newline, before_separator
 from krm_function.model.origin import HELM_SOURCE
 from krm_function.model.resource import Resource
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Source, decode, dump, encode, split_stream
+
+SEPARATOR = re.compile(r"---(?:[ \t\r\n]|$)")
 
 
 class Stream(NamedTuple):
@@ -63,9 +67,13 @@ def stream_pieces(
     newline = _newline(body)
     first: list[Any] = []
     last: list[Any] = []
+    may_lead = bool(body) and not body[0].lstrip().startswith(("%", "..."))  # directives belong to the start
     for value in added:
-        ahead = mapping(value).get("kind") == "RuntimeClass" and bool(body) and body[0].startswith("---")
+        ahead = mapping(value).get("kind") == "RuntimeClass" and may_lead
         (first if ahead else last).append(value)
+    if first and not SEPARATOR.match(body[0]):
+        first[-1] = before_separator(first[-1])
+        body[0] = f"---{newline}{body[0]}"
     if last and body and not body[-1].endswith("\n"):
         body.append(newline)
         last[0] = after_newline(last[0])

@@ -8,6 +8,7 @@ the table does not list is unexplained. `now` is the object of the input, `befor
     the workload's metadata.namespace         yes                              no
     RuntimeClass: scheduling                  node selectors, tolerations      nothing
     pod template: annotations                 initdata, SNP ID blocks          initdata, SNP ID blocks
+    DaemonSet: nodeSelector, tolerations      yes                              no
     runtimeClassName                          no                               its own placeholder, or a bare one
     volumes                                   those of Contrast                no
     init containers of Contrast's names       those with an injected process   initializer, service mesh
@@ -78,6 +79,8 @@ def _changed(now: Any, before: Any, images: Images) -> Path | None:
         "initContainers": lambda left, right: _init_containers(left, right, images),
         "containers": lambda left, right: _containers(left, right, images),
     }
+    if ref.kind == "DaemonSet":
+        pod |= SCHEDULING
     own = (INITDATA, *ID_BLOCKS) if template else (INITDATA, *ID_BLOCKS, ORIGINAL)
     metadata: dict[str, Rule] = {"annotations": _annotations(own)}
     if not template:
@@ -164,8 +167,7 @@ def _all_of_type(kind: type, *values: Any) -> bool:
 
 def _scheduling(now: Any, before: Any) -> Path | None:
     """Compare the scheduling of a RuntimeClass: a render only adds to it."""
-    rules: dict[str, Rule] = {"nodeSelector": _fewer_keys, "tolerations": _fewer_entries}
-    return _maps(rules)(now, before)
+    return _maps(SCHEDULING)(now, before)
 
 
 def _fewer_keys(now: Any, before: Any) -> Path | None:
@@ -178,6 +180,9 @@ def _fewer_keys(now: Any, before: Any) -> Path | None:
 
 def _fewer_entries(now: Any, before: Any) -> Path | None:
     return _without(now, before, lambda _: True)
+
+
+SCHEDULING: dict[str, Rule] = {"nodeSelector": _fewer_keys, "tolerations": _fewer_entries}
 
 
 def _without(now: Any, before: Any, removable: Callable[[Any], bool]) -> Path | None:

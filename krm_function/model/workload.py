@@ -22,6 +22,7 @@ ID_BLOCKS = tuple(  # beginnings of keys; the name of a product follows
 )
 ORIGINAL = "contrast-krm.dev/original"  # inverse changes of a render, on the object's own metadata
 LOCAL_CONFIG = "config.kubernetes.io/local-config"  # what hosts keep out of the cluster
+RESOURCE_POLICY = "helm.sh/resource-policy"  # `keep`: Helm never deletes it (docs/facts/helm.md#objects)
 EMITTED = "contrast-krm.dev/emitted"  # on objects that a render adds and uninject removes
 
 

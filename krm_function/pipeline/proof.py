@@ -19,10 +19,14 @@ def unproven(
     *,
     seals: bool,
 ) -> tuple[Finding, ...]:
-    """Return CC0115 for each undo record of the input that is not proven. written: None if nothing was written."""
+    """Return CC0115 for each undo record of the input that is not proven, and what such a record takes out for good.
+
+    written: None if nothing was written.
+    """
     if not source.claims:
         return ()
     from krm_function.model.inverse import any_image, images_again, images_of
+    from krm_function.stages.daemon_sets import taken_out
     from krm_function.stages.prove import RenderOutcome, prove
 
     images = images_of(config.release.images) if config else any_image
@@ -31,4 +35,5 @@ def unproven(
         by_object = {(one.resource, one.root): one.edits for one in edits}
         later = images_again(config.release.images, images)
         made = RenderOutcome(written.texts, by_object, later, seals, config.generate.scheduling)
-    return prove(resources, source.documents, source.claims, images, made)
+    findings = prove(resources, source.documents, source.claims, images, made)
+    return findings if made is None else (*findings, *taken_out(resources, source.claims, made.texts))

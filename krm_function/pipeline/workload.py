@@ -20,6 +20,7 @@ from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.pipeline.result import NO_LABELS, Planned
 from krm_function.record import NamedTuple
+from krm_function.stages.daemon_sets import schedule_daemon_set
 from krm_function.stages.inject import inject_into
 from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.namespace import in_namespace
@@ -94,11 +95,12 @@ def injected(one: WorkloadRender, config: Config, coordinator_namespace: str) ->
 
 
 def scheduled(one: WorkloadRender, classes: RuntimeClasses) -> WorkloadRender:
-    """Check one pod against the RuntimeClass that it will have."""
+    """Check one pod against the RuntimeClass that it will have; a DaemonSet gets its scheduling in the template."""
     if one.resolved.platform is None:
         return one
     runtime_class = classes.classes.get(one.workload.runtime_class)
-    return one.plus(*schedule(one.workload, runtime_class))._replace(scheduled=runtime_class)
+    one = one.plus(*schedule(one.workload, runtime_class))._replace(scheduled=runtime_class)
+    return one if one.failed else one.plus(*schedule_daemon_set(one.workload, runtime_class))
 
 
 def measured(workloads: Iterable[WorkloadRender], values: ReferenceValues) -> list[WorkloadRender]:

@@ -7,6 +7,7 @@ docs/facts/kubernetes.md#scheduling.
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from krm_function.model.quantity import MILLI, NANO
@@ -18,6 +19,7 @@ from krm_function.placement.requests import pod_requests
 from krm_function.placement.taints import EVERY_DAEMON, EVERY_POD, UNSCHEDULABLE, Taint, untolerated
 from krm_function.record import NamedTuple
 
+NOTHING: Mapping[str, int] = MappingProxyType({})
 UNITS = ((2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
 
 
@@ -35,7 +37,7 @@ class Fit(NamedTuple):
     """Whether one node takes a pod. reasons: why not, () if it does. capacity: how many such pods the empty node holds.
 
     capacity is None when the node does not say what it can hold. admitted: whether everything but its resources allows
-    the pod; the DaemonSet controller makes a pod for each such node, even for one that is too small.
+    the pod. Of a DaemonSet (`daemon_fits`): whether its controller makes a pod for the node, even if it cannot run.
     """
 
     node: str
@@ -78,6 +80,25 @@ def fits(wanted: Demand, node: Node) -> Fit:
 def all_fits(wanted: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:
     """The fit of each node, in the order of the nodes."""
     return tuple(fits(wanted, node) for node in nodes)
+
+
+def daemon_fits(wanted: Demand, template: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:
+    """Return what becomes of a DaemonSet on each node: its controller looks at the template, the scheduler at the pod.
+
+    wanted: of the pod, after admission. template: the demand without the class.
+
+    the template allows the node    the pod fits    answer
+    yes                             yes             it fits
+    yes                             no              its pod stays Pending: admitted, with the reasons
+    no                              no              no pod is made: the reasons of both
+    no                              yes             no pod is made: the taints that only the class tolerates
+    """
+    made: list[Fit] = []
+    for node in nodes:
+        fit, refused = fits(wanted, node), fits(template._replace(requests=NOTHING), node).reasons
+        only = [f"{reason}, tolerated by the class only" for reason in refused if reason not in fit.reasons]
+        made.append(fit._replace(reasons=(*fit.reasons, *only), admitted=not refused))
+    return tuple(one._replace(capacity=0) if one.reasons else one for one in made)
 
 
 def _labels(wanted: Demand, node: Node) -> list[str]:

@@ -1,7 +1,7 @@
 """Find the nodes that can take each pod; used by `plan`, as a render knows no nodes.
 
-Rule of this file: the pod is that of the render, after RuntimeClass admission. A pod that fits no node is an error: it
-would stay Pending.
+Rule of this file: the pod is that of the render, after RuntimeClass admission; but the template of a DaemonSet alone
+decides which nodes get one of its pods. A pod that fits no node is an error: it would stay Pending.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.findings import Finding, finding
 from krm_function.model.runtime_class_objects import RuntimeClass, merge_node_selector, overhead_agrees
 from krm_function.model.workload import Workload, dig
-from krm_function.placement.fit import Fit, all_fits, demand
+from krm_function.placement.fit import Fit, all_fits, daemon_fits, demand
 from krm_function.placement.nodes import Node
 from krm_function.record import NamedTuple
 
@@ -57,7 +57,7 @@ class Placement(NamedTuple):
 
     @property
     def pending(self) -> tuple[Refusal, ...]:
-        """The nodes for which the DaemonSet controller makes a pod that they cannot hold; () for other kinds."""
+        """The nodes for which the DaemonSet controller makes a pod that does not run there; () for other kinds."""
         return () if self.replicas is not None else grouped([one for one in self.fits if one.admitted])
 
     @property
@@ -80,7 +80,11 @@ def place(workload: Workload, cls: RuntimeClass | None, nodes: Sequence[Node]) -
     replicas = replicas_of(workload)
     if cls is not None and (merge_node_selector(spec, cls).conflicts or not overhead_agrees(spec, cls)):
         return Placed(Placement((), wanted.requests, replicas, refused=True))  # CC0304 and CC0305 say so
-    placement = Placement(all_fits(wanted, nodes), wanted.requests, replicas)
+    if workload.ref.kind == "DaemonSet":
+        fits = daemon_fits(wanted, demand(workload.ref.kind, spec, None), nodes)
+    else:
+        fits = all_fits(wanted, nodes)
+    placement = Placement(fits, wanted.requests, replicas)
     return Placed(placement, tuple(_findings(workload, cls, placement, nodes)))
 
 

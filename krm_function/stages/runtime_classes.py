@@ -1,8 +1,9 @@
 """Runtime classes: write the configured scheduling into the RuntimeClass objects of the input, and emit missing ones.
 
 Rule of this file: Kubernetes merges the scheduling of a RuntimeClass into every pod that names it, so the configured
-scheduling is written there and nowhere else. A contradiction between object, release and configuration is an error.
-Source: docs/facts/kubernetes.md#runtimeclass-admission.
+scheduling is written there, and else only into DaemonSets. A contradiction between object, release and configuration is
+an error. A class belongs to the whole cluster, so Helm is told to keep an emitted one when it uninstalls a release.
+Sources: docs/facts/kubernetes.md#runtimeclass-admission, docs/facts/helm.md#objects.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from krm_function.model.runtime_class_objects import (
     covers,
     parse_runtime_class_object,
 )
-from krm_function.model.workload import EMITTED, dig, mapping, maps
+from krm_function.model.workload import EMITTED, RESOURCE_POLICY, dig, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import apply
 
@@ -95,19 +96,19 @@ def runtime_classes(
         facts = release.platforms[platform]
         if facts.handler in classes:
             continue
-        value = _emitted(facts, options.scheduling.get(platform, Scheduling()))
+        value = make_runtime_class(facts, options.scheduling.get(platform, Scheduling()))
         ref = Ref(API_VERSION, KIND, "", facts.handler)
         read = parse_runtime_class_object(value)
         findings += [*_problems(ref, (), value), *_deprecated(ref, read.runtime_class)]
         classes[facts.handler] = read.runtime_class
         if options.runtime_classes == "emit":
-            value["metadata"]["annotations"] = {EMITTED: "true"}
+            value["metadata"]["annotations"] = {EMITTED: "true", RESOURCE_POLICY: "keep"}
             added.append(value)
             findings.append(finding("CC0307", ref, name=facts.handler))
     return RuntimeClasses(classes, filled, tuple(added), tuple(findings))
 
 
-def _emitted(facts: PlatformRelease, scheduling: Scheduling) -> dict[str, Any]:
+def make_runtime_class(facts: PlatformRelease, scheduling: Scheduling) -> dict[str, Any]:
     """Make the RuntimeClass that the release and the configuration describe (docs/facts/contrast.md#runtime-file)."""
     value: dict[str, Any] = {
         "apiVersion": API_VERSION,

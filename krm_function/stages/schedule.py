@@ -1,7 +1,8 @@
 """Schedule: check each pod against the RuntimeClass that it names.
 
 Rule of this file: no pod is edited here. What Kubernetes' admission would refuse when it merges the class into the pod
-is an error now, all conflicts at once; the scheduling itself is written into RuntimeClass objects (runtime_classes.py).
+is an error now, all conflicts at once. The scheduling is written into RuntimeClass objects (runtime_classes.py) and,
+for DaemonSets alone, into the pod template (daemon_sets.py).
 """
 
 from krm_function.findings import finding

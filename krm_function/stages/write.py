@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.hosts.emitted_annotations import without_added_separator
 from krm_function.model.annotations import TOTAL, annotations_size
 from krm_function.model.edits import ObjectEdits
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import LOCAL_CONFIG, ORIGINAL, dig, mapping
+from krm_function.model.workload import LOCAL_CONFIG, ORIGINAL, RESOURCE_POLICY, dig, mapping
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Document, MemberChanges, YamlError, parse, splice, splice_members
 from krm_function.yamltext.edit.proof import to_json
@@ -28,6 +29,7 @@ EMITTED_FIELDS: tuple[Path, ...] = (
     ("metadata", "annotations", LOCAL_CONFIG),  # hosts keep their own annotations beside it
 )
 
+KEPT: Path = ("metadata", "annotations", RESOURCE_POLICY)  # set where it lacks, never removed: it may be the host's
 RECORD: Path = ("metadata", "annotations", ORIGINAL)
 Predecessors = dict[Ref, tuple[int, Path]]  # an object that a render added -> its document and path in it
 
@@ -150,6 +152,7 @@ def _add(
             in_lists.setdefault(index, []).extend(_update(documents[index].value, root, successor))
         elif successor is not None:
             texts[index] = splice(emitted[index], _update(emitted[index].value, root, successor)).text
+    texts[:] = without_added_separator(texts, {index: document.value for index, document in emitted.items()})
     for index, changes in in_lists.items():
         texts[index] = splice(parse(str(texts[index]), line=documents[index].line), changes).text
     return tuple(new)
@@ -159,11 +162,14 @@ def _update(document: Any, root: Path, successor: Mapping[str, Any] | None) -> l
     """Return the changes that give an emitted object the fields of its successor, or remove it if it has none."""
     if successor is None:
         return [Change(root, "remove")]
-    return [
+    changes = [
         Change(root + path, "remove") if (value := dig(successor, path)) is None else Change(root + path, "set", value)
         for path in EMITTED_FIELDS
         if dig(document, root + path) != dig(successor, path)
     ]
+    if dig(successor, KEPT) is not None and dig(document, root + KEPT) is None:
+        changes.append(Change(root + KEPT, "set", dig(successor, KEPT)))
+    return changes
 
 
 def _contains(resource: Resource, document: Document | None, ref: Ref) -> bool:

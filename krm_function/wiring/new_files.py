@@ -42,9 +42,9 @@ spec:
   # Policies are for the nodes of the release, with profile {profile}. `strict` leaves a host less to choose.
   # policy:
   #   profile: strict
-  # The render adds the RuntimeClass objects, because nothing else in this directory has them. They belong to the whole
-  # cluster: where something else applies them, such as another deployment or Contrast's runtime-*.yml, write check.
-  runtimeClasses: emit
+  # RuntimeClasses belong to the cluster and are applied once: `contrast-krm release runtime-classes` prints them.
+  # `emit` would add them to this output; no other deployment of the cluster may do that, too.
+  runtimeClasses: check
   manifest:
     # Who may update the manifest, and who may recover the coordinator. An entry each is added by
     #   contrast-krm keys new --workload-owner --add-to {file}

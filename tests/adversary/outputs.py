@@ -137,6 +137,9 @@ class Deployment(NamedTuple):
         return [one["code"] for one in errors], ran.err
 
 
+EMITTING = {"runtimeClasses": "emit"}
+
+
 def _configured(example: str, directory: Path, change: Callable[[Any], object]) -> Path:
     """The configuration of an example, changed."""
     directory.mkdir(parents=True)
@@ -162,6 +165,11 @@ def _filled_in(spec: Any) -> None:
     _manifest(spec, referenceValues={"snp": {"MinimumTCB": TCB}})
 
 
+def _local(spec: Any) -> None:
+    spec.update(EMITTING)
+    _manifest(spec, emit="LocalConfig")
+
+
 def deployments(directory: Path) -> dict[str, Deployment]:
     """What the table tampers with.
 
@@ -170,17 +178,19 @@ def deployments(directory: Path) -> dict[str, Deployment]:
     are resources of the user's.
     """
     made = {}
-    config = _configured("quickstart", directory / "shop", lambda spec: spec.update(policy={"initdata": FILES}))
+    config = _configured(
+        "quickstart", directory / "shop", lambda spec: spec.update(EMITTING, policy={"initdata": FILES})
+    )
     made["shop"] = Deployment(config, _rendered("quickstart", config))
     manifest = Output(made["shop"].rendered)["contrast-manifest"]["data"]["manifest.json"].encode()
 
     def outside(spec: Any) -> None:
-        spec.update(policy={"initdata": FILES})
+        spec.update(EMITTING, policy={"initdata": FILES})
         _manifest(spec, emit="none")
 
     config = _configured("quickstart", directory / "file", outside)
     made["file"] = Deployment(config, _rendered("quickstart", config), manifest)
-    config = _configured("quickstart", directory / "local", lambda spec: _manifest(spec, emit="LocalConfig"))
+    config = _configured("quickstart", directory / "local", _local)
     made["local"] = Deployment(config, _rendered("quickstart", config))
     config = _configured("gpu", directory / "gpu", _filled_in)
     made["gpu"] = Deployment(config, _rendered("gpu", config))

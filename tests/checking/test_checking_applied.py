@@ -257,20 +257,21 @@ def test_a_manifest_of_another_shape_never_raises(policies: Any) -> None:
 # --- runtime classes
 
 
-def test_without_any_runtime_class_in_the_input_nothing_is_said() -> None:
-    assert check_classes([named(RENDERED, "web")], ()) == ()
+@pytest.mark.parametrize("classes", [(), (HANDLERS["metal-qemu-tdx"],)])
+def test_a_class_that_is_not_in_the_input_may_be_in_the_cluster(classes: tuple[str, ...]) -> None:
+    assert check_classes([named(RENDERED, "web")], classes, emitted=False) == ()
 
 
-def test_a_handler_that_is_not_among_the_runtime_classes_is_told() -> None:
+def test_a_handler_that_is_not_among_the_emitted_runtime_classes_is_told() -> None:
     workloads = [named(RENDERED, name) for name in NAMES]
-    (found,) = check_classes(workloads, [HANDLERS["metal-qemu-snp"]])
+    (found,) = check_classes(workloads, [HANDLERS["metal-qemu-snp"]], emitted=True)
     assert (found.code, found.ref) == ("CC1107", workloads[2].ref)
     assert found.path == ("spec", "jobTemplate", "spec", "template", "spec", "runtimeClassName")
-    assert check_classes(workloads, list(HANDLERS.values())) == ()
+    assert check_classes(workloads, list(HANDLERS.values()), emitted=True) == ()
 
 
 def test_a_placeholder_needs_no_runtime_class() -> None:
-    assert check_classes([workload()], [HANDLERS["metal-qemu-snp"]]) == ()
+    assert check_classes([workload()], [HANDLERS["metal-qemu-snp"]], emitted=True) == ()
 
 
 def test_a_render_under_policy_engine_none_has_no_policy_to_check() -> None:

@@ -346,18 +346,13 @@ def test_next_steps_go_away_one_by_one(here: Deployment) -> None:
 
 
 @pytest.mark.parametrize("host", ["kustomize", "kpt", "helm"])
-def test_emit_is_never_written_without_its_reason(host: str, here: Deployment) -> None:
+def test_runtime_classes_are_left_to_the_owner_of_the_cluster(host: str, here: Deployment) -> None:
     here.write("chart/Chart.yaml", "name: shop\n")
-    assert (
-        here.init(
-            "config" if host == "helm" else ".", *(("--helm", "chart") if host == "helm" else (f"--{host}",))
-        ).code
-        == 0
-    )
+    asked = ("config", "--helm", "chart") if host == "helm" else (".", f"--{host}")
+    assert here.init(*asked).code == 0
     lines = here.read("config/contrast.yaml" if host == "helm" else "contrast.yaml").splitlines()
-    at = lines.index("  runtimeClasses: emit")
-    assert "because nothing else in this directory has them" in lines[at - 2]
-    assert "where something else applies them" in lines[at - 1]
+    at = lines.index("  runtimeClasses: check")
+    assert "contrast-krm release runtime-classes" in lines[at - 2]
 
 
 def test_the_schemas_are_announced_once(here: Deployment) -> None:

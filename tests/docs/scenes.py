@@ -31,6 +31,7 @@ def _committed(machine: Machine, here: Path) -> None:
 def files(machine: Machine, here: Path) -> None:
     """Resources and configuration in directories, the rendered output committed, and the same as deployed."""
     _copy("quickstart", here)
+    shutil.copy(EXAMPLES / "from-scratch/assets/runtime-metal-qemu-snp.yml", here)
     machine.krm("generate", "resources", "--config", "config", "-o", "rendered.yaml", cwd=here).ok()
     (here / "manifest.json").write_bytes(machine.krm("manifest", "rendered.yaml", cwd=here).ok())
     shutil.copy(here / "rendered.yaml", here / "deployed.yaml")

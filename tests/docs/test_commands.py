@@ -73,6 +73,7 @@ ROWS = (
     Row(TASK + "release-and-lock.md", "skopeo", why="needs skopeo and a registry"),
     Row(TASK + "release-and-lock.md", "docker", why="needs docker and a registry"),
     Row(TASK + "review-a-pull-request.md", "contrast-krm", "files"),
+    Row(TASK + "runtime-classes.md", "contrast-krm", "files"),
     Row(TASK + "see-and-check.md", "contrast-krm", "files"),
     Row(TASK + "see-before-you-apply.md", "contrast-krm", "files"),
     Row(TASK + "see-before-you-apply.md", "kubectl get nodes", "files"),

@@ -49,6 +49,13 @@ def quickstart(*files: str) -> Deployment:
     return Deployment(chosen, _texts(EXAMPLES / "quickstart" / "config"))
 
 
+def emitting() -> Deployment:
+    """The shop of examples/quickstart, with its RuntimeClasses in the output."""
+    shop = quickstart()
+    text = shop.config["contrast.yaml"].replace("runtimeClasses: check", "runtimeClasses: emit")
+    return shop._replace(config={**shop.config, "contrast.yaml": text})
+
+
 def put(directory: Path, files: Mapping[str, str]) -> Path:
     """Write files."""
     directory.mkdir(parents=True, exist_ok=True)

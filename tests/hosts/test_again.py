@@ -40,8 +40,9 @@ def config(name: str) -> tuple[str, str]:
 
 
 def joined(directory: Path) -> bytes:
-    """The files of a directory as one stream."""
+    """The files of a directory as one stream, those with what others need in front."""
     texts = [path.read_bytes() for path in sorted(directory.iterdir())]
+    texts.sort(key=lambda text: b"kind: Namespace\n" not in text and b"kind: RuntimeClass\n" not in text)
     return b"".join(
         text if index == 0 or text.startswith(b"---") else b"---\n" + text for index, text in enumerate(texts)
     )

@@ -27,6 +27,10 @@ class Step(NamedTuple):
 
 
 GENERATE = Step("contrast-krm generate resources --config config -o rendered.yaml", {"rendered.yaml": "rendered.yaml"})
+CLASSES = Step(
+    "contrast-krm release runtime-classes --config config > runtime-classes.yaml",
+    {"runtime-classes.yaml": "runtime-classes.yaml"},
+)
 FILES = (Step("contrast-krm plan resources --config config", {"plan.txt": STDOUT}), GENERATE)
 MANIFEST = Step("contrast-krm manifest rendered.yaml", {"manifest.json": STDOUT}, in_readme=False)
 KUSTOMIZE = "kustomize build --enable-alpha-plugins --enable-exec confidential"
@@ -41,12 +45,13 @@ STEPS: dict[str, tuple[Step, ...]] = {
     "quickstart": (
         Step("contrast-krm plan resources --config config --nodes nodes.yaml", {"plan.txt": STDOUT}),
         Step("contrast-krm plan resources --config config --nodes nodes.yaml -o plan.html"),
+        CLASSES,
         GENERATE,
         Step("contrast-krm check rendered.yaml"),
         Step("contrast-krm manifest rendered.yaml > manifest.json", {"manifest.json": "manifest.json"}),
         Step("contrast-krm uninject rendered.yaml"),
     ),
-    "multi-runtime": (*FILES, MANIFEST),
+    "multi-runtime": (*FILES, CLASSES, MANIFEST),
     "gpu": (*FILES, MANIFEST),
     "every-field": (*FILES, Step("contrast-krm check rendered.yaml"), MANIFEST),
     "strict": (*FILES, Step("contrast-krm check rendered.yaml"), MANIFEST),
@@ -67,6 +72,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
         Step(f"{LEGACY} | contrast-krm manifest", {"manifest.json": STDOUT}, in_readme=False),
     ),
     "helm": (
+        CLASSES,
         Step(HELM3, {"helm3.yaml": STDOUT}),
         Step(f"{HELM3} | contrast-krm manifest", {"manifest.json": STDOUT}, in_readme=False),
         Step("HELM_DATA_HOME=$PWD/data helm plugin install ../../helm_plugin", helm="helm4", in_readme=False),

@@ -169,7 +169,7 @@ def test_with_helm_no_step_fails(helm: str, site: Site, krm_machine: Machine, tm
     assert after.startswith(f'# The shop.\nimage:\n  repository: {name}\n  tag: "{tag}@sha256:')
     assert after.endswith(" # bump me\nreplicas: 1\n")
     found = by_name((tmp_path / "rendered.yaml").read_bytes())
-    assert {one.split("/")[0] for one in found} >= {"RuntimeClass", "ConfigMap", "StatefulSet", "Deployment"}
+    assert {one.split("/")[0] for one in found} >= {"ConfigMap", "StatefulSet", "Deployment"}
     if helm == "helm4":
         recorded("helm", session)
 

@@ -23,17 +23,23 @@ def sources(output: bytes) -> list[str]:
     return [line.removeprefix("# Source: ") for line in output.decode().splitlines() if line.startswith("# Source: ")]
 
 
-def test_helm_3_keeps_its_source_lines_and_its_order(rendered: Outputs, untouched: Outputs) -> None:
-    plain, ours = untouched["helm3"], rendered["helm3"]
+def test_helm_3_keeps_its_source_lines_and_its_order(with_classes: Outputs, untouched: Outputs) -> None:
+    plain, ours = untouched["helm3"], with_classes["helm3"]
     before, after = sources(plain), sources(ours)
     assert after[3 : 3 + len(before)] == before  # behind the three RuntimeClasses, in front of the manifest
     assert [name_of(value) for value in load(ours)][3:-1] == [name_of(value) for value in load(plain)]
 
 
-def test_helm_3_creates_a_runtime_class_before_the_pods_that_need_it(rendered: Outputs) -> None:
-    kinds = [value["kind"] for value in load(rendered["helm3"])]
+def test_helm_3_creates_a_runtime_class_before_the_pods_that_need_it(with_classes: Outputs) -> None:
+    kinds = [value["kind"] for value in load(with_classes["helm3"])]
     assert kinds[:3] == ["RuntimeClass"] * 3
     assert kinds[-1] == "ConfigMap"
+
+
+@pytest.mark.parametrize("host", RUN)
+def test_helm_keeps_the_runtime_classes_when_it_uninstalls(with_classes: Outputs, host: str) -> None:
+    classes = [value for value in load(with_classes[host]) if value["kind"] == "RuntimeClass"]
+    assert [value["metadata"]["annotations"]["helm.sh/resource-policy"] for value in classes] == ["keep"] * 3
 
 
 @pytest.mark.parametrize("host", RUN)
@@ -44,8 +50,8 @@ def test_show_only_finds_a_template_of_the_chart(krm_machine: Machine, rendered:
 
 
 @pytest.mark.parametrize("host", RUN)
-def test_show_only_finds_what_we_added(krm_machine: Machine, rendered: Outputs, host: str) -> None:
-    chart = rendered.directory(host)
+def test_show_only_finds_what_we_added(krm_machine: Machine, with_classes: Outputs, host: str) -> None:
+    chart = with_classes.directory(host)
     shown = RUN[host](krm_machine, chart, "-s", "templates/contrast-manifest.yaml").ok()
     assert [name_of(value) for value in load(shown)] == ["ConfigMap/shop/contrast-manifest"]
     name = "contrast-cc-metal-qemu-tdx-18a1a065"

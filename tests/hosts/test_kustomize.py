@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.hosts.documents import by_name, initdata, load, name_of
-from tests.hosts.hosts import HOSTS, make_kustomize, make_legacy, put, quickstart, run_kustomize, run_legacy
+from tests.hosts.hosts import HOSTS, emitting, make_kustomize, make_legacy, put, quickstart, run_kustomize, run_legacy
 from tests.hosts.running import Machine, Ran, copied
 
 RESOURCES = quickstart("coordinator.yaml", "web.yaml", "settings.yaml").resources
@@ -109,7 +109,7 @@ def test_the_function_gives_back_every_annotation_it_got(
         assert name_of(had) == name_of(has)
         assert had["metadata"]["annotations"].items() <= has["metadata"]["annotations"].items()
     added = after["items"][len(before["items"]) :]
-    assert [item["kind"] for item in added] == ["RuntimeClass", "ConfigMap"]
+    assert [item["kind"] for item in added] == ["ConfigMap"]
     # only our own annotations: kustomize would leave any other in its output (docs/facts/kustomize.md#answers)
     for item in added:
         assert list(item["metadata"]["annotations"]) == ["contrast-krm.dev/emitted"]
@@ -119,8 +119,8 @@ def test_objects_stay_in_the_order_of_the_resources_if_kustomize_is_asked_for_it
     krm_machine: Machine, recording_machine: Machine, tmp_path: Path
 ) -> None:
     fifo = "sortOptions: {order: fifo}\n"
-    plain = make_kustomize(recording_machine, tmp_path / "plain", quickstart(), fifo)
-    ours = make_kustomize(krm_machine, tmp_path / "ours", quickstart(), fifo)
+    plain = make_kustomize(recording_machine, tmp_path / "plain", emitting(), fifo)
+    ours = make_kustomize(krm_machine, tmp_path / "ours", emitting(), fifo)
     before = list(by_name(run_kustomize(recording_machine, plain).ok()))
     after = list(by_name(run_kustomize(krm_machine, ours).ok()))
     assert after[: len(before)] == before

@@ -56,7 +56,7 @@ def test_after_init_the_real_tool_renders(host: str, krm_machine: Machine, tmp_p
     set_up(krm_machine, work)
     rendered = krm_machine.run(RENDER[host], work).ok()
     found = by_name(rendered)
-    assert {name.split("/")[0] for name in found} >= {"RuntimeClass", "ConfigMap", "StatefulSet", "Deployment"}
+    assert {name.split("/")[0] for name in found} >= {"ConfigMap", "StatefulSet", "Deployment"}
     expected = by_name((EXAMPLES / "kpt/expected/rendered.yaml").read_bytes())
     assert (
         pod_templates(rendered)["Deployment/shop/web"]["spec"]

@@ -134,10 +134,30 @@ def test_a_runtime_class_goes_first_if_the_stream_begins_with_a_separator() -> N
     assert data in whole
 
 
-def test_a_runtime_class_goes_last_if_the_first_document_would_lose_its_place() -> None:
-    data = b"# head\nkind: Pod\n"
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("head", [b"", b"# head\n", b"\n", b"# head\n---\n", b"\xef\xbb\xbf"])
+def test_a_runtime_class_goes_first_and_uninject_removes_the_separator_behind_it(head: bytes, newline: bytes) -> None:
+    data = (head + b"kind: Pod\n---\nkind: Service\n").replace(b"\n", newline)
+    stream = decode_stream(data)
+    whole = encode_stream(stream, texts(stream), [CLASS, OTHER, MAP])
+    kinds = [value["kind"] for value in load(whole)]
+    assert kinds == ["RuntimeClass", "RuntimeClass", "Pod", "Service", "ConfigMap"]
+    assert whole.count(b"before-separator") == 1
+    assert called("uninject", stdin=whole).out == data
+
+
+def test_a_separator_line_stays_if_a_host_has_moved_documents() -> None:
+    stream = decode_stream(b"kind: A\n---\nkind: B\n")
+    emitted, first, second = decode_stream(encode_stream(stream, texts(stream), [CLASS])).resources
+    moved = second.text + emitted.text + first.text
+    assert called("uninject", stdin=moved.encode()).out == b"---\nkind: B\n---\nkind: A\n"
+
+
+def test_a_runtime_class_goes_last_if_the_first_document_has_directives() -> None:
+    data = b"%YAML 1.1\n---\nkind: Pod\n"
     whole = encode_stream(decode_stream(data), texts(decode_stream(data)), [CLASS])
     assert whole.startswith(data + b"---\n")
+    assert called("uninject", stdin=whole).out == data
 
 
 def test_a_dropped_document_goes_with_its_separator() -> None:

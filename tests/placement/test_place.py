@@ -10,6 +10,7 @@ from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.placement.nodes import Node
 from krm_function.placement.place import Refusal, first_and_more, place, replicas_of
+from krm_function.placement.taints import Taint
 from tests.stages.deployment import an_object, pod_spec
 
 CLASS = RuntimeClass("kata-snp", "kata-handler", {"memory": "1Gi"}, {"tee": "snp"})
@@ -65,6 +66,36 @@ def test_nothing_is_said_about_room_when_one_node_does_not_tell() -> None:
 def test_a_daemon_runs_once_a_node() -> None:
     placed = place(workload("DaemonSet"), CLASS, [SNP])
     assert (placed.placement.replicas, placed.findings) == (None, ())
+
+
+TAINTED = SNP._replace(name="snp-2", taints=(Taint("gpu", "", "NoSchedule"),))
+GPU = {"key": "gpu", "operator": "Exists"}
+TOLERANT = CLASS._replace(tolerations=(GPU,))
+
+
+def test_the_template_of_a_daemon_set_decides_which_nodes_get_a_pod() -> None:
+    """The cluster of the review: a selector and a toleration that only the class has make pods in the wrong places."""
+    placed = place(workload("DaemonSet"), TOLERANT, [SNP, TAINTED, TDX])
+    assert placed.placement.fitting == ("snp-1",)
+    assert placed.placement.pending == (Refusal(("tdx-1",), ("label tee is tdx, not snp",)),)
+    assert Refusal(("snp-2",), ("taint gpu:NoSchedule, tolerated by the class only",)) in placed.placement.refusals
+    (found,) = placed.findings
+    assert found.code == "CC0312"
+    assert "makes a pod for tdx-1, which would stay Pending" in found.message
+
+
+def test_a_daemon_set_with_the_scheduling_in_its_template_runs_where_its_class_says() -> None:
+    spec = pod_spec(nodeSelector={"tee": "snp"}, tolerations=[GPU])
+    placed = place(workload("DaemonSet", spec), TOLERANT, [SNP, TAINTED, TDX])
+    assert (placed.placement.fitting, placed.placement.pending, placed.findings) == (("snp-1", "snp-2"), (), ())
+
+
+def test_a_daemon_set_that_gets_a_pod_nowhere_runs_nowhere() -> None:
+    (found,) = place(workload("DaemonSet"), TOLERANT, [TAINTED]).findings
+    assert (found.code, found.message.rpartition("taint ")[2]) == (
+        "CC0311",
+        "gpu:NoSchedule, tolerated by the class only",
+    )
 
 
 def test_a_node_without_the_handler_is_named() -> None:

@@ -175,6 +175,8 @@ def test_a_conflict_of_placement_keeps_the_changes_and_a_conflict_of_the_render_
 def test_a_daemon_set_is_about_the_nodes_that_get_a_pod() -> None:
     small = node("small", cpu=0)
     daemon = one("agent", kind="DaemonSet")
+    assert daemon.workload is not None
+    daemon.workload.pod_spec["nodeSelector"] = {"tee": "snp"}  # as a render writes it
     plan = plan_of([daemon], [node("a"), node("b"), small, node("t", "tdx")])
     lines = lines_of(plan)
     assert lines[3:7] == [

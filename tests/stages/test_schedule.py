@@ -14,7 +14,7 @@ from krm_function.model.edits import ABSENT, ObjectEdits
 from krm_function.model.objects import reference
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.runtime_class_objects import RuntimeClass
-from krm_function.model.workload import EMITTED
+from krm_function.model.workload import EMITTED, RESOURCE_POLICY
 from krm_function.stages.runtime_classes import RuntimeClasses, RuntimeClassObject, runtime_classes
 from krm_function.stages.schedule import schedule
 from krm_function.yamltext import apply
@@ -278,7 +278,7 @@ def test_emit_adds_the_classes_that_are_missing() -> None:
         {
             "apiVersion": "node.k8s.io/v1",
             "kind": "RuntimeClass",
-            "metadata": {"name": HANDLER, "annotations": {EMITTED: "true"}},
+            "metadata": {"name": HANDLER, "annotations": {EMITTED: "true", RESOURCE_POLICY: "keep"}},
             "handler": HANDLER,
             "overhead": {"podFixed": {"memory": "682Mi"}},
             "scheduling": FILLED,
@@ -286,7 +286,7 @@ def test_emit_adds_the_classes_that_are_missing() -> None:
         {
             "apiVersion": "node.k8s.io/v1",
             "kind": "RuntimeClass",
-            "metadata": {"name": HANDLERS["metal-qemu-tdx"], "annotations": {EMITTED: "true"}},
+            "metadata": {"name": HANDLERS["metal-qemu-tdx"], "annotations": {EMITTED: "true", RESOURCE_POLICY: "keep"}},
             "handler": HANDLERS["metal-qemu-tdx"],
             "overhead": {"podFixed": {"memory": "682Mi"}},
         },

@@ -60,10 +60,14 @@ def _without_additions(document: "Document") -> str:
 
 
 def _encode(source: "InputFile", texts: Sequence[str | None], emitted: Mapping[int, Any]) -> bytes:
-    from krm_function.hosts.emitted_annotations import without_added_line_end
+    from krm_function.hosts.emitted_annotations import without_added_line_end, without_added_separator
     from krm_function.hosts.resource_list import DecodedList, encode_list
     from krm_function.hosts.stream import encode_stream
 
     decoded, mine = source.decoded, texts[source.start : source.end]
-    data = encode_list(decoded, mine, (), ()) if isinstance(decoded, DecodedList) else encode_stream(decoded, mine)
-    return without_added_line_end(data, mine, {index - source.start: value for index, value in emitted.items()})
+    gone = {index - source.start: value for index, value in emitted.items()}
+    if isinstance(decoded, DecodedList):
+        data = encode_list(decoded, mine, (), ())
+    else:
+        data = encode_stream(decoded, without_added_separator(mine, gone))
+    return without_added_line_end(data, mine, gone)
