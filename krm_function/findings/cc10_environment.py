@@ -18,4 +18,20 @@ ROWS: dict[str, Row] = {
             "answer": "{error}",
         },
     ),
+    "CC1004": Row(
+        "warning",
+        (
+            "Helm stores this output in a Secret, where it takes about {size} bytes, the chart not counted;"
+            " the API server accepts {limit}"
+        ),
+        (
+            "split the chart into several releases, the later ones with manifest.base; or pipe helm template through"
+            " contrast-krm post-render and apply it with kubectl apply --server-side"
+        ),
+    ),
+    "CC1005": Row(
+        "warning",
+        "the output has {size} bytes; check, manifest and uninject read files of at most {limit}",
+        "let the input be several files, and use --in-place, which keeps them apart; or render parts of the deployment",
+    ),
 }

@@ -29,7 +29,7 @@ from krm_function.pipeline.workload import (
 )
 from krm_function.stages.identity import duplicates
 from krm_function.stages.manifest import MadeManifest, make_manifest, manifest_errors
-from krm_function.stages.manifest_config_map import emitted_manifest
+from krm_function.stages.manifest_config_map import emitted_manifest, size_findings
 from krm_function.stages.read import ReadDocuments, read
 from krm_function.stages.reference_values import gather_reference_values
 from krm_function.stages.runtime_classes import RuntimeClasses, runtime_classes
@@ -105,7 +105,7 @@ def render(
         edits += classes.edits
         additions = (*classes.added, *emitted_manifest(config.generate.manifest, manifest.data, sealed))
         written = write(resources, source.documents, source.emitted, edits, additions)
-        log.add(written.findings)
+        log.add((*written.findings, *size_findings(config, additions)))
     except Stop:
         pass
 
