@@ -22,6 +22,7 @@ from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, Workload, dig, mapping
 from krm_function.pipeline import Rendered, render
+from krm_function.pipeline.live import copies_in
 from krm_function.pipeline.sealer import Sealer
 from krm_function.policy import annotation, decode_toml, digest, encode_toml, from_annotation
 from krm_function.policy.initdata import POLICY
@@ -37,7 +38,12 @@ def compare_renders(
     """A finding for each difference to a render under this configuration, also where no policy differs."""
     findings = [found for pod in pods for found in _rtmr0(pod, config, manifests.decoded)]
     locked = config.images is not None or config.generate.policy.engine != "native"
-    rendered = render(resources, config, sealer=None if locked else _existing_policy(pods, config))
+    rendered = render(
+        resources,
+        config,
+        sealer=None if locked else _existing_policy(pods, config),
+        copied=copies_in(resources),
+    )
     if rendered.failed:
         return findings + [found for found in rendered.findings if found.severity == "error"]
     changed = compare_objects(resources, output.documents, rendered)

@@ -44,5 +44,10 @@ ROWS: dict[str, Row] = {
         "{key} must be {expected}, not {actual}",
         "write {expected}; put quotes around a text such as true",
     ),
+    "CC0220": Row(
+        "error",
+        "it belongs to {kind} {name}, whose controller made it",
+        "render what it was made of, without live objects; or remove metadata.ownerReferences to render it by itself",
+    ),
     "CC0208": Row("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
 }

@@ -89,6 +89,7 @@ ROWS: dict[str, Row] = {
             ),
         },
     ),
+    "CC1119": Row("info", "made by {kind} {name}, with the same policy: checked as one of its pods, not counted again"),
     "CC1118": Row(
         "error",
         "there is no document to check",

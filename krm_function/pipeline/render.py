@@ -4,11 +4,11 @@ Rule of this file: the body of `render` reads as the pipeline, and `Stop` is the
 severity error anywhere means that nothing is written: the caller keeps its input.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from krm_function.api.records import Config
-from krm_function.findings import Finding, has_errors
+from krm_function.findings import Finding, Path, has_errors
 from krm_function.model.edits import ObjectEdits
 from krm_function.model.resource import Resource
 from krm_function.model.sealed import SealedWorkload
@@ -50,22 +50,24 @@ def render(
     config_findings: tuple[Finding, ...] = (),
     engine: "Engine | None" = None,
     sealer: "Sealer | None" = None,
+    copied: Mapping[tuple[int, Path], Any] | None = None,
 ) -> Rendered:
     """Render the resources of one deployment.
 
     config: None when it could not be made; config_findings has the reasons. That is an error only if there is anything
     to render: a stream without Contrast workloads passes through as it is. engine: genpolicy in place of the native
     generator; the only argument that is not pure, and given only if the operator has chosen it. sealer: makes policies
-    in place of both, for `check` without an ImageLock.
+    in place of both, for `check` without an ImageLock. copied: the copies that controllers made of workloads of the
+    input, which are skipped (live.py); None: no object may be owned by a controller.
     """
     log, source, manifest = Log(), ReadDocuments({}, {}), MadeManifest()
     written: WriteResult | None = None
     edits: list[ObjectEdits] = []
     try:
         log.add(_before_reading(config_findings), stop=True)
-        source = read(resources)
+        source = read(resources, left=copied or ())
         log.add(source.findings)
-        selected = select_all(resources, source, config)
+        selected = select_all(resources, source, config, copied)
         log.add(selected.findings)
         log.plan = selected.skipped
         if has_errors(source.findings) or not (selected.workloads or selected.classes):

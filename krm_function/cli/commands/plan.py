@@ -77,7 +77,7 @@ def run(options: Namespace) -> int:
     known = known_nodes(options, inputs)
     if has_errors(known.findings):
         return print_findings(known.findings, options.format, options.report)
-    rendered = render_inputs(options, inputs)
+    rendered = render_inputs(options, inputs, live=True)
     placements, found = _place(rendered, known, inputs)
     plan = make_plan(rendered, known.nodes, placements, found, known.source)
     text = _writer(chosen, options, file=file)(plan).encode("utf-8")
