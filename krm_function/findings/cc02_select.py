@@ -49,5 +49,10 @@ ROWS: dict[str, Row] = {
         "it belongs to {kind} {name}, whose controller made it",
         "render what it was made of, without live objects; or remove metadata.ownerReferences to render it by itself",
     ),
+    "CC0221": Row(
+        "error",
+        "init container {container} is no sidecar, and Kubernetes refuses its {field}",
+        "remove it, or set restartPolicy: Always on this container if it is to keep running",
+    ),
     "CC0208": Row("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
 }

@@ -87,7 +87,7 @@ def render(
         workloads = [scheduled(one, classes) for one in workloads]
         log.add(classes.findings)
         values = gather_reference_values(config, platforms, vcpu_counts(workloads, platforms))
-        workloads = measured(workloads, values)
+        workloads = measured(workloads, values, config.release)
         log.add(values.findings)
         workloads, problems = with_policies(workloads, config, resources, source, engine, sealer)
         log.add(problems)
