@@ -18,6 +18,18 @@ ROWS: dict[str, Row] = {
             "answer": "{error}",
         },
     ),
+    "CC1006": Row(
+        "error",
+        "the cluster cannot be asked for its objects: {problem}",
+        "check the kubeconfig, its current context and its rights; or pipe kubectl get -o yaml into contrast-krm check",
+        {
+            "no-context": "there is no kubeconfig with a usable current context, and this runs in no cluster",
+            "kubeconfig": "the kubeconfig cannot be used ({error})",
+            "status": "it answered {status} {error}",
+            "no-answer": "no answer ({error})",
+            "answer": "{error}",
+        },
+    ),
     "CC1004": Row(
         "warning",
         (
