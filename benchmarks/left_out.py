@@ -96,9 +96,9 @@ SHORT_CUTS = (
         {"krm_function.stages.read": "def _parse_without_positions(resource): return None\n"},
     ),
     ShortCut(
-        "`_shared_prefix_ends` in `policy/seal.py`",
+        "`_packed_prefix` in `policy/initdata.py`",
         "what policies begin with is packed and hashed once",
-        {"krm_function.policy.seal": "def _shared_prefix_ends(toml, start): return []\n"},
+        {"krm_function.policy.initdata": _uncached("_packed_prefix")},
     ),
     ShortCut(
         "memories of equal parts",

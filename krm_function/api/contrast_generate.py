@@ -78,9 +78,9 @@ def rules_problem(text: str) -> str:
 TOLERATION = Record(
     {
         "key": Field(LABEL_KEYS, "empty or absent: every key; then operator must be Exists"),
-        "operator": Field(Choice(("Equal", "Exists")), default="Equal"),
+        "operator": Field(Choice(("Equal", "Exists", "")), "empty: Equal", default="Equal"),
         "value": Field(LABEL_VALUES),
-        "effect": Field(Choice(("NoSchedule", "PreferNoSchedule", "NoExecute")), "absent: every effect"),
+        "effect": Field(Choice(("NoSchedule", "PreferNoSchedule", "NoExecute", "")), "empty or absent: every effect"),
         "tolerationSeconds": Field(Number(), "only with effect NoExecute"),
     }
 )

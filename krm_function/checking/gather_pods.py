@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.checking.seal_checks import Checked, check_workload, stale, unwatched
-from krm_function.findings import Finding, finding
+from krm_function.findings import Finding, Ref, finding
 from krm_function.model.cpu_limits import vcpus
 from krm_function.model.finding_position import with_position
 from krm_function.model.kinds import KINDS
@@ -18,12 +18,15 @@ from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import ID_BLOCKS, Workload, mapping, maps
 from krm_function.policy import References
 from krm_function.record import NamedTuple
+from krm_function.stages.copies import Place
 from krm_function.stages.daemon_sets import unscheduled_daemon_set
 from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.pod_checks import check_rendered as admissible
 from krm_function.stages.schedule import schedule
 from krm_function.stages.select import select
-from krm_function.yamltext import Document
+from krm_function.yamltext import Change, Document, apply
+
+NODE_NAME = "CC0310"  # a warning about nodeName, which the scheduler writes into what a controller made
 
 
 class Pod(NamedTuple):
@@ -35,6 +38,7 @@ class Pod(NamedTuple):
     workload: Workload
     checked: Checked
     vcpus: int  # 0: unknown
+    made_of: Ref | None = None  # of a copy that a controller made: the workload
 
     def placed(self, found: Finding) -> Finding:
         """A finding about this pod with its line."""
@@ -42,9 +46,12 @@ class Pod(NamedTuple):
 
 
 def pods_of(
-    index: int, resource: Resource, document: Document, references: References
+    index: int, resource: Resource, document: Document, references: References, copied: Mapping[Place, Any]
 ) -> tuple[list[Pod], list[Finding]]:
-    """The Contrast workloads of a document, and the findings of objects of other kinds that ask for Contrast."""
+    """The Contrast workloads of a document, and the findings of objects of other kinds that ask for Contrast.
+
+    copied: what each copy was made of.
+    """
     chosen = select(document.value)
     findings = list(chosen.findings)
     known = {skipped.ref for skipped in chosen.skipped if skipped.ref.api_version != KINDS[skipped.ref.kind][0]}
@@ -55,9 +62,23 @@ def pods_of(
     pods = []
     for workload in chosen.workloads:
         count = vcpus(workload)
-        checked = check_workload(workload, references)
-        pods.append(Pod(index, resource, document, workload, checked, count if isinstance(count, int) else 0))
+        origin = copied.get((index, workload.root))
+        checked = _check_copy(workload, origin, references) if origin else check_workload(workload, references)
+        made_of = reference(origin) if origin else None
+        pods.append(Pod(index, resource, document, workload, checked, count if isinstance(count, int) else 0, made_of))
     return pods, [with_position(found, resource, document) for found in findings]
+
+
+def _check_copy(copy: Workload, origin: Any, references: References) -> Checked:
+    """Check the pod of a copy as a pod of what it was made of, whose name and kind its policy has."""
+    value: Any = copy.at(copy.template_path)
+    template = {key: value.get(key) for key in ("metadata", "spec")}
+    ref = reference(origin)
+    path = KINDS[ref.kind][1]
+    edited = apply(origin, [Change(path, "set", template)]) if path else {**origin, **template}
+    checked = check_workload(Workload(edited, (), ref), references)
+    findings = [found._replace(ref=copy.ref, path=copy.spec_path) for found in checked.findings]
+    return checked._replace(findings=tuple(findings))
 
 
 def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[str, Any] | None) -> list[Finding]:
@@ -67,6 +88,8 @@ def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[st
         return []  # a placeholder is left, which is an error already
     findings = [*admissible(workload), *schedule(workload, runtime_class).findings]
     findings += unscheduled_daemon_set(workload, runtime_class)
+    if pod.made_of:
+        findings = [found for found in findings if found.code != NODE_NAME]
     if manifest is None or not pod.checked.digest or not pod.vcpus:
         return findings
     values = mapping(manifest.get("ReferenceValues"))

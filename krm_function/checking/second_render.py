@@ -25,6 +25,7 @@ from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, Workload, dig, mapping
 from krm_function.pipeline import Rendered, render
+from krm_function.pipeline.live import copies_in
 from krm_function.pipeline.sealer import Sealer
 from krm_function.policy import annotation, decode_toml, digest, encode_toml, from_annotation
 from krm_function.policy.initdata import POLICY
@@ -43,7 +44,8 @@ def compare_renders(
     if config.images is None:
         always = states_users(config.generate.policy.profile)
         config = config._replace(images=assumed_images([pod.workload for pod in pods], always=always))
-    rendered = render(resources, config, sealer=None if locked else _existing_policy(pods, config))
+    sealer = None if locked else _existing_policy(pods, config)
+    rendered = render(resources, config, sealer=sealer, copied=copies_in(resources))
     if rendered.failed:
         return findings + [found for found in rendered.findings if found.severity == "error"]
     changed = compare_objects(resources, output.documents, rendered)

@@ -25,6 +25,7 @@ from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import EMITTED, dig
 from krm_function.policy import References
 from krm_function.record import NamedTuple
+from krm_function.stages.copies import copies
 from krm_function.stages.identity import duplicates
 from krm_function.stages.select import select
 
@@ -67,17 +68,24 @@ def check_output(
     findings += wrong
     if has_errors(findings):
         return Verdict(tuple(findings), sum(len(select(one.value).workloads) for one in output.documents.values()))
-    pods: list[Pod] = []
+    every: list[Pod] = []
     references = References(values)
+    copied = copies(output.objects())
     for index, document in output.documents.items():
-        made, said = pods_of(index, resources[index], document, references)
-        pods += made
+        made, said = pods_of(index, resources[index], document, references, copied)
+        every += made
         findings += said
+    pods = [pod for pod in every if pod.made_of is None]
     classes = _classes(values)
     if pods or any(is_contrast_name(name) for name in classes):
         findings += duplicates(resources, output.documents)
     findings += object_findings(resources, output)
-    for pod in pods:
+    findings += [
+        finding("CC1119", pod.workload.ref, kind=pod.made_of.kind, name=pod.made_of.name)
+        for pod in every
+        if pod.made_of
+    ]
+    for pod in every:
         about = check_pod(pod, classes.get(pod.workload.runtime_class), manifests.decoded)
         findings += map(pod.placed, (*pod.checked.findings, *about))
     named = [name for name in classes if is_contrast_name(name)]

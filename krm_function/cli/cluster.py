@@ -1,15 +1,20 @@
-"""The nodes of a live cluster, through the `kubernetes` client: an optional extra, for `plan --cluster` alone.
+"""Objects of a live cluster, through the `kubernetes` client: an optional extra, for `--cluster` of `plan` and `check`.
 
-Rule of this file: one GET of the nodes, no write, no retry storm; and nothing of a kubeconfig but the name of its
-context ever reaches a message.
+Rule of this file: one GET of the nodes, or one of each object; no write, no retry storm; and nothing of a kubeconfig
+but the name of its context ever reaches a message.
 """
 
+from collections.abc import Callable, Iterable, Mapping
+from json import loads
+from types import MappingProxyType
 from typing import Any
 
-from krm_function.findings import Finding, finding
+from krm_function.findings import Finding, Ref, finding
 from krm_function.record import NamedTuple
 
 TIMEOUT = (5, 30)  # seconds to connect, and to wait for bytes
+HOW: Mapping[str, Any] = MappingProxyType({"_preload_content": False, "_request_timeout": TIMEOUT})
+ABSENT = 404
 
 
 class ClusterNodes(NamedTuple):
@@ -22,31 +27,63 @@ class ClusterNodes(NamedTuple):
 
 def read_cluster_nodes() -> ClusterNodes:
     """The nodes of the current context of the kubeconfig, or of the cluster this runs in. Never raises."""
+    read = _asked("CC1003", lambda client: loads(client.CoreV1Api().list_node(**HOW).data))
+    return ClusterNodes(*read)
+
+
+class ClusterObjects(NamedTuple):
+    """objects: as plain data, None for one that is not there. context: the name of the kubeconfig context."""
+
+    objects: Mapping[Ref, Any] | None = None
+    context: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+def read_cluster_objects(refs: Iterable[Ref]) -> ClusterObjects:
+    """The objects of the current context; a namespace that an object does not name is `default`. Never raises."""
+    return ClusterObjects(*_asked("CC1006", lambda client: {ref: _object(client, ref) for ref in refs}))
+
+
+def _object(client: Any, ref: Ref) -> Any:
+    group = "CoreV1Api" if ref.api_version == "v1" else "BatchV1Api" if ref.api_version == "batch/v1" else "AppsV1Api"
+    kind = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in ref.kind)
+    read = getattr(getattr(client, group)(), f"read_namespaced{kind}")
+    try:
+        return loads(read(ref.name, ref.namespace or "default", **HOW).data)
+    except client.ApiException as problem:
+        if problem.status == ABSENT:
+            return None
+        raise
+
+
+def _asked(code: str, ask: Callable[[Any], Any]) -> tuple[Any, str, tuple[Finding, ...]]:
+    """The answer and the name of the context; or None, and a finding of this code. ask: is given the client."""
     try:
         from kubernetes import client, config
         from urllib3.exceptions import HTTPError
     except ImportError:
         missing = finding("CC0909.package", option="--cluster", package="kubernetes", extra="cluster")
-        return ClusterNodes(findings=(missing,))
-    import json
+        return None, "", (missing,)
     import logging
+
+    def unanswered(variant: str, **values: Any) -> tuple[None, str, tuple[Finding, ...]]:
+        return None, "", (finding(f"{code}.{variant}", **values),)
 
     logging.getLogger("urllib3").setLevel(logging.ERROR)  # its retries would go to standard error
     try:
         context = _context(config)
     except config.ConfigException:
-        return _unanswered("CC1003.no-context")
+        return unanswered("no-context")
     except Exception as problem:  # noqa: BLE001 (the client trusts a kubeconfig, so a broken one can raise anything)
-        return _unanswered("CC1003.kubeconfig", error=type(problem).__name__)
+        return unanswered("kubeconfig", error=type(problem).__name__)
     try:
-        answer: Any = client.CoreV1Api().list_node(_preload_content=False, _request_timeout=TIMEOUT)
-        return ClusterNodes(json.loads(answer.data), context)
+        return ask(client), context, ()
     except client.ApiException as problem:
-        return _unanswered("CC1003.status", status=problem.status, error=problem.reason)
+        return unanswered("status", status=problem.status, error=problem.reason)
     except HTTPError as problem:
-        return _unanswered("CC1003.no-answer", error=type(getattr(problem, "reason", None) or problem).__name__)
+        return unanswered("no-answer", error=type(getattr(problem, "reason", None) or problem).__name__)
     except (ValueError, OSError) as problem:
-        return _unanswered("CC1003.answer", error=type(problem).__name__)
+        return unanswered("answer", error=type(problem).__name__)
 
 
 def _context(config: Any) -> str:
@@ -58,7 +95,3 @@ def _context(config: Any) -> str:
         return "in-cluster"
     _, active = config.list_kube_config_contexts()
     return str(active["name"])
-
-
-def _unanswered(code: str, **values: Any) -> ClusterNodes:
-    return ClusterNodes(findings=(finding(code, **values),))

@@ -15,6 +15,7 @@ from krm_function.hosts.stream import Stream, encode_stream
 from krm_function.pipeline import Rendered
 from krm_function.report.krm import krm_results
 from krm_function.yamltext import parse
+from krm_function.yamltext.errors import LIMITS
 
 FIRST = {"Namespace": 0, "RuntimeClass": 1}  # what other objects need to exist, and nothing else needs before it
 
@@ -35,6 +36,11 @@ def one_stream(inputs: Inputs, rendered: Rendered) -> bytes:
         before = index
     first = inputs.sources[0].decoded if inputs.sources else None
     return encode_stream(Stream((), isinstance(first, Stream) and first.bom), texts, rendered.added)
+
+
+def too_large(size: int) -> list[Finding]:
+    """CC1005 if the stream has more bytes than `check`, `manifest` and `uninject` read; they would say CC0103."""
+    return [finding("CC1005", size=size, limit=LIMITS.bytes)] if size > LIMITS.bytes else []
 
 
 def open_ends(inputs: Inputs, rendered: Rendered) -> list[Finding]:

@@ -4,7 +4,7 @@ Rule of this file: an empty input is an error, because `helm template --output-d
 leave every pod unsealed (docs/facts/helm.md#helm-3-stream); on any error nothing is printed, so that Helm stops.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from krm_function.api import collect
@@ -17,6 +17,7 @@ from krm_function.model.finding_position import stream_finding, yaml_finding
 from krm_function.yamltext import YamlError, decode
 
 if TYPE_CHECKING:
+    from krm_function.pipeline import Rendered
     from krm_function.policy.genpolicy import Engine
 
 
@@ -58,7 +59,18 @@ def post_render(
     config, unmet = collect(documents + more)
     config = with_namespace(config, namespace)
     made = render(stream.resources, config, findings + problems + unmet + wrong, engine)
-    code = print_findings(made.findings, form, report)
+    large = () if made.failed else _release_findings(made, lambda: encode_helm(stream, made.texts, made.added))
+    code = print_findings((*made.findings, *large), form, report)
     if not made.failed:
         write_pieces(encode_helm(stream, made.texts, made.added))
     return code
+
+
+def _release_findings(made: "Rendered", pieces: "Callable[[], Iterator[bytes]]") -> tuple[Finding, ...]:
+    """Return CC1004 if the Secret in which Helm will store this output comes near its limit. pieces: the output."""
+    from helm_plugin.release_size import LIMIT, NEARLY, may_be_large, release_size
+
+    if not may_be_large(sum(len(text) for text in made.texts if text)):
+        return ()
+    size = release_size(pieces())
+    return () if size < NEARLY else (finding("CC1004", size=size, limit=LIMIT),)

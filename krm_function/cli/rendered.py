@@ -16,10 +16,16 @@ from krm_function.policy.genpolicy import Engine
 
 
 def render_inputs(
-    options: Namespace, inputs: Inputs, engine: Engine | None = None, wrong: tuple[Finding, ...] = ()
+    options: Namespace,
+    inputs: Inputs,
+    engine: Engine | None = None,
+    wrong: tuple[Finding, ...] = (),
+    *,
+    live: bool = False,
 ) -> Rendered:
     """Render all resources. engine, wrong: as `genpolicy.engine` gives them. Raises FileProblem.
 
+    live: what controllers made of workloads of the input is skipped; otherwise it is an error.
     Options of `contrast generate` count where the command has them.
     """
     documents, findings = from_files_and_resources(options.config, inputs.resources)
@@ -30,7 +36,12 @@ def render_inputs(
 
         config, problems = apply_flags(config, options)
         findings += problems
-    return render(inputs.resources, config, inputs.findings + findings + unmet + wrong, engine)
+    findings = inputs.findings + findings + unmet + wrong
+    if not live:
+        return render(inputs.resources, config, findings, engine)
+    from krm_function.pipeline.live import copies_in
+
+    return render(inputs.resources, config, findings, engine, copied=copies_in(inputs.resources))
 
 
 def _once(documents: Sequence[ConfigDocument]) -> list[ConfigDocument]:

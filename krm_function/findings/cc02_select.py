@@ -45,6 +45,16 @@ ROWS: dict[str, Row] = {
         "write {expected}",
         {"quotes": ("", "write {expected}; put quotes around a text such as true")},
     ),
+    "CC0220": Row(
+        "error",
+        "it belongs to {kind} {name}, whose controller made it",
+        "render what it was made of, without live objects; or remove metadata.ownerReferences to render it by itself",
+    ),
+    "CC0221": Row(
+        "error",
+        "init container {container} is no sidecar, and Kubernetes refuses its {field}",
+        "remove it, or set restartPolicy: Always on this container if it is to keep running",
+    ),
     "CC0208": Row("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
     "CC0209": Row("info", "namespace {namespace} is written into the workload"),
     "CC0210": Row(

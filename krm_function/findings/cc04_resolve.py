@@ -41,4 +41,9 @@ ROWS: dict[str, Row] = {
         "the pod asks for a GPU but platform {platform} has none; an explicit platform is never changed",
         "use contrast-cc-{platform}-gpu, or the bare placeholder contrast-cc",
     ),
+    "CC0410": Row(
+        "warning",
+        "the VM is measured with {vcpus} vCPUs, as Contrast counts; the size that the kubelet tells makes {sandbox}",
+        'set spec.resources.limits.cpu: "{cpus}" in the pod template; then both are the same',
+    ),
 }

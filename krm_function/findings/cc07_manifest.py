@@ -71,6 +71,24 @@ ROWS: dict[str, Row] = {
             "content": "{error}",  # in the words of api/strict_json, which reads the configuration's as well
         },
     ),
+    "CC0714": Row(
+        "warning",
+        "{problem}",
+        "{remedy}",
+        {
+            "apply": (
+                "the ConfigMap {name} takes {size} of the {limit} bytes that kubectl apply can keep in its annotation",
+                (
+                    "use kubectl apply --server-side, which keeps none; or set manifest.emit: LocalConfig,"
+                    " with which contrast-krm manifest still prints it"
+                ),
+            ),
+            "object": (
+                "the ConfigMap {name} takes {size} of the {limit} bytes that the API server accepts",
+                "set manifest.emit: none, and write the manifest to a file with generate --manifest FILE",
+            ),
+        },
+    ),
     "CC0710": Row(
         "error",
         "the object {name} of the input would be overwritten by the manifest",

@@ -18,4 +18,32 @@ ROWS: dict[str, Row] = {
             "answer": "{error}",
         },
     ),
+    "CC1006": Row(
+        "error",
+        "the cluster cannot be asked for its objects: {problem}",
+        "check the kubeconfig, its current context and its rights; or pipe kubectl get -o yaml into contrast-krm check",
+        {
+            "no-context": "there is no kubeconfig with a usable current context, and this runs in no cluster",
+            "kubeconfig": "the kubeconfig cannot be used ({error})",
+            "status": "it answered {status} {error}",
+            "no-answer": "no answer ({error})",
+            "answer": "{error}",
+        },
+    ),
+    "CC1004": Row(
+        "warning",
+        (
+            "Helm stores this output in a Secret, where it takes about {size} bytes, the chart not counted;"
+            " the API server accepts {limit}"
+        ),
+        (
+            "split the chart into several releases, the later ones with manifest.base; or pipe helm template through"
+            " contrast-krm post-render and apply it with kubectl apply --server-side"
+        ),
+    ),
+    "CC1005": Row(
+        "warning",
+        "the output has {size} bytes; check, manifest and uninject read files of at most {limit}",
+        "let the input be several files, and use --in-place, which keeps them apart; or render parts of the deployment",
+    ),
 }

@@ -111,6 +111,19 @@ ROWS: dict[str, Row] = {
             ),
         },
     ),
+    "CC1119": Row("info", "made by {kind} {name}, with the same policy: checked as one of its pods, not counted again"),
+    "CC1120": Row(
+        "error",
+        "{problem}",
+        "apply this output again, or look up which render the cluster has",
+        {
+            "absent": "the cluster has no such object",
+            "class": "the cluster runs it with runtime class {found}, this output says {wanted}",
+            "policy": "the cluster runs it with policy {found}, this output has {wanted}; they differ in: {fields}",
+            "manifest": "the cluster has another manifest than this output",
+            "unreadable": "the policy that the cluster runs it with cannot be read",
+        },
+    ),
     "CC1118": Row(
         "error",
         "there is no document to check",

@@ -8,7 +8,7 @@ from krm_function.measurement.hexadecimal import hex_bytes, is_hex
 from krm_function.measurement.id_block import ID_AUTH_BYTES, ID_BLOCK_BYTES, id_auth, id_block, id_key_digest
 from krm_function.measurement.launch_digest import SIGNATURES, ap_eip_of, extend, seed_of, vmsa_page
 from krm_function.measurement.rtmr0 import UnknownVcpuCount, select_rtmr0
-from krm_function.measurement.vcpu_count import MAX_VCPUS, vcpu_count, vcpus_text
+from krm_function.measurement.vcpu_count import MAX_VCPUS, sandbox_vcpu_count, vcpu_count, vcpus_text
 
 __all__ = [
     "ID_AUTH_BYTES",
@@ -26,6 +26,7 @@ __all__ = [
     "id_block",
     "id_key_digest",
     "is_hex",
+    "sandbox_vcpu_count",
     "seed_of",
     "select_rtmr0",
     "vcpu_count",

@@ -1,7 +1,7 @@
 """Count the virtual CPUs of a pod's VM.
 
-Rule of this file: whole milli-CPU in, a count out; only limits count, requests never do. Source:
-docs/facts/contrast.md#vcpus.
+Rule of this file: whole milli-CPU in, a count out; only limits count, requests never do. Sources:
+docs/facts/contrast.md#vcpus, docs/facts/kubernetes.md#sandbox-size.
 """
 
 from collections.abc import Iterable
@@ -28,3 +28,17 @@ def vcpu_count(containers: Iterable[int], sidecars: Iterable[int], init: Iterabl
 def vcpus_text(count: int) -> str:
     """Write a count with its unit: `1 vCPU`, `2 vCPUs`."""
     return f"{count} vCPU{'' if count == 1 else 's'}"
+
+
+def sandbox_vcpu_count(containers: Iterable[int], init: Iterable[tuple[int, bool]], pod: int) -> int:
+    """Count the vCPUs of a VM that is sized as the kubelet describes the sandbox: one more than its CPU limit.
+
+    All in milli-CPU. `init`: in their order, each with whether it is a sidecar; `pod`: 0 when absent. The largest init
+    container counts, with the sidecars before it, and a pod-level limit takes the place of everything else.
+    """
+    side = peak = 0
+    for limit, is_sidecar in init:
+        side += limit if is_sidecar else 0
+        peak = max(peak, side if is_sidecar else side + limit)
+    milli = pod or max(sum(containers) + side, peak)
+    return -(-milli // 1000) + 1

@@ -8,7 +8,7 @@ launch digest.
 from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
-from krm_function.measurement.vcpu_count import vcpu_count
+from krm_function.measurement.vcpu_count import sandbox_vcpu_count, vcpu_count
 from krm_function.model.quantity import milli
 from krm_function.model.workload import Workload, dig
 
@@ -32,6 +32,19 @@ def vcpus(workload: Workload) -> int | Finding:
             sidecars.append(limit)
     pod = _limit(workload, workload.pod_spec, workload.spec_path)
     return pod if isinstance(pod, Finding) else vcpu_count(regular, sidecars, init, pod)
+
+
+def sandbox_vcpus(workload: Workload) -> int:
+    """Count the vCPUs of a VM that follows the kubelet's description of the sandbox; of limits that `vcpus` accepts."""
+    limits = [(each, _milli(each.container)) for each in workload.all_containers]
+    regular = [limit for each, limit in limits if not each.is_init]
+    init = [(limit, each.container.get("restartPolicy") == "Always") for each, limit in limits if each.is_init]
+    return sandbox_vcpu_count(regular, init, _milli(workload.pod_spec))
+
+
+def _milli(owner: dict[str, Any]) -> int:
+    value = dig(owner, LIMIT)
+    return 0 if value is None else milli(value)
 
 
 def _limit(workload: Workload, owner: dict[str, Any], path: Path) -> int | Finding:

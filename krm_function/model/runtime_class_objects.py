@@ -11,7 +11,7 @@ from typing import Any
 
 from krm_function.findings import Path
 from krm_function.model.labels import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
-from krm_function.model.quantity import NANO, equal, nano
+from krm_function.model.quantity import MILLI, NANO, equal, nano
 from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
 
@@ -30,6 +30,7 @@ DEPRECATED_NODE_LABELS: Mapping[str, str] = MappingProxyType(
         "node-role.kubernetes.io/master": "node-role.kubernetes.io/control-plane",
     }
 )
+HUGE_PAGES = "hugepages-"
 UNQUALIFIED_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
 TOLERATION_FIELDS = frozenset({"key", "operator", "value", "effect", "tolerationSeconds"})
 
@@ -142,7 +143,10 @@ def overhead_problems(overhead: Mapping[Any, Any]) -> tuple[ClassProblem, ...]:
         if not isinstance(key, str) or not is_label_key(key):
             problems.append(ClassProblem((key,), "is not a resource name"))
             continue
-        if "/" not in key and key not in UNQUALIFIED_RESOURCES and not key.startswith("hugepages-"):
+        if key.startswith("requests.") and "/" in key:
+            problems.append(ClassProblem((key,), "must not begin with requests."))
+            continue
+        if "/" not in key and key not in UNQUALIFIED_RESOURCES and not key.startswith(HUGE_PAGES):
             problems.append(ClassProblem((key,), "must be cpu, memory, ephemeral-storage or a name with a domain"))
             continue
         try:
@@ -152,9 +156,25 @@ def overhead_problems(overhead: Mapping[Any, Any]) -> tuple[ClassProblem, ...]:
             continue
         if amount < 0:
             problems.append(ClassProblem((key,), "must not be negative"))
-        elif "/" in key and amount % NANO:
+        elif "/" in key and -(-amount // MILLI) % 1000:  # the server looks at thousandths, rounded up
             problems.append(ClassProblem((key,), "must be a whole number"))
+        elif key.startswith(HUGE_PAGES):
+            problems += _huge_page_problems(key, amount, overhead)
     return tuple(problems)
+
+
+def _huge_page_problems(key: str, amount: int, overhead: Mapping[Any, Any]) -> list[ClassProblem]:
+    """Find what Kubernetes would refuse in an amount of huge pages, in nano units."""
+    try:
+        page = nano(key.removeprefix(HUGE_PAGES))
+    except ValueError:
+        page = 0
+    problems = []
+    if page <= 0 or page % NANO or -(-amount // NANO) * NANO % page:
+        problems.append(ClassProblem((key,), "must be a multiple of the page size"))
+    if not overhead.keys() & {"cpu", "memory"}:
+        problems.append(ClassProblem((key,), "needs cpu or memory beside it"))
+    return problems
 
 
 def selector_problems(node_selector: Mapping[Any, Any]) -> tuple[ClassProblem, ...]:
@@ -314,13 +334,15 @@ def overhead_agrees(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> bool:
     """Whether admission accepts the pod's `overhead`.
 
     pod's overhead     class's overhead    answer
-    absent or empty    any                 yes: admission fills it in
+    absent             any                 yes: admission fills it in
+    empty              absent or empty     no: it is there, and the class has none
+    empty              set                 yes: admission fills it in
     set                absent or empty     no
     set                set                 when both name the same resources with equal values (250m is 0.25)
     """
     own = pod_spec.get("overhead")
     if own is None or own == {}:
-        return True
+        return own is None or bool(cls.overhead)
     if not isinstance(own, dict) or own.keys() != cls.overhead.keys():
         return False
     try:

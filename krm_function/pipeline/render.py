@@ -5,10 +5,10 @@ severity error anywhere means that nothing is written: the caller keeps its inpu
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krm_function.api.records import Config
-from krm_function.findings import Finding, Ref, has_errors
+from krm_function.findings import Finding, Path, Ref, has_errors
 from krm_function.model.edits import ObjectEdits
 from krm_function.model.resource import Resource
 from krm_function.model.sealed import SealedWorkload
@@ -29,7 +29,7 @@ from krm_function.pipeline.workload import (
 )
 from krm_function.stages.identity import duplicates
 from krm_function.stages.manifest import MadeManifest, make_manifest, manifest_errors
-from krm_function.stages.manifest_config_map import emitted_manifest
+from krm_function.stages.manifest_config_map import emitted_manifest, size_findings
 from krm_function.stages.namespace import namespace_findings
 from krm_function.stages.read import ReadDocuments, read
 from krm_function.stages.reference_values import gather_reference_values
@@ -51,22 +51,24 @@ def render(
     config_findings: tuple[Finding, ...] = (),
     engine: "Engine | None" = None,
     sealer: "Sealer | None" = None,
+    copied: Mapping[tuple[int, Path], Any] | None = None,
 ) -> Rendered:
     """Render the resources of one deployment.
 
     config: None when it could not be made; config_findings has the reasons. That is an error only if there is anything
     to render: a stream without Contrast workloads passes through as it is. engine: genpolicy in place of the native
     generator; the only argument that is not pure, and given only if the operator has chosen it. sealer: makes policies
-    in place of both, for `check` without an ImageLock.
+    in place of both, for `check` without an ImageLock. copied: the copies that controllers made of workloads of the
+    input, which are skipped (live.py); None: no object may be owned by a controller.
     """
     log, source, manifest = Log(), ReadDocuments({}, {}), MadeManifest()
     written: WriteResult | None = None
     edits: list[ObjectEdits] = []
     try:
         log.add(_before_reading(config_findings), stop=True)
-        source = read(resources)
+        source = read(resources, left=copied or ())
         log.add(source.findings)
-        selected = select_all(resources, source, config)
+        selected = select_all(resources, source, config, copied)
         log.add(selected.findings)
         log.plan = selected.skipped
         if has_errors(source.findings) or not (selected.workloads or selected.classes):
@@ -86,7 +88,7 @@ def render(
         workloads = [scheduled(one, classes) for one in workloads]
         log.add(classes.findings)
         values = gather_reference_values(config, platforms, vcpu_counts(workloads, platforms))
-        workloads = measured(workloads, values)
+        workloads = measured(workloads, values, config.release)
         log.add(values.findings)
         workloads, problems = with_policies(workloads, config, resources, source, engine, sealer)
         log.add(problems)
@@ -106,7 +108,7 @@ def render(
         edits += classes.edits
         additions = (*classes.added, *emitted_manifest(config.generate, manifest.data, sealed))
         written = write(resources, source.documents, source.emitted, edits, additions)
-        log.add(written.findings)
+        log.add((*written.findings, *size_findings(config, additions)))
     except Stop:
         pass
 

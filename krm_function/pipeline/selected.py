@@ -1,14 +1,17 @@
 """Select what a render concerns in an input: the workloads, the RuntimeClass objects, and the objects it skips."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from krm_function.api.records import Config
-from krm_function.findings import Finding
+from krm_function.findings import Finding, Path, finding
 from krm_function.model.finding_position import with_position
+from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import Workload
 from krm_function.pipeline.result import Planned
 from krm_function.record import NamedTuple
+from krm_function.stages.copies import controller_of
 from krm_function.stages.read import ReadDocuments
 from krm_function.stages.runtime_classes import RuntimeClassObject, runtime_class_objects
 from krm_function.stages.select import select
@@ -28,22 +31,50 @@ class Selected(NamedTuple):
     stray: tuple[Finding, ...] = ()
 
 
-def select_all(resources: Sequence[Resource], source: ReadDocuments, config: Config | None) -> Selected:
-    """Select in every document that was read. Without configuration no RuntimeClass is known to be of the release."""
+def select_all(
+    resources: Sequence[Resource],
+    source: ReadDocuments,
+    config: Config | None,
+    copied: Mapping[tuple[int, Path], Any] | None,
+) -> Selected:
+    """Select in every document that was read. Without configuration no RuntimeClass is known to be of the release.
+
+    copied: the copies that controllers made, which are skipped; None: every object that a controller owns is CC0220.
+    """
     selections = [(index, select(document.value)) for index, document in source.documents.items()]
     values = ((index, document.value) for index, document in source.documents.items())
-    workloads = tuple((index, workload) for index, chosen in selections for workload in chosen.workloads)
+    chosen = [(index, workload) for index, one in selections for workload in one.workloads]
+    findings = [(index, found) for index, one in selections for found in one.findings]
+    skipped = [Planned(one.ref, skipped=one.reason) for _, each in selections for one in each.skipped]
+    if copied is None:
+        findings += [(index, found) for index, workload in chosen for found in _owned(workload)]
+    else:
+        skipped += [
+            Planned(workload.ref, skipped=f"made by {_named(copied[index, workload.root])}, with the same policy")
+            for index, workload in chosen
+            if (index, workload.root) in copied
+        ]
+        chosen = [(index, workload) for index, workload in chosen if (index, workload.root) not in copied]
     stray: tuple[Finding, ...] = ()
-    if workloads:
-        stray = stray_annotations(resources, source.documents, source.emitted, [one for _, one in workloads])
+    if chosen:
+        stray = stray_annotations(resources, source.documents, source.emitted, [one for _, one in chosen])
     return Selected(
-        workloads,
+        tuple(chosen),
         tuple(runtime_class_objects(values, config.release)) if config else (),
-        tuple(Planned(one.ref, skipped=one.reason) for _, chosen in selections for one in chosen.skipped),
-        tuple(
-            with_position(found, resources[index], source.documents[index])
-            for index, chosen in selections
-            for found in chosen.findings
-        ),
+        tuple(skipped),
+        tuple(with_position(found, resources[index], source.documents[index]) for index, found in findings),
         stray,
     )
+
+
+def _owned(workload: Workload) -> Iterator[Finding]:
+    """Return CC0220 for a workload that a controller owns: its pods would be sealed, and run as something else."""
+    owner = controller_of(workload.object)
+    if owner is not None:
+        path = (*workload.root, "metadata", "ownerReferences")
+        yield finding("CC0220", workload.ref, path, kind=owner.kind, name=owner.name)
+
+
+def _named(value: Any) -> str:
+    ref = reference(value)
+    return f"{ref.kind} {ref.name}"

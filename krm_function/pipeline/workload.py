@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from krm_function.api.records import EMPTY, Config
-from krm_function.findings import Finding, has_errors
+from krm_function.api.records import EMPTY, Config, Release
+from krm_function.findings import Finding, finding, has_errors
 from krm_function.manifest.gathered_values import ReferenceValues
+from krm_function.measurement.vcpu_count import vcpus_text
 from krm_function.model.cpu_limits import vcpus
 from krm_function.model.edits import Edit
 from krm_function.model.finding_position import with_position
@@ -103,10 +104,14 @@ def scheduled(one: WorkloadRender, classes: RuntimeClasses) -> WorkloadRender:
     return one if one.failed else one.plus(*schedule_daemon_set(one.workload, runtime_class))
 
 
-def measured(workloads: Iterable[WorkloadRender], values: ReferenceValues) -> list[WorkloadRender]:
-    """Give every workload without errors the ID blocks of its VM; none at all if the reference values are wrong."""
+def measured(workloads: Iterable[WorkloadRender], values: ReferenceValues, release: Release) -> list[WorkloadRender]:
+    """Give every workload without errors the ID blocks of its VM; none at all if the reference values are wrong.
+
+    A workload whose number of vCPUs has no RTMR0 in the release gets CC0609.
+    """
+    workloads = [one.plus((), _without_rtmr0(one, release)) for one in workloads]
     if has_errors(values.findings):
-        return list(workloads)
+        return workloads
     blocks = cache(lambda platform, count: id_blocks(platform, count, values.merged.get("snp", ())))
     return [
         one
@@ -114,6 +119,20 @@ def measured(workloads: Iterable[WorkloadRender], values: ReferenceValues) -> li
         else one.plus(*measure(one.workload, blocks(one.resolved.platform, one.vcpus)))
         for one in workloads
     ]
+
+
+def _without_rtmr0(one: WorkloadRender, release: Release) -> tuple[Finding, ...]:
+    """Return CC0609 if a VM of this size is in no reference value."""
+    platform = one.resolved.platform
+    if platform is None or not platform.rtmr0_by_vcpus or not one.vcpus or platform.name not in release.platforms:
+        return ()
+    if str(one.vcpus) in release.platforms[platform.name].rtmr0_by_vcpu:
+        return ()
+    return (
+        finding(
+            "CC0609", one.workload.ref, one.workload.spec_path, vcpus=vcpus_text(one.vcpus), platform=platform.name
+        ),
+    )
 
 
 def used_platforms(workloads: Sequence[WorkloadRender], default: str) -> set[Platform]:

@@ -12,11 +12,11 @@ from typing import Any
 
 from krm_function.model.quantity import MILLI, NANO
 from krm_function.model.runtime_class_objects import RuntimeClass, merge_node_selector, merge_tolerations
-from krm_function.model.workload import mapping
+from krm_function.model.workload import mapping, maps
 from krm_function.placement.node_affinity import required_terms, unmatched
 from krm_function.placement.nodes import Node
 from krm_function.placement.requests import pod_requests
-from krm_function.placement.taints import EVERY_DAEMON, EVERY_POD, UNSCHEDULABLE, Taint, untolerated
+from krm_function.placement.taints import EVERY_DAEMON, UNSCHEDULABLE, Taint, given_by_default, untolerated
 from krm_function.record import NamedTuple
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
@@ -52,7 +52,7 @@ def demand(kind: str, pod_spec: Mapping[str, Any], cls: RuntimeClass | None) -> 
     Admission and controllers add tolerations: DefaultTolerationSeconds to every pod, the DaemonSet controller to its.
     """
     cls = cls or RuntimeClass("", "")
-    added = EVERY_DAEMON if kind == "DaemonSet" else EVERY_POD
+    added = EVERY_DAEMON if kind == "DaemonSet" else given_by_default(maps(pod_spec.get("tolerations")))
     overhead = mapping(pod_spec.get("overhead")) or cls.overhead
     name = pod_spec.get("nodeName")
     return Demand(

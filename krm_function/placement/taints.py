@@ -14,8 +14,8 @@ from krm_function.record import NamedTuple
 HARD = frozenset({"NoSchedule", "NoExecute"})
 EFFECTS = HARD | {"PreferNoSchedule"}
 
-# What the DefaultTolerationSeconds admission plugin gives every pod, for five minutes, unless it says otherwise.
-EVERY_POD: tuple[Mapping[str, Any], ...] = tuple(
+# What the DefaultTolerationSeconds admission plugin gives a pod, for five minutes; see `given_by_default`.
+BY_DEFAULT: tuple[Mapping[str, Any], ...] = tuple(
     {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
     for key in ("not-ready", "unreachable")
 )
@@ -70,6 +70,17 @@ def tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
             return True
         case _:
             return False
+
+
+def given_by_default(tolerations: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The tolerations that DefaultTolerationSeconds adds to a pod with these of its own.
+
+    One of the pod's with the same or no key, and the effect NoExecute or none, prevents it: whatever its operator and
+    value say, and so even if it tolerates nothing.
+    """
+    named = [toleration_parts(one) for one in tolerations]
+    taken = {key for key, _, _, effect, _ in named if effect in {"", "NoExecute"}}
+    return [one for one in BY_DEFAULT if "" not in taken and one["key"] not in taken]
 
 
 def untolerated(

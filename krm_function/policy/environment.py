@@ -7,13 +7,12 @@ Rule of this file: a value comes from the documents of the render, or it is a to
 external_sources.py says so. No finding ever holds a value.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from krm_function.findings import Cause, Finding, Path, finding
 from krm_function.model.workload import INITDATA
-from krm_function.policy.pod_metadata import PodMetadata, is_bookkeeping
+from krm_function.policy.pod_metadata import QUOTED_KEY, PodMetadata, is_bookkeeping
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References, Undecodable
 from krm_function.policy.variable_expansion import (
@@ -30,7 +29,6 @@ from krm_function.policy.variable_expansion import (
 from krm_function.record import NamedTuple
 
 ANY = token_marker(EXTERNAL)  # the value of an open variable
-_QUOTED_KEY = r"metadata\.(annotations|labels)\['([^']+)'\]\Z"
 
 
 class Environment(NamedTuple):
@@ -189,7 +187,7 @@ def _value_of_field(context: _Context, field_path: str, at: Path) -> str | None:
     token = FIELDS.get(field_path) or LISTS.get(field_path)
     if token:
         return token_marker(token)
-    found = re.match(_QUOTED_KEY, field_path)
+    found = QUOTED_KEY.match(field_path)
     value: Any = None
     if field_path == "metadata.namespace":
         value = pod.namespace

@@ -24,6 +24,8 @@ ALGORITHMS = ("sha256", "sha384", "sha512")
 POLICY = "policy.rego"
 
 LIMIT = 16 * 1024 * 1024  # inflated size, bytes; Kubernetes allows 256 KiB of annotations
+# ends of prefixes that documents share: all of a render, those of equal pause containers, those of equal annotations
+SHARED_UP_TO = (b"\npolicy_data := ", b'"Annotations": {', b'"io.kubernetes.cri.sandbox-name": "')
 _LEVEL = 6  # 9 saves one per cent and takes twice the time
 _UNKNOWN_SYSTEM = b"\xff"
 
@@ -89,17 +91,33 @@ def annotation(toml: bytes) -> str:
     return annotation_and_digest(toml)[0]
 
 
-def annotation_and_digest(toml: bytes, *shared_ends: int) -> tuple[str, str]:
+def annotation_and_digest(toml: bytes) -> tuple[str, str]:
     """Return the annotation value and the sha256 of a document.
 
-    shared_ends: the ends of prefixes that other documents have as well, ascending. Each prefix is compressed and hashed
-    once; the result is the same without them.
+    What documents of one render share is compressed and hashed once, and ends at a byte of its own (a sync flush), so
+    that their annotations begin with the same text: the gzip with which Helm stores a release finds it again
+    (docs/facts/helm.md#releases).
     """
-    end = shared_ends[-1] if shared_ends else 0
-    whole = _extended(_packed_prefix(toml[:end], shared_ends[:-1]), toml[end:])
-    packed = whole.packed + whole.packer.flush()
+    ends = _shared_prefix_ends(toml)
+    end = ends[-1] if ends else 0
+    prefix = _packed_prefix(toml[:end], ends[:-1])
+    packer, hashed = prefix.packer.copy(), prefix.hashed.copy()
+    flushed = packer.flush(zlib.Z_SYNC_FLUSH) if end else b""
+    hashed.update(toml[end:])
+    packed = prefix.packed + flushed + packer.compress(toml[end:]) + packer.flush()
     value = b2a_base64(packed[:9] + _UNKNOWN_SYSTEM + packed[10:], newline=False).decode("ascii")
-    return value, whole.hashed.hexdigest()
+    return value, hashed.hexdigest()
+
+
+def _shared_prefix_ends(toml: bytes) -> tuple[int, ...]:
+    """Return the ends of the prefixes that documents of other pods have, too."""
+    found: list[int] = []
+    for text in SHARED_UP_TO:
+        start = toml.find(text, found[-1] if found else 0)
+        if start < 0:
+            break
+        found.append(start)
+    return tuple(found)
 
 
 class _PackedPrefix(NamedTuple):
@@ -118,13 +136,10 @@ def _packed_prefix(head: bytes, shared_ends: tuple[int, ...]) -> _PackedPrefix:
 
         return _PackedPrefix(b"", zlib.compressobj(_LEVEL, wbits=31), hashlib.sha256())
     end = shared_ends[-1] if shared_ends else 0
-    return _extended(_packed_prefix(head[:end], shared_ends[:-1]), head[end:])
-
-
-def _extended(prefix: _PackedPrefix, data: bytes) -> _PackedPrefix:
-    packer, hashed = prefix.packer.copy(), prefix.hashed.copy()
-    hashed.update(data)
-    return _PackedPrefix(prefix.packed + packer.compress(data), packer, hashed)
+    before = _packed_prefix(head[:end], shared_ends[:-1])
+    packer, hashed = before.packer.copy(), before.hashed.copy()
+    hashed.update(head[end:])
+    return _PackedPrefix(before.packed + packer.compress(head[end:]), packer, hashed)
 
 
 def from_annotation(value: str) -> bytes:

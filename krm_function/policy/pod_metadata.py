@@ -38,9 +38,18 @@ _BOOKKEEPING = (
     "internal.kpt.dev/",
     "postrenderer.helm.sh/",
 )
+# keys that kubectl and an admission plugin write into live objects (docs/facts/kubernetes.md#limits)
+_OF_THE_CLUSTER = frozenset(
+    (
+        "kubectl.kubernetes.io/last-applied-configuration",
+        "kubectl.kubernetes.io/restartedAt",
+        "kubernetes.io/limit-ranger",
+    )
+)
 # keys that the container runtime writes: from a user they would redefine what the policy means
 _RUNTIME = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")
 
+QUOTED_KEY = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]\Z")  # of a fieldPath
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\Z")
 
 
@@ -59,8 +68,8 @@ class PodMetadata(NamedTuple):
 
 
 def is_bookkeeping(key: str) -> bool:
-    """Whether an annotation belongs to a pipeline tool and never to the pod."""
-    return key.startswith(_BOOKKEEPING)
+    """Whether an annotation belongs to a pipeline tool or to kubectl, and never to the pod."""
+    return key in _OF_THE_CLUSTER or key.startswith(_BOOKKEEPING)
 
 
 def escape_regex(text: str) -> str:

@@ -12,7 +12,7 @@ from krm_function.findings import Cause, Finding, finding, has_errors
 from krm_function.model.workload import Workload
 from krm_function.policy.base import base_initdata
 from krm_function.policy.containers import containers
-from krm_function.policy.document import HEAD, rego_text
+from krm_function.policy.document import rego_text
 from krm_function.policy.effective_user import unknown_users
 from krm_function.policy.field_coverage import coverage_findings
 from krm_function.policy.initdata import POLICY, annotation_and_digest, encode_toml, fits_literal
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 # the pause image of every Kubernetes release, as its config blob says (docs/facts/kata.md#users)
 PAUSE = ImageFacts("", {"User": "65535:65535", "Env": [DEFAULT_PATH], "Entrypoint": ["/pause"], "WorkingDir": "/"})
 
-# ends of prefixes that documents share: all of a render, those of equal pause containers, those of equal annotations
-SHARED_UP_TO = (f"\n{HEAD}".encode(), b'"Annotations": {', b'"io.kubernetes.cri.sandbox-name": "')
 # limits of the agent's Rego engine: 64 KiB of columns, counted from 1, and the end of a line takes one, too
 LONGEST_LINE = 64 * 1024 - 1  # bytes
 MOST_LINES = 200_000
@@ -94,7 +92,7 @@ def seal(
         toml = encode_toml(base._replace(data={**base.data, POLICY: rego}), POLICY if _literal(rules) else None)
     except UnicodeEncodeError:
         return None, (problem(pod, (), "CC0604.unicode", of="spec"),)
-    value, digest = annotation_and_digest(toml, *_shared_prefix_ends(toml, len(rules)))
+    value, digest = annotation_and_digest(toml)
     sealed = Policy({"containers": made, **settings.shared}, rego, toml, value, digest, opened)
     report = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
     return sealed, (*findings, *said, *host_visible_volumes(pod), report)
@@ -110,17 +108,6 @@ def _match_patterns(rules: str) -> bool:
 def _literal(rules: str) -> bool:
     """Whether a policy with these rules fits a TOML literal string; output of `pretty` always does."""
     return fits_literal(rules)
-
-
-def _shared_prefix_ends(toml: bytes, start: int) -> list[int]:
-    """Return the ends of the prefixes that documents of other pods have, too; none of them before `start`."""
-    found = []
-    for text in SHARED_UP_TO:
-        start = toml.find(text, start)
-        if start < 0:
-            break
-        found.append(start)
-    return found
 
 
 def _opened(

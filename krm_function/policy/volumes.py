@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.findings import Cause, Finding, Path, finding
-from krm_function.policy.pod_metadata import PodMetadata, escape_regex
+from krm_function.policy.pod_metadata import QUOTED_KEY, PodMetadata, escape_regex, is_bookkeeping
 from krm_function.policy.problems import problem
 from krm_function.policy.settings import Settings
 
@@ -133,6 +133,9 @@ def _mounted(
         return "", Cause("CC0601.sources", {"sources": ", ".join(sources)})
     source = sources[0] if sources else "emptyDir"
     own = volume.get(source) or {}
+    unstable = next(filter(_is_bookkeeping_field, _downward_fields(source, own)), None)
+    if unstable:
+        return "", Cause("CC0601.field-path", {"field_path": unstable})
     part = next((key for key in ("subPath", "subPathExpr") if entry.get(key)), None)
     read_only = bool(entry.get("readOnly") or own.get("readOnly"))
     options = ["rbind", propagation, "ro" if read_only or source in FILES else "rw"]
@@ -157,6 +160,19 @@ def _mounted(
     if _mode(volume, own) == "Block":
         return "", Cause("CC0604.block")
     return [mount(path, f"$(sfprefix){escape_regex(base)}$", "bind", options)]
+
+
+def _downward_fields(source: str, own: Json) -> list[str]:
+    """Return the field paths whose values are files of a volume."""
+    sources = {"downwardAPI": [own], "projected": [one.get("downwardAPI") or {} for one in own.get("sources") or ()]}
+    items = [item for one in sources.get(source, ()) for item in one.get("items") or ()]
+    return [item["fieldRef"]["fieldPath"] for item in items if item.get("fieldRef")]
+
+
+def _is_bookkeeping_field(field_path: str) -> bool:
+    """Whether a field is an annotation that is in no policy and that tools change in a running cluster."""
+    found = QUOTED_KEY.match(field_path)
+    return found is not None and found[1] == "annotations" and is_bookkeeping(found[2])
 
 
 def _mode(volume: Json, own: Json) -> str:

@@ -10,8 +10,12 @@ from krm_function.api.base_manifest import manifest_in
 from krm_function.api.records import Config, Generate
 from krm_function.findings import Finding, finding
 from krm_function.manifest.fields import FILE
+from krm_function.model.annotations import TOTAL as APPLIED  # the annotation in which kubectl keeps what it applied
 from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import EMITTED, LOCAL_CONFIG, dig
+
+MOST_DATA = 1 << 20  # bytes of the data of a ConfigMap that the API server accepts
+NEARLY = 90  # per cent of a limit from which on there is a warning
 
 
 def emitted_manifest(generate: Generate, data: bytes, sealed: Sequence[SealedWorkload]) -> tuple[dict[str, Any], ...]:
@@ -32,6 +36,29 @@ def emitted_manifest(generate: Generate, data: bytes, sealed: Sequence[SealedWor
     metadata["labels"] = {"app.kubernetes.io/managed-by": "contrast-krm"}
     metadata["annotations"] = annotations
     return ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {FILE: data.decode("utf-8")}},)
+
+
+def size_findings(config: Config, added: Sequence[Any]) -> tuple[Finding, ...]:
+    """Return CC0714 if the manifest's ConfigMap comes near a limit of the API server, or else of `kubectl apply`.
+
+    added: the objects that the render adds, what `emitted_manifest` made as the last of them. Source:
+    docs/facts/kubernetes.md#limits.
+    """
+    options = config.generate.manifest
+    text = manifest_of(added[-1]) if added and options.emit == "ConfigMap" else None
+    if text is None:
+        return ()
+    size, limit, code = len(text.encode("utf-8")), MOST_DATA, "CC0714.object"
+    if size < APPLIED // 3:  # in JSON no character takes more than three times its bytes that a manifest has many of
+        return ()
+    if size < limit * NEARLY // 100:
+        import json
+
+        text = json.dumps(added[-1], ensure_ascii=False, separators=(",", ":"))
+        size, limit, code = len(text.encode("utf-8")), APPLIED, "CC0714.apply"
+        if size < limit * NEARLY // 100:
+            return ()
+    return (finding(code, config.generate.ref, ("spec", "manifest"), name=options.name, size=size, limit=limit),)
 
 
 def manifest_of(value: Any) -> str | None:

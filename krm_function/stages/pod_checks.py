@@ -13,7 +13,7 @@ from typing import Any
 from krm_function.findings import Finding, Path, finding
 from krm_function.measurement.vcpu_count import MAX_VCPUS, vcpus_text
 from krm_function.model import annotations
-from krm_function.model.cpu_limits import vcpus
+from krm_function.model.cpu_limits import sandbox_vcpus, vcpus
 from krm_function.model.gpu import gpu_count, gpu_problems
 from krm_function.model.image import is_contrast_image, parse_image, printable_reference
 from krm_function.model.injected.initializer import INITIALIZER
@@ -26,6 +26,7 @@ from krm_function.model.workload import POD_ROLE, Workload, mapping, maps
 # Volume sources that stay inside the VM or are checked there; all others are a file system of the host's.
 INSIDE = ("configMap", "downwardAPI", "emptyDir", "ephemeral", "projected", "secret")
 COORDINATOR = "coordinator"
+OF_RUNNING = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
 
 
 def check_before_injection(workload: Workload, release_images: Mapping[str, str]) -> tuple[Finding, ...]:
@@ -35,6 +36,7 @@ def check_before_injection(workload: Workload, release_images: Mapping[str, str]
         return shape  # the readers below trust the types
     return (
         *_containers(workload),
+        *_init_containers(workload),
         *_annotations(workload),
         *_mesh(workload),
         *_images(workload, release_images),
@@ -57,6 +59,7 @@ def check_rendered(workload: Workload) -> tuple[Finding, ...]:
         return shape
     return (
         *_containers(workload),
+        *_init_containers(workload),
         *_images(workload, {}),
         *_mounts(workload),
         *_claims(workload),
@@ -77,6 +80,15 @@ def _containers(workload: Workload) -> Iterator[Finding]:
         for name, count in names.items():
             if count > 1:
                 yield finding("CC0208", workload.ref, workload.spec_path, what=what, name=name)
+
+
+def _init_containers(workload: Workload) -> Iterator[Finding]:
+    """Find hooks and probes of an init container that is no sidecar: it has to end, so Kubernetes refuses them."""
+    for each in workload.all_containers:
+        if each.is_init and each.container.get("restartPolicy") != "Always":
+            for field in OF_RUNNING:
+                if each.container.get(field) is not None:
+                    yield finding("CC0221", workload.ref, (*each.path, field), field=field, container=each.name)
 
 
 def _annotations(workload: Workload) -> Iterator[Finding]:
@@ -129,8 +141,13 @@ def _processors(workload: Workload) -> Iterator[Finding]:
         yield count
     elif not 1 <= count <= MAX_VCPUS:
         yield finding("CC0407", workload.ref, path, vcpus=vcpus_text(count))
-    elif count < gpus:
-        yield finding("CC0406", workload.ref, path, gpus=gpus, vcpus=vcpus_text(count))
+    else:
+        if count < gpus:
+            yield finding("CC0406", workload.ref, path, gpus=gpus, vcpus=vcpus_text(count))
+        sandbox = sandbox_vcpus(workload)
+        if sandbox != count:
+            cpus = max(count, sandbox) - 1
+            yield finding("CC0410", workload.ref, path, vcpus=count, sandbox=sandbox, cpus=cpus)
 
 
 # --- before and after

@@ -6,7 +6,7 @@ carry `contrast-krm.dev/emitted`. Any author of the input can write both: `emitt
 that a render adds, and what a record restores is a claim, which `prove` checks.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -37,11 +37,15 @@ class ReadDocuments(NamedTuple):
 
 
 def read(
-    resources: Sequence[Resource], kinds: Iterable[str] = POD_KINDS, known: ReadDocuments | None = None
+    resources: Sequence[Resource],
+    kinds: Iterable[str] = POD_KINDS,
+    known: ReadDocuments | None = None,
+    left: Collection[tuple[int, Path]] = (),
 ) -> ReadDocuments:
     """Parse the resources of some kinds, those of uncertain kind, and those that may have an annotation of a render.
 
-    known: what was read before; its documents are kept as they are, its findings are not repeated.
+    known: what was read before; its documents are kept as they are, its findings are not repeated. left: objects that
+    stay as they are, by position of their resource and path.
     """
     wanted = frozenset(kinds)
     before: dict[int, Document] = known.documents if known else {}
@@ -66,7 +70,9 @@ def read(
         if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:
             emitted[index] = document
         else:
-            documents[index], problems, roots = _restored(resource, document)
+            documents[index], problems, roots = _restored(
+                resource, document, {root for at, root in left if at == index}
+            )
             findings += problems
             if roots:
                 claims[index] = roots
@@ -126,13 +132,15 @@ def _annotation(root: Path, key: str) -> Path:
     return (*root, "metadata", "annotations", key)
 
 
-def _restored(resource: Resource, document: Document) -> tuple[Document, tuple[Finding, ...], tuple[Path, ...]]:
+def _restored(
+    resource: Resource, document: Document, left: Collection[Path]
+) -> tuple[Document, tuple[Finding, ...], tuple[Path, ...]]:
     """Restore a document to its state before any render; also returns which objects were restored, the last first."""
     members: list[MemberUndo] = []
     refs: list[Ref] = []
     for root, value in reversed(list({(): document.value, **dict(objects(document.value))}.items())):
         path, ref = _annotation(root, ORIGINAL), reference(value)
-        if dig(document.value, path) is None:
+        if dig(document.value, path) is None or root in left:
             continue
         try:
             undo = read_undo(document, path)

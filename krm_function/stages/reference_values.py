@@ -10,7 +10,6 @@ from krm_function.api.records import Config
 from krm_function.findings import Finding, finding
 from krm_function.manifest import FieldProblem, Rtmr0, canonical, merged_reference_values
 from krm_function.manifest.gathered_values import ReferenceValues
-from krm_function.measurement.vcpu_count import vcpus_text
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.workload import mapping, maps
 
@@ -32,11 +31,6 @@ def gather_reference_values(
         release[platform.tee] += [{**values, "Platform": platform.marker} for values in entries]
         if platform.rtmr0_by_vcpus and counts.get(platform.name):
             rtmr0 = Rtmr0(facts.rtmr0_by_vcpu, tuple(counts[platform.name]))
-            path = ("spec", "platforms", platform.name, "rtmr0ByVCPU")
-            missing = sorted({count for count in rtmr0.counts if count and str(count) not in rtmr0.table})
-            findings += [
-                finding("CC0609", ref, path, vcpus=vcpus_text(count), platform=platform.name) for count in missing
-            ]
     overrides = _overrides(config.generate.manifest.reference_values)
     base = config.generate.manifest.base or {}
     where = ("spec", "manifest", "base")

@@ -428,3 +428,14 @@ def test_a_file_named_by_a_flag_must_be_there(option: str, shop: Shop) -> None:
     run = shop.generate(option, "nothing", "--format", "json")
     assert run.code == 3
     assert [(error["code"], error["file"]) for error in run.errors] == [("CC1001", "nothing")]
+
+
+def test_an_output_that_no_command_reads_again_is_a_warning(shop: Shop) -> None:
+    for name in ("one", "two"):  # 36 MB each
+        head = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata:\n"
+        shop.write(f"deployment/{name}.yaml", head + "".join(f"  k{at}: {'x' * 9000}\n" for at in range(4000)))
+    run = shop.generate("-o", "out.yaml")
+    assert run.code == 0
+    assert "warning CC1005: the output has 72" in run.stderr
+    again = shop("manifest", "out.yaml")
+    assert "error CC0103" in again.stderr

@@ -72,6 +72,7 @@ ROWS = (
     Row(TASK + "release-and-lock.md", "helm template", "chart"),
     Row(TASK + "release-and-lock.md", "skopeo", why="needs skopeo and a registry"),
     Row(TASK + "release-and-lock.md", "docker", why="needs docker and a registry"),
+    Row(TASK + "helm.md", "kubectl get all", why="tests/cli/test_live_objects.py"),
     Row(TASK + "review-a-pull-request.md", "contrast-krm", "files"),
     Row(TASK + "runtime-classes.md", "contrast-krm", "files"),
     Row(TASK + "see-and-check.md", "contrast-krm", "files"),

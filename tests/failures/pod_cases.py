@@ -134,6 +134,18 @@ def a_gpu_limit_that_is_no_number(world: World) -> None:
     world.container["resources"]["limits"]["nvidia.com/gpu"] = "some"
 
 
+@cases("CC0221", f"{SPEC}.initContainers[0].lifecycle", "is no sidecar", hint="restartPolicy: Always")
+def a_hook_of_an_init_container(world: World) -> None:
+    hook = {"postStart": {"exec": {"command": ["/x"]}}}
+    world.pod["initContainers"] = [{"name": "first", "image": world.container["image"], "lifecycle": hook}]
+
+
+@cases("CC0220", "web metadata.ownerReferences", "it belongs to ReplicaSet web-1", hint="without live objects")
+def a_workload_that_a_controller_made(world: World) -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "u", "controller": True}
+    world["web"]["metadata"]["ownerReferences"] = [owner]
+
+
 @cases("CC0305", f"{SPEC}.overhead", hint="remove spec.overhead")
 def an_overhead_of_its_own(world: World) -> None:
     world.pod["overhead"] = {"memory": "1Gi"}

@@ -15,6 +15,7 @@ from krm_function.model.runtime_class_objects import (
     merge_node_selector,
     merge_tolerations,
     overhead_agrees,
+    overhead_problems,
     parse_runtime_class_object,
     toleration_problems,
 )
@@ -192,6 +193,8 @@ def test_merging_selectors_never_changes_what_the_pod_says(pod: dict[str, str], 
     [
         (None, {"memory": "1Mi"}, True),
         ({}, {"memory": "1Mi"}, True),
+        (None, {}, True),
+        ({}, {}, False),  # "Pod Overhead set without corresponding RuntimeClass defined Overhead"
         ({"cpu": "250m"}, {"cpu": 0.25}, True),
         ({"memory": "1Gi"}, {"memory": "1024Mi"}, True),
         ({"memory": "1Gi"}, {"memory": "1025Mi"}, False),
@@ -299,3 +302,21 @@ def test_a_pods_tolerations_of_any_shape_are_merged(value: object) -> None:
     every = {"operator": "Exists"}
 
     assert every in merge_tolerations({"tolerations": value}, RuntimeClass("c", "c", tolerations=(every,)))
+
+
+@pytest.mark.parametrize(
+    ("overhead", "problem"),
+    [
+        ({"hugepages-2Mi": "4Mi", "memory": "1Gi"}, None),
+        ({"hugepages-2Mi": "4Mi", "cpu": "1"}, None),
+        ({"hugepages-2Mi": "4Mi"}, "needs cpu or memory beside it"),
+        ({"hugepages-2Mi": "3Mi", "cpu": "1"}, "must be a multiple of the page size"),
+        ({"hugepages-x": "3Mi", "cpu": "1"}, "must be a multiple of the page size"),
+        ({"requests.example.com/keys": "1"}, "must not begin with requests."),
+        ({"example.com/keys": "1"}, None),
+        ({"example.com/keys": "999999999n"}, None),  # a thousandth is the least that the server looks at
+        ({"example.com/keys": "1001m"}, "must be a whole number"),
+    ],
+)
+def test_overheads_are_valid_as_the_api_server_decides(overhead: dict[str, str], problem: str | None) -> None:
+    assert [found.problem for found in overhead_problems(overhead)] == ([problem] if problem else [])

@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.model.runtime_class_objects import covers
-from krm_function.placement.taints import EFFECTS, EVERY_DAEMON, HARD, UNSCHEDULABLE, Taint, tolerates, untolerated
+from krm_function.placement.taints import (
+    BY_DEFAULT,
+    EFFECTS,
+    EVERY_DAEMON,
+    HARD,
+    UNSCHEDULABLE,
+    Taint,
+    given_by_default,
+    tolerates,
+    untolerated,
+)
 
 TAINT = Taint("gpu", "h100", "NoSchedule")
 WISH = Taint("gpu", "h100", "PreferNoSchedule")
@@ -88,3 +98,23 @@ def test_a_taint_reads_as_kubectl_writes_it() -> None:
         "gpu=h100:NoSchedule",
         "node.kubernetes.io/unschedulable:NoSchedule",
     ]
+
+
+NOT_READY, UNREACHABLE = BY_DEFAULT
+
+
+@pytest.mark.parametrize(
+    ("own", "given"),
+    [
+        ([], [NOT_READY, UNREACHABLE]),
+        ([{"key": "gpu", "operator": "Exists"}], [NOT_READY, UNREACHABLE]),
+        ([{"key": NOT_READY["key"], "value": "mine", "effect": "NoExecute"}], [UNREACHABLE]),
+        ([{"key": NOT_READY["key"], "value": "mine"}], [UNREACHABLE]),
+        ([{"key": NOT_READY["key"], "operator": "Exists", "effect": "NoSchedule"}], [NOT_READY, UNREACHABLE]),
+        ([{"operator": "Exists"}], []),
+        ([{"operator": "Exists", "effect": "NoExecute"}], []),
+        ([{"operator": "Exists", "effect": "NoSchedule"}], [NOT_READY, UNREACHABLE]),
+    ],
+)
+def test_a_toleration_of_the_pod_prevents_one_by_default(own: list[dict[str, Any]], given: list[Any]) -> None:
+    assert given_by_default(own) == given

@@ -19,7 +19,7 @@ from krm_function.policy import (
     read_policy_data,
     rego_document,
 )
-from krm_function.policy.initdata import annotation_and_digest, fits_literal
+from krm_function.policy.initdata import _packed_prefix, annotation_and_digest, fits_literal
 from krm_function.policy.pretty import pretty
 
 TEXT = st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("'\"\\\n\r\t\0\x7f")))
@@ -58,9 +58,28 @@ def test_annotations_read_back(toml: bytes) -> None:
     assert annotation(toml) == value
 
 
-@given(toml=st.binary(max_size=70_000), marks=st.lists(st.integers(0, 70_000), max_size=3))
-def test_packing_a_shared_beginning_once_changes_nothing(toml: bytes, marks: list[int]) -> None:
-    assert annotation_and_digest(toml, *sorted(marks)) == (annotation(toml), digest(toml))
+def with_policy(rules: bytes, data: bytes) -> bytes:
+    """A document in the order in which `seal` writes it."""
+    return rules + b"\npolicy_data := {" + data
+
+
+@given(rules=st.binary(max_size=70_000), rest=st.lists(st.binary(max_size=2_000), max_size=4))
+def test_packing_a_shared_beginning_once_changes_nothing(rules: bytes, rest: list[bytes]) -> None:
+    toml = with_policy(rules, b'"Annotations": {'.join(rest))
+    _packed_prefix.cache_clear()
+    first = annotation_and_digest(toml)
+
+    assert annotation_and_digest(toml) == first == (annotation(toml), digest(toml))
+    assert from_annotation(first[0]) == toml
+
+
+def test_annotations_of_equal_rules_begin_with_the_same_text_so_that_helm_stores_it_once() -> None:
+    rules = hashlib.shake_128(b"rules").digest(6_000)  # does not compress
+    one, other = (annotation(with_policy(rules, name * 40)) for name in (b"web", b"db, and more"))
+
+    assert one != other
+
+    assert one[:8_000] == other[:8_000]  # 6 000 bytes in base64
 
 
 def test_the_gzip_header_tells_nothing() -> None:

@@ -67,6 +67,9 @@ def test_escape_is_rust_s() -> None:
         "alpha.config.kubernetes.io/transformations",
         "postrenderer.helm.sh/postrender-filename",
         "contrast-krm.dev/original",
+        "kubectl.kubernetes.io/last-applied-configuration",
+        "kubectl.kubernetes.io/restartedAt",
+        "kubernetes.io/limit-ranger",
     ],
 )
 def test_bookkeeping_changes_no_digest(key: str) -> None:
@@ -76,7 +79,15 @@ def test_bookkeeping_changes_no_digest(key: str) -> None:
     assert pods.sealed(plain).toml == pods.sealed(carried).toml
 
 
-@pytest.mark.parametrize("key", ["example.com/a", "meta.helm.sh/release-name", "contrast.edgeless.systems/secure-pv"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "example.com/a",
+        "kubectl.kubernetes.io/default-container",
+        "meta.helm.sh/release-name",
+        "contrast.edgeless.systems/secure-pv",
+    ],
+)
 def test_other_annotations_are_in_every_container(key: str) -> None:
     assert not is_bookkeeping(key)
     made = pods.sealed(pods.workload(SPEC, template_metadata={"annotations": {key: "x"}}))
@@ -110,3 +121,24 @@ def test_service_accounts() -> None:
         pod_metadata(pods.workload({**SPEC, "serviceAccount": "old", "serviceAccountName": "new"}))[0].service_account
         == "new"
     )
+
+
+KUBECTL = "metadata.annotations['kubectl.kubernetes.io/restartedAt']"
+
+
+@pytest.mark.parametrize("source", ["downwardAPI", "projected"])
+def test_a_volume_of_an_annotation_that_kubectl_changes_is_refused(source: str) -> None:
+    items = {"items": [{"path": "a", "fieldRef": {"fieldPath": KUBECTL}}]}
+    volume = {"name": "v", source: items if source == "downwardAPI" else {"sources": [{"downwardAPI": items}]}}
+    container = {**SPEC["containers"][0], "volumeMounts": [{"name": "v", "mountPath": "/v"}]}
+    sealed, findings = pods.sealing(pods.workload({**SPEC, "containers": [container], "volumes": [volume]}))
+    assert sealed is None
+    assert [found.code for found in findings] == ["CC0601"]
+    assert KUBECTL in findings[0].message
+
+
+def test_a_variable_of_an_annotation_that_kubectl_changes_is_refused() -> None:
+    env = [{"name": "AT", "valueFrom": {"fieldRef": {"fieldPath": KUBECTL}}}]
+    sealed, findings = pods.sealing(pods.workload({**SPEC, "containers": [{**SPEC["containers"][0], "env": env}]}))
+    assert sealed is None
+    assert KUBECTL in findings[0].message

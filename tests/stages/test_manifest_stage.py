@@ -402,14 +402,6 @@ def test_without_pods_on_the_platform_rtmr0_is_that_of_the_release() -> None:
     assert tdx_entry(metal_qemu_tdx=[])["Rtmrs"] == list(TDX_RTMRS)
 
 
-def test_every_vcpu_count_that_the_release_lacks_is_an_error_once() -> None:
-    values = gathered(told(), TDX, metal_qemu_tdx=[7, 2, 5, 7, 0])
-    assert [(found.code, found.path) for found in values.findings] == [
-        ("CC0609", ("spec", "platforms", TDX, "rtmr0ByVCPU"))
-    ] * 2
-    assert ["5 vCPUs" in values.findings[0].message, "7 vCPUs" in values.findings[1].message] == [True, True]
-
-
 def test_the_gpu_platform_needs_no_table_of_vcpu_counts() -> None:
     values = gathered(told(), TDX_GPU, metal_qemu_tdx_gpu=[9])
     assert (values.findings, values.rtmr0) == ((), None)

@@ -335,6 +335,41 @@ def test_a_gpu_needs_a_vcpu(cpu: Any, gpus: Any, code: str | None) -> None:
     assert [found for found, _ in early(subject)] == ([code] if code else [])
 
 
+def sized(cpu: str, **more: Any) -> dict[str, Any]:
+    return {"name": "web", "image": WEB, "resources": {"limits": {"cpu": cpu}}, **more}
+
+
+@pytest.mark.parametrize(
+    ("containers", "init", "pod", "counts"),
+    [
+        (["1"], [("1", False)], None, None),
+        (["1"], [("1", False), ("2", False)], None, (4, 3)),  # added up, or the largest
+        (["1"], [("1500m", True), ("2", False)], None, None),
+        (["4", "250m"], [("1500m", True), ("2", False)], "4", (7, 5)),
+        (["1"], [], "3", None),
+    ],
+)
+def test_two_ways_to_count_vcpus_that_differ_are_a_warning_with_both(
+    containers: list[str], init: list[tuple[str, bool]], pod: str | None, counts: tuple[int, int] | None
+) -> None:
+    spec: dict[str, Any] = {
+        "initContainers": [
+            sized(cpu, **({"restartPolicy": "Always"} if is_sidecar else {})) | {"name": f"i{at}"}
+            for at, (cpu, is_sidecar) in enumerate(init)
+        ],
+        "containers": [sized(cpu) | {"name": f"c{at}"} for at, cpu in enumerate(containers)],
+    }
+    if pod:
+        spec["resources"] = {"limits": {"cpu": pod}}
+    found = check_before_injection(workload(template=pod_template(**spec)), IMAGES)
+    assert [one.code for one in found] == (["CC0410"] if counts else [])
+    if counts:
+        assert f"with {counts[0]} vCPUs" in found[0].message
+        assert found[0].message.endswith(f"makes {counts[1]}")
+        spec["resources"] = {"limits": {"cpu": found[0].hint.split('"')[1]}}  # the remedy
+        assert check_before_injection(workload(template=pod_template(**spec)), IMAGES) == ()
+
+
 def test_a_gpu_limit_that_is_none() -> None:
     assert early(limited("1", **{"nvidia.com/gpu": "many"})) == [
         ("CC0408", "nvidia.com/gpu: is not a Kubernetes quantity")

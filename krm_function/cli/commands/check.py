@@ -33,6 +33,11 @@ def add_arguments(parser: Parser) -> None:
         default="",
         help="earlier rendered output: an error for every line by which a policy has become weaker",
     )
+    parser.add_argument(
+        "--cluster",
+        action="store_true",
+        help="also compare with what the cluster of the current kubeconfig context has (needs contrast-krm[cluster])",
+    )
     add_findings(parser)
 
 
@@ -58,6 +63,8 @@ def run(options: Namespace) -> int:
     findings += checked.findings
     if options.no_weaker and not has_errors(findings):
         findings += weaker_findings(options.no_weaker, output_of(inputs))
+    if options.cluster and not has_errors(findings):
+        findings += _compared_with_the_cluster(inputs)
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
             write_out(encode_failure(source.decoded, krm_results(findings)))
@@ -75,3 +82,23 @@ def _config(options: Namespace, inputs: "Inputs") -> "tuple[Config | None, tuple
     documents, findings = from_files_and_resources(options.config, inputs.resources)
     config, unmet = collect(documents)
     return with_namespace(config, options.namespace), inputs.findings + findings + unmet
+
+
+def _compared_with_the_cluster(inputs: "Inputs") -> "tuple[Finding, ...]":
+    """What a live cluster has otherwise; one GET for each Contrast workload and each manifest."""
+    from krm_function.checking.live import compare_live
+    from krm_function.checking.output import parse_output
+    from krm_function.cli.cluster import read_cluster_objects
+    from krm_function.model.objects import reference
+    from krm_function.policy import References
+    from krm_function.stages.manifest_config_map import manifest_of
+    from krm_function.stages.select import select
+
+    output = parse_output(inputs.resources)
+    values = [value for _, _, value in output.objects()]
+    workloads = [one for document in output.documents.values() for one in select(document.value).workloads]
+    manifests = [(reference(value), value) for value in values if manifest_of(value) is not None]
+    read = read_cluster_objects([*(one.ref for one in workloads), *(ref for ref, _ in manifests)])
+    if read.objects is None:
+        return read.findings
+    return tuple(compare_live(workloads, manifests, read.objects, References(values)))

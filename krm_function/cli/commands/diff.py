@@ -64,7 +64,7 @@ def _diff_documents(options: Namespace) -> int:
     from krm_function.report.diff import changed_documents, diff_text
 
     inputs = read_inputs(options.paths)
-    rendered = render_inputs(options, inputs)
+    rendered = render_inputs(options, inputs, live=True)
     documents = () if rendered.failed else changed_documents(inputs.resources, rendered)
     if not rendered.failed:
         write_out(diff_text(documents, colour=coloured(options.color, sys.stdout)).encode("utf-8"))

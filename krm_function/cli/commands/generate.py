@@ -90,7 +90,7 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
     from krm_function.cli.in_place import changed_files
     from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.one_stream import one_stream, open_ends
+    from krm_function.cli.one_stream import one_stream, open_ends, too_large
     from krm_function.cli.rendered import render_inputs
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.leftovers import sweep
@@ -117,10 +117,13 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
     if options.in_place:
         sweep(one.file for one in inputs.sources)
         write_files([*itertools.starmap(NewFile, in_place.items()), *manifest])
-    elif options.output:
-        write_files([NewFile(options.output, one_stream(inputs, rendered)), *manifest])
     else:
-        _print(one_stream(inputs, rendered), options.manifest, rendered.manifest)
+        stream = one_stream(inputs, rendered)
+        found += too_large(len(stream))
+        if options.output:
+            write_files([NewFile(options.output, stream), *manifest])
+        else:
+            _print(stream, options.manifest, rendered.manifest)
     return print_findings(found, options.format, options.report)
 
 

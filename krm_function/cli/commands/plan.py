@@ -78,7 +78,7 @@ def run(options: Namespace) -> int:
     known = known_nodes(options, inputs)
     if has_errors(known.findings):
         return print_findings(known.findings, options.format, options.report)
-    rendered = render_inputs(options, inputs)
+    rendered = render_inputs(options, inputs, live=True)
     placements, found = _place(rendered, known, inputs)
     found += _refusals(rendered, inputs)
     plan = make_plan(rendered, known.nodes, placements, found, known.source)

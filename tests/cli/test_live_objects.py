@@ -1,0 +1,146 @@
+"""Live objects, as `kubectl get all,configmap -o yaml` prints them: what controllers made counts once."""
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.hosts.running import EXAMPLES, called
+
+RENDERED = EXAMPLES / "quickstart/expected/rendered.yaml"
+CONFIG = str(EXAMPLES / "quickstart/config")
+Json = dict[str, Any]
+
+
+def owner(value: Json) -> list[Json]:
+    metadata = value["metadata"]
+    reference = {"apiVersion": value["apiVersion"], "kind": value["kind"], "name": metadata["name"]}
+    return [{**reference, "uid": metadata["uid"], "controller": True, "blockOwnerDeletion": True}]
+
+
+def made(by: Json, kind: str, suffix: str, template: Json) -> Json:
+    """An object as the controller of `by` makes it. template: of a pod; a Pod is one."""
+    name = f"{by['metadata']['name']}-{suffix}"
+    labels = {**template["metadata"].get("labels", {}), "pod-template-hash": "7cbfdbb585"}
+    metadata = {"name": name, "namespace": by["metadata"]["namespace"], "uid": f"uid-{name}", "labels": labels}
+    metadata["ownerReferences"] = owner(by)
+    template = copy.deepcopy(template)
+    if kind == "Pod":
+        metadata["annotations"] = template["metadata"].get("annotations", {})
+        spec = {**template["spec"], "nodeName": "snp-1", "enableServiceLinks": True}
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    version = "batch/v1" if kind == "Job" else "apps/v1"
+    metadata["annotations"] = dict(by["metadata"].get("annotations", {}))  # as the Deployment controller copies them
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": {"template": template}}
+
+
+def live() -> list[Json]:
+    """The rendered quickstart after every controller has made what it makes."""
+    objects = list(yaml.safe_load_all(RENDERED.read_text()))
+    out = []
+    for value in objects:
+        value["metadata"]["uid"] = f"uid-{value['kind']}-{value['metadata']['name']}"
+        value["metadata"].setdefault("annotations", {})["kubectl.kubernetes.io/last-applied-configuration"] = "{}\n"
+        out.append(value)
+        spec = value.get("spec", {})
+        if value["kind"] == "Deployment":
+            spec["template"]["metadata"].setdefault("annotations", {})["kubectl.kubernetes.io/restartedAt"] = "2026"
+            replicas = made(value, "ReplicaSet", "7cbfdbb585", spec["template"])
+            out += [replicas, made(replicas, "Pod", "vhsrf", spec["template"])]
+        elif value["kind"] == "StatefulSet":
+            pod = made(value, "Pod", "0", spec["template"])
+            pod["spec"] |= {"hostname": pod["metadata"]["name"], "subdomain": spec["serviceName"]}
+            for claim in spec.get("volumeClaimTemplates", ()):
+                name = claim["metadata"]["name"]
+                pod["spec"].setdefault("volumes", []).append(
+                    {"name": name, "persistentVolumeClaim": {"claimName": name}}
+                )
+            out.append(pod)
+        elif value["kind"] == "CronJob":
+            job = made(value, "Job", "29000000", spec["jobTemplate"]["spec"]["template"])
+            out += [job, made(job, "Pod", "x2b4c", job["spec"]["template"])]
+    return out
+
+
+def stream(objects: list[Json]) -> bytes:
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, indent=1).encode()
+
+
+def test_a_healthy_cluster_passes() -> None:
+    objects = live()
+    assert sum("ownerReferences" in value["metadata"] for value in objects) >= 8
+    for more in ([], ["--config", CONFIG]):
+        ran = called("check", *more, stdin=stream(objects))
+        assert ran.ok() == b"", ran.err
+        assert ran.err.startswith("checked 6 Contrast workloads"), ran.err
+
+
+def test_plan_and_diff_do_not_count_what_controllers_made() -> None:
+    ran = called("plan", "-o", "json", "--config", CONFIG, stdin=stream(live()))
+    workloads = json.loads(ran.ok())
+    assert "made by Deployment web, with the same policy" in json.dumps(workloads)
+    documents = "".join(f"---\n{yaml.safe_dump(value)}" for value in live())
+    shown = called("diff", "--config", CONFIG, stdin=documents.encode()).ok().decode()
+    headings = [line for line in shown.splitlines() if line.startswith("=== ")]
+    assert not [line for line in headings if "Pod/" in line or "ReplicaSet/" in line or " Job/" in line]
+
+
+@pytest.mark.parametrize("command", ["generate", "post-render"])
+def test_a_render_refuses_them_with_their_place(command: str) -> None:
+    ran = called(command, "--config", CONFIG, stdin=stream(live()))
+    assert ran.code == 1
+    assert ran.out == b""
+    assert "error CC0220 shop/web-7cbfdbb585-vhsrf items[" in ran.err
+    assert "].metadata.ownerReferences: it belongs to ReplicaSet web-7cbfdbb585, whose controller made it" in ran.err
+
+
+def pod(objects: list[Json]) -> Json:
+    return next(value for value in objects if value["metadata"]["name"] == "web-7cbfdbb585-vhsrf")
+
+
+def other_uid(objects: list[Json]) -> None:
+    pod(objects)["metadata"]["ownerReferences"][0]["uid"] = "another"
+
+
+def other_policy(objects: list[Json]) -> None:
+    key = "io.katacontainers.config.hypervisor.cc_init_data"
+    other = next(value for value in objects if value["metadata"]["name"] == "coordinator")
+    pod(objects)["metadata"]["annotations"][key] = other["spec"]["template"]["metadata"]["annotations"][key]
+
+
+def no_controller(objects: list[Json]) -> None:
+    del pod(objects)["metadata"]["ownerReferences"][0]["controller"]
+
+
+def absent_owner(objects: list[Json]) -> None:
+    objects[:] = [value for value in objects if value["metadata"]["name"] != "web-7cbfdbb585"]
+
+
+def circle(objects: list[Json]) -> None:
+    """The Deployment claims to be made by its own pod."""
+    web = next(value for value in objects if value["metadata"]["name"] == "web" and value["kind"] == "Deployment")
+    web["metadata"]["ownerReferences"] = owner(pod(objects))
+
+
+def other_command(objects: list[Json]) -> None:
+    pod(objects)["spec"]["containers"][0]["args"] = ["--steal"]
+
+
+def more_cpu(objects: list[Json]) -> None:
+    """What a LimitRange does to a pod."""
+    for container in pod(objects)["spec"]["containers"]:
+        container.setdefault("resources", {}).setdefault("limits", {})["cpu"] = "4"
+
+
+@pytest.mark.parametrize(
+    "change", [other_uid, other_policy, no_controller, absent_owner, circle, other_command, more_cpu]
+)
+def test_what_only_claims_to_be_made_so_is_checked(change: Callable[[list[Json]], None]) -> None:
+    objects = live()
+    change(objects)
+    ran = called("check", stdin=stream(objects))
+    assert ran.code == 1
+    assert "shop/web" in ran.err
