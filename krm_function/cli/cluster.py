@@ -27,7 +27,7 @@ class ClusterNodes(NamedTuple):
 
 def read_cluster_nodes() -> ClusterNodes:
     """The nodes of the current context of the kubeconfig, or of the cluster this runs in. Never raises."""
-    read = _asked("CC1003", lambda client: loads(client.CoreV1Api().list_node(**HOW).data))
+    read = _asked(lambda client: loads(client.CoreV1Api().list_node(**HOW).data))
     return ClusterNodes(*read)
 
 
@@ -41,7 +41,7 @@ class ClusterObjects(NamedTuple):
 
 def read_cluster_objects(refs: Iterable[Ref]) -> ClusterObjects:
     """The objects of the current context; a namespace that an object does not name is `default`. Never raises."""
-    return ClusterObjects(*_asked("CC1006", lambda client: {ref: _object(client, ref) for ref in refs}))
+    return ClusterObjects(*_asked(lambda client: {ref: _object(client, ref) for ref in refs}))
 
 
 def _object(client: Any, ref: Ref) -> Any:
@@ -56,8 +56,8 @@ def _object(client: Any, ref: Ref) -> Any:
         raise
 
 
-def _asked(code: str, ask: Callable[[Any], Any]) -> tuple[Any, str, tuple[Finding, ...]]:
-    """The answer and the name of the context; or None, and a finding of this code. ask: is given the client."""
+def _asked(ask: Callable[[Any], Any]) -> tuple[Any, str, tuple[Finding, ...]]:
+    """The answer and the name of the context; or None, and a finding. ask: is given the client."""
     try:
         from kubernetes import client, config
         from urllib3.exceptions import HTTPError
@@ -66,24 +66,21 @@ def _asked(code: str, ask: Callable[[Any], Any]) -> tuple[Any, str, tuple[Findin
         return None, "", (missing,)
     import logging
 
-    def unanswered(variant: str, **values: Any) -> tuple[None, str, tuple[Finding, ...]]:
-        return None, "", (finding(f"{code}.{variant}", **values),)
-
     logging.getLogger("urllib3").setLevel(logging.ERROR)  # its retries would go to standard error
     try:
         context = _context(config)
     except config.ConfigException:
-        return unanswered("no-context")
+        return _unanswered("CC1003.no-context")
     except Exception as problem:  # noqa: BLE001 (the client trusts a kubeconfig, so a broken one can raise anything)
-        return unanswered("kubeconfig", error=type(problem).__name__)
+        return _unanswered("CC1003.kubeconfig", error=type(problem).__name__)
     try:
         return ask(client), context, ()
     except client.ApiException as problem:
-        return unanswered("status", status=problem.status, error=problem.reason)
+        return _unanswered("CC1003.status", status=problem.status, error=problem.reason)
     except HTTPError as problem:
-        return unanswered("no-answer", error=type(getattr(problem, "reason", None) or problem).__name__)
+        return _unanswered("CC1003.no-answer", error=type(getattr(problem, "reason", None) or problem).__name__)
     except (ValueError, OSError) as problem:
-        return unanswered("answer", error=type(problem).__name__)
+        return _unanswered("CC1003.answer", error=type(problem).__name__)
 
 
 def _context(config: Any) -> str:
@@ -95,3 +92,7 @@ def _context(config: Any) -> str:
         return "in-cluster"
     _, active = config.list_kube_config_contexts()
     return str(active["name"])
+
+
+def _unanswered(code: str, **values: Any) -> tuple[None, str, tuple[Finding, ...]]:
+    return None, "", (finding(code, **values),)

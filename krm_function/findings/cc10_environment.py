@@ -8,24 +8,15 @@ ROWS: dict[str, Row] = {
     "CC1002": Row("error", "cannot be written: {problem}", "check the path and its permissions"),
     "CC1003": Row(
         "error",
-        "the cluster cannot be asked for its nodes: {problem}",
-        "check the kubeconfig and its current context, or save `kubectl get nodes -o yaml` and pass it with --nodes",
+        "the cluster cannot be asked: {problem}",
+        (
+            "check the kubeconfig, its current context and its rights; or save what `kubectl get -o yaml` prints: nodes"
+            " for plan --nodes, the objects for check"
+        ),
         {
             "no-context": "there is no kubeconfig with a usable current context, and this runs in no cluster",
             "kubeconfig": "the kubeconfig cannot be used ({error})",  # the name of an exception, as below
             "status": "it answered {status} {error}",  # in the words of the API server
-            "no-answer": "no answer ({error})",
-            "answer": "{error}",
-        },
-    ),
-    "CC1006": Row(
-        "error",
-        "the cluster cannot be asked for its objects: {problem}",
-        "check the kubeconfig, its current context and its rights; or pipe kubectl get -o yaml into contrast-krm check",
-        {
-            "no-context": "there is no kubeconfig with a usable current context, and this runs in no cluster",
-            "kubeconfig": "the kubeconfig cannot be used ({error})",
-            "status": "it answered {status} {error}",
             "no-answer": "no answer ({error})",
             "answer": "{error}",
         },

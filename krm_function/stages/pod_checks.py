@@ -59,7 +59,6 @@ def check_rendered(workload: Workload) -> tuple[Finding, ...]:
         return shape
     return (
         *_containers(workload),
-        *_init_containers(workload),
         *_images(workload, {}),
         *_mounts(workload),
         *_claims(workload),

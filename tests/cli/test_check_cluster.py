@@ -125,6 +125,6 @@ def test_what_the_cluster_has_otherwise_is_named(
 
 def test_a_cluster_that_refuses_is_an_error(check: Callable[..., Run]) -> None:
     ran = check(cluster(), 403)
-    assert "error CC1006: the cluster cannot be asked for its objects: it answered 403 Forbidden" in ran.stderr
+    assert "error CC1003: the cluster cannot be asked: it answered 403 Forbidden" in ran.stderr
     assert "CANARY" not in ran.stderr
     assert ran.code == 3

@@ -302,7 +302,7 @@ def test_a_cluster_that_refuses(shop: Shop, call: Zygote, api: HTTPServer) -> No
     api.RequestHandlerClass.status = 403  # type: ignore[attr-defined]
     run = ask(shop, call, kubeconfig(shop.directory, api.server_port))
     assert run.code == 3
-    assert "error CC1003: the cluster cannot be asked for its nodes: it answered 403 Forbidden" in run.stderr
+    assert "error CC1003: the cluster cannot be asked: it answered 403 Forbidden" in run.stderr
 
 
 def test_a_cluster_that_does_not_answer(shop: Shop, call: Zygote, api: HTTPServer) -> None:
@@ -311,7 +311,7 @@ def test_a_cluster_that_does_not_answer(shop: Shop, call: Zygote, api: HTTPServe
     api.server_close()
     run = ask(shop, call, variables)
     assert run.code == 3
-    assert run.stderr.startswith("error CC1003: the cluster cannot be asked for its nodes: no answer (")
+    assert run.stderr.startswith("error CC1003: the cluster cannot be asked: no answer (")
     assert run.stderr.count("\n") == 2
 
 
