@@ -1,0 +1,81 @@
+"""The scheduler binds a pod to an empty node exactly where placement says that the node takes it."""
+
+from random import Random
+
+import pytest
+
+from krm_function.model.runtime_class_objects import RuntimeClass, parse_runtime_class_object
+from krm_function.placement.fit import Fit, demand, fits
+from krm_function.placement.nodes import Node, read_nodes
+from tests.cluster.api import Api, Json, until
+from tests.cluster.conftest import Sizes
+from tests.cluster.made_up_nodes import made_up_nodes
+from tests.cluster.random_objects import node, pod_spec, runtime_class
+
+NODES = 20
+WAVES = 25  # pods that are tried on the same nodes
+
+
+def _world(random: Random, name: str) -> list[Json]:
+    return [node(random, f"{name}-{number}") for number in range(NODES)]
+
+
+@pytest.mark.parametrize("world", range(10))
+def test_random_pods_on_random_nodes(api: Api, namespace: str, sizes: Sizes, world: int) -> None:
+    """Each pod is made once for each node, bound to it by a further label of its selector: one decision for each pair."""
+    random = sizes.random(f"scheduler {world}")
+    waves = sizes(2, WAVES)
+    bound = 0
+    with made_up_nodes(api, _world(random, f"world-{world}")) as stored:
+        nodes = read_nodes({"kind": "NodeList", "items": stored}).nodes
+        for wave in range(waves):
+            name = f"wave-{world}-{wave}"
+            made = runtime_class(random, name)
+            api.create(made).ok()
+            spec = pod_spec(random, name)
+            agreed = made.get("scheduling", {}).get("nodeSelector", {})  # a conflict is admission's
+            spec["nodeSelector"] = {**spec.get("nodeSelector", {}), **agreed}
+            decided = _decisions(api, namespace, spec, nodes)
+            expected = {one.node: one for one in _fits(spec, parse_runtime_class_object(made).runtime_class, nodes)}
+            for target, (on, why) in decided.items():
+                assert on == (not expected[target].reasons), (why, expected[target], spec, made)
+            bound += sum(on for on, _ in decided.values())
+            api.delete("RuntimeClass", name)
+    assert 0 < bound < waves * NODES
+
+
+def _fits(spec: Json, cls: RuntimeClass, nodes: tuple[Node, ...]) -> list[Fit]:
+    return [fits(demand("Pod", spec, cls), one) for one in nodes]
+
+
+def _decisions(api: Api, namespace: str, spec: Json, nodes: tuple[Node, ...]) -> dict[str, tuple[bool, str]]:
+    """For each node whether the scheduler bound the pod that may only go there, and why not."""
+    for one in nodes:
+        selector = {**spec.get("nodeSelector", {}), "kubernetes.io/hostname": one.name}
+        metadata = {"name": one.name, "namespace": namespace}
+        value = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {**spec, "nodeSelector": selector}}
+        api.create(value).ok()
+    pods = until("the scheduler", lambda: _decided(api.items("Pod", namespace)))
+    api.delete_all("Pod", namespace).ok()
+    until("the end of the pods", lambda: not api.items("Pod", namespace))
+    return {
+        pod["metadata"]["name"]: (bool(pod["spec"].get("nodeName")), _reason(pod))
+        for pod in pods
+    }
+
+
+def _decided(pods: list[Json]) -> list[Json] | None:
+    """The pods, once each has a node or a refusal."""
+    return pods if all(pod["spec"].get("nodeName") or _reason(pod) for pod in pods) else None
+
+
+def _reason(pod: Json) -> str:
+    """Why the scheduler has not bound a pod, or ""."""
+    return next(
+        (
+            str(one.get("message", "refused"))
+            for one in pod["status"].get("conditions", ())
+            if one["type"] == "PodScheduled" and one["status"] == "False"
+        ),
+        "",
+    )
