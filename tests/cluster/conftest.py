@@ -19,6 +19,7 @@ from tests.cluster.made_up_kubelet import made_up_kubelet
 from tests.hosts.running import Machine, machine
 
 WORKLOADS = ("CronJob", "Job", "Deployment", "DaemonSet", "StatefulSet", "ReplicaSet", "ReplicationController")
+KUBERNETES_OWN = frozenset({"default", "kube-root-ca.crt"})  # in each namespace
 
 
 class Sizes(NamedTuple):
@@ -71,8 +72,17 @@ def namespace(api: Api, request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture
 def shop(api: Api) -> Iterator[str]:
-    """The namespace of the examples, which only some of them create."""
-    add_namespace(api, "shop")
+    """The namespace of the examples, which only some of them create; it stays, without what a test left in it."""
+    if api.get("Namespace", "shop").code == 404:
+        add_namespace(api, "shop")
+    yield "shop"
+    clear_namespace(api, "shop")
+
+
+@pytest.fixture
+def no_shop(api: Api) -> Iterator[str]:
+    """The same namespace, which the test creates."""
+    remove_namespace(api, "shop")
     yield "shop"
     remove_namespace(api, "shop")
 
@@ -90,8 +100,17 @@ def empty_namespace(api: Api, name: str) -> None:
     until(f"the end of the pods of {name}", lambda: _no_pods(api, name))
 
 
+def clear_namespace(api: Api, name: str) -> None:
+    """Delete all that somebody put into a namespace."""
+    empty_namespace(api, name)
+    for kind in ("ConfigMap", "Secret", "Service", "RoleBinding", "Role", "ServiceAccount"):
+        for value in api.items(kind, name):
+            if value["metadata"]["name"] not in KUBERNETES_OWN:
+                api.delete(kind, value["metadata"]["name"], name)
+
+
 def remove_namespace(api: Api, name: str) -> None:
-    """Delete a namespace with all that is in it, and wait for its end."""
+    """Delete a namespace with all that is in it, and wait for its end, which takes Kubernetes five seconds."""
     empty_namespace(api, name)
     api.delete("Namespace", name)
     until(f"the end of {name}", lambda: api.get("Namespace", name).code == 404)

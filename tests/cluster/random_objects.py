@@ -7,7 +7,7 @@ from krm_function.model.runtime_class_objects import toleration_problems
 from tests.cluster.api import Json
 
 KEYS = ("example.com/tee", "zone", "gpu", "disk")
-VALUES = ("snp", "tdx", "", "a", "64")
+VALUES = ("snp", "tdx", "", "64")
 EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 IMAGE = "registry.example.com/web:1"
 ESIDS = "sev-snp.amd.com/esids"
@@ -55,7 +55,7 @@ def runtime_class(random: Random, name: str, *, scheduling: bool = True) -> Json
     value: Json = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}, "handler": "kata"}
     if overhead := amounts(random):
         value["overhead"] = {"podFixed": overhead}
-    found = {"nodeSelector": labels(random, 2), "tolerations": tolerations(random)} if scheduling else {}
+    found = {"nodeSelector": labels(random, 1), "tolerations": tolerations(random)} if scheduling else {}
     if wanted := {key: part for key, part in found.items() if part}:
         value["scheduling"] = wanted
     return value
@@ -71,11 +71,11 @@ def pod_spec(random: Random, class_name: str) -> Json:
         spec["initContainers"] = [_container(random, "first")]
         if random.random() < 0.5:
             spec["initContainers"][0]["restartPolicy"] = "Always"
-    if selector := labels(random, 2) if random.random() < 0.6 else {}:
+    if selector := labels(random, 1) if random.random() < 0.6 else {}:
         spec["nodeSelector"] = selector
     if wanted := tolerations(random) if random.random() < 0.6 else []:
         spec["tolerations"] = wanted
-    if random.random() < 0.4:
+    if random.random() < 0.3:
         terms = [_term(random) for _ in range(random.randint(1, 2))]
         required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
         spec["affinity"] = {"nodeAffinity": required}
@@ -93,7 +93,7 @@ def _container(random: Random, name: str) -> Json:
         if found and field == "requests":  # never more than the limits
             limits = value.get("resources", {}).get("limits", {})
             found = {key: limits.get(key, amount) for key, amount in found.items()}
-        if field == "limits" and random.random() < 0.2:
+        if field == "limits" and random.random() < 0.1:
             found[GPUS] = "1"
         if found:
             value.setdefault("resources", {})[field] = found
@@ -126,13 +126,13 @@ def node(random: Random, name: str) -> Json:
     if random.random() < 0.1:
         spec["unschedulable"] = True
     allocatable: dict[str, Any] = {
-        "cpu": random.choice(("500m", "1", "2500m", "64")),
-        "memory": random.choice(("256Mi", "1Gi", "64Gi")),
+        "cpu": random.choice(("500m", "2500m", "64", "64")),
+        "memory": random.choice(("512Mi", "2Gi", "64Gi", "64Gi")),
         "ephemeral-storage": "100Gi",
-        "pods": random.choice(("110", "110", "1", "0")),
-        ESIDS: random.choice(("0", "1", "99")),
+        "pods": random.choice(("110", "110", "110", "1", "0")),
+        ESIDS: random.choice(("1", "99", "99")),
     }
     if random.random() < 0.5:
         allocatable[GPUS] = random.choice(("0", "1", "4"))
-    metadata = {"name": name, "labels": labels(random, 4)}
+    metadata = {"name": name, "labels": {key: random.choice(VALUES) for key in KEYS if random.random() < 0.8}}
     return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec, "status": {"allocatable": allocatable}}

@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
+from krm_function.api.records import ManifestOptions
 from krm_function.model.kinds import KINDS
 from tests.cluster.api import Api, Json
 from tests.cluster.conftest import Sizes
 from tests.hosts.running import called
 from tests.stages.deployment import WEB, a_list, an_object, config, coordinator, digests, good, values
 
-RENDER = config()
+TCB = {"BootloaderVersion": 9, "TEEVersion": 0, "SNPVersion": 21, "MicrocodeVersion": 72}
+RENDER = config(manifest=ManifestOptions(reference_values={"snp": ({"MinimumTCB": TCB},)}))
 
 
 def _spec(random: Random, kind: str) -> Json:
@@ -106,6 +108,12 @@ def _fields(random: Random, kind: str, name: str) -> Json:
             return {}
 
 
+def _settings(namespace: str) -> Json:
+    """What the environment of some containers comes from."""
+    metadata = {"name": "settings", "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"mode": "fast"}}
+
+
 def _workload(random: Random, kind: str, name: str, namespace: str) -> Json:
     spec = _spec(random, kind)
     labels = {"tier": "back"} if random.random() < 0.5 else {}
@@ -120,7 +128,8 @@ def test_a_workload_that_was_created_has_the_digest_it_was_rendered_with(
     random = sizes.random(f"defaulting {kind}")
     count = sizes(4, 32)
     given = [_workload(random, kind, f"{kind.lower()}-{number}", namespace) for number in range(count)]
-    rendered = good(coordinator(namespace=namespace), *given, to=RENDER)
+    around = [coordinator(namespace=namespace), _settings(namespace)]
+    rendered = good(*around, *given, to=RENDER)
     sealed = [value for value in values(rendered) if value["kind"] in KINDS]
     classes = _classes(api, sealed)
     stored = [_stored(api, value) for value in sealed if value["metadata"]["name"] != "coordinator"]
@@ -130,10 +139,11 @@ def test_a_workload_that_was_created_has_the_digest_it_was_rendered_with(
     assert len(stored) == count
     assert any(_difference(before, after) for before, after in zip(sealed[1:], stored, strict=True))
     before = digests(rendered)
-    after = digests(good(coordinator(namespace=namespace), *stored, to=RENDER))
+    after = digests(good(*around, *stored, to=RENDER))
     assert after == before
     checked = called("check", "--format", "json", "-", stdin=_stream([sealed[0], *stored, *others]))
-    assert (checked.code, [one for one in json.loads(checked.err)["findings"] if one["severity"] == "error"]) == (0, [])
+    errors = [(one["code"], one["message"]) for one in json.loads(checked.err)["findings"] if one["severity"] == "error"]
+    assert (errors, checked.code) == ([], 0)
 
 
 def _classes(api: Api, sealed: list[Json]) -> set[str]:
