@@ -85,6 +85,8 @@ def _control_plane(config: pytest.Config) -> str:
     match config.getoption("--cluster"), os.environ.get("CLUSTER"):
         case None, "0":
             return "control plane: NOT TESTED (CLUSTER=0)"
+        case None, "1":
+            return "control plane: in a run of its own, after this one"
         case None, _:
             return "control plane: not in this run, see make test-cluster"
         case "large", _:
