@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 Json = dict[str, Any]
 
-# kind -> the path of its group and version, and its resource; NAMESPACED says which belong to a namespace
+# kind -> the path of its group and version, and its resource
 RESOURCES = {
     "Namespace": ("/api/v1", "namespaces"),
     "Node": ("/api/v1", "nodes"),
@@ -21,6 +21,8 @@ RESOURCES = {
     "ServiceAccount": ("/api/v1", "serviceaccounts"),
     "ConfigMap": ("/api/v1", "configmaps"),
     "Secret": ("/api/v1", "secrets"),
+    "PersistentVolume": ("/api/v1", "persistentvolumes"),
+    "PersistentVolumeClaim": ("/api/v1", "persistentvolumeclaims"),
     "ReplicationController": ("/api/v1", "replicationcontrollers"),
     "Deployment": ("/apis/apps/v1", "deployments"),
     "DaemonSet": ("/apis/apps/v1", "daemonsets"),
@@ -31,7 +33,10 @@ RESOURCES = {
     "Role": ("/apis/rbac.authorization.k8s.io/v1", "roles"),
     "RoleBinding": ("/apis/rbac.authorization.k8s.io/v1", "rolebindings"),
 }
-CLUSTER_WIDE = frozenset({"Namespace", "Node", "RuntimeClass"})
+
+
+class Refused(Exception):
+    """The API server did not do what a test needs; no AssertionError, which a test may be expected to raise."""
 
 
 class Answer(NamedTuple):
@@ -47,7 +52,8 @@ class Answer(NamedTuple):
 
     def ok(self) -> Any:
         """The body of a call that has to succeed."""
-        assert self.code < 300, f"{self.code}: {self.message}"
+        if self.code >= 300:
+            raise Refused(f"{self.code}: {self.message}")
         return self.value
 
 
@@ -131,6 +137,7 @@ def until(what: str, found: Callable[[], Any], seconds: float = 60) -> Any:
     """The first answer that is not falsy; an error that says what was waited for."""
     end = time.monotonic() + seconds
     while not (answer := found()):
-        assert time.monotonic() < end, f"waited {seconds} seconds for {what}"
+        if time.monotonic() > end:
+            raise TimeoutError(f"waited {seconds} seconds for {what}")
         time.sleep(0.05)
     return answer

@@ -103,7 +103,7 @@ def empty_namespace(api: Api, name: str) -> None:
 def clear_namespace(api: Api, name: str) -> None:
     """Delete all that somebody put into a namespace."""
     empty_namespace(api, name)
-    for kind in ("ConfigMap", "Secret", "Service", "RoleBinding", "Role", "ServiceAccount"):
+    for kind in ("PersistentVolumeClaim", "ConfigMap", "Secret", "Service", "RoleBinding", "Role", "ServiceAccount"):
         for value in api.items(kind, name):
             if value["metadata"]["name"] not in KUBERNETES_OWN:
                 api.delete(kind, value["metadata"]["name"], name)

@@ -1,4 +1,4 @@
-"""The kubelets of all made-up nodes: pods with a node run, those of Jobs succeed, those that are to go are gone.
+"""The kubelets of all made-up nodes, and a storage driver: pods with a node run or succeed, claims get volumes.
 
 Rule of this file: nothing is run, only status is written. That is enough for rollouts, for hooks and for `--wait`.
 """
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http.client import HTTPException
 from typing import Any
 
-from tests.cluster.api import Api, Json
+from tests.cluster.api import Api, Json, Refused
 
 WHEN = "2026-11-22T12:00:00Z"
 PERIOD = 0.2  # seconds
@@ -26,7 +26,9 @@ def made_up_kubelet(api: Api) -> Iterator[None]:
             try:
                 for pod in api.items("Pod"):
                     sync(api, pod)
-            except (OSError, HTTPException, AssertionError):  # the next round sees the same pods
+                for claim in api.items("PersistentVolumeClaim"):
+                    provide(api, claim)
+            except (OSError, HTTPException, Refused):  # the next round sees the same pods
                 api.close()
         api.close()
 
@@ -46,6 +48,24 @@ def sync(api: Api, pod: Json) -> None:
         api.delete("Pod", metadata["name"], metadata["namespace"])
     elif pod["spec"].get("nodeName") and pod["status"]["phase"] == "Pending":
         api.patch("Pod", metadata["name"], {"status": status(pod)}, metadata["namespace"], "/status")
+
+
+def provide(api: Api, claim: Json) -> None:
+    """Make the volume that a claim waits for, once."""
+    if claim["status"]["phase"] != "Pending":
+        return
+    metadata, spec = claim["metadata"], claim["spec"]
+    reference = {"kind": "PersistentVolumeClaim", "namespace": metadata["namespace"], "name": metadata["name"]}
+    wanted = {
+        "capacity": spec["resources"]["requests"],
+        "accessModes": spec["accessModes"],
+        "volumeMode": spec.get("volumeMode", "Filesystem"),
+        "persistentVolumeReclaimPolicy": "Retain",
+        "csi": {"driver": "made-up.example.com", "volumeHandle": metadata["uid"]},
+        "claimRef": {"apiVersion": "v1", **reference},
+    }
+    head = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"pv-{metadata['uid']}"}}
+    api.create({**head, "spec": wanted})
 
 
 def status(pod: Json) -> Json:

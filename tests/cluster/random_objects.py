@@ -45,14 +45,17 @@ def tolerations(random: Random, most: int = 3) -> list[Json]:
 
 def amounts(random: Random, share: float = 0.5) -> dict[str, str]:
     """Resources that are valid as overhead."""
-    return {
-        name: random.choice(random.choice(rows)) for name, rows in AMOUNTS.items() if random.random() < share
-    }
+    return {name: random.choice(random.choice(rows)) for name, rows in AMOUNTS.items() if random.random() < share}
 
 
 def runtime_class(random: Random, name: str, *, scheduling: bool = True) -> Json:
     """A RuntimeClass object. scheduling: whether it may have a selector and tolerations."""
-    value: Json = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}, "handler": "kata"}
+    value: Json = {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": name},
+        "handler": "kata",
+    }
     if overhead := amounts(random):
         value["overhead"] = {"podFixed": overhead}
     found = {"nodeSelector": labels(random, 1), "tolerations": tolerations(random)} if scheduling else {}
@@ -119,7 +122,9 @@ def node(random: Random, name: str) -> Json:
     spec: Json = {}
     taints = {
         (key, effect): {"key": key, "effect": effect, **({"value": value} if (value := random.choice(VALUES)) else {})}
-        for key, effect in ((random.choice(KEYS), random.choice(EFFECTS)) for _ in range(random.choice((0, 0, 0, 1, 2))))
+        for key, effect in (
+            (random.choice(KEYS), random.choice(EFFECTS)) for _ in range(random.choice((0, 0, 0, 1, 2)))
+        )
     }
     if taints:
         spec["taints"] = list(taints.values())
@@ -135,4 +140,10 @@ def node(random: Random, name: str) -> Json:
     if random.random() < 0.5:
         allocatable[GPUS] = random.choice(("0", "1", "4"))
     metadata = {"name": name, "labels": {key: random.choice(VALUES) for key in KEYS if random.random() < 0.8}}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec, "status": {"allocatable": allocatable}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": metadata,
+        "spec": spec,
+        "status": {"allocatable": allocatable},
+    }

@@ -44,7 +44,8 @@ def refusals(value: Json, cls: RuntimeClass) -> set[str]:
 def overhead(random: Random, cls: RuntimeClass) -> dict[str, Any]:
     """An overhead as a pod may bring it: mostly that of its class, perhaps written otherwise, perhaps changed."""
     same = {
-        name: random.choice(next(row for row in AMOUNTS[name] if amount in row)) for name, amount in cls.overhead.items()
+        name: random.choice(next(row for row in AMOUNTS[name] if amount in row))
+        for name, amount in cls.overhead.items()
     }
     changed = {name: random.choice(random.choice(rows)) for name, rows in AMOUNTS.items()}
     return random.choice((same, same, {**same, "memory": "1Gi"}, changed))
@@ -77,7 +78,11 @@ def _verdict(value: Json, cls: RuntimeClass, answer: Answer) -> str:
         return min(codes)
     assert not codes, (codes, value, cls)
     admitted, wanted = answer.value["spec"], demand("Pod", value["spec"], cls)
-    assert admitted.get("nodeSelector", {}) == wanted.node_selector == merge_node_selector(value["spec"], cls).node_selector
+    assert (
+        admitted.get("nodeSelector", {})
+        == wanted.node_selector
+        == merge_node_selector(value["spec"], cls).node_selector
+    )
     own = [one for one in admitted["tolerations"] if one.get("key") not in PATIENCE]
     assert own == list(merge_tolerations(value["spec"], cls)), (value, cls)
     named = value["spec"].get("overhead") or cls.overhead
@@ -117,7 +122,13 @@ def test_a_pod_tolerates_nodes_that_are_not_ready_only_where_kubernetes_lets_it(
     assert untolerated(taints, demand("Pod", spec, None).tolerations) == untolerated(taints, admitted)
 
 
-@pytest.mark.parametrize("has", [True, pytest.param(False, marks=pytest.mark.xfail(raises=AssertionError, reason="D10: needs a class with overhead"))])
+@pytest.mark.parametrize(
+    "has",
+    [
+        True,
+        pytest.param(False, marks=pytest.mark.xfail(raises=AssertionError, reason="D10: needs a class with overhead")),
+    ],
+)
 def test_an_empty_overhead_of_a_pod_is_refused_where_the_class_has_none(api: Api, namespace: str, has: bool) -> None:
     name = f"overhead-{has}".lower()
     made: Json = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}, "handler": "kata"}

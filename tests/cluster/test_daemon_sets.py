@@ -15,7 +15,10 @@ from tests.cluster.made_up_nodes import made_up_nodes
 from tests.cluster.random_objects import node, pod_spec, runtime_class
 
 NODES = 12
-D1 = pytest.mark.xfail(raises=AssertionError, reason="D1: the controller chooses nodes by the template, without the class's selector and tolerations")
+D1 = pytest.mark.xfail(
+    raises=AssertionError,
+    reason="D1: the controller chooses nodes by the template, without the class's selector and tolerations",
+)
 
 
 @pytest.mark.parametrize("scheduling", [False, pytest.param(True, marks=D1)])

@@ -54,7 +54,9 @@ def _container(random: Random, name: str, *, probes: bool = True) -> Json:
         "env": _env(random),
         "ports": [{"containerPort": random.choice((80, 8080))}],
         "resources": random.choice(({"limits": {"cpu": "1", "memory": "64Mi"}}, {"requests": {"cpu": "0.10"}})),
-        "securityContext": random.choice(({"privileged": False}, {"runAsUser": 0}, {"capabilities": {"drop": ["ALL"]}})),
+        "securityContext": random.choice(
+            ({"privileged": False}, {"runAsUser": 0}, {"capabilities": {"drop": ["ALL"]}})
+        ),
         "tty": random.random() < 0.5,
         "imagePullPolicy": random.choice(("Always", "IfNotPresent")),
         "terminationMessagePath": "/dev/termination-log",
@@ -142,7 +144,9 @@ def test_a_workload_that_was_created_has_the_digest_it_was_rendered_with(
     after = digests(good(*around, *stored, to=RENDER))
     assert after == before
     checked = called("check", "--format", "json", "-", stdin=_stream([sealed[0], *stored, *others]))
-    errors = [(one["code"], one["message"]) for one in json.loads(checked.err)["findings"] if one["severity"] == "error"]
+    errors = [
+        (one["code"], one["message"]) for one in json.loads(checked.err)["findings"] if one["severity"] == "error"
+    ]
     assert (errors, checked.code) == ([], 0)
 
 
@@ -165,8 +169,6 @@ def _stored(api: Api, value: Json) -> Json:
 
 def _difference(before: Json, after: Json) -> bool:
     return before["spec"] != after["spec"]
-
-
 
 
 def _stream(objects: list[Any]) -> bytes:

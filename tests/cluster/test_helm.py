@@ -14,13 +14,16 @@ from tests.hosts.hosts import COMMAND, CONFIG, POST_RENDER
 from tests.hosts.running import EXAMPLES, Machine, Ran, copied
 
 CLASS = "contrast-cc-metal-qemu-snp-18a1a065"
-RUNTIME = EXAMPLES / "from-scratch" / "assets" / "runtime-metal-qemu-snp.yml"  # as Contrast publishes it: class and node installer
+RUNTIME = (
+    EXAMPLES / "from-scratch" / "assets" / "runtime-metal-qemu-snp.yml"
+)  # as Contrast publishes it: class and node installer
 SNP = {
     "metadata": {"name": "helm-snp", "labels": {"example.com/tee": "sev-snp"}},
     "status": {"allocatable": {"cpu": "63", "memory": "251Gi", "sev-snp.amd.com/esids": "99"}},
 }
 D3 = pytest.mark.xfail(
-    raises=AssertionError, reason="D3: `runtimeClasses: emit` of the example collides with the class of Contrast's own file"
+    raises=AssertionError,
+    reason="D3: `runtimeClasses: emit` of the example collides with the class of Contrast's own file",
 )
 
 

@@ -58,10 +58,7 @@ def _decisions(api: Api, namespace: str, spec: Json, nodes: tuple[Node, ...]) ->
     pods = until("the scheduler", lambda: _decided(api.items("Pod", namespace)))
     api.delete_all("Pod", namespace).ok()
     until("the end of the pods", lambda: not api.items("Pod", namespace))
-    return {
-        pod["metadata"]["name"]: (bool(pod["spec"].get("nodeName")), _reason(pod))
-        for pod in pods
-    }
+    return {pod["metadata"]["name"]: (bool(pod["spec"].get("nodeName")), _reason(pod)) for pod in pods}
 
 
 def _decided(pods: list[Json]) -> list[Json] | None:
