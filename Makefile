@@ -62,7 +62,7 @@ test-others: lint tools
 # one process: its tests share a control plane. PROPERTY_SEED=number repeats a run
 test-cluster: export PROPERTY_SEED := $(or $(PROPERTY_SEED),$(shell date +%Y%m%d%H%M%S))
 test-cluster: .venv/installed-dev tools tools-cluster
-	$(BIN)/python -m pytest tests/cluster --cluster large --hypothesis-seed=$$PROPERTY_SEED
+	$(BIN)/python -m pytest tests/cluster --cluster large
 
 # what CI runs every night; PROPERTY_SEED=number repeats a run
 nightly nightly-tests: export PROPERTY_SEED := $(or $(PROPERTY_SEED),$(shell date +%Y%m%d))
@@ -71,7 +71,7 @@ nightly: nightly-tests
 
 nightly-tests: lint tools tools-cluster
 	$(BIN)/python -m pytest $(XDIST) --nightly --hypothesis-seed=$$PROPERTY_SEED
-	$(BIN)/python -m pytest tests/cluster --cluster large --nightly --hypothesis-seed=$$PROPERTY_SEED
+	$(BIN)/python -m pytest tests/cluster --cluster large
 
 # Some tests look at their own process (the modules it has loaded, its time) and fail while it is traced: here only the
 # figure counts, and `make test` judges the tests.

@@ -41,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--cluster",
         choices=("small", "large"),
-        help="how much of tests/cluster runs: `small` with the same random numbers in every run, `large` by PROPERTY_SEED",
+        help="run tests/cluster: `small` with the same random numbers in every run, `large` by PROPERTY_SEED",
     )
     parser.addoption("--nightly", action="store_true", help="run the tests marked nightly as well, with new examples")
 
@@ -60,7 +60,7 @@ CLUSTER = Path(__file__).parent / "cluster"
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave tests/cluster out where its option is not given, and everything else where it is."""
+    """Leave tests/cluster out where its option is not given."""
     if collection_path == CLUSTER:
         return config.getoption("--cluster") is None
     return None

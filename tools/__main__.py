@@ -1,4 +1,4 @@
-"""`python -m tools [NAME...]`: build and find every real tool that the tests use; one line and exit 1 if any is missing.
+"""`python -m tools [NAME...]`: build and find every real tool of the tests; one line and exit 1 if any is missing.
 
 NAME: build these Go tools only; the only way to build those of `build.APART`.
 """

@@ -40,7 +40,7 @@ TOOLS: tuple[Tool, ...] = (
 )
 
 
-# Built only where it is wanted (`python -m tools kubernetes`): it takes ten minutes, and only tests/cluster asks for it.
+# Built only where it is wanted (`python -m tools kubernetes`): it takes long, and only tests/cluster asks for it.
 APART: tuple[Tool, ...] = (
     golang.Tool(
         "kubernetes",

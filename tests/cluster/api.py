@@ -1,4 +1,4 @@
-"""A client of the API server: JSON over one TLS connection for each thread, and nothing of Kubernetes that a test checks."""
+"""A client of the API server: JSON over one TLS connection for each thread, and no rule of Kubernetes."""
 
 import http.client
 import json

@@ -1,6 +1,6 @@
 """The certificate of the API server and the key of its service accounts, for one session of tests."""
 
-import datetime
+import datetime as dt
 import ipaddress
 from pathlib import Path
 
@@ -35,13 +35,13 @@ def _named(name: str) -> x509.Name:
 def _certificate(
     subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, signer: ec.EllipticCurvePrivateKey
 ) -> x509.CertificateBuilder:
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     builder = x509.CertificateBuilder().subject_name(subject).issuer_name(issuer).public_key(key.public_key())
     # Python 3.13 and later verify strictly: both key identifiers have to be there
     builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
     issued = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
     builder = builder.add_extension(issued, critical=False)
-    usage = x509.KeyUsage(True, False, False, False, False, subject == issuer, subject == issuer, False, False)  # noqa: FBT003
+    usage = x509.KeyUsage(True, False, False, False, False, subject == issuer, subject == issuer, False, False)
     builder = builder.add_extension(usage, critical=True).serial_number(x509.random_serial_number())
-    before, after = now - datetime.timedelta(hours=1), now + datetime.timedelta(days=DAYS)
+    before, after = now - dt.timedelta(hours=1), now + dt.timedelta(days=DAYS)
     return builder.not_valid_before(before).not_valid_after(after)

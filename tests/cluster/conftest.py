@@ -1,7 +1,7 @@
 """One control plane for all tests of this directory, which run in one process, one after the other.
 
-Sizes: `small` in `make test`, with the same random numbers in every run; `large` in `make test-cluster` and every night,
-with those of PROPERTY_SEED, which the head of the report names.
+Sizes: `small` in `make test`, with the same random numbers in every run; `large` in `make test-cluster` and every
+night, with those of PROPERTY_SEED, which the head of the report names.
 """
 
 import os
@@ -94,7 +94,7 @@ def add_namespace(api: Api, name: str) -> None:
 
 
 def empty_namespace(api: Api, name: str) -> None:
-    """Delete all workloads of a namespace, and wait for the end of their pods: one that waits would take another node."""
+    """Delete all workloads of a namespace, and wait for the end of their pods, which would take other nodes."""
     for kind in WORKLOADS:
         api.delete_all(kind, name)
     until(f"the end of the pods of {name}", lambda: _no_pods(api, name))

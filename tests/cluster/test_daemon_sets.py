@@ -1,4 +1,4 @@
-"""The DaemonSet controller makes a pod for the nodes that placement names, and it runs on those that it says take it."""
+"""The DaemonSet controller makes pods for the nodes that placement names, and those run that it says."""
 
 from random import Random
 

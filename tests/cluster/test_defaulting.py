@@ -1,4 +1,4 @@
-"""What the server adds to an object moves no digest: random workloads of all kinds, created, read back, rendered again."""
+"""What the server adds to an object moves no digest: random workloads, created, read back and rendered again."""
 
 import json
 from random import Random
@@ -11,7 +11,8 @@ from krm_function.model.kinds import KINDS
 from tests.cluster.api import Api, Json
 from tests.cluster.conftest import Sizes
 from tests.hosts.running import called
-from tests.stages.deployment import WEB, a_list, an_object, config, coordinator, digests, good, values
+from tests.stages.deployment import a_list, an_object, config, coordinator, digests, good, values
+from tests.stages.example import WEB
 
 TCB = {"BootloaderVersion": 9, "TEEVersion": 0, "SNPVersion": 21, "MicrocodeVersion": 72}
 RENDER = config(manifest=ManifestOptions(reference_values={"snp": ({"MinimumTCB": TCB},)}))
@@ -168,7 +169,7 @@ def _stored(api: Api, value: Json) -> Json:
 
 
 def _difference(before: Json, after: Json) -> bool:
-    return before["spec"] != after["spec"]
+    return bool(before["spec"] != after["spec"])
 
 
 def _stream(objects: list[Any]) -> bytes:

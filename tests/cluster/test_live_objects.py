@@ -23,7 +23,7 @@ NODE = {"metadata": {"name": "live-1"}, "status": {"allocatable": {"cpu": "63", 
 @pytest.fixture
 def healthy(api: Api, cluster: ControlPlane, namespace: str) -> Iterator[str]:
     """A coordinator, a Deployment and a CronJob with one Job, applied by kubectl; all pods run."""
-    selector = {"selector": {"matchLabels": {"app": "web"}}, "replicas": 2}
+    selector: Json = {"selector": {"matchLabels": {"app": "web"}}, "replicas": 2}
     given = [
         _coordinator(namespace),
         an_object("Deployment", "web", namespace, **selector),

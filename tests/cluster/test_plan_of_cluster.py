@@ -13,6 +13,7 @@ from tests.cluster.api import Api, Json, until
 from tests.cluster.conftest import add_namespace
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.made_up_nodes import made_up_nodes
+from tests.hosts.hosts import WEB
 from tests.hosts.running import EXAMPLES, Machine
 
 QUICKSTART = EXAMPLES / "quickstart"
@@ -79,7 +80,7 @@ spec:
       runtimeClassName: contrast-cc-{platform}
       containers:
         - name: agent
-          image: registry.example.com/shop/web:2.3.1@sha256:eb7ff6ccb640709248254b1c2e6bfd9c0cb6e7bc19800e8c9d5fcb8adde2dba9
+          image: {image}
 """
 
 
@@ -93,7 +94,7 @@ def test_a_daemon_set_runs_where_the_plan_says(
 ) -> None:
     """It names nothing but its class, and has pods on the planned nodes alone; all of them run."""
     shutil.copytree(QUICKSTART / "resources", tmp_path / "resources")
-    (tmp_path / "resources" / "agent.yaml").write_text(AGENT.format(namespace="shop", platform=platform))
+    (tmp_path / "resources" / "agent.yaml").write_text(AGENT.format(image=WEB, namespace="shop", platform=platform))
     arguments = (str(tmp_path / "resources"), *ARGUMENTS[1:])
     plan = {one["name"]: one["nodes"]["fitting"] for one in planned(krm_machine, cluster, *arguments, "--cluster")}
     request.addfinalizer(lambda: _remove_classes(api))

@@ -14,7 +14,7 @@ NODES = 20
 
 
 def test_random_pods_on_random_nodes(api: Api, namespace: str, sizes: Sizes) -> None:
-    """Each pod is made once for each node, tied to it by a further label of its selector: one decision for each pair."""
+    """Each pod is made once for each node, tied to it by one more label in its selector."""
     random = sizes.random("scheduler")
     decisions = [
         bound for world in range(sizes(4, 10)) for bound in _world(api, namespace, random, world, sizes(10, 25))
