@@ -17,6 +17,7 @@ from krm_function.placement.fit import demand
 from krm_function.stages.schedule import schedule
 from tests.cluster.api import Answer, Api, Json
 from tests.cluster.conftest import Sizes
+from tests.cluster.contradictions import contradicted
 from tests.cluster.random_objects import AMOUNTS, IMAGE, pod_spec, runtime_class
 
 DRY = "?dryRun=All&fieldValidation=Strict"
@@ -110,8 +111,7 @@ TOLERATIONS = {
 
 
 def _is_for_d9(name: str) -> tuple[Any, ...]:
-    reason = "D9: a toleration with that key and a value keeps Kubernetes from adding its own"
-    return (pytest.mark.xfail(raises=AssertionError, reason=reason),) if name.startswith("a-value") else ()
+    return (contradicted("D9"),) if name.startswith("a-value") else ()
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=_is_for_d9(name)) for name in TOLERATIONS])
@@ -131,7 +131,7 @@ def test_a_pod_tolerates_nodes_that_are_not_ready_only_where_kubernetes_lets_it(
     "has",
     [
         True,
-        pytest.param(False, marks=pytest.mark.xfail(raises=AssertionError, reason="D10: needs a class with overhead")),
+        pytest.param(False, marks=contradicted("D10")),
     ],
 )
 def test_an_empty_overhead_of_a_pod_is_refused_where_the_class_has_none(api: Api, namespace: str, has: bool) -> None:
@@ -151,7 +151,6 @@ def test_a_pod_of_a_class_that_is_not_there_is_refused(api: Api, namespace: str)
     assert (answer.code, 'RuntimeClass "nowhere" not found' in answer.message) == (403, True)
 
 
-D11 = pytest.mark.xfail(raises=AssertionError, reason="D11: validation of huge pages and of requests.*")
 PARTS: dict[str, Any] = {
     "nothing": {},
     "memory": {"overhead": {"podFixed": {"memory": "682Mi"}}},
@@ -182,7 +181,9 @@ PARTS: dict[str, Any] = {
 WRONG_TODAY = {"huge-pages-cut", "huge-pages-alone", "requests"}
 
 
-@pytest.mark.parametrize("part", [pytest.param(name, marks=(D11,) if name in WRONG_TODAY else ()) for name in PARTS])
+@pytest.mark.parametrize(
+    "part", [pytest.param(name, marks=(contradicted("D11"),) if name in WRONG_TODAY else ()) for name in PARTS]
+)
 def test_a_runtime_class_is_valid_where_the_server_says_so(api: Api, part: str) -> None:
     head = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "tried"}, "handler": "kata"}
     value = {**head, **PARTS[part]}

@@ -11,17 +11,14 @@ from krm_function.placement.nodes import Node, read_nodes
 from krm_function.placement.place import place
 from tests.cluster.api import Api, Json, until
 from tests.cluster.conftest import Sizes
+from tests.cluster.contradictions import contradicted
 from tests.cluster.made_up_nodes import made_up_nodes
 from tests.cluster.random_objects import node, pod_spec, runtime_class
 
 NODES = 12
-D1 = pytest.mark.xfail(
-    raises=AssertionError,
-    reason="D1: the controller chooses nodes by the template, without the class's selector and tolerations",
-)
 
 
-@pytest.mark.parametrize("scheduling", [False, pytest.param(True, marks=D1)])
+@pytest.mark.parametrize("scheduling", [False, pytest.param(True, marks=contradicted("D1"))])
 def test_random_daemon_sets(api: Api, namespace: str, sizes: Sizes, scheduling: bool) -> None:
     """scheduling: whether the class has a selector and tolerations."""
     random = sizes.random(f"daemon sets {scheduling}")

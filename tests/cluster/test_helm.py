@@ -8,8 +8,10 @@ import pytest
 
 from tests.cluster.api import Api, until
 from tests.cluster.conftest import clear_namespace
+from tests.cluster.contradictions import contradicted
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.made_up_nodes import made_up_nodes
+from tests.cluster.runtime_classes_option import set_runtime_classes
 from tests.hosts.hosts import COMMAND, CONFIG, POST_RENDER
 from tests.hosts.running import EXAMPLES, Machine, Ran, copied
 
@@ -21,10 +23,6 @@ SNP = {
     "metadata": {"name": "helm-snp", "labels": {"example.com/tee": "sev-snp"}},
     "status": {"allocatable": {"cpu": "63", "memory": "251Gi", "sev-snp.amd.com/esids": "99"}},
 }
-D3 = pytest.mark.xfail(
-    raises=AssertionError,
-    reason="D3: `runtimeClasses: emit` of the example collides with the class of Contrast's own file",
-)
 
 
 @pytest.fixture
@@ -73,18 +71,15 @@ class Helm:
 
 
 @pytest.mark.usefixtures("ready")
-@pytest.mark.parametrize("classes", ["off", pytest.param("emit", marks=D3)])
+@pytest.mark.parametrize("classes", ["off", pytest.param("", id="as-committed", marks=contradicted("D3"))])
 @pytest.mark.parametrize("name", ["helm3", "helm4"])
 def test_install_upgrade_rollback_and_uninstall(
     api: Api, cluster: ControlPlane, krm_machine: Machine, tmp_path: Path, name: str, classes: str
 ) -> None:
-    """classes: `spec.runtimeClasses`; the cluster has the class already, as each has that can run such pods."""
+    """classes: `spec.runtimeClasses`, if not the example's own; the cluster has the class already, as each has that can run such pods."""
     helm = Helm(name, krm_machine, cluster, tmp_path)
-    config = helm.chart / "config" / "contrast.yaml"
-    text = config.read_text()
-    if classes != "emit":  # else as it is committed
-        assert "runtimeClasses: emit" in text
-        config.write_text(text.replace("runtimeClasses: emit", f'runtimeClasses: "{classes}"'))
+    if classes:
+        set_runtime_classes(helm.chart / "config" / "contrast.yaml", classes)
 
     helm.deploy("install", "shop", "shop").ok()
     helm.deploy("install", "other", "beside").ok()

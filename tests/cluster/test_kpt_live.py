@@ -8,6 +8,7 @@ import pytest
 from tests.cluster.api import Api
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.made_up_nodes import made_up_nodes
+from tests.cluster.runtime_classes_option import set_runtime_classes
 from tests.cluster.test_examples_applied import check_errors, live
 from tests.hosts.applied import APPLIED
 from tests.hosts.running import Machine, copied
@@ -31,6 +32,7 @@ def test_kpt_applies_updates_and_destroys(
     api: Api, cluster: ControlPlane, krm_machine: Machine, tmp_path: Path
 ) -> None:
     package = copied("kpt", tmp_path)
+    set_runtime_classes(package / "contrast.yaml", "emit")
 
     def kpt(*arguments: str) -> str:
         return krm_machine.run(["kpt", *arguments], package, env={"KUBECONFIG": str(cluster.kubeconfig)}).ok().decode()

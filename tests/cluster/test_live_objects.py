@@ -8,6 +8,7 @@ import pytest
 
 from krm_function.api.records import ManifestOptions
 from tests.cluster.api import Api, Json, until
+from tests.cluster.contradictions import contradicted
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.made_up_nodes import made_up_nodes
 from tests.hosts.running import called
@@ -76,8 +77,8 @@ def errors(cluster: ControlPlane, namespace: str, *every: str) -> list[tuple[str
     return [(one["code"], one.get("ref", {}).get("name") or one["message"]) for one in found]
 
 
-D7 = pytest.mark.xfail(raises=AssertionError, reason="D7: annotations of kubectl in the pod")
-D8 = pytest.mark.xfail(raises=AssertionError, reason="D8: objects that a controller owns count as workloads")
+D7 = contradicted("D7")
+D8 = contradicted("D8")
 OWNERS = "statefulsets,deployments,cronjobs,configmaps"
 
 

@@ -11,14 +11,17 @@ import pytest
 from tests import quick_yaml as yaml
 from tests.cluster.api import Api, Json, until
 from tests.cluster.conftest import add_namespace
+from tests.cluster.contradictions import contradicted
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.made_up_nodes import made_up_nodes
+from tests.cluster.runtime_classes_option import emitting
 from tests.hosts.hosts import WEB
 from tests.hosts.running import EXAMPLES, Machine
 
 QUICKSTART = EXAMPLES / "quickstart"
 NODES: list[Json] = yaml.safe_load((QUICKSTART / "nodes.yaml").read_text())["items"]
-ARGUMENTS = (str(QUICKSTART / "resources"), "--config", str(QUICKSTART / "config"))
+RESOURCES = str(QUICKSTART / "resources")
+ARGUMENTS = (RESOURCES, "--config", str(QUICKSTART / "config"))
 
 
 @pytest.fixture(scope="module")
@@ -48,11 +51,12 @@ def test_the_plan_of_the_cluster_is_that_of_its_nodes_in_a_file(
 
 @pytest.mark.usefixtures("five_nodes")
 def test_pods_run_where_the_plan_says(
-    api: Api, cluster: ControlPlane, krm_machine: Machine, no_shop: str, request: pytest.FixtureRequest
+    api: Api, cluster: ControlPlane, krm_machine: Machine, no_shop: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    plan = {one["name"]: one["nodes"]["fitting"] for one in planned(krm_machine, cluster, *ARGUMENTS, "--cluster")}
+    arguments = (RESOURCES, "--config", str(emitting(QUICKSTART / "config", tmp_path)))
+    plan = {one["name"]: one["nodes"]["fitting"] for one in planned(krm_machine, cluster, *arguments, "--cluster")}
     add_namespace(api, no_shop)
-    rendered = krm_machine.krm("generate", *ARGUMENTS).ok()
+    rendered = krm_machine.krm("generate", *arguments).ok()
     done = cluster.kubectl("apply", "-f", "-", stdin=rendered.decode())
     request.addfinalizer(lambda: _remove_classes(api))
     assert done.returncode == 0, done.stderr
@@ -84,9 +88,7 @@ spec:
 """
 
 
-@pytest.mark.xfail(
-    raises=AssertionError, reason="D1: the controller does not see the selector and tolerations of the class"
-)
+@contradicted("D1")
 @pytest.mark.usefixtures("five_nodes", "shop")
 @pytest.mark.parametrize("platform", ["metal-qemu-snp", "metal-qemu-snp-gpu"])
 def test_a_daemon_set_runs_where_the_plan_says(
@@ -95,7 +97,7 @@ def test_a_daemon_set_runs_where_the_plan_says(
     """It names nothing but its class, and has pods on the planned nodes alone; all of them run."""
     shutil.copytree(QUICKSTART / "resources", tmp_path / "resources")
     (tmp_path / "resources" / "agent.yaml").write_text(AGENT.format(image=WEB, namespace="shop", platform=platform))
-    arguments = (str(tmp_path / "resources"), *ARGUMENTS[1:])
+    arguments = (str(tmp_path / "resources"), "--config", str(emitting(QUICKSTART / "config", tmp_path)))
     plan = {one["name"]: one["nodes"]["fitting"] for one in planned(krm_machine, cluster, *arguments, "--cluster")}
     request.addfinalizer(lambda: _remove_classes(api))
     done = cluster.kubectl("apply", "-f", "-", stdin=krm_machine.krm("generate", *arguments).ok().decode())
