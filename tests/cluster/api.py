@@ -61,7 +61,7 @@ class Api:
     """The API server of one control plane."""
 
     def __init__(self, port: int, authority: str, token: str) -> None:
-        self._port = port
+        self.port = port
         self._context = ssl.create_default_context(cafile=authority)
         self._headers = {"Authorization": f"Bearer {token}"}
         self._mine = threading.local()
@@ -71,7 +71,7 @@ class Api:
         data = None if body is None else json.dumps(body)
         for last in (False, True):
             if not hasattr(self._mine, "connection"):
-                made = http.client.HTTPSConnection("127.0.0.1", self._port, timeout=30, context=self._context)
+                made = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=30, context=self._context)
                 self._mine.connection = made
             try:
                 self._mine.connection.request(method, path, data, {**self._headers, "Content-Type": form})

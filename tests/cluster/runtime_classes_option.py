@@ -7,10 +7,9 @@ from pathlib import Path
 
 def set_runtime_classes(contrast: Path, value: str) -> None:
     """Write `runtimeClasses: VALUE` into a ContrastGenerate."""
-    text, count = re.subn(r"^  runtimeClasses: .*$", f'  runtimeClasses: "{value}"', contrast.read_text(), flags=re.MULTILINE)
-    if not count:
-        text = text.replace("\nspec:\n", f'\nspec:\n  runtimeClasses: "{value}"\n', 1)
-    contrast.write_text(text)
+    line = f'  runtimeClasses: "{value}"'  # in quotes: `off` alone is a boolean
+    text, count = re.subn(r"^  runtimeClasses: .*$", line, contrast.read_text(), flags=re.MULTILINE)
+    contrast.write_text(text if count else text.replace("\nspec:\n", f"\nspec:\n{line}\n", 1))
 
 
 def emitting(config: Path, directory: Path) -> Path:

@@ -55,7 +55,7 @@ def overhead(random: Random, cls: RuntimeClass) -> dict[str, Any]:
 def test_random_pods_are_admitted_changed_and_refused_as_the_stage_says(api: Api, namespace: str, sizes: Sizes) -> None:
     random = sizes.random("admission")
     verdicts = []
-    for number in range(sizes(300, 2000)):
+    for number in range(sizes(500, 2500)):
         name = f"random-{number}"
         made = runtime_class(random, name)
         api.create(made).ok()

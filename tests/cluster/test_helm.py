@@ -76,7 +76,10 @@ class Helm:
 def test_install_upgrade_rollback_and_uninstall(
     api: Api, cluster: ControlPlane, krm_machine: Machine, tmp_path: Path, name: str, classes: str
 ) -> None:
-    """classes: `spec.runtimeClasses`, if not the example's own; the cluster has the class already, as each has that can run such pods."""
+    """The cluster has the class already, as each has that can run such pods.
+
+    classes: `spec.runtimeClasses`, or "" for the one of the example.
+    """
     helm = Helm(name, krm_machine, cluster, tmp_path)
     if classes:
         set_runtime_classes(helm.chart / "config" / "contrast.yaml", classes)
