@@ -22,9 +22,14 @@ def test_the_server_and_kubectl_are_of_the_pinned_version(api: Api) -> None:
 
 def test_no_program_is_left_when_a_test_is_interrupted(tmp_path: Path) -> None:
     ports = []
-    with pytest.raises(KeyboardInterrupt), control_plane(tmp_path) as made:
-        ports.append(made.api.port)
-        raise KeyboardInterrupt
+
+    def test() -> None:
+        with control_plane(tmp_path) as made:
+            ports.append(made.api.port)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        test()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", ports[0]), 5)
     assert str(tmp_path) not in _directories()
