@@ -10,17 +10,20 @@ PIP      := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 PYTEST   := $(if $(PROPERTY_SEED),HYPOTHESIS_RANDOM=1 )$(BIN)/python -m pytest \
             $(if $(PROPERTY_SEED),--hypothesis-seed=$(PROPERTY_SEED))
 XDIST    := -n $(WORKERS) --dist worksteal  # neighbours share what is set up once for a file; nobody waits at the end
+CLUSTER  ?= 1  # 0: `make test` without the Kubernetes control plane of tests/cluster
 LOCK     ?= --upgrade
 LOCKED   := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
             --no-annotate --custom-compile-command 'make lock' --no-emit-package contrast-krm --group build $(LOCK)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test nightly nightly-tests coverage lint tools docs bench bench-policy fuzz dist lock clean
+.PHONY: help demo test test-others test-cluster nightly nightly-tests coverage lint tools tools-cluster docs bench bench-policy fuzz dist lock clean
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
 	@echo "make test   everything CI checks: linters, types, the real tools, all tests"
+	@echo "make test CLUSTER=0  the same without a Kubernetes control plane: minutes less, and the first time half an hour"
+	@echo "make test-cluster  random pods, nodes and DaemonSets against a control plane, as many as before a release"
 	@echo "make nightly  all tests with all their cases and new examples; then make fuzz with a new seed"
 	@echo "make lint   linters and types only"
 	@echo "make coverage  all tests, and how much of the code they run"
@@ -44,16 +47,31 @@ demo: .venv/installed
 	@echo "manifest:           $(DEMO)/manifest.json"
 
 # PROPERTY_SEED=number: other examples for the property tests than the usual ones, and which
-test: lint tools
+test: test-others
+ifeq ($(strip $(CLUSTER)),0)
+	@echo "make test: NOT TESTED against a Kubernetes control plane (CLUSTER=0)" >&2
+else
+	$(MAKE) --no-print-directory tools-cluster
+	$(PYTEST) tests/cluster --cluster small
+endif
+
+test-others: export CLUSTER := $(strip $(CLUSTER))
+test-others: lint tools
 	$(PYTEST) $(XDIST)
+
+# one process: its tests share a control plane. PROPERTY_SEED=number repeats a run
+test-cluster: export PROPERTY_SEED := $(or $(PROPERTY_SEED),$(shell date +%Y%m%d%H%M%S))
+test-cluster: .venv/installed-dev tools tools-cluster
+	$(BIN)/python -m pytest tests/cluster --cluster large
 
 # what CI runs every night; PROPERTY_SEED=number repeats a run
 nightly nightly-tests: export PROPERTY_SEED := $(or $(PROPERTY_SEED),$(shell date +%Y%m%d))
 nightly: nightly-tests
 	$(MAKE) fuzz FUZZ_SEED=$$PROPERTY_SEED
 
-nightly-tests: lint tools
+nightly-tests: lint tools tools-cluster
 	$(BIN)/python -m pytest $(XDIST) --nightly --hypothesis-seed=$$PROPERTY_SEED
+	$(BIN)/python -m pytest tests/cluster --cluster large
 
 # Some tests look at their own process (the modules it has loaded, its time) and fail while it is traced: here only the
 # figure counts, and `make test` judges the tests.
@@ -83,6 +101,10 @@ lint: .venv/installed-dev
 
 tools: | $(BIN)/python
 	@$(BIN)/python -m tools
+
+# etcd, API server, scheduler, controllers and kubectl: one program, the longest build of all, and the only one apart
+tools-cluster: | $(BIN)/python
+	@$(BIN)/python -m tools kubernetes
 
 docs: .venv/installed-dev tools
 	$(BIN)/python -m tools.make_docs

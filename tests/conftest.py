@@ -6,6 +6,9 @@
 | `make test PROPERTY_SEED=7` | the same | those of a seed, which the head of the report names |
 | `pytest --nightly` | all | those of PROPERTY_SEED and `--hypothesis-seed`, else new ones |
 
+tests/cluster starts a Kubernetes control plane: it runs by itself, with `--cluster SIZE`, and never beside other tests,
+which would start one for each worker of xdist. Every other run says that it does without.
+
 `HYPOTHESIS_RANDOM=1` alone tries new ones as well. Signals that the caller of the tests ignores (`nohup`, a shell's
 background jobs) have their default effect again, since programs under test inherit that.
 """
@@ -15,6 +18,7 @@ import importlib
 import os
 import pkgutil
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -34,6 +38,11 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--cluster",
+        choices=("small", "large"),
+        help="run tests/cluster: `small` with the same random numbers in every run, `large` by PROPERTY_SEED",
+    )
     parser.addoption("--nightly", action="store_true", help="run the tests marked nightly as well, with new examples")
 
 
@@ -47,14 +56,44 @@ def random_examples(config: pytest.Config) -> bool:
     return config.stash[NIGHTLY] or bool(os.environ.get("HYPOTHESIS_RANDOM"))
 
 
-def pytest_report_header(config: pytest.Config) -> str:
-    """Which examples the property tests try."""
+CLUSTER = Path(__file__).parent / "cluster"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave tests/cluster out where its option is not given."""
+    if collection_path == CLUSTER:
+        return config.getoption("--cluster") is None
+    return None
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Which examples the property tests try, and whether there is a control plane."""
+    return [_property_tests(config), _control_plane(config)]
+
+
+def _property_tests(config: pytest.Config) -> str:
     if not random_examples(config):
         return "property tests: the same examples as ever"
     seed, command = config.getoption("--hypothesis-seed"), "nightly-tests" if config.stash[NIGHTLY] else "test"
     return (
         f"property tests: random, {f'replay with make {command} PROPERTY_SEED={seed}' if seed else 'no seed was given'}"
     )
+
+
+def _control_plane(config: pytest.Config) -> str:
+    """Of a run without a control plane: whether one runs beside it (`make test`) or none at all (CLUSTER=0)."""
+    match config.getoption("--cluster"), os.environ.get("CLUSTER"):
+        case None, "0":
+            return "control plane: NOT TESTED (CLUSTER=0)"
+        case None, "1":
+            return "control plane: in a run of its own, after this one"
+        case None, _:
+            return "control plane: not in this run, see make test-cluster"
+        case "large", _:
+            seed = os.environ.get("PROPERTY_SEED", "0")
+            return f"control plane: all, replay with make test-cluster PROPERTY_SEED={seed}"
+        case _:
+            return "control plane: the small fixed part"
 
 
 @pytest.hookimpl(tryfirst=True)  # before -k and -m

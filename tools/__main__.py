@@ -1,17 +1,29 @@
-"""`python -m tools`: build and find every real tool that the tests use; one line and exit 1 if any is missing."""
+"""`python -m tools [NAME...]`: build and find every real tool of the tests; one line and exit 1 if any is missing.
+
+NAME: build these Go tools only; the only way to build those of `build.APART`.
+"""
 
 import sys
 
 from tools import browser, interpreters
-from tools.build import build_all
+from tools.build import build_all, build_one
 from tools.cache import ToolError
 from tools.found import FOUND, locate
 
-try:
+
+def _all() -> None:
     build_all()
     browser.install()
     interpreters.install()
     for known in FOUND:
         locate(known)
+
+
+try:
+    if len(sys.argv) > 1:
+        for name in sys.argv[1:]:
+            build_one(name)
+    else:
+        _all()
 except (ToolError, OSError) as error:
     sys.exit(f"tools: error: {error}")

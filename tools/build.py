@@ -40,6 +40,19 @@ TOOLS: tuple[Tool, ...] = (
 )
 
 
+# Built only where it is wanted (`python -m tools kubernetes`): it takes long, and only tests/cluster asks for it.
+APART: tuple[Tool, ...] = (
+    golang.Tool(
+        "kubernetes",
+        (
+            "k8s.io/component-base/version.gitVersion={version}",
+            "k8s.io/component-base/version.gitMajor=1",
+            "k8s.io/component-base/version.gitMinor={kube}",
+        ),
+    ),
+)
+
+
 def pin(tool: Tool) -> golang.Pin | rust.Pin:
     """Read a tool's pin."""
     return golang.pin(tool) if isinstance(tool, golang.Tool) else rust.pin(tool)
@@ -49,14 +62,18 @@ def current(tool: Tool) -> str:
     """Return the path of a built tool; raise if there is none for its present pin."""
     path = link_of(tool.name)
     if not os.path.basename(os.path.dirname(os.path.realpath(path))).startswith(f"{tool.name}-{pin(tool).digest}-"):
-        raise ToolError(f"{tool.name}: not built for its present pin; run `make tools`")
+        raise ToolError(f"{tool.name}: not built for its present pin; run `{_remedy(tool)}`")
     if not os.access(path, os.X_OK):
-        raise ToolError(f"{tool.name}: {path} cannot be executed; run `make tools`")
+        raise ToolError(f"{tool.name}: {path} cannot be executed; run `{_remedy(tool)}`")
     return path
 
 
+def _remedy(tool: Tool) -> str:
+    return "make tools-cluster" if tool in APART else "make tools"
+
+
 def build_all() -> str:
-    """Build what is missing, one tool after the other, and return the directory of links."""
+    """Build what is missing of TOOLS, one after the other, and return the directory of links."""
     go = golang.toolchain(max(golang.pin(tool).go for tool in TOOLS if isinstance(tool, golang.Tool)))
     for tool in TOOLS:
         if isinstance(tool, golang.Tool):
@@ -69,7 +86,7 @@ def build_all() -> str:
 
 def build_one(name: str) -> str:
     """Build the Go tool of that name if it is missing, and return its path. Raises ToolError."""
-    tool = next(tool for tool in TOOLS if isinstance(tool, golang.Tool) and tool.name == name)
+    tool = next(tool for tool in (*TOOLS, *APART) if isinstance(tool, golang.Tool) and tool.name == name)
     if not _is_current(tool):
         go = golang.toolchain(golang.pin(tool).go)
         _provide(tool, go.name, _go_maker(tool, go))

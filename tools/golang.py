@@ -95,7 +95,7 @@ def build(tool: Tool, wanted: Pin, go: Toolchain, out: str) -> None:
     _install(go)
     stamps = " ".join(f"-X {stamp.format(version=wanted.version, kube=wanted.kube)}" for stamp in tool.stamps)
     flags = [*FLAGS, "-ldflags", f"-s -w {stamps}", "-o", out]
-    done = run([go.program, "build", *flags, wanted.program], tool.name, _environment())
+    done = run(["nice", go.program, "build", *flags, wanted.program], tool.name, _environment())
     if done.returncode != 0:
         sys.stderr.write(done.stderr)
         raise ToolError(f"{tool.name}: {wanted.version} does not build: {_reason(done.stderr)}")

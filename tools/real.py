@@ -2,7 +2,7 @@
 
 import functools
 
-from tools.build import TOOLS, Tool, current, pin
+from tools.build import APART, TOOLS, Tool, current, pin
 from tools.cache import ToolError
 from tools.found import FOUND, locate
 
@@ -23,12 +23,12 @@ def pinned(name: str) -> str:
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of the tools that are built from a pin."""
+    """Return the names of the tools that `make tools` builds from a pin."""
     return tuple(each.name for each in TOOLS)
 
 
 def _named(name: str) -> Tool:
-    for each in TOOLS:
+    for each in (*TOOLS, *APART):
         if each.name == name:
             return each
-    raise ToolError(f"{name}: no such tool; there are {', '.join(names())}")
+    raise ToolError(f"{name}: no such tool; there are {', '.join(each.name for each in (*TOOLS, *APART))}")

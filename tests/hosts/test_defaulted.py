@@ -3,50 +3,16 @@
 import json
 import subprocess
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-from krm_function.yamltext import parse, split_stream
+from tests.hosts.applied import APPLIED, Example
 from tests.hosts.running import EXAMPLES, called
 from tools.real import tool
 
-NAMES = ("contrast.yaml", "images.yaml", "release.yaml")
-LOCAL = "config.kubernetes.io/local-config"
 CLUSTER_WIDE = ("RuntimeClass", "Namespace", "ClusterRole", "ClusterRoleBinding")
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-
-
-class Example(NamedTuple):
-    """Rendered output, and the configuration of its render."""
-
-    rendered: str
-    config: str
-
-    @property
-    def options(self) -> list[str]:
-        """The configuration as options."""
-        return [part for name in NAMES for part in ("--config", str(EXAMPLES / self.config / name))]
-
-    def applied(self) -> list[dict[str, Any]]:
-        """What reaches a cluster."""
-        text = (EXAMPLES / self.rendered).read_text()
-        values = [parse(chunk.of(text)).value for chunk in split_stream(text)]
-        return [value for value in values if value and LOCAL not in (value["metadata"].get("annotations") or {})]
-
-
-APPLIED = [
-    Example("quickstart/expected/rendered.yaml", "quickstart/config"),
-    Example("multi-runtime/expected/rendered.yaml", "multi-runtime/config"),
-    Example("gpu/expected/rendered.yaml", "gpu/config"),
-    Example("every-field/expected/rendered.yaml", "every-field/config"),
-    Example("strict/expected/rendered.yaml", "strict/config"),
-    Example("kustomize/expected/rendered.yaml", "kustomize/confidential"),
-    Example("kustomize-legacy/expected/rendered.yaml", "kustomize-legacy"),
-    Example("helm/expected/helm3.yaml", "helm/config"),
-    Example("helm/expected/helm4.yaml", "helm/config"),
-    Example("kpt/expected/rendered.yaml", "kpt"),
-]
 
 
 def stored(values: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -90,7 +90,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
 }
 NOT_RUN = {
     "make demo": "the Makefile's own tests",
-    "kubectl ": "no kubectl among the tools; kustomize with kubectl's flags instead",
+    "kubectl ": "kustomize with kubectl's flags instead; tests/cluster applies what comes out",
     "helm plugin install ../../helm_plugin": "the machine of these tests did so; and once more, into another directory",
 }
 

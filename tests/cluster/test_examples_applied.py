@@ -1,0 +1,93 @@
+"""Every example: accepted by strict validation, applied at the first try, and what comes back passes `check`."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.cluster.api import Api, Json
+from tests.cluster.contradictions import contradicted
+from tests.cluster.control_plane import ControlPlane
+from tests.hosts.applied import APPLIED, Example
+from tests.hosts.running import EXAMPLES, called
+
+EVERY = (*APPLIED, Example("from-scratch/expected/rendered.yaml", ""))
+BY_KUBECTL = [example for example in EVERY if not example.rendered.startswith("helm/")]
+KINDS = "deployments,statefulsets,daemonsets,cronjobs,services,configmaps,secrets"
+WRONG_TODAY = {
+    "every-field/expected/rendered.yaml": "D12",
+    "quickstart/expected/rendered.yaml": "D13",
+}
+
+
+def cases(examples: Any, *wrong: str) -> list[Any]:
+    """The examples; those that the cluster refuses today are marked."""
+    made = []
+    for example in examples:
+        item = WRONG_TODAY.get(example.rendered, "")
+        marks = (contradicted(item),) if item in wrong else ()
+        made.append(pytest.param(example, marks=marks, id=example.rendered))
+    return made
+
+
+@pytest.fixture(autouse=True)
+def no_class_is_left(api: Api) -> Iterator[None]:
+    """Remove the RuntimeClasses of an example; its namespace goes with the fixture `shop`."""
+    yield
+    for value in api.items("RuntimeClass"):
+        if value["metadata"]["name"].startswith("contrast-cc"):
+            api.delete("RuntimeClass", value["metadata"]["name"])
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize("example", cases(EVERY, "D12"))
+def test_every_object_is_valid_to_the_letter(api: Api, example: Example) -> None:
+    """A field that the server does not know, or one that is there twice, is an error with fieldValidation=Strict."""
+    refused = []
+    for value in example.applied():
+        answer = api.create(value, "?dryRun=All&fieldValidation=Strict")
+        exists = value["kind"] == "Namespace" and answer.code == 409
+        if answer.code != 201 and not exists:
+            refused.append((value["kind"], value["metadata"]["name"], answer.message))
+    assert refused == []
+
+
+@pytest.mark.parametrize("example", cases(BY_KUBECTL, "D12", "D13"))
+def test_the_first_apply_succeeds_and_check_passes_on_what_comes_back(
+    cluster: ControlPlane, request: pytest.FixtureRequest, example: Example
+) -> None:
+    """As often as it is applied, the cluster has what was rendered. The READMEs leave the namespace to the user."""
+    creates_it = any(value["kind"] == "Namespace" for value in example.applied())
+    request.getfixturevalue("no_shop" if creates_it else "shop")
+    text = "\n---\n".join(map(json.dumps, example.applied()))
+    first = cluster.kubectl("apply", "-f", "-", stdin=text)
+    assert (first.returncode, first.stderr) == (0, "")
+    again = cluster.kubectl("apply", "-f", "-", stdin=text)
+    assert again.returncode == 0
+    assert all(line.endswith(" unchanged") for line in again.stdout.splitlines())
+    difference = cluster.kubectl("diff", "-f", "-", stdin=text)
+    assert (difference.returncode, difference.stdout) == (0, "")
+    assert check_errors(live(cluster), example) == check_errors((EXAMPLES / example.rendered).read_bytes(), example)
+
+
+def live(cluster: ControlPlane, kinds: str = KINDS) -> bytes:
+    """The objects of the shop, and the classes, as kubectl prints them."""
+    found: list[Json] = []
+    for arguments in (("get", kinds, "-n", "shop"), ("get", "runtimeclasses")):
+        done = cluster.kubectl(*arguments, "-o", "json")
+        assert done.returncode == 0, done.stderr
+        found += json.loads(done.stdout)["items"]
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": found}).encode()
+
+
+def check_errors(stream: bytes, example: Example) -> list[tuple[str, str]]:
+    """What `check` has against some objects, without and with the configuration of the example's render."""
+    manifest = (EXAMPLES / example.rendered).parent / "manifest.json"
+    options = [] if b"manifest.json" in stream else ["--manifest", str(manifest)]
+    found: list[tuple[str, str]] = []
+    for more in ([], example.options if example.config else []):
+        ran = called("check", "--format", "json", *options, *more, "-", stdin=stream)
+        findings = json.loads(ran.err)["findings"]
+        found += [(one["code"], one["message"]) for one in findings if one["severity"] == "error"]
+    return found

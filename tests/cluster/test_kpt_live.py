@@ -1,0 +1,54 @@
+"""`kpt live apply` of the example: the cluster gets what was rendered, waits until it runs, and gives it back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.api import Api
+from tests.cluster.control_plane import ControlPlane
+from tests.cluster.made_up_nodes import made_up_nodes
+from tests.cluster.runtime_classes_option import set_runtime_classes
+from tests.cluster.test_examples_applied import check_errors, live
+from tests.hosts.applied import APPLIED
+from tests.hosts.running import Machine, copied
+
+EXAMPLE = next(example for example in APPLIED if example.rendered.startswith("kpt/"))._replace(config="")
+SNP = {
+    "metadata": {"name": "kpt-snp", "labels": {"example.com/tee": "sev-snp"}},
+    "status": {"allocatable": {"cpu": "63", "memory": "251Gi", "sev-snp.amd.com/esids": "99"}},
+}
+
+
+@pytest.fixture
+def nodes(api: Api, shop: str) -> Iterator[None]:
+    """A node that takes the pods, as long as the namespace has some."""
+    with made_up_nodes(api, [SNP]):
+        yield
+
+
+@pytest.mark.usefixtures("shop", "nodes")
+def test_kpt_applies_updates_and_destroys(
+    api: Api, cluster: ControlPlane, krm_machine: Machine, tmp_path: Path
+) -> None:
+    package = copied("kpt", tmp_path)
+    set_runtime_classes(package / "contrast.yaml", "emit")
+
+    def kpt(*arguments: str) -> str:
+        return krm_machine.run(["kpt", *arguments], package, env={"KUBECONFIG": str(cluster.kubeconfig)}).ok().decode()
+
+    kpt("fn", "render", "--allow-exec")
+    kpt("live", "install-resource-group")
+    kpt("live", "init", "--name", "shop", "--inventory-id", "shop")
+    assert "0 failed" in kpt("live", "apply", "--reconcile-timeout", "50s", "--output", "events")
+    assert check_errors(live(cluster), EXAMPLE) == []
+    generation = api.get("Deployment", "web", "shop").ok()["metadata"]["generation"]
+    names = {value["metadata"]["name"] for value in api.items("ConfigMap", "shop")}
+    assert "contrast-manifest" not in names  # a file of the package, for `contrast set`
+
+    kpt("fn", "render", "--allow-exec")
+    kpt("live", "apply", "--reconcile-timeout", "50s")
+    assert api.get("Deployment", "web", "shop").ok()["metadata"]["generation"] == generation
+
+    kpt("live", "destroy")
+    assert api.get("Deployment", "web", "shop").code == 404
