@@ -14,7 +14,7 @@ from tests.selection import COLLECTED, FRESH, NIGHTLY, all_pairs, function_of
 
 TESTS = Path(__file__).parent
 # what a machine may not have: a shell, the right to give files away
-SKIPPED = {"cli/test_completion.py": 2, "adversary/test_places_to_write.py": 1, "cluster/contradictions.py": 1}
+SKIPPED = {"cli/test_completion.py": 2, "adversary/test_places_to_write.py": 1}
 
 
 def by_function(items: list[pytest.Item]) -> dict[str, list[pytest.Function]]:

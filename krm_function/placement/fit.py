@@ -95,9 +95,10 @@ def daemon_fits(wanted: Demand, template: Demand, nodes: Sequence[Node]) -> tupl
     """
     made: list[Fit] = []
     for node in nodes:
-        fit, refused = fits(wanted, node), fits(template._replace(requests=NOTHING), node).reasons
+        fit, of_template = fits(wanted, node), fits(template._replace(requests=NOTHING), node)
+        refused = () if of_template.admitted else of_template.reasons  # its controller does not count resources
         only = [f"{reason}, tolerated by the class only" for reason in refused if reason not in fit.reasons]
-        made.append(fit._replace(reasons=(*fit.reasons, *only), admitted=not refused))
+        made.append(fit._replace(reasons=(*fit.reasons, *only), admitted=of_template.admitted))
     return tuple(one._replace(capacity=0) if one.reasons else one for one in made)
 
 

@@ -17,7 +17,6 @@ from krm_function.placement.fit import demand
 from krm_function.stages.schedule import schedule
 from tests.cluster.api import Answer, Api, Json
 from tests.cluster.conftest import Sizes
-from tests.cluster.contradictions import contradicted
 from tests.cluster.random_objects import AMOUNTS, IMAGE, pod_spec, runtime_class
 
 DRY = "?dryRun=All&fieldValidation=Strict"
@@ -110,11 +109,7 @@ TOLERATIONS = {
 }
 
 
-def _is_for_d9(name: str) -> tuple[Any, ...]:
-    return (contradicted("D9"),) if name.startswith("a-value") else ()
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=_is_for_d9(name)) for name in TOLERATIONS])
+@pytest.mark.parametrize("name", TOLERATIONS)
 def test_a_pod_tolerates_nodes_that_are_not_ready_only_where_kubernetes_lets_it(
     api: Api, namespace: str, name: str
 ) -> None:
@@ -127,13 +122,7 @@ def test_a_pod_tolerates_nodes_that_are_not_ready_only_where_kubernetes_lets_it(
     assert untolerated(taints, demand("Pod", spec, None).tolerations) == untolerated(taints, admitted)
 
 
-@pytest.mark.parametrize(
-    "has",
-    [
-        True,
-        pytest.param(False, marks=contradicted("D10")),
-    ],
-)
+@pytest.mark.parametrize("has", [True, False])
 def test_an_empty_overhead_of_a_pod_is_refused_where_the_class_has_none(api: Api, namespace: str, has: bool) -> None:
     name = f"overhead-{has}".lower()
     made: Json = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}, "handler": "kata"}
@@ -178,12 +167,9 @@ PARTS: dict[str, Any] = {
     "handler": {"handler": "Not_A_Label"},
     "name": {"metadata": {"name": "Not_A_Name"}},
 }
-WRONG_TODAY = {"huge-pages-cut", "huge-pages-alone", "requests"}
 
 
-@pytest.mark.parametrize(
-    "part", [pytest.param(name, marks=(contradicted("D11"),) if name in WRONG_TODAY else ()) for name in PARTS]
-)
+@pytest.mark.parametrize("part", PARTS)
 def test_a_runtime_class_is_valid_where_the_server_says_so(api: Api, part: str) -> None:
     head = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "tried"}, "handler": "kata"}
     value = {**head, **PARTS[part]}

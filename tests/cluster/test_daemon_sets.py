@@ -11,14 +11,13 @@ from krm_function.placement.nodes import Node, read_nodes
 from krm_function.placement.place import place
 from tests.cluster.api import Api, Json, until
 from tests.cluster.conftest import Sizes
-from tests.cluster.contradictions import contradicted
 from tests.cluster.made_up_nodes import made_up_nodes
 from tests.cluster.random_objects import node, pod_spec, runtime_class
 
 NODES = 12
 
 
-@pytest.mark.parametrize("scheduling", [False, pytest.param(True, marks=contradicted("D1"))])
+@pytest.mark.parametrize("scheduling", [False, True])
 def test_random_daemon_sets(api: Api, namespace: str, sizes: Sizes, scheduling: bool) -> None:
     """scheduling: whether the class has a selector and tolerations."""
     random = sizes.random(f"daemon sets {scheduling}")

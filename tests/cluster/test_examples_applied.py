@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from tests.cluster.api import Api, Json
-from tests.cluster.contradictions import contradicted
 from tests.cluster.control_plane import ControlPlane
 from tests.hosts.applied import APPLIED, Example
 from tests.hosts.running import EXAMPLES, called
@@ -15,20 +13,6 @@ from tests.hosts.running import EXAMPLES, called
 EVERY = (*APPLIED, Example("from-scratch/expected/rendered.yaml", ""))
 BY_KUBECTL = [example for example in EVERY if not example.rendered.startswith("helm/")]
 KINDS = "deployments,statefulsets,daemonsets,cronjobs,services,configmaps,secrets"
-WRONG_TODAY = {
-    "every-field/expected/rendered.yaml": "D12",
-    "quickstart/expected/rendered.yaml": "D13",
-}
-
-
-def cases(examples: Any, *wrong: str) -> list[Any]:
-    """The examples; those that the cluster refuses today are marked."""
-    made = []
-    for example in examples:
-        item = WRONG_TODAY.get(example.rendered, "")
-        marks = (contradicted(item),) if item in wrong else ()
-        made.append(pytest.param(example, marks=marks, id=example.rendered))
-    return made
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +25,7 @@ def no_class_is_left(api: Api) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("shop")
-@pytest.mark.parametrize("example", cases(EVERY, "D12"))
+@pytest.mark.parametrize("example", EVERY, ids=lambda example: example.rendered)
 def test_every_object_is_valid_to_the_letter(api: Api, example: Example) -> None:
     """A field that the server does not know, or one that is there twice, is an error with fieldValidation=Strict."""
     refused = []
@@ -53,7 +37,7 @@ def test_every_object_is_valid_to_the_letter(api: Api, example: Example) -> None
     assert refused == []
 
 
-@pytest.mark.parametrize("example", cases(BY_KUBECTL, "D12", "D13"))
+@pytest.mark.parametrize("example", BY_KUBECTL, ids=lambda example: example.rendered)
 def test_the_first_apply_succeeds_and_check_passes_on_what_comes_back(
     cluster: ControlPlane, request: pytest.FixtureRequest, example: Example
 ) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from tests.cluster.api import Api, until
 from tests.cluster.conftest import clear_namespace
-from tests.cluster.contradictions import contradicted
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.made_up_nodes import made_up_nodes
 from tests.cluster.runtime_classes_option import set_runtime_classes
@@ -71,7 +70,7 @@ class Helm:
 
 
 @pytest.mark.usefixtures("ready")
-@pytest.mark.parametrize("classes", ["off", pytest.param("", id="as-committed", marks=contradicted("D3"))])
+@pytest.mark.parametrize("classes", ["off", pytest.param("", id="as-committed")])
 @pytest.mark.parametrize("name", ["helm3", "helm4"])
 def test_install_upgrade_rollback_and_uninstall(
     api: Api, cluster: ControlPlane, krm_machine: Machine, tmp_path: Path, name: str, classes: str

@@ -8,7 +8,6 @@ import pytest
 
 from krm_function.api.records import ManifestOptions
 from tests.cluster.api import Api, Json, until
-from tests.cluster.contradictions import contradicted
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.made_up_nodes import made_up_nodes
 from tests.hosts.running import called
@@ -77,25 +76,18 @@ def errors(cluster: ControlPlane, namespace: str, *every: str) -> list[tuple[str
     return [(one["code"], one.get("ref", {}).get("name") or one["message"]) for one in found]
 
 
-D7 = contradicted("D7")
-D8 = contradicted("D8")
 OWNERS = "statefulsets,deployments,cronjobs,configmaps"
 
 
 @pytest.mark.parametrize(
     "kinds",
-    [
-        OWNERS,
-        pytest.param(f"{OWNERS},pods", marks=D8),
-        pytest.param(f"{OWNERS},replicasets,jobs", marks=D8),
-        pytest.param("all,configmaps", marks=D8),
-    ],
+    [OWNERS, f"{OWNERS},pods", f"{OWNERS},replicasets,jobs", "all,configmaps"],
 )
 def test_check_passes_on_a_healthy_cluster(cluster: ControlPlane, healthy: str, kinds: str) -> None:
     assert errors(cluster, healthy, kinds) == []
 
 
-@pytest.mark.parametrize("flag", ["--server-side", pytest.param("--server-side=false", marks=D7)])
+@pytest.mark.parametrize("flag", ["--server-side", "--server-side=false"])
 def test_check_passes_on_a_bare_pod_as_kubectl_applied_it(
     api: Api, cluster: ControlPlane, namespace: str, flag: str
 ) -> None:
@@ -104,7 +96,6 @@ def test_check_passes_on_a_bare_pod_as_kubectl_applied_it(
         assert errors(cluster, namespace, "statefulsets,configmaps", "pod/alone") == []
 
 
-@D7
 def test_check_passes_after_a_restart_of_a_deployment(cluster: ControlPlane, healthy: str) -> None:
     done = cluster.kubectl("rollout", "restart", "deployment/web", "-n", healthy)
     assert done.returncode == 0, done.stderr

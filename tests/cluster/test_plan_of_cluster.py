@@ -11,7 +11,6 @@ import pytest
 from tests import quick_yaml as yaml
 from tests.cluster.api import Api, Json, until
 from tests.cluster.conftest import add_namespace
-from tests.cluster.contradictions import contradicted
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.made_up_nodes import made_up_nodes
 from tests.cluster.runtime_classes_option import emitting
@@ -88,7 +87,6 @@ spec:
 """
 
 
-@contradicted("D1")
 @pytest.mark.usefixtures("five_nodes", "shop")
 @pytest.mark.parametrize("platform", ["metal-qemu-snp", "metal-qemu-snp-gpu"])
 def test_a_daemon_set_runs_where_the_plan_says(
