@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.manifest import check_selectors
-from krm_function.manifest.fields import ENTRIES
+from krm_function.manifest.ordered_fields import ENTRIES
 from krm_function.model.platforms import Platform
 from krm_function.schema.kinds import Choice, Field, ListOf, Problems, Record
 

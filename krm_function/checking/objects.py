@@ -18,7 +18,7 @@ from krm_function.checking.drift import differing_fields
 from krm_function.checking.excused_differences import comparable, excused
 from krm_function.checking.seal_checks import stale
 from krm_function.findings import Finding, Path, finding
-from krm_function.manifest.fields import FILE
+from krm_function.manifest.ordered_fields import FILE
 from krm_function.model.finding_position import with_position, yaml_finding
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference

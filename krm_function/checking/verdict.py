@@ -26,7 +26,7 @@ from krm_function.model.workload import EMITTED, dig
 from krm_function.policy import References
 from krm_function.record import NamedTuple
 from krm_function.stages.copies import copies
-from krm_function.stages.identity import duplicates
+from krm_function.stages.duplicates import duplicates
 from krm_function.stages.select import select
 
 NOT_COMPARED = "CC1117"  # the info that says what was not looked at

@@ -8,7 +8,7 @@ configuration, and that has no other content.
 from typing import Any
 
 from krm_function.manifest import ManifestError, decode
-from krm_function.manifest.fields import FILE, MANIFEST
+from krm_function.manifest.ordered_fields import FILE, MANIFEST
 from krm_function.model.helm_hooks import hook_of
 from krm_function.model.objects import reference
 from krm_function.model.runtime_class_names import is_handler

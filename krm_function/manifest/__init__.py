@@ -7,7 +7,6 @@ from krm_function.manifest.canonical import canonical
 from krm_function.manifest.decode import ManifestError, decode
 from krm_function.manifest.default import snp_entry, tdx_entry
 from krm_function.manifest.encode import encode
-from krm_function.manifest.fields import COORDINATOR, PRODUCTS
 from krm_function.manifest.merge import merge
 from krm_function.manifest.merge_policies import policy_entry, secret_id, survivors
 from krm_function.manifest.merge_reference_values import (
@@ -16,6 +15,7 @@ from krm_function.manifest.merge_reference_values import (
     check_selectors,
     merged_reference_values,
 )
+from krm_function.manifest.ordered_fields import COORDINATOR, PRODUCTS
 from krm_function.manifest.owner_keys import KeyProblem, seedshare_owner, workload_owner
 from krm_function.manifest.problem import FieldProblem, ManifestProblem
 from krm_function.manifest.tdx import Rtmr0, rtmr0_values, with_rtmr0

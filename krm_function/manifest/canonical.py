@@ -7,7 +7,7 @@ JSON null stands for the zero value everywhere, as it does when Go's encoding/js
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.manifest.fields import MANIFEST, OMIT_EMPTY, OPERATOR, Json
+from krm_function.manifest.ordered_fields import MANIFEST, OMIT_EMPTY, OPERATOR, Json
 from krm_function.manifest.problem import FieldProblem, ManifestProblem, problem_of
 from krm_function.schema.check import unknown_fields, wrong_type
 from krm_function.schema.kinds import Choice, Field, Flag, ListOf, MapOf, Number, Path, Record, Spec, Text

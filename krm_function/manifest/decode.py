@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from krm_function.manifest.fields import MANIFEST, Json
+from krm_function.manifest.ordered_fields import MANIFEST, Json
 from krm_function.manifest.problem import ManifestProblem, short
 from krm_function.schema.check import wrong_type
 from krm_function.schema.kinds import ANY_TEXT, ListOf, MapOf, Path, Record, Spec

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.manifest.canonical import zero_of
-from krm_function.manifest.fields import DEFAULTS, ENTRIES, OMIT_EMPTY, Json
+from krm_function.manifest.ordered_fields import DEFAULTS, ENTRIES, OMIT_EMPTY, Json
 from krm_function.manifest.problem import FieldProblem, problem_of
 from krm_function.schema.check import unknown_fields, wrong_type
 from krm_function.schema.kinds import Path, Record

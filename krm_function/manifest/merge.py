@@ -16,9 +16,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from krm_function.manifest.canonical import canonical
-from krm_function.manifest.fields import Json
 from krm_function.manifest.merge_policies import merged_policies, survivors
 from krm_function.manifest.merge_reference_values import merged_reference_values
+from krm_function.manifest.ordered_fields import Json
 from krm_function.manifest.tdx import Rtmr0, rtmr0_values, with_rtmr0
 
 

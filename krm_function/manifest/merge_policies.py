@@ -20,7 +20,7 @@ WorkloadSecretID, or its SANs[0] if it has no WorkloadSecretID.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from krm_function.manifest.fields import Json
+from krm_function.manifest.ordered_fields import Json
 
 
 def secret_id(api_version: str, kind: str, namespace: str, name: str) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 
 from krm_function.manifest.canonical import canonical_value
 from krm_function.manifest.default import complete_entry
-from krm_function.manifest.fields import ENTRIES, MEASURED, REFERENCE_VALUES, Json
+from krm_function.manifest.ordered_fields import ENTRIES, MEASURED, REFERENCE_VALUES, Json
 from krm_function.manifest.problem import FieldProblem, ManifestProblem
 from krm_function.manifest.validate import validate_partial
 from krm_function.schema.kinds import Record

@@ -7,7 +7,7 @@ Source: docs/facts/contrast-manifest.md#rtmr0.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from krm_function.manifest.fields import Json
+from krm_function.manifest.ordered_fields import Json
 from krm_function.measurement import select_rtmr0
 from krm_function.model.platforms import PLATFORMS
 from krm_function.record import NamedTuple

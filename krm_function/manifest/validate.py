@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.manifest.canonical import canonical_value, zero_of
-from krm_function.manifest.fields import COORDINATOR, MANIFEST, OPERATOR, REFERENCE_VALUES
+from krm_function.manifest.ordered_fields import COORDINATOR, MANIFEST, OPERATOR, REFERENCE_VALUES
 from krm_function.manifest.problem import ManifestProblem, problem_of
 from krm_function.schema.check import faults
 from krm_function.schema.kinds import ListOf, Path, Record, Spec

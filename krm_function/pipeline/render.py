@@ -27,7 +27,7 @@ from krm_function.pipeline.workload import (
     used_platforms,
     vcpu_counts,
 )
-from krm_function.stages.identity import duplicates
+from krm_function.stages.duplicates import duplicates
 from krm_function.stages.manifest import MadeManifest, make_manifest, manifest_errors
 from krm_function.stages.manifest_config_map import emitted_manifest, size_findings
 from krm_function.stages.namespace import namespace_findings

@@ -22,7 +22,8 @@ from krm_function.model.finding_position import with_position
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.runtime_class_objects import RuntimeClass, merge_node_selector
+from krm_function.model.runtime_class_admission import merge_node_selector
+from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.template_scheduling import Lacking, lacking, lost
 from krm_function.model.workload import Workload, dig, mapping
 from krm_function.yamltext import parse

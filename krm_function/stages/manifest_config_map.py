@@ -9,7 +9,7 @@ from typing import Any
 from krm_function.api.base_manifest import manifest_in
 from krm_function.api.records import Config, Generate
 from krm_function.findings import Finding, finding
-from krm_function.manifest.fields import FILE
+from krm_function.manifest.ordered_fields import FILE
 from krm_function.model.annotations import TOTAL as APPLIED  # the annotation in which kubectl keeps what it applied
 from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import EMITTED, LOCAL_CONFIG, dig

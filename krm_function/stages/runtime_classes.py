@@ -16,12 +16,12 @@ from krm_function.model.edits import ABSENT, Edit, ObjectEdits
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.quantity import equal
+from krm_function.model.runtime_class_admission import covers
 from krm_function.model.runtime_class_objects import (
     API_VERSION,
     DEPRECATED_NODE_LABELS,
     KIND,
     RuntimeClass,
-    covers,
     parse_runtime_class_object,
 )
 from krm_function.model.workload import EMITTED, RESOURCE_POLICY, dig, mapping, maps

@@ -7,7 +7,8 @@ for DaemonSets alone, into the pod template (daemon_sets.py).
 
 from krm_function.findings import finding
 from krm_function.model.edits import Outcome
-from krm_function.model.runtime_class_objects import RuntimeClass, merge_node_selector, overhead_agrees
+from krm_function.model.runtime_class_admission import merge_node_selector, overhead_agrees
+from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 
 

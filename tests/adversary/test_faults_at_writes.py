@@ -142,11 +142,10 @@ def each_step(
 ) -> None:
     """Hit a command at each of its steps, in a directory of its own, until it has no more.
 
-    By default every second step is hit; of the two signals that end a run in the same way, one hits the odd steps and
-    one the even ones.
+    By default every third step is hit; the two signals that end a run in the same way hit different ones.
     """
     command = COMMANDS[name]
-    first, every = (0, 1) if nightly else (TAKING_TURNS.get(fault, 0), 2 * command.sample)
+    first, every = (0, 1) if nightly else (TAKING_TURNS.get(fault, 0), 3 * command.sample)
     for hit, at in enumerate(range(1 + first * command.each, 9000 * every, command.each * every)):
         here = made(directory / f"{at}", command)
         ended = faulty(*command.arguments, directory=here, fault=fault, at=at)

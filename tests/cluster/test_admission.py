@@ -6,12 +6,8 @@ from typing import Any
 import pytest
 
 from krm_function.findings import Ref
-from krm_function.model.runtime_class_objects import (
-    RuntimeClass,
-    merge_node_selector,
-    merge_tolerations,
-    parse_runtime_class_object,
-)
+from krm_function.model.runtime_class_admission import merge_node_selector, merge_tolerations
+from krm_function.model.runtime_class_objects import RuntimeClass, parse_runtime_class_object
 from krm_function.model.workload import Workload
 from krm_function.placement.fit import demand
 from krm_function.stages.schedule import schedule

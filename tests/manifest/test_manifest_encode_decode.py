@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from krm_function.manifest import FieldProblem, ManifestError, canonical, decode, encode
 from krm_function.manifest.decode import MAX_BYTES, MAX_DEPTH
-from krm_function.manifest.fields import MANIFEST, OPERATOR
+from krm_function.manifest.ordered_fields import MANIFEST, OPERATOR
 from krm_function.schema.kinds import Field, Flag, ListOf, MapOf, Number, Record, Spec, Text
 
 GOLDEN = b"""{

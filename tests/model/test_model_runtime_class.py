@@ -7,14 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.runtime_class_objects import (
-    DEPRECATED_NODE_LABELS,
+from krm_function.model.runtime_class_admission import (
     Conflict,
-    RuntimeClass,
     covers,
     merge_node_selector,
     merge_tolerations,
     overhead_agrees,
+)
+from krm_function.model.runtime_class_objects import (
+    DEPRECATED_NODE_LABELS,
+    RuntimeClass,
     overhead_problems,
     parse_runtime_class_object,
     toleration_problems,

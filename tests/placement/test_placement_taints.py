@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.runtime_class_objects import covers
+from krm_function.model.runtime_class_admission import covers
 from krm_function.placement.taints import (
     BY_DEFAULT,
     EFFECTS,

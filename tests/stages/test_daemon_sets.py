@@ -11,7 +11,8 @@ import pytest
 from krm_function.api.records import Scheduling
 from krm_function.checking.verdict import check_output
 from krm_function.model.kinds import KINDS
-from krm_function.model.runtime_class_objects import RuntimeClass, merge_node_selector, merge_tolerations
+from krm_function.model.runtime_class_admission import merge_node_selector, merge_tolerations
+from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import INITDATA, ORIGINAL
 from krm_function.pipeline import Rendered
 from krm_function.yamltext import dump

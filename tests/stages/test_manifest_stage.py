@@ -10,8 +10,8 @@ import pytest
 
 from krm_function.api.records import Config, Generate, ManifestOptions, Release, WorkloadPolicy
 from krm_function.manifest import decode, encode
-from krm_function.manifest.fields import FILE
 from krm_function.manifest.gathered_values import ReferenceValues
+from krm_function.manifest.ordered_fields import FILE
 from krm_function.model.kinds import KINDS
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.sealed import SealedWorkload

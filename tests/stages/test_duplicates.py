@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_function.hosts.stream import decode_stream
-from krm_function.stages.identity import duplicates
+from krm_function.stages.duplicates import duplicates
 from krm_function.yamltext import parse
 from tests import quick_yaml as yaml
 
