@@ -18,7 +18,7 @@ from typing import Any
 
 from krm_function.api.records import NO_VERSION
 from krm_function.findings import Finding, Path
-from krm_function.manifest import fields as manifest
+from krm_function.manifest import ordered_fields as manifest
 from krm_function.record import NamedTuple
 
 __all__ = ["MEASURED", "NO_VERSION", "POLICY_PROFILE", "Fact", "Facts", "same_fact"]
