@@ -81,10 +81,15 @@ OWNERS = "statefulsets,deployments,cronjobs,configmaps"
 
 @pytest.mark.parametrize(
     "kinds",
-    [OWNERS, f"{OWNERS},pods", f"{OWNERS},replicasets,jobs", "all,configmaps"],
+    [OWNERS, f"{OWNERS},replicasets,jobs", f"{OWNERS},replicasets,jobs,pods", "all,configmaps"],
 )
 def test_check_passes_on_a_healthy_cluster(cluster: ControlPlane, healthy: str, kinds: str) -> None:
     assert errors(cluster, healthy, kinds) == []
+
+
+def test_pods_whose_owners_are_not_in_the_input_count_by_themselves(cluster: ControlPlane, healthy: str) -> None:
+    """Anybody can write an ownerReference: only an owner that is there, with the same policy, vouches for a pod."""
+    assert "CC0705" in {code for code, _ in errors(cluster, healthy, f"{OWNERS},pods")}
 
 
 @pytest.mark.parametrize("flag", ["--server-side", "--server-side=false"])
