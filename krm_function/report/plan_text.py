@@ -20,7 +20,7 @@ from krm_function.record import NamedTuple
 from krm_function.report.colour import Paint, plain
 from krm_function.report.order import on_one_line
 from krm_function.report.plan import Plan, common_class, plan_totals
-from krm_function.report.plan_groups import Group, Row, groups_of
+from krm_function.report.plan_text_groups import Group, Row, groups_of
 
 WIDTH = 80  # columns, where nothing else is known
 NARROWEST = 40

@@ -8,7 +8,7 @@ import pytest
 
 from krm_function.findings import Finding, documentation, every_row, finding, row
 from krm_function.findings.explanation import explanation
-from krm_function.report.explanation import explanation_data, explanation_text
+from krm_function.report.explain_code import explanation_data, explanation_text
 from krm_function.report.machine import render_json
 from krm_function.report.sarif import render_sarif
 from tests.cli.conftest import Shop

@@ -8,7 +8,7 @@ from krm_function.api.records import Generate, ImageFacts, ManifestOptions, Poli
 from krm_function.checking import ManifestFile, check_output
 from krm_function.hosts.stream import decode_stream
 from krm_function.model.workload import Workload
-from krm_function.report.explain import explain_text
+from krm_function.report.explain_workload import explain_text
 from krm_function.report.plan import make_plan
 from krm_function.report.plan_text import plan_text
 from krm_function.stages.inject import inject

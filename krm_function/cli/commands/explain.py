@@ -46,7 +46,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.streams import write_out
     from krm_function.findings import Finding
     from krm_function.model.address import find_by_address
-    from krm_function.report.explain import explain_json, explain_text
+    from krm_function.report.explain_workload import explain_json, explain_text
 
     rendered = render_inputs(options, read_inputs(options.paths))
     ref = find_by_address(options.address, [line.ref for line in rendered.plan])
@@ -69,7 +69,7 @@ def _explain_code(options: Namespace) -> int:
     from krm_function.cli.streams import write_out
     from krm_function.findings import every_row, finding, is_code
     from krm_function.findings.explanation import explanation
-    from krm_function.report.explanation import explanation_data, explanation_text
+    from krm_function.report.explain_code import explanation_data, explanation_text
     from krm_function.schema.nearest import nearest
 
     code = options.address.upper()
