@@ -13,6 +13,7 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.stream import decode_stream
 from krm_function.hosts.streams_by_path import is_stream
+from krm_function.manifest import PRODUCTS
 from krm_function.model.finding_position import yaml_finding
 from krm_function.record import NamedTuple
 from krm_function.release import Combined, Fact, existing
@@ -67,7 +68,7 @@ def parsed(data: bytes, combined: Combined) -> tuple[Release | None, list[Findin
 def _is_about(fact: Fact, problem: Finding) -> bool:
     """Whether a finding at `spec.platforms.x.referenceValues.snp.0.APEIP` is about a fact with these names."""
     names = [part for part in problem.path if part not in {"spec", "referenceValues"}]
-    wanted = [part for part in fact.path if part not in {"Milan", "Genoa", ""}]
+    wanted = [part for part in fact.path if part not in {*PRODUCTS, ""}]
     if "snp" in names or "tdx" in names:
         names = [part for place, part in enumerate(names) if not (isinstance(part, int) and place == 3)]
     return bool(names) and wanted[: len(names)] == names[: len(wanted)]
