@@ -1,5 +1,5 @@
-# A fresh machine needs Python 3.11 or newer, pip and make, for `make test` also Rust 1.87 or newer and kpt; `make tools`
-# brings its own Go where there is none.
+# A fresh machine needs Python 3.11 or newer, pip and make, for `make test` also Rust 1.87 or newer; `make tools` brings
+# its own Go where there is none.
 PYTHON  ?= python3
 WORKERS ?= 3  # on two cores: some tests wait for a registry or for a process
 
@@ -27,7 +27,7 @@ help:
 	@echo "make nightly  all tests with all their cases and new examples; then make fuzz with a new seed"
 	@echo "make lint   linters and types only"
 	@echo "make coverage  all tests, and how much of the code they run"
-	@echo "make tools  build the pinned kustomize, Helm, registry, OPA, containerd, go-yaml, Kubernetes' defaults, Go's readers, two regorus into the cache, fetch Chromium, find kpt"
+	@echo "make tools  build the pinned kustomize, Helm, kpt, registry, OPA, containerd, go-yaml, Kubernetes' defaults, Go's readers, two regorus into the cache, fetch Chromium"
 	@echo "make docs   write the generated pages and pictures of docs/"
 	@echo "make bench  measure speed and memory"
 	@echo "make bench-policy  count policy requests on the engines, score the rules by what the tests notice"

@@ -25,12 +25,14 @@ TOOLS: tuple[Tool, ...] = (
         ),
     ),
     golang.Tool("helm4", ("helm.sh/helm/v4/internal/version.version={version}",)),
+    golang.Tool("kpt", ("main.version={version}",)),  # its groups `fn` and `live`
     golang.Tool("registry", ("github.com/distribution/distribution/v3/version.version={version}",)),  # tests of `lock`
     golang.Tool("opa", ()),
     golang.Tool("goyaml", ()),  # a peer of the benchmarks
     golang.Tool("containerd", ()),  # who a process of an image runs as, and what its layers make
     golang.Tool("defaults", ()),  # what the API server makes of an object
     golang.Tool("goreaders", ()),  # what kubectl, Helm and kustomize read
+    golang.Tool("openpgp", ()),  # signs the Helm 4 plugin with a throwaway key
     golang.Tool("actionlint", ("github.com/rhysd/actionlint.version={version}",)),  # `make lint`, of the workflows
     golang.Tool("python312", ()),  # other CPythons, see interpreters.py
     golang.Tool("python313", ()),
