@@ -17,7 +17,7 @@ LOCKED   := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-ve
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-others test-cluster nightly nightly-tests coverage lint tools tools-cluster docs bench bench-policy fuzz dist lock clean
+.PHONY: help demo test test-others test-cluster nightly nightly-tests coverage lint tools tools-cluster docs bench bench-policy fuzz dist plugins lock clean
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
@@ -33,6 +33,7 @@ help:
 	@echo "make bench-policy  count policy requests on the engines, score the rules by what the tests notice"
 	@echo "make fuzz   ten million mutants, or an hour, of hostile streams: what Go reads against what we read"
 	@echo "make dist   build the wheel and the source distribution"
+	@echo "make plugins  pack the plugins for Helm 3 and Helm 4 into dist/; SIGN='gpg --local-user KEY --clearsign' signs them"
 	@echo "make lock   renew the lock files of requirements/"
 	@echo "make clean  remove what was made here, the virtual environment excepted"
 
@@ -86,6 +87,11 @@ coverage: .venv/installed-dev tools
 dist: .venv/installed
 	rm -rf dist
 	$(BIN)/hatchling build --directory dist
+
+# after `make dist`, which empties the directory; SIGN: reads a text, writes it with its signature
+plugins: .venv/installed
+	rm -f dist/contrast-krm-*.tgz* dist/helm3-contrast-*
+	$(BIN)/python -m tools.helm_plugins $(if $(SIGN),--sign "$(SIGN)") dist
 
 # newest versions that pyproject.toml allows, for all Pythons; LOCK=--upgrade-package=NAME renews one of them
 lock: .venv/installed-dev

@@ -5,11 +5,13 @@
 | Helm 4 | `contrast-krm-VERSION.tgz` | a folder `contrast-krm` |
 | Helm 3 | `helm3-contrast-VERSION.tar.gz` | the files, without a folder, as its installer from URLs wants them |
 
-Helm 4 finds the folder by the name of the archive, and the archive by the name of the plugin, so the three are one name
-(docs/facts/helm.md#plugins). It verifies a `.prov` beside the archive: text with an OpenPGP signature inside.
+Helm 4 finds the folder by the name of the archive, and the archive by the name of the plugin, so the three are one
+name. It verifies FILE.prov, a text with an OpenPGP signature inside that names the digest of FILE. Helm 3 verifies
+nothing; its archive gets such a text for `gpg` or for Helm 4's `helm plugin verify`. Source:
+docs/facts/helm.md#plugin-archives.
 
-Rule of this file: the archives depend on the files alone and are byte-equal each time (`tools/archive.py`). It holds no
-key: COMMAND reads that text from standard input and writes it signed, as `gpg --clearsign` does.
+Rule of this file: an archive depends on the plugin's files alone and is byte-equal each time (`tools/archive.py`). Keys
+stay outside: COMMAND reads the text from standard input and writes it with its signature, as `gpg --clearsign` does.
 """
 
 import argparse
@@ -18,51 +20,70 @@ import os
 import shlex
 import subprocess
 import sys
+from typing import NamedTuple
 
 import yaml
 
 from tools.archive import tar_gz
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MANIFEST_3, MANIFEST_4 = (os.path.join(ROOT, *path) for path in (["plugin.yaml"], ["helm_plugin", "plugin.yaml"]))
-LICENSE = os.path.join(ROOT, "LICENSE")
+HELM_3 = "plugin.yaml"
+HELM_4 = "helm_plugin/plugin.yaml"
 
 
-def archives() -> dict[str, bytes]:
-    """Name -> bytes of the archives, Helm 4's first."""
-    with open(MANIFEST_4, encoding="utf-8") as file:
-        plugin = yaml.safe_load(file)
+class Archive(NamedTuple):
+    """One archive: its file name, its bytes, and the manifest inside."""
+
+    name: str
+    data: bytes
+    manifest: str
+
+
+def archives() -> tuple[Archive, Archive]:
+    """Make Helm 4's archive and Helm 3's. Raises OSError."""
+    helm_4, helm_3 = _text(HELM_4), _text(HELM_3)
+    plugin = yaml.safe_load(helm_4)
     name, version = plugin["name"], plugin["version"]
-    folder = {f"{name}/plugin.yaml": MANIFEST_4, f"{name}/LICENSE": LICENSE}
-    files = {"plugin.yaml": MANIFEST_3, "LICENSE": LICENSE}
-    return {f"{name}-{version}.tgz": tar_gz(folder), f"helm3-contrast-{version}.tar.gz": tar_gz(files)}
+    return (
+        Archive(f"{name}-{version}.tgz", tar_gz(_members(f"{name}/", HELM_4)), helm_4),
+        Archive(f"helm3-contrast-{version}.tar.gz", tar_gz(_members("", HELM_3)), helm_3),
+    )
 
 
-def provenance(name: str, archive: bytes) -> str:
-    """What is signed for Helm 4: the manifest, a line `...`, and the digest of the archive under its name."""
-    with open(MANIFEST_4, encoding="utf-8") as file:
-        manifest = file.read()
-    return f"{manifest}\n...\nfiles:\n  {name}: sha256:{hashlib.sha256(archive).hexdigest()}\n"
+def provenance(archive: Archive) -> bytes:
+    """What is to be signed: the manifest, a line `...`, and the digest of the archive under its name."""
+    digest = hashlib.sha256(archive.data).hexdigest()
+    return f"{archive.manifest}\n...\nfiles:\n  {archive.name}: sha256:{digest}\n".encode()
 
 
 def main() -> int:
-    """Write both archives and, with a command that signs, `.prov`; 1 if the command fails."""
+    """Write both archives and, with a command that signs, FILE.prov for each; 1 if that command fails."""
     parser = argparse.ArgumentParser(prog="python -m tools.helm_plugins", description="Build both Helm plugins.")
     parser.add_argument("directory")
     parser.add_argument("--sign", metavar="COMMAND", default="", help="reads a text, writes it with its signature")
     options = parser.parse_args()
-    made = archives()
     os.makedirs(options.directory, exist_ok=True)
-    for name, data in made.items():
-        _write(os.path.join(options.directory, name), data)
-    if options.sign:
-        name, data = next(iter(made.items()))
-        done = subprocess.run(shlex.split(options.sign), input=provenance(name, data).encode(), stdout=subprocess.PIPE)
-        if done.returncode != 0:
-            sys.stderr.write(f"helm_plugins: error: {options.sign}: exit code {done.returncode}\n")
-            return 1
-        _write(os.path.join(options.directory, f"{name}.prov"), done.stdout)
+    for archive in archives():
+        path = os.path.join(options.directory, archive.name)
+        _write(path, archive.data)
+        if options.sign:
+            command = shlex.split(options.sign)
+            signed = subprocess.run(command, input=provenance(archive), stdout=subprocess.PIPE, check=False)
+            if signed.returncode != 0:
+                sys.stderr.write(f"helm_plugins: error: exit code {signed.returncode} of {options.sign}\n")
+                return 1
+            _write(f"{path}.prov", signed.stdout)
     return 0
+
+
+def _members(prefix: str, manifest: str) -> dict[str, str]:
+    files = {"plugin.yaml": manifest, "LICENSE": "LICENSE"}
+    return {prefix + name: os.path.join(ROOT, path) for name, path in files.items()}
+
+
+def _text(path: str) -> str:
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
 
 
 def _write(path: str, data: bytes) -> None:

@@ -84,6 +84,13 @@ def recorder(directory: Path) -> Machine:
 
 def machine(directory: Path, program: Path = Path(sys.executable).parent / "contrast-krm") -> Machine:
     """Set a machine up: the tools by name, and the post-renderer installed in Helm 4 as its README says."""
+    made = without_plugins(directory, program)
+    made.run(["helm", "plugin", "install", str(ROOT / "helm_plugin")], helm="helm4").ok()
+    return made
+
+
+def without_plugins(directory: Path, program: Path = Path(sys.executable).parent / "contrast-krm") -> Machine:
+    """Set a machine up with the tools by name, and no plugin in either Helm."""
     made = Machine(directory)
     made.home.mkdir()
     for where, name, target in (
@@ -95,7 +102,6 @@ def machine(directory: Path, program: Path = Path(sys.executable).parent / "cont
     ):
         (directory / where).mkdir(exist_ok=True)
         (directory / where / name).symlink_to(target)
-    made.run(["helm", "plugin", "install", str(ROOT / "helm_plugin")], helm="helm4").ok()
     return made
 
 

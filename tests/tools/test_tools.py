@@ -102,7 +102,8 @@ def test_the_identity_of_goyaml_fails_on_what_it_cannot_read() -> None:
 
 def test_without_cargo_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolError, match=r"^regorus: no cargo on PATH to build it with; install Rust 1\.87 or newer$"):
+    message = r"^regorus: no cargo on PATH to build it with; install Rust 1\.87 or newer \(Debian 12: cargo-web\)$"
+    with pytest.raises(ToolError, match=message):
         rust.toolchain("1.87")
 
 
