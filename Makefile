@@ -84,7 +84,7 @@ coverage: .venv/installed-dev tools
 
 # the wheel and the source distribution, by the build backend of the lock file
 dist: .venv/installed
-	rm -rf dist
+	rm -f dist/contrast_krm-*
 	$(BIN)/hatchling build --directory dist
 
 # newest versions that pyproject.toml allows, for all Pythons; LOCK=--upgrade-package=NAME renews one of them

@@ -100,7 +100,10 @@ def _invocation(action: argparse.Action) -> str:
     return names if action.nargs == 0 else f"{names} {value}"
 
 
+_ESCAPES = str.maketrans({"\\": "\\e", "-": "\\-", "`": "\\(ga", "'": "\\(aq"})
+
+
 def _text(text: str) -> str:
     """A line of prose in roff: one line, no control line, hyphens and quotes as they are typed."""
-    escaped = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-").replace("`", "\\(ga").replace("'", "\\(aq")
+    escaped = " ".join(text.split()).translate(_ESCAPES)
     return f"\\&{escaped}" if escaped.startswith(".") else escaped
