@@ -85,7 +85,7 @@ coverage: .venv/installed-dev tools
 
 # the wheel and the source distribution, by the build backend of the lock file
 dist: .venv/installed
-	rm -rf dist
+	rm -f dist/contrast_krm-*
 	$(BIN)/hatchling build --directory dist
 
 # after `make dist`, which empties the directory; SIGN: reads a text, writes it with its signature

@@ -42,7 +42,8 @@ TOOLS: tuple[Tool, ...] = (
 )
 
 
-# Built only where it is wanted (`python -m tools kubernetes`): it takes long, and only tests/cluster asks for it.
+# Built only where they are wanted, by `make tools-cluster` and `make bundle`: the first takes long, and only
+# tests/cluster asks for it; the other starts a bundle.
 APART: tuple[Tool, ...] = (
     golang.Tool(
         "kubernetes",
@@ -52,6 +53,7 @@ APART: tuple[Tool, ...] = (
             "k8s.io/component-base/version.gitMinor={kube}",
         ),
     ),
+    golang.Tool("launcher", ()),
 )
 
 
@@ -71,7 +73,7 @@ def current(tool: Tool) -> str:
 
 
 def _remedy(tool: Tool) -> str:
-    return "make tools-cluster" if tool in APART else "make tools"
+    return {"kubernetes": "make tools-cluster", "launcher": "make bundle"}.get(tool.name, "make tools")
 
 
 def build_all() -> str:

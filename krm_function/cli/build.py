@@ -3,6 +3,7 @@
 Truth table, first row that holds:
 
     what is known                                           kind       commit
+    its own Python stands beside it (cli/bundle.py)         bundle     of the release, if it is one
     it is below lib/ of a `contrast-krm install`            copy       of the release, if it is one
     the release workflow has written the commit             release    that
     pip has noted a repository                              git        the one that pip noted
@@ -19,12 +20,13 @@ from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any, Literal
 
 import krm_function
+from krm_function.cli.bundle import bundle_root
 from krm_function.record import NamedTuple
 
 PROGRAM = "contrast-krm"
 NOTE = "direct_url.json"
 
-BuildKind = Literal["copy", "release", "git", "editable", "package", "source"]
+BuildKind = Literal["bundle", "copy", "release", "git", "editable", "package", "source"]
 
 
 class Build(NamedTuple):
@@ -38,6 +40,8 @@ class Build(NamedTuple):
 def this_build() -> Build:
     """The build of the running program."""
     version, commit = krm_function.__version__, krm_function.__commit__
+    if bundle_root():
+        return Build(version, "bundle", commit)
     if _is_copy(os.path.dirname(os.path.dirname(os.path.abspath(krm_function.__file__)))):
         return Build(version, "copy", commit)
     if commit:
