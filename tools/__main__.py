@@ -9,12 +9,14 @@ from tools import browser, interpreters
 from tools.build import build_all, build_one
 from tools.cache import ToolError
 from tools.found import FOUND, locate
+from tools.wheels import wheels
 
 
 def _all() -> None:
     build_all()
     browser.install()
     interpreters.install()
+    wheels()
     for known in FOUND:
         locate(known)
 

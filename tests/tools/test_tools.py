@@ -26,6 +26,8 @@ VERSION = {
     "defaults": ["--version"],
     "goreaders": ["--version"],
     "actionlint": ["-version"],  # among how it was built
+    "argocd": ["--version"],
+    "flux": ["--version"],
     "python312": ["--version"],
     "python313": ["--version"],
     "python314": ["--version"],
