@@ -8,12 +8,14 @@ import sys
 from tools import browser, interpreters
 from tools.build import build_all, build_one
 from tools.cache import ToolError
+from tools.wheels import wheels
 
 
 def _all() -> None:
     build_all()
     browser.install()
     interpreters.install()
+    wheels()
 
 
 try:

@@ -34,6 +34,8 @@ TOOLS: tuple[Tool, ...] = (
     golang.Tool("goreaders", ()),  # what kubectl, Helm and kustomize read
     golang.Tool("openpgp", ()),  # signs the Helm 4 plugin with a throwaway key
     golang.Tool("actionlint", ("github.com/rhysd/actionlint.version={version}",)),  # `make lint`, of the workflows
+    golang.Tool("argocd", ("github.com/argoproj/argo-cd/v3/common.version={version}",)),  # plugins as Argo CD runs them
+    golang.Tool("flux", ()),  # what Flux applies
     golang.Tool("python312", ()),  # other CPythons, see interpreters.py
     golang.Tool("python313", ()),
     golang.Tool("python314", ()),

@@ -160,6 +160,8 @@ ROWS: dict[str, Row] = {
             "pins": ("{error}", "name the kustomization of the outermost overlay, or a file of Helm values"),
             "lock-too": ("it is the file of --output too", "name two files"),
             "prune": ("has no lock to drop entries from", "name it with -o"),
+            "check-what": ("has no lock to look at", "name it with -o"),
+            "check": ("with --check nothing is looked up or written", "use one of the two"),
             "no-lock": ("the file has no ImageLock", "name a file with one, or a new file"),
             "locks": ("the file has {count} ImageLocks", "name a file with one, or a new file"),
             # install

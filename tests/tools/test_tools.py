@@ -27,6 +27,8 @@ VERSION = {
     "goreaders": ["--version"],
     "openpgp": ["--version"],
     "actionlint": ["-version"],  # among how it was built
+    "argocd": ["--version"],
+    "flux": ["--version"],
     "python312": ["--version"],
     "python313": ["--version"],
     "python314": ["--version"],
