@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator
 # What no command imports, by name: of the standard library, and of its compiled modules.
 LEFT_OUT = re.compile(
     r"__pycache__|site-packages|dist-packages|config-.*|test|tests|idlelib|tkinter|turtledemo|turtle\.py|lib2to3|"
-    r"ensurepip|distutils|pydoc_data|curses|dbm|sqlite3|sitecustomize\.py|"
+    r"ensurepip|venv|distutils|pydoc_data|curses|dbm|sqlite3|sitecustomize\.py|"
     r"(_tkinter|_curses.*|readline|_dbm|_gdbm|_sqlite3|nis|ossaudiodev|_?xx.*|_test.*|_ctypes_test)\..*"
 )
 USERS = "root:x:0:0:root:/root:/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/sbin/nologin\n"
