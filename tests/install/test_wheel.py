@@ -1,6 +1,6 @@
 """The wheel and the source distribution: the same bytes wherever they are built, and what users install them with.
 
-No network: the installers find the libraries in a directory of wheels, made from the environment that runs the tests.
+No network: the installers find the libraries in the directory of wheels that `make tools` has fetched by their hashes.
 """
 
 import os
@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_function import __version__
 from tests.install.quickstart import ROOT, assert_renders
-from tests.install.wheelhouse import wheelhouse
+from tools.wheels import wheels
 
 BIN = Path(sys.executable).parent
 SYSTEM = "/usr/bin:/bin"
@@ -63,12 +62,6 @@ def files(directory: Path) -> Built:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return files(build(source(tmp_path_factory.mktemp("built") / "tree")))
-
-
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the wheel needs, and pip, which pipx brings up to date before it installs."""
-    return wheelhouse(tmp_path_factory.mktemp("house") / "wheels", ["pyyaml", "cryptography", "pip"])
 
 
 def test_another_folder_umask_hash_seed_and_repository_build_the_same_bytes(built: Built, tmp_path: Path) -> None:
@@ -121,7 +114,6 @@ class Home(NamedTuple):
     """The home of a user who has never installed anything."""
 
     directory: Path
-    wheels: Path
 
     def run(self, *command: str | Path) -> None:
         """Call an installer, which finds libraries in the directory of wheels and nowhere else."""
@@ -132,20 +124,20 @@ class Home(NamedTuple):
 
     def variables(self) -> dict[str, str]:
         """No network, no configuration of this machine, and no other program of our environment on PATH."""
-        pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels), "PIP_CONFIG_FILE": os.devnull}
-        uv = {"UV_NO_INDEX": "1", "UV_FIND_LINKS": str(self.wheels), "UV_OFFLINE": "1", "UV_NO_CONFIG": "1"}
+        pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": wheels(), "PIP_CONFIG_FILE": os.devnull}
+        uv = {"UV_NO_INDEX": "1", "UV_FIND_LINKS": wheels(), "UV_OFFLINE": "1", "UV_NO_CONFIG": "1"}
         python = {"UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never"}
         return {"HOME": str(self.directory), "PATH": SYSTEM, **pip, **uv, **python}
 
 
 @pytest.fixture
-def home(tmp_path: Path, wheels: Path) -> Home:
+def home(tmp_path: Path) -> Home:
     (tmp_path / "home").mkdir()
-    return Home(tmp_path / "home", wheels)
+    return Home(tmp_path / "home")
 
 
 def test_pipx_installs_the_wheel_with_its_page_and_completions(built: Built, home: Home) -> None:
-    home.run(BIN / "pipx", "install", "--backend", "pip", built.wheel)
+    home.run(BIN / "pipx", "install", "--backend", "uv", built.wheel)  # its other one wants the newest pip first
     local = home.directory / ".local"
     assert_renders([str(local / "bin" / "contrast-krm")])
     for name, committed in SHARED.items():
