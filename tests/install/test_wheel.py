@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
+from krm_function import __version__
 from tests.install.quickstart import ROOT, assert_renders
 from tools.wheels import wheels
 
