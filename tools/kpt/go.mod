@@ -7,6 +7,7 @@ require (
 	github.com/spf13/cobra v1.9.1
 	k8s.io/klog/v2 v2.130.1
 	k8s.io/kubectl v0.34.1
+	sigs.k8s.io/kustomize/kyaml v0.20.1
 )
 
 require (
@@ -100,7 +101,6 @@ require (
 	sigs.k8s.io/controller-runtime v0.22.3 // indirect
 	sigs.k8s.io/json v0.0.0-20241014173422-cfa47c3a1cc8 // indirect
 	sigs.k8s.io/kustomize/api v0.20.1 // indirect
-	sigs.k8s.io/kustomize/kyaml v0.20.1 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.0 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect

@@ -1,8 +1,9 @@
 // Rule of this file: kpt's own command groups `fn` and `live`, and nothing that they do not bring along.
 //
 // kpt's root command also has `alpha`, which needs a module (kpt/rollouts) that the module proxy does not serve, so the
-// program of the release cannot be built from a pin. The groups that render and apply can. Flags, printer and the text of
-// errors are those of kpt's root; help texts are printed without a pager. `version` prints the version of the module.
+// program of the release cannot be built from a pin. The groups that render and apply can. Flags, printer, environment and
+// the text of errors are those of kpt's root; help texts are printed without a pager, and git is not asked for. `version`
+// prints the version of the module. What differs between releases: docs/facts/kpt.md#versions.
 package main
 
 import (
@@ -19,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 	kubectl "k8s.io/kubectl/pkg/cmd/util"
+	"sigs.k8s.io/kustomize/kyaml/commandutil"
 )
 
 var version = "unknown" // set by the linker
@@ -32,6 +34,7 @@ func main() {
 }
 
 func root() *cobra.Command {
+	os.Setenv(commandutil.EnableAlphaCommmandsEnvName, "true") // functions inherit it
 	command := &cobra.Command{Use: "kpt", SilenceUsage: true, SilenceErrors: true}
 	command.PersistentFlags().AddGoFlagSet(flag.CommandLine)
 	command.PersistentFlags().BoolVar(&printer.TruncateOutput, "truncate-output", true, "Enable the truncation for output")
