@@ -116,7 +116,7 @@ def test_its_exit_codes_and_messages_are_those_of_the_program(root: Path) -> Non
 
 def test_a_signal_reaches_the_program(root: Path) -> None:
     """The launcher becomes the Python: there is no process between the caller and the program."""
-    command = [root / "contrast-krm", "generate"]
+    command = [str(root / "contrast-krm"), "generate"]
     with subprocess.Popen(command, env={}, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         wait_for(lambda: b"start.py" in Path(f"/proc/{process.pid}/cmdline").read_bytes())
         process.terminate()
@@ -220,6 +220,15 @@ def test_every_module_that_the_program_imports_is_in_it(root: Path) -> None:
     )
     done = said(root / "python/bin/python3", "-I", "-S", "-B", "-W", "error", "-c", code)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_it_leaves_out_is_said_with_a_way_to_have_it(root: Path) -> None:
+    done = said(root / "contrast-krm", "plan", *ARGUMENTS[1:], "--cluster")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error CC0909: --cluster: the Python package kubernetes is not in this copy of contrast-krm\n"
+        "  hint: pipx install 'contrast-krm[cluster]', and run that contrast-krm\n"
+    )
 
 
 def test_no_path_of_the_machine_that_built_it_is_in_it(root: Path) -> None:
