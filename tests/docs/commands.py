@@ -19,6 +19,7 @@ ELSEWHERE = {
 }  # pages whose commands other tests run
 PROGRAMS = (
     *("contrast-krm", "contrast", "kustomize", "helm", "kpt", "kubectl", "git", "flux", "pip", "make", "docker"),
+    *("pipx", "uv", "uvx", "sha256sum"),
     *("skopeo", "set", "export", "cat", "cd", "cp", "sed", "mkdir", "rm", "chmod", ".", "curl"),
 )
 
