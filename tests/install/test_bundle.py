@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from krm_function import __version__
+from tests.docs.commands import blocks
 from tests.install.quickstart import ARGUMENTS, EXAMPLE, EXPECTED, ROOT, assert_renders
 from tools import bundle
 from tools.cache import cache
@@ -28,6 +30,7 @@ SYSTEM_LIBRARIES = {  # what manylinux_2_28 takes for granted, and nothing else
     *("librt.so.1", "libutil.so.1", "libgcc_s.so.1"),
 }
 NOBODY = 65534
+PAGE = ROOT / "docs" / "how-to" / "install.md"
 PROGRAM = Path(sys.executable).parent / "contrast-krm"
 
 
@@ -65,6 +68,18 @@ def said(*command: str | Path, **variables: str) -> "subprocess.CompletedProcess
 
 def test_it_renders_the_quickstart_with_an_empty_environment(root: Path) -> None:
     assert_renders([str(root / "contrast-krm")])
+
+
+def test_the_commands_of_the_page_install_it(tmp_path: Path) -> None:
+    (command,) = (block for block in blocks(PAGE.read_text()) if block.startswith("sha256sum"))
+    for name in (ARCHIVE.name, "SHA256SUMS"):
+        (tmp_path / name).symlink_to(ARCHIVE.parent / name)
+    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    script = command.replace("VERSION", __version__).replace("x86_64", platform.machine())
+    subprocess.run(["bash", "-euc", script], cwd=tmp_path, env=environment, capture_output=True, check=True)
+    assert_renders([str(tmp_path / ".local/bin/contrast-krm")])
+    page = tmp_path / ".local/lib" / bundle.NAME / "share/man/man1/contrast-krm.1"
+    assert page.read_bytes() == (ROOT / "docs/shell/contrast-krm.1").read_bytes()
 
 
 def test_it_says_that_it_is_a_bundle(root: Path) -> None:

@@ -9,17 +9,21 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from krm_function import __version__
+from krm_function.cli.distributions import EXTRAS
+from tests.docs.commands import blocks
 from tests.install.quickstart import ROOT, assert_renders
-from tests.install.wheelhouse import wheelhouse
+from tests.install.wheelhouse import needed, wheelhouse
 
 BIN = Path(sys.executable).parent
 SYSTEM = "/usr/bin:/bin"
+PAGE = ROOT / "docs" / "how-to" / "install.md"
 SHARED = {
     "share/man/man1/contrast-krm.1": "contrast-krm.1",
     "share/bash-completion/completions/contrast-krm": "contrast-krm.bash",
@@ -66,9 +70,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the wheel needs, and pip, which pipx brings up to date before it installs."""
-    return wheelhouse(tmp_path_factory.mktemp("house") / "wheels", ["pyyaml", "cryptography", "pip"])
+def wheels(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, what it and its extras need, and pip, which pipx brings up to date before it installs."""
+    libraries = needed(distribution("contrast-krm"), EXTRAS)
+    made = wheelhouse(tmp_path_factory.mktemp("house") / "wheels", [*libraries, "pip"])
+    shutil.copy(built.wheel, made)
+    return made
 
 
 def test_another_folder_umask_hash_seed_and_repository_build_the_same_bytes(built: Built, tmp_path: Path) -> None:
@@ -131,7 +138,7 @@ class Home(NamedTuple):
         assert done.returncode == 0, done.stdout + done.stderr
 
     def variables(self) -> dict[str, str]:
-        """No network, no configuration of this machine, and no other program of our environment on PATH."""
+        """No network and no configuration of this machine."""
         pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels), "PIP_CONFIG_FILE": os.devnull}
         uv = {"UV_NO_INDEX": "1", "UV_FIND_LINKS": str(self.wheels), "UV_OFFLINE": "1", "UV_NO_CONFIG": "1"}
         python = {"UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never"}
@@ -161,6 +168,21 @@ def test_uv_installs_the_wheel_as_a_tool(built: Built, home: Home) -> None:
 
 def test_uvx_runs_the_wheel(built: Built, home: Home) -> None:
     assert_renders([str(BIN / "uvx"), "--from", str(built.wheel), "contrast-krm"], home.variables())
+
+
+@pytest.mark.parametrize("installer", ["pipx install", "uv tool install", "uvx contrast-krm"])
+def test_a_command_of_the_page_is_all_it_takes(installer: str, home: Home) -> None:
+    (command,) = (block for block in blocks(PAGE.read_text()) if block.startswith(installer))
+    programs = home.directory / "programs"  # the installers, and not the contrast-krm beside them
+    programs.mkdir()
+    for name in ("pipx", "uv", "uvx"):
+        (programs / name).symlink_to(BIN / name)
+    home.run("env", f"PATH={programs}:{SYSTEM}", "bash", "-euc", command)
+    if "uvx" not in installer:
+        program = str(home.directory / ".local/bin/contrast-krm")
+        assert_renders([program])
+        for arguments in (("completion", "bash"), ("lock", "--help")):
+            home.run(program, *arguments)
 
 
 def test_bash_takes_the_completions(built: Built, tmp_path: Path) -> None:

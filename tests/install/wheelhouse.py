@@ -25,14 +25,14 @@ def wheelhouse(directory: Path, names: Iterable[str]) -> Path:
             done.add(name)
             found = distribution(name)
             _write(found, directory)
-            waiting += _needed(found)
+            waiting += needed(found)
     return directory
 
 
-def _needed(found: Distribution) -> list[str]:
-    """What a distribution needs in this environment, without extras."""
+def needed(found: Distribution, extras: Iterable[str] = ("",)) -> list[str]:
+    """What a distribution needs in this environment."""
     wanted = [Requirement(line) for line in found.requires or ()]
-    return [one.name for one in wanted if one.marker is None or one.marker.evaluate({"extra": ""})]
+    return [one.name for one in wanted if one.marker is None or any(one.marker.evaluate({"extra": e}) for e in extras)]
 
 
 def _normalised(name: str) -> str:
