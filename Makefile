@@ -17,7 +17,7 @@ LOCKED   := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-ve
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-others test-cluster nightly nightly-tests coverage lint tools tools-cluster docs bench bench-policy fuzz dist plugins lock clean
+.PHONY: help demo test test-others test-cluster nightly nightly-tests coverage lint tools tools-cluster docs bench bench-policy fuzz dist plugins bundle lock clean
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
@@ -34,6 +34,7 @@ help:
 	@echo "make fuzz   ten million mutants, or an hour, of hostile streams: what Go reads against what we read"
 	@echo "make dist   build the wheel and the source distribution"
 	@echo "make plugins  pack the plugins for Helm 3 and Helm 4 into dist/; SIGN='gpg --local-user KEY --clearsign' signs them"
+	@echo "make bundle  build the archive for machines without Python, and run all examples through it"
 	@echo "make lock   renew the lock files of requirements/"
 	@echo "make clean  remove what was made here, the virtual environment excepted"
 
@@ -92,6 +93,18 @@ dist: .venv/installed
 plugins: .venv/installed
 	rm -f dist/contrast-krm-*.tgz* dist/helm3-contrast-*
 	$(BIN)/python -m tools.helm_plugins $(if $(SIGN),--sign "$(SIGN)") dist
+
+# The wheel, a Python and a launcher in one archive, for machines without Python; its tests, and all examples through it.
+# `$(BIN)/python -m tools.bundle dist` alone makes the archive.
+bundle: BUILT = $(CURDIR)/dist/contrast-krm-*-linux-*.tar.gz
+bundle: .venv/installed-dev dist tools
+	rm -rf out/bundle $(BUILT)
+	mkdir -p out/bundle
+	$(BIN)/python -m tools.bundle dist
+	$(BIN)/python -m tools.checksums dist
+	tar -xzf $(BUILT) --strip-components=1 -C out/bundle
+	CONTRAST_KRM_BUNDLE=$$(echo $(BUILT)) CONTRAST_KRM_PROGRAM=$(CURDIR)/out/bundle/contrast-krm $(PYTEST) $(XDIST) \
+	  tests/install/test_bundle.py tests/hosts/test_examples.py tests/hosts/test_first_deployment.py
 
 # newest versions that pyproject.toml allows, for all Pythons; LOCK=--upgrade-package=NAME renews one of them
 lock: .venv/installed-dev

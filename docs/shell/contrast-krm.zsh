@@ -18,7 +18,7 @@ _shtab_contrast_krm_commands() {
     generate:'Render files and directories. Prints one stream, unless -o or --in-place is given. On an error nothing is printed or written.'
     help:'Print the help of a command. The same as contrast-krm COMMAND --help; without a command the list of all. A code: see explain.'
     init:'Add the function to kustomization.yaml or Kptfile. Adds what is missing and keeps the rest, comments included. A second run changes nothing.'
-    install:'Copy contrast-krm and its dependencies into a directory, for Argo CD and legacy plugins. Creates DIR/contrast-krm, which needs a Python of the same version and no pip, and DIR/plugin, a KUSTOMIZE_PLUGIN_HOME. A second run changes nothing.'
+    install:'Copy contrast-krm and its dependencies into a directory, for Argo CD and legacy plugins. Creates DIR/contrast-krm, which needs a Python of the same version and no pip, and DIR/plugin, a KUSTOMIZE_PLUGIN_HOME. A bundle copies itself and needs no Python. A second run changes nothing.'
     keys:'Make owner keys.'
     lock:'Look up every image of the Contrast workloads, and write an ImageLock. Uses the network, unless --from names files only. On an error nothing is printed or written.'
     manifest:'Print the exact manifest.json bytes out of rendered output. These are what `contrast set` and `contrast verify` take.'
@@ -28,7 +28,7 @@ _shtab_contrast_krm_commands() {
     release:'Make or show a ContrastRelease, the facts of one Contrast release, and make its RuntimeClasses.'
     schema:'Print the JSON Schema of a kind. Without a kind: of all, in one object.'
     uninject:'Turn rendered output back into its input. Needs no configuration.'
-    version:'Print the version, the build, the policy profiles and the Python that runs it. The kind of build is release, git, editable, package (a wheel of another origin), copy (by `contrast-krm install`) or source. `contrast-krm --version` prints the version alone.'
+    version:'Print the version, the build, the policy profiles and the Python that runs it. The kind of build is release, git, editable, package (a wheel of another origin), bundle (with a Python of its own), copy (by `contrast-krm install`) or source. `contrast-krm --version` prints the version alone.'
   )
   _describe 'contrast-krm commands' _commands
 }

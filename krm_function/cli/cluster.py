@@ -62,8 +62,9 @@ def _asked(ask: Callable[[Any], Any]) -> tuple[Any, str, tuple[Finding, ...]]:
         from kubernetes import client, config
         from urllib3.exceptions import HTTPError
     except ImportError:
-        missing = finding("CC0909.package", option="--cluster", package="kubernetes", extra="cluster")
-        return None, "", (missing,)
+        from krm_function.cli.extras import not_installed
+
+        return None, "", (not_installed("--cluster", "kubernetes", "cluster"),)
     import logging
 
     logging.getLogger("urllib3").setLevel(logging.ERROR)  # its retries would go to standard error

@@ -150,6 +150,10 @@ ROWS: dict[str, Row] = {
             "add-to": ("{error}", "name the file with the ContrastGenerate"),  # in the words of wiring/owner_key
             # nodes
             "package": ("the Python package {package} is not installed", "pip install 'contrast-krm[{extra}]'"),
+            "package-copy": (
+                "the Python package {package} is not in this copy of contrast-krm",
+                "pipx install 'contrast-krm[{extra}]', and run that contrast-krm",
+            ),
             "no-node": ("there is no Node in it", "give what `kubectl get nodes -o yaml` prints"),
             # lock
             "source": ("names no source", "use {known} or {last}"),

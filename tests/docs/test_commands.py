@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 ROWS = (
     Row(README, "make demo", why="what CI calls; tests/hosts/test_examples.py runs the same commands"),
-    Row(README, "pip install", why="installs from an index; tests/cli/test_extras.py and tests/krm/test_wheel.py"),
+    Row(README, "pipx install", why="installs from an index; tests/install/test_wheel.py"),
     Row(README, "contrast-krm init", "plain_overlays"),
     Row(README, "set -o pipefail\nkustomize", "overlays"),
     Row(README, "helm upgrade", "chart"),
@@ -55,6 +55,12 @@ ROWS = (
     Row(TASK + "helm.md", "mkdir contrast", "chart_and_plugins"),
     Row(TASK + "helm.md", "contrast-krm init", "plain_chart"),
     Row(TASK + "helm.md", "set -o pipefail", "chart"),
+    Row(TASK + "install.md", "pipx install", why="tests/install/test_wheel.py runs it, out of a directory of wheels"),
+    Row(TASK + "install.md", "uv tool install", why="tests/install/test_wheel.py runs it, too"),
+    Row(TASK + "install.md", "uvx", why="tests/install/test_wheel.py runs it, too"),
+    Row(TASK + "install.md", "sha256sum", why="needs the bundle; tests/install/test_bundle.py runs it"),
+    Row(TASK + "install.md", "contrast-krm install", why="writes to /; tests/install/test_bundle.py"),
+    Row(TASK + "install.md", "contrast-krm version", "files"),
     Row(TASK + "kpt.md", "contrast-krm init", "plain_package"),
     Row(TASK + "kpt.md", "kpt fn render", "package"),
     Row(TASK + "kustomize.md", "contrast-krm init", "plain_overlays"),

@@ -14,12 +14,14 @@ from typing import NamedTuple
 
 import pytest
 
+import tools.wheels
 from krm_function import __version__
+from tests.docs.commands import blocks
 from tests.install.quickstart import ROOT, assert_renders
-from tools.wheels import wheels
 
 BIN = Path(sys.executable).parent
 SYSTEM = "/usr/bin:/bin"
+PAGE = ROOT / "docs" / "how-to" / "install.md"
 SHARED = {
     "share/man/man1/contrast-krm.1": "contrast-krm.1",
     "share/bash-completion/completions/contrast-krm": "contrast-krm.bash",
@@ -63,6 +65,15 @@ def files(directory: Path) -> Built:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return files(build(source(tmp_path_factory.mktemp("built") / "tree")))
+
+
+@pytest.fixture(scope="module")
+def wheels(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, what it and its extras need."""
+    directory = tmp_path_factory.mktemp("wheels")
+    for one in [*Path(tools.wheels.wheels()).iterdir(), built.wheel]:
+        (directory / one.name).symlink_to(one)
+    return directory
 
 
 def test_another_folder_umask_hash_seed_and_repository_build_the_same_bytes(built: Built, tmp_path: Path) -> None:
@@ -115,6 +126,7 @@ class Home(NamedTuple):
     """The home of a user who has never installed anything."""
 
     directory: Path
+    wheels: Path
 
     def run(self, *command: str | Path) -> None:
         """Call an installer, which finds libraries in the directory of wheels and nowhere else."""
@@ -124,21 +136,22 @@ class Home(NamedTuple):
         assert done.returncode == 0, done.stdout + done.stderr
 
     def variables(self) -> dict[str, str]:
-        """No network, no configuration of this machine, and no other program of our environment on PATH."""
-        pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": wheels(), "PIP_CONFIG_FILE": os.devnull}
-        uv = {"UV_NO_INDEX": "1", "UV_FIND_LINKS": wheels(), "UV_OFFLINE": "1", "UV_NO_CONFIG": "1"}
+        """No network and no configuration of this machine."""
+        pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels), "PIP_CONFIG_FILE": os.devnull}
+        uv = {"UV_NO_INDEX": "1", "UV_FIND_LINKS": str(self.wheels), "UV_OFFLINE": "1", "UV_NO_CONFIG": "1"}
+        pipx = {"PIPX_DEFAULT_BACKEND": "uv"}  # its other one wants the newest pip first
         python = {"UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never"}
-        return {"HOME": str(self.directory), "PATH": SYSTEM, **pip, **uv, **python}
+        return {"HOME": str(self.directory), "PATH": SYSTEM, **pip, **uv, **pipx, **python}
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
+def home(tmp_path: Path, wheels: Path) -> Home:
     (tmp_path / "home").mkdir()
-    return Home(tmp_path / "home")
+    return Home(tmp_path / "home", wheels)
 
 
 def test_pipx_installs_the_wheel_with_its_page_and_completions(built: Built, home: Home) -> None:
-    home.run(BIN / "pipx", "install", "--backend", "uv", built.wheel)  # its other one wants the newest pip first
+    home.run(BIN / "pipx", "install", built.wheel)
     local = home.directory / ".local"
     assert_renders([str(local / "bin" / "contrast-krm")])
     for name, committed in SHARED.items():
@@ -154,6 +167,21 @@ def test_uv_installs_the_wheel_as_a_tool(built: Built, home: Home) -> None:
 
 def test_uvx_runs_the_wheel(built: Built, home: Home) -> None:
     assert_renders([str(BIN / "uvx"), "--from", str(built.wheel), "contrast-krm"], home.variables())
+
+
+@pytest.mark.parametrize("installer", ["pipx install", "uv tool install", "uvx contrast-krm"])
+def test_a_command_of_the_page_is_all_it_takes(installer: str, home: Home) -> None:
+    (command,) = (block for block in blocks(PAGE.read_text()) if block.startswith(installer))
+    programs = home.directory / "programs"  # the installers, and not the contrast-krm beside them
+    programs.mkdir()
+    for name in ("pipx", "uv", "uvx"):
+        (programs / name).symlink_to(BIN / name)
+    home.run("env", f"PATH={programs}:{SYSTEM}", "bash", "-euc", command)
+    if "uvx" not in installer:
+        program = str(home.directory / ".local/bin/contrast-krm")
+        assert_renders([program])
+        for arguments in (("completion", "bash"), ("lock", "--help")):
+            home.run(program, *arguments)
 
 
 def test_bash_takes_the_completions(built: Built, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def add_arguments(parser: Parser) -> None:
         "--python",
         metavar="PATH",
         default="",
-        help="the Python that will run it: a path, or a name to be found on PATH (default: the one that runs this; a bundle's own is copied)",
+        help="the Python that will run it: a path, or a name to be found on PATH (default: the one that runs this)",
     )
     add_findings(parser)
 
