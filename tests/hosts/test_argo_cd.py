@@ -1,7 +1,7 @@
 """examples/argo-cd in Argo CD's own cmp-server, which gets the repository as the repo-server sends it.
 
-Both sides are Argo CD's code (tools/argocd). Where the machine allows it, the server has no network, and no place to
-write but its own directory.
+Both sides are Argo CD's code (tools/argocd, docs/facts/delivery.md#argo-cd). Where the machine allows it, the server
+has no network, and no place to write but its own directory.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""examples/flux: what CI renders, and what the library of Flux's kustomize-controller makes of it (tools/flux)."""
+"""examples/flux: what CI renders, and what the library of Flux's kustomize-controller makes of it (tools/flux).
+
+What that does: docs/facts/delivery.md#flux.
+"""
 
 import os
 import shutil
