@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
+from tests.docs.commands import blocks
 from tests.hosts.running import EXAMPLES, ROOT, SYSTEM
 from tools.wheels import wheels
 
@@ -64,7 +65,8 @@ class Runner(NamedTuple):
         given = {name: str(each.get("default", "")) for name, each in ACTION["inputs"].items()} | dict(inputs)
         values = {f"inputs.{name}": value for name, value in given.items()}
         values |= {"github.token": "a-token", "github.event.pull_request.number": event}
-        said, failed, summary = "", [], self.directory / "summary"
+        said, summary = "", self.directory / "summary"
+        failed: list[str] = []
         summary.write_text("")
         for step in STEPS:
             if "uses" in step:
@@ -302,3 +304,13 @@ def test_the_linter_of_workflows_looks_at_the_action(tmp_path: Path) -> None:
         path.write_text(text or (ROOT / "action.yml").read_text().replace('"$RENDERED"', '"${{ inputs.rendered }}"'))
         done = subprocess.run([zizmor, "--offline", "--quiet", str(path)], capture_output=True, text=True, check=False)
         assert (done.returncode == 0) == (name == "good"), done.stdout
+
+
+def test_the_page_has_every_input_and_output() -> None:
+    page = (ROOT / "docs/how-to/github-action.md").read_text()
+    rows = "".join(line for line in page.splitlines() if line.startswith("| `"))
+    for name in (*ACTION["inputs"], *ACTION["outputs"]):
+        assert f"`{name}`" in rows
+    (example,) = (block for block in blocks(page) if "jobs:" in block)
+    steps = yaml.safe_load(example)["jobs"]["confidential"]["steps"]
+    assert set(steps[-1]["with"]) <= set(ACTION["inputs"])

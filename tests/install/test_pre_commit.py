@@ -1,10 +1,11 @@
 """The hooks of .pre-commit-hooks.yaml, installed and run by the real pre-commit on commits of a GitOps repository.
 
 The repository of the hooks is this tree, committed under a tag. pre-commit installs it with pip, which finds the pinned
-wheels and no index.
+wheels and no index (docs/facts/delivery.md#pre-commit).
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,8 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import yaml
 
-from tests.hosts.running import EXAMPLES, ROOT, SYSTEM
+from tests.docs.commands import ROOT, blocks
+from tests.docs.scenes import production
+from tests.hosts.running import EXAMPLES, SYSTEM, machine
 from tools.wheels import wheels
 
 BIN = Path(sys.executable).parent
@@ -21,16 +25,8 @@ TAG = "v0.0.0"
 GIT = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com", "GIT_CONFIG_NOSYSTEM": "1"}
 GIT |= {name.replace("AUTHOR", "COMMITTER"): value for name, value in GIT.items()}
 INSTALLED = ("pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml", "krm_function", "helm_plugin", "docs")
-CONFIG = """
-repos:
-  - repo: {repository}
-    rev: {tag}
-    hooks:
-      - id: contrast-krm-check
-        args: [rendered.yaml, --config, config]
-      - id: contrast-krm-lock
-        args: [resources, --config, config, -o, config/images.yaml]
-"""
+PAGE = (ROOT / "docs/how-to/pre-commit.md").read_text()
+ADVISED = next(yaml.safe_load(text) for text in blocks(PAGE) if text.startswith("repos:"))
 
 
 class Ran(NamedTuple):
@@ -92,7 +88,9 @@ def committed(hooks: Path, tmp_path_factory: pytest.TempPathFactory) -> Deployme
     for name in ("resources", "config"):
         shutil.copytree(EXAMPLES / "quickstart" / name, directory / name)
     shutil.copy(EXAMPLES / "quickstart/expected/rendered.yaml", directory)
-    (directory / ".pre-commit-config.yaml").write_text(CONFIG.format(repository=hooks, tag=TAG))
+    (advised,) = ADVISED["repos"]
+    ours = {"repos": [advised | {"repo": str(hooks), "rev": TAG}]}
+    (directory / ".pre-commit-config.yaml").write_text(yaml.safe_dump(ours, width=10**6))
     made = Deployment(directory, tmp_path_factory.mktemp("home"))
     assert made.run("git", "init", "-q", "-b", "main").code == 0
     assert made.run("pre-commit", "install").code == 0
@@ -151,7 +149,10 @@ def test_what_is_not_staged_is_not_looked_at(deployment: Deployment) -> None:
 @pytest.mark.parametrize("hook", ["contrast-krm-check", "contrast-krm-lock"])
 def test_a_hook_without_arguments_fails(hook: str, deployment: Deployment) -> None:
     path = deployment.directory / ".pre-commit-config.yaml"
-    path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if "args:" not in line))
+    config = yaml.safe_load(path.read_text())
+    for each in config["repos"][0]["hooks"]:
+        del each["args"]
+    path.write_text(yaml.safe_dump(config))
     done = deployment.run("pre-commit", "run", hook, "--all-files")
     assert done.code == 1
     assert "error CC" in done.said
@@ -162,3 +163,25 @@ def test_the_installed_program_renders_the_committed_bytes(committed: Deployment
     done = committed.run(str(program), "generate", "resources", "--config", "config", "-o", str(committed.home / "out"))
     assert done.code == 0, done.said
     assert (committed.home / "out").read_bytes() == (EXAMPLES / "quickstart/expected/rendered.yaml").read_bytes()
+
+
+def test_the_page_pins_the_libraries_that_are_locked() -> None:
+    (line,) = (text for text in blocks(PAGE) if text.startswith("additional_dependencies:"))
+    locked = (ROOT / "requirements/run.txt").read_text()
+    for each in yaml.safe_load(line)["additional_dependencies"]:
+        assert f"\n{each} \\\n" in locked
+
+
+def test_the_hook_of_the_page_for_an_overlay_sees_a_lock_that_lacks_an_image(tmp_path: Path) -> None:
+    (text,) = (text for text in blocks(PAGE) if text.startswith("- repo: local"))
+    (hook,) = yaml.safe_load(text)[0]["hooks"]
+    made = machine(tmp_path)
+    here = tmp_path / "here"
+    production(made, here)
+    command = shlex.split(hook["entry"])
+    made.run(command, here).ok()
+    path = here / "overlays/prod/images.yaml"
+    path.write_text(path.read_text().replace("shop/web:", "shop/wbe:"))
+    ran = made.run(command, here)
+    assert ran.code == 1
+    assert "error CC1216" in ran.err

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	cmpserver "github.com/argoproj/argo-cd/v3/cmd/argocd-cmp-server/commands"
+	"github.com/argoproj/argo-cd/v3/common"
 	"github.com/argoproj/argo-cd/v3/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/argo-cd/v3/reposerver/apiclient"
 	"github.com/argoproj/argo-cd/v3/reposerver/repository"
@@ -45,6 +46,8 @@ func generate(path, root string) ([]json.RawMessage, error) {
 		ApplicationSource: &source,
 		Repo:              &v1alpha1.Repository{Repo: source.RepoURL},
 		KubeVersion:       "1.36.3",
+		AppLabelKey:       common.LabelKeyAppInstance,
+		TrackingMethod:    string(v1alpha1.TrackingMethodAnnotation), // the default of Argo CD 3
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
