@@ -80,9 +80,9 @@ def for_python(lock: str, version: str) -> str:
     return "\n".join(kept) + "\n"
 
 
-def build(base: str, context: str, name: str = IMAGE) -> Built:
+def build(base: str, context: str, commit: str, name: str = IMAGE) -> Built:
     """Build the Dockerfile of a source tree. Raises ToolError."""
-    arguments = (f"BASE={base}", f"REVISION={revision()}", "PIP_NO_INDEX=1", f"SOURCE_DATE_EPOCH={source_date()}")
+    arguments = (f"BASE={base}", f"REVISION={commit}", "PIP_NO_INDEX=1", f"SOURCE_DATE_EPOCH={source_date()}")
     engine(
         *("buildah", "build", "--no-cache", f"--timestamp={source_date()}"),
         *(f"--build-arg={argument}" for argument in arguments),
@@ -116,7 +116,7 @@ def main(arguments: list[str]) -> None:
     base = arguments[0] if arguments else make_base()
     fetch_wheels(base)
     _say(f"building {IMAGE}")
-    built = build(base, ROOT)
+    built = build(base, ROOT, revision())
     digest = save(IMAGE, ARCHIVE)
     size = os.path.getsize(ARCHIVE)
     _say(f"{IMAGE} {built.identity[:12]}, {built.unpacked / 1e6:.0f} MB unpacked")
