@@ -17,7 +17,7 @@ LOCKED   := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-ve
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-others test-cluster nightly nightly-tests coverage lint tools tools-cluster docs bench bench-policy fuzz dist lock clean
+.PHONY: help demo test test-others test-cluster nightly nightly-tests coverage lint tools tools-cluster docs bench bench-policy fuzz dist image lock clean
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
@@ -33,6 +33,7 @@ help:
 	@echo "make bench-policy  count policy requests on the engines, score the rules by what the tests notice"
 	@echo "make fuzz   ten million mutants, or an hour, of hostile streams: what Go reads against what we read"
 	@echo "make dist   build the wheel and the source distribution"
+	@echo "make image  build the container image, run it by podman, kpt and kustomize; BASE=IMAGE: on that base"
 	@echo "make lock   renew the lock files of requirements/"
 	@echo "make clean  remove what was made here, the virtual environment excepted"
 
@@ -86,6 +87,13 @@ coverage: .venv/installed-dev tools
 dist: .venv/installed
 	rm -rf dist
 	$(BIN)/hatchling build --directory dist
+
+# No registry is needed: the base is made of Debian's packages, unless BASE names one. It wants root, or what rootless
+# podman wants; `$(BIN)/python -m tools.image` alone makes the archive in dist/.
+image: .venv/installed-dev tools
+	$(BIN)/python -m tools.image $(BASE)
+	CONTRAST_KRM_IMAGE=1 $(PYTEST) tests/install/test_image.py tests/install/test_image_root.py \
+	  tests/install/test_image_hosts.py tests/install/test_image_page.py
 
 # newest versions that pyproject.toml allows, for all Pythons; LOCK=--upgrade-package=NAME renews one of them
 lock: .venv/installed-dev

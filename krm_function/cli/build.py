@@ -4,6 +4,7 @@ Truth table, first row that holds:
 
     what is known                                           kind       commit
     it is below lib/ of a `contrast-krm install`            copy       of the release, if it is one
+    its environment is where the Dockerfile makes it        image      of the release, if it is one
     the release workflow has written the commit             release    that
     pip has noted a repository                              git        the one that pip noted
     pip has noted an editable directory                     editable   not known
@@ -15,6 +16,7 @@ Source: https://packaging.python.org/en/latest/specifications/direct-url/.
 
 import json
 import os
+import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any, Literal
 
@@ -23,8 +25,9 @@ from krm_function.record import NamedTuple
 
 PROGRAM = "contrast-krm"
 NOTE = "direct_url.json"
+IMAGE = "/opt/contrast-krm"
 
-BuildKind = Literal["copy", "release", "git", "editable", "package", "source"]
+BuildKind = Literal["copy", "image", "release", "git", "editable", "package", "source"]
 
 
 class Build(NamedTuple):
@@ -40,6 +43,8 @@ def this_build() -> Build:
     version, commit = krm_function.__version__, krm_function.__commit__
     if _is_copy(os.path.dirname(os.path.dirname(os.path.abspath(krm_function.__file__)))):
         return Build(version, "copy", commit)
+    if sys.prefix == IMAGE:
+        return Build(version, "image", commit)
     if commit:
         return Build(version, "release", commit)
     try:
