@@ -18,7 +18,20 @@ ELSEWHERE = {
     "examples/": "tests/hosts/test_examples.py",
 }  # pages whose commands other tests run
 PROGRAMS = (
-    *("contrast-krm", "contrast", "kustomize", "helm", "kpt", "kubectl", "git", "flux", "pip", "make", "docker"),
+    *(
+        "contrast-krm",
+        "contrast",
+        "kustomize",
+        "helm",
+        "kpt",
+        "kubectl",
+        "git",
+        "flux",
+        "pip",
+        "make",
+        "docker",
+        "podman",
+    ),
     *("skopeo", "set", "export", "cat", "cd", "cp", "sed", "mkdir", "rm", "chmod", ".", "curl"),
 )
 

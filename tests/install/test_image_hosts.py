@@ -1,85 +1,17 @@
-"""kpt and kustomize run the image by their own commands, through a real engine, to the committed bytes.
+"""kpt and kustomize run the image by their own commands, through a real engine, to the committed bytes."""
 
-kpt calls podman, as KPT_FN_RUNTIME says. kustomize calls `docker` and nothing else: that name leads to podman here, as
-Debian's package podman-docker does it. Both names note their arguments before they become podman.
-"""
-
-import os
-import shlex
-import shutil
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from tests.hosts.running import EXAMPLES, ROOT, SYSTEM, Machine, Ran
-from tools.engine import environment
+from tests.hosts.running import ROOT
+from tests.install.container_hosts import CURRENT, Engine, engine_machine, expected, with_image
 from tools.image import IMAGE
-from tools.real import tool
-
-NAMES = ("kpt", "kustomize")
-ENGINE = """#!/bin/sh
-printf '%s\\n' "$*" >> {log}
-exec {podman} "$@"
-"""
-FUNCTION = {
-    "exec: contrast-krm": f"image: {IMAGE}",
-    "exec:\n        path: contrast-krm": f"container:\n        image: {IMAGE}",
-}
-CURRENT = f"{os.getuid()}:{os.getgid()}"
-
-
-class Engine(NamedTuple):
-    """A machine with the hosts, podman, podman by the name of docker, and no contrast-krm."""
-
-    machine: Machine
-    log: Path
-
-    def run(self, *command: str, cwd: Path) -> Ran:
-        """Run a host."""
-        settings = {name: value for name, value in environment().items() if name.startswith(("CONTAINERS", "BUILDAH"))}
-        runtime = {"KPT_FN_RUNTIME": "podman", "KRM_FN_RUNTIME": "podman"}
-        return self.machine.run(command, cwd, env={**settings, **runtime})
-
-    def calls(self) -> list[list[str]]:
-        """The arguments of each container that was started, without the image."""
-        lines = self.log.read_text().splitlines() if self.log.exists() else []
-        return [shlex.split(line) for line in lines if line.startswith("run ")]
 
 
 @pytest.fixture
 def hosts(tmp_path: Path) -> Engine:
-    made = Engine(Machine(tmp_path / "machine"), tmp_path / "calls")
-    made.machine.home.mkdir(parents=True)
-    programs = made.machine.directory / "bin"
-    programs.mkdir()
-    for name in NAMES:
-        (programs / name).symlink_to(tool(name))
-    podman = shutil.which("podman", path=f"{SYSTEM}:/usr/local/bin")
-    assert podman
-    for name in ("podman", "docker"):
-        (programs / name).write_text(ENGINE.format(log=made.log, podman=podman))
-        (programs / name).chmod(0o755)
-    return made
-
-
-def with_image(example: str, directory: Path) -> Path:
-    """An example whose function is the image instead of the program."""
-    shutil.copytree(EXAMPLES / example, directory, ignore=shutil.ignore_patterns("README.md", "expected"))
-    for path in directory.rglob("*"):
-        if path.is_file():
-            path.write_text(_with_image(path.read_text()))
-    return directory
-
-
-def _with_image(text: str) -> str:
-    for old, new in FUNCTION.items():
-        text = text.replace(old, new)
-    return text
-
-
-def expected(example: str) -> bytes:
-    return _with_image((EXAMPLES / example / "expected/rendered.yaml").read_text()).encode()
+    return engine_machine(tmp_path)
 
 
 def assert_confined(call: list[str], user: str) -> None:

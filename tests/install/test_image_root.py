@@ -123,6 +123,9 @@ def _byte_code(folder: str) -> list[str]:
 
 
 def test_a_second_build_from_another_folder_is_the_same_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with settings of pip that only the build may know: were they in the image, it would be another one."""
+    settings = tmp_path / "pip.conf"
+    settings.write_text("[global]\nextra-index-url = https://user:secret@index.example.com/simple\n")
     context = tmp_path / "elsewhere"
     tracked = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, check=True).stdout
     monkeypatch.setenv("PYTHONHASHSEED", "7")
@@ -134,7 +137,7 @@ def test_a_second_build_from_another_folder_is_the_same_image(tmp_path: Path, mo
             if (ROOT / name).is_file():
                 (context / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / name, context / name)
-        again = build(BASE, str(context), revision, f"{IMAGE}-again")
+        again = build(BASE, str(context), revision, f"{IMAGE}-again", f"--secret=id=pip.conf,src={settings}")
         digest = save(f"{IMAGE}-again", str(tmp_path / "again.tar"))
     finally:
         os.umask(before)
