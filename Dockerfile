@@ -5,7 +5,8 @@
 # default: whoever builds says what the image is made of, and the label contrast-krm.dev/base repeats it.
 ARG BASE
 
-# Wheels at hand: `--build-context wheels=DIRECTORY`, with `--build-arg PIP_NO_INDEX=1` where there is no index.
+# Wheels at hand: `--build-context wheels=DIRECTORY`, with `--build-arg PIP_NO_INDEX=1` where there is no index. Another
+# index: `--secret id=pip.conf,src=FILE`.
 FROM scratch AS wheels
 
 FROM ${BASE} AS build
@@ -14,7 +15,7 @@ COPY requirements/run.txt requirements/run.txt
 # The libraries by their hashes, the build backend as well. What is not a wheel would run its own code: refused.
 ARG PIP_NO_INDEX
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PYTHONHASHSEED=0
-RUN --mount=type=bind,from=wheels,target=/wheels \
+RUN --mount=type=bind,from=wheels,target=/wheels --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
     python3 -m venv /opt/build \
  && python3 -m venv --without-pip /opt/contrast-krm \
  && /opt/build/bin/pip download --find-links /wheels --dest /locked --only-binary :all: --require-hashes -r requirements/run.txt \

@@ -17,7 +17,7 @@ LOCKED   := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-ve
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-others test-cluster nightly nightly-tests coverage lint tools tools-cluster docs bench bench-policy fuzz dist plugins bundle lock clean
+.PHONY: help demo test test-others test-cluster nightly nightly-tests coverage lint tools tools-cluster docs bench bench-policy fuzz dist plugins bundle image lock clean
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
@@ -35,6 +35,7 @@ help:
 	@echo "make dist   build the wheel and the source distribution"
 	@echo "make plugins  pack the plugins for Helm 3 and Helm 4 into dist/; SIGN='gpg --local-user KEY --clearsign' signs them"
 	@echo "make bundle  build the archive for machines without Python, and run all examples through it"
+	@echo "make image  build the container image, run it by podman, kpt and kustomize; BASE=IMAGE: on that base"
 	@echo "make lock   renew the lock files of requirements/"
 	@echo "make clean  remove what was made here, the virtual environment excepted"
 
@@ -105,6 +106,13 @@ bundle: .venv/installed-dev dist tools
 	tar -xzf $(BUILT) --strip-components=1 -C out/bundle
 	CONTRAST_KRM_BUNDLE=$$(echo $(BUILT)) CONTRAST_KRM_PROGRAM=$(CURDIR)/out/bundle/contrast-krm $(PYTEST) $(XDIST) \
 	  tests/install/test_bundle.py tests/hosts/test_examples.py tests/hosts/test_first_deployment.py
+
+# No registry is needed: the base is made of Debian's packages, unless BASE names one. It wants root, or what rootless
+# podman wants; `$(BIN)/python -m tools.image` alone makes the archive in dist/.
+image: .venv/installed-dev tools
+	$(BIN)/python -m tools.image $(BASE)
+	CONTRAST_KRM_IMAGE=1 $(PYTEST) tests/install/test_image.py tests/install/test_image_root.py \
+	  tests/install/test_image_hosts.py tests/install/test_image_page.py
 
 # newest versions that pyproject.toml allows, for all Pythons; LOCK=--upgrade-package=NAME renews one of them
 lock: .venv/installed-dev

@@ -80,13 +80,13 @@ def for_python(lock: str, version: str) -> str:
     return "\n".join(kept) + "\n"
 
 
-def build(base: str, context: str, name: str = IMAGE) -> Built:
-    """Build the Dockerfile of a source tree. Raises ToolError."""
-    arguments = (f"BASE={base}", f"REVISION={revision()}", "PIP_NO_INDEX=1", f"SOURCE_DATE_EPOCH={source_date()}")
+def build(base: str, context: str, commit: str, name: str = IMAGE, *more: str) -> Built:
+    """Build the Dockerfile of a source tree; more: options of buildah. Raises ToolError."""
+    arguments = (f"BASE={base}", f"REVISION={commit}", "PIP_NO_INDEX=1", f"SOURCE_DATE_EPOCH={source_date()}")
     engine(
         *("buildah", "build", "--no-cache", f"--timestamp={source_date()}"),
         *(f"--build-arg={argument}" for argument in arguments),
-        *(f"--build-context=wheels={WHEELS}", f"--tag={name}", context),
+        *(f"--build-context=wheels={WHEELS}", f"--tag={name}", *more, context),
     )
     (image,) = json.loads(engine("podman", "image", "inspect", name))
     return Built(image["Id"], image["Size"])
@@ -116,7 +116,7 @@ def main(arguments: list[str]) -> None:
     base = arguments[0] if arguments else make_base()
     fetch_wheels(base)
     _say(f"building {IMAGE}")
-    built = build(base, ROOT)
+    built = build(base, ROOT, revision())
     digest = save(IMAGE, ARCHIVE)
     size = os.path.getsize(ARCHIVE)
     _say(f"{IMAGE} {built.identity[:12]}, {built.unpacked / 1e6:.0f} MB unpacked")

@@ -181,13 +181,15 @@ def compile_all(root: Root, directories: Iterable[str]) -> None:
 
 
 def settle(root: Root) -> None:
-    """One owner, modes and times for everything."""
+    """One owner, modes and times for everything; scripts in the library of Python are no programs."""
     time = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
     for folder, folders, names in os.walk(root.directory, topdown=False):
         for path in [os.path.join(folder, name) for name in (*names, *folders)] + [folder]:
             os.lchown(path, 0, 0)
             if not os.path.islink(path):
-                executable = os.path.isdir(path) or os.stat(path).st_mode & stat.S_IXUSR
+                executable = os.path.isdir(path) or (
+                    os.stat(path).st_mode & stat.S_IXUSR and (os.path.basename(folder) == "bin" or _is_elf(path))
+                )
                 os.chmod(path, 0o755 if executable else 0o644)
             os.utime(path, (time, time), follow_symlinks=False)
     os.chmod(root.at("/tmp"), 0o1777)  # noqa: S103, S108  (of the image: who mounts nothing there may have it writable)

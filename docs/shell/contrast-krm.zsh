@@ -28,7 +28,7 @@ _shtab_contrast_krm_commands() {
     release:'Make or show a ContrastRelease, the facts of one Contrast release, and make its RuntimeClasses.'
     schema:'Print the JSON Schema of a kind. Without a kind: of all, in one object.'
     uninject:'Turn rendered output back into its input. Needs no configuration.'
-    version:'Print the version, the build, the policy profiles and the Python that runs it. The kind of build is release, git, editable, package (a wheel of another origin), bundle (with a Python of its own), copy (by `contrast-krm install`) or source. `contrast-krm --version` prints the version alone.'
+    version:'Print the version, the build, the policy profiles and the Python that runs it. The kind of build is release, git, editable, package (a wheel of another origin), bundle (with a Python of its own), image, copy (by `contrast-krm install`) or source. `contrast-krm --version` prints the version alone.'
   )
   _describe 'contrast-krm commands' _commands
 }
@@ -243,6 +243,7 @@ _shtab_contrast_krm_lock_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   {-o,--output}"[the lock\: a new file, or one whose entries and comments are kept (default\: standard output)]:FILE:_files"
   "--prune[drop entries of images that the resources do not use]"
+  "--check[fetch and write nothing\: an error for each image that the lock of -o lacks and, with --prune, for each of its entries that nothing uses]"
   "*--config[file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable\; default\: \$CONTRAST_KRM_CONFIG, paths with \: between them)]:FILE:_files"
   "*--from[where images are\: registry (the default), oci\:PATH (a layout, directory or tar) or docker-archive\:PATH\; repeatable, tried in this order]:SOURCE:"
   "*--insecure-registry[use plain HTTP for this registry, host or host\:port (repeatable)]:HOST:"

@@ -18,6 +18,7 @@ from tests.docs.scenes import INSIDE, SCENES, VARIABLES
 from tests.hosts.running import EXAMPLES, Machine, machine
 
 README, TASK = "README.md", "docs/how-to/"
+IMAGE_PAGE = "tests/install/test_image_page.py"
 
 
 class Row(NamedTuple):
@@ -42,6 +43,9 @@ ROWS = (
     Row(README, "contrast-krm manifest", "files"),
     Row(README, "contrast set", why="needs a coordinator"),
     Row(TASK + "argo-cd.md", "contrast-krm install", why="writes to /; tests/cli/test_install.py"),
+    Row(TASK + "container-image.md", "make image", why="needs a registry; what `make image` is without BASE"),
+    Row(TASK + "container-image.md", "skopeo", why="needs skopeo and a registry"),
+    Row(TASK + "container-image.md", "", why=f"needs a container engine; {IMAGE_PAGE}, in `make image`"),
     Row(TASK + "external-sources.md", "contrast-krm", "files"),
     Row(TASK + "files.md", "contrast-krm generate", "files"),
     Row(TASK + "files.md", "set -o pipefail", "chart_and_overlays"),

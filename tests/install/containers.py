@@ -4,13 +4,11 @@ Rule of this file: STRICT is stricter than any host: no network, nothing writabl
 What works there works in kustomize, in kpt and in a pod that the restricted policy of Kubernetes admits.
 """
 
-import functools
 import subprocess
 from collections.abc import Sequence
-from pathlib import Path
 
 from tests.hosts.running import Ran
-from tools.engine import engine, environment
+from tools.engine import environment
 from tools.image import IMAGE
 
 STRICT = (
@@ -39,9 +37,3 @@ def contain(
 def python(code: str, flags: Sequence[str] = STRICT) -> str:
     """What a program of ours prints that the image's Python runs."""
     return contain("-c", code, flags=flags, entry=PYTHON).ok().decode()
-
-
-@functools.cache
-def root() -> Path:
-    """The files of the image, where the engine keeps them."""
-    return Path(engine("podman", "image", "mount", IMAGE).strip())

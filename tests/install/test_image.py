@@ -118,6 +118,7 @@ def test_commands_that_need_extras_find_them(command: tuple[str, ...], tmp_path:
 def test_it_says_which_version_it_is() -> None:
     said = json.loads(contain("version", "--json").ok())
     assert said["version"] == __version__
+    assert said["build"] == "image"
     assert said["python"]["implementation"] == "CPython"
 
 
