@@ -31,6 +31,7 @@ TOOLS: tuple[Tool, ...] = (
     golang.Tool("containerd", ()),  # who a process of an image runs as, and what its layers make
     golang.Tool("defaults", ()),  # what the API server makes of an object
     golang.Tool("goreaders", ()),  # what kubectl, Helm and kustomize read
+    golang.Tool("cosign", ("sigs.k8s.io/release-utils/version.gitVersion={version}",)),  # signs what --attest writes
     golang.Tool("actionlint", ("github.com/rhysd/actionlint.version={version}",)),  # `make lint`, of the workflows
     golang.Tool("python312", ()),  # other CPythons, see interpreters.py
     golang.Tool("python313", ()),

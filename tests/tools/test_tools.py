@@ -25,6 +25,7 @@ VERSION = {
     "containerd": ["--version"],
     "defaults": ["--version"],
     "goreaders": ["--version"],
+    "cosign": ["version"],  # below its name in large letters
     "actionlint": ["-version"],  # among how it was built
     "python312": ["--version"],
     "python313": ["--version"],
