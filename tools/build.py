@@ -33,6 +33,7 @@ TOOLS: tuple[Tool, ...] = (
     golang.Tool("defaults", ()),  # what the API server makes of an object
     golang.Tool("goreaders", ()),  # what kubectl, Helm and kustomize read
     golang.Tool("openpgp", ()),  # signs the Helm 4 plugin with a throwaway key
+    golang.Tool("cosign", ("sigs.k8s.io/release-utils/version.gitVersion={version}",)),  # signs what --attest writes
     golang.Tool("actionlint", ("github.com/rhysd/actionlint.version={version}",)),  # `make lint`, of the workflows
     golang.Tool("argocd", ("github.com/argoproj/argo-cd/v3/common.version={version}",)),  # plugins as Argo CD runs them
     golang.Tool("flux", ()),  # what Flux applies

@@ -51,7 +51,7 @@ function _shtab_contrast_krm_using
 end
 
 set -g _shtab_contrast_krm_commands fn post-render generate plan explain diff check uninject policy 'policy show' 'policy compare' lock manifest schema release 'release import' 'release runtime-classes' 'release show' init keys 'keys new' install completion version help
-set -g _shtab_contrast_krm_opts_with_value --add-seedshare-owner-key --add-to --add-workload-owner-key --color --config --format --from --genpolicy --genpolicy-timeout --helm --image-replacements --insecure-registry --jobs --manifest --max-layer-size --minimum-tcb --mr-seam --namespace --no-weaker --nodes --output --platform --policy --public --python --reference-values --release --report --settings --timeout --validate --vcpus --write-kustomize --write-values -m -o -p -s -w
+set -g _shtab_contrast_krm_opts_with_value --add-seedshare-owner-key --add-to --add-workload-owner-key --attest --attestation --color --config --format --from --genpolicy --genpolicy-timeout --helm --image-replacements --input --insecure-registry --jobs --manifest --max-layer-size --minimum-tcb --mr-seam --namespace --no-weaker --nodes --output --platform --policy --public --python --reference-values --release --report --settings --timeout --validate --vcpus --write-kustomize --write-values -m -o -p -s -w
 
 complete -c contrast-krm -e
 complete -c contrast-krm -f
@@ -75,6 +75,7 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l config -x
 complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l namespace -x -d 'namespace of the Contrast workloads that name none; wins over spec.namespace of the configuration'
 complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l genpolicy -xka "(__fish_complete_path (commandline -ct))" -d 'Kata'"'"'s or Contrast'"'"'s genpolicy, which makes the policies instead of the built-in generator; it uses the network'
 complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l genpolicy-timeout -x -d 'how long it may take for one workload (default: 300)'
+complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l attest -xka "(__fish_complete_path (commandline -ct))" -d 'also write an unsigned in-toto statement with the digests of inputs, configuration and output to FILE'
 complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: text)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'
 complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l color -xka "auto always never" -d 'colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never'
@@ -88,6 +89,7 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l config -xka 
 complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l namespace -x -d 'namespace of the Contrast workloads that name none; wins over spec.namespace of the configuration'
 complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l genpolicy -xka "(__fish_complete_path (commandline -ct))" -d 'Kata'"'"'s or Contrast'"'"'s genpolicy, which makes the policies instead of the built-in generator; it uses the network'
 complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l genpolicy-timeout -x -d 'how long it may take for one workload (default: 300)'
+complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l attest -xka "(__fish_complete_path (commandline -ct))" -d 'also write an unsigned in-toto statement with the digests of inputs, configuration and output to FILE'
 complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: $CONTRAST_KRM_FORMAT, else text)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'
 complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l color -xka "auto always never" -d 'colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never'
@@ -148,6 +150,8 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using check' -l config -xka "(_
 complete -c contrast-krm -n '_shtab_contrast_krm_using check' -l namespace -x -d 'namespace of the Contrast workloads that name none; wins over spec.namespace of the configuration'
 complete -c contrast-krm -n '_shtab_contrast_krm_using check' -l manifest -xka "(__fish_complete_path (commandline -ct))" -d 'manifest.json, if it is not in the output'
 complete -c contrast-krm -n '_shtab_contrast_krm_using check' -l no-weaker -x -d 'earlier rendered output: an error for every line by which a policy has become weaker'
+complete -c contrast-krm -n '_shtab_contrast_krm_using check' -l attestation -xka "(__fish_complete_path (commandline -ct))" -d 'also compare with a statement of --attest, bare, in an envelope or in a bundle; verifies no signature'
+complete -c contrast-krm -n '_shtab_contrast_krm_using check' -l input -xka "(__fish_complete_path (commandline -ct))" -d 'file or directory that was rendered, to compare with --attestation (repeatable)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using check' -l cluster -d 'also compare with what the cluster of the current kubeconfig context has (needs contrast-krm[cluster])'
 complete -c contrast-krm -n '_shtab_contrast_krm_using check' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: $CONTRAST_KRM_FORMAT, else text)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using check' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'

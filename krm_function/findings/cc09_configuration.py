@@ -64,6 +64,12 @@ ROWS: dict[str, Row] = {
             ),
             "input-in-place": ("it is one of the inputs", "name another file, or use --in-place"),
             "manifest-too": ("it is the file of --manifest too", "name two files"),
+            "file-of": ("it is the file of {other} too", "name two files"),
+            "attest-printed": ("it is standard output, where the rendered resources go", "name a file"),
+            "attest-read": (
+                "the next render would read it, as it is below {directory}",
+                "name a file outside of that directory",
+            ),
             "no-manifest": ("no manifest was made", "see manifest.emit"),
             # a workload, as KIND/NAME or KIND/NAMESPACE/NAME
             "no-address": (

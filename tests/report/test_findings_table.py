@@ -73,6 +73,7 @@ PASSED_ON = {
     "CC1204.field": "the schemas of krm_function/api",
     "CC1204.json": "api/strict_json",
     "CC1304.json": "api/strict_json and manifest/decode",
+    "CC1330.json": "api/strict_json",
     "CC1311.content": "wiring/generate and yamltext",
     "CC1320.copy": "cli/distributions",
     # put together of several parts

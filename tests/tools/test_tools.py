@@ -26,6 +26,7 @@ VERSION = {
     "defaults": ["--version"],
     "goreaders": ["--version"],
     "openpgp": ["--version"],
+    "cosign": ["version"],  # below its name in large letters
     "actionlint": ["-version"],  # among how it was built
     "argocd": ["--version"],
     "flux": ["--version"],

@@ -11,7 +11,11 @@ from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_namespace, add_paths
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from krm_function.api import Config
+    from krm_function.checking import ManifestFile
+    from krm_function.cli.attestation import Given
     from krm_function.cli.inputs import Inputs
     from krm_function.findings import Finding
 
@@ -32,6 +36,19 @@ def add_arguments(parser: Parser) -> None:
         metavar="OLD",
         default="",
         help="earlier rendered output: an error for every line by which a policy has become weaker",
+    )
+    parser.add_argument(
+        "--attestation",
+        metavar="FILE",
+        default="",
+        help="also compare with a statement of --attest, bare, in an envelope or in a bundle; verifies no signature",
+    )
+    parser.add_argument(
+        "--input",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="file or directory that was rendered, to compare with --attestation (repeatable)",
     )
     parser.add_argument(
         "--cluster",
@@ -56,8 +73,11 @@ def run(options: Namespace) -> int:
 
     if options.namespace and not options.config:
         options.parser.error("--namespace is for rendering again, under --config")
+    if options.input and not options.attestation:
+        options.parser.error("--input is for comparing with an attestation, under --attestation")
     inputs = read_inputs(options.paths)
-    config, findings = _config(options, inputs)
+    given = _given(options)
+    config, findings = _config(options, inputs, given.reader("config") if given and options.config else read_file)
     file = ManifestFile(options.manifest, read_file(options.manifest)) if options.manifest else None
     checked = Verdict() if has_errors(findings) else check_output(inputs.resources, file, config)
     findings += checked.findings
@@ -65,23 +85,54 @@ def run(options: Namespace) -> int:
         findings += weaker_findings(options.no_weaker, output_of(inputs))
     if options.cluster and not has_errors(findings):
         findings += _compared_with_the_cluster(inputs)
+    said = ""
+    if given and not has_errors(inputs.findings):
+        attested, said = _attested(given, options, inputs, file)
+        findings += attested
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
             write_out(encode_failure(source.decoded, krm_results(findings)))
     printed = beside_summary(findings, options.format)
-    return print_findings(printed, options.format, options.report, checked.summary, shown_info=STRONGER_FINDING)
+    return print_findings(printed, options.format, options.report, checked.summary + said, shown_info=STRONGER_FINDING)
 
 
-def _config(options: Namespace, inputs: "Inputs") -> "tuple[Config | None, tuple[Finding, ...]]":
-    """The configuration to render again under; None unless the operator named one."""
+def _config(
+    options: Namespace, inputs: "Inputs", read: "Callable[[str], bytes]"
+) -> "tuple[Config | None, tuple[Finding, ...]]":
+    """The configuration to render again under; None unless the operator named one. read: reads one file of it."""
     from krm_function.api import collect
     from krm_function.cli.configuration import from_files_and_resources, with_namespace
 
     if not options.config:
         return None, inputs.findings
-    documents, findings = from_files_and_resources(options.config, inputs.resources)
+    documents, findings = from_files_and_resources(options.config, inputs.resources, read)
     config, unmet = collect(documents)
     return with_namespace(config, options.namespace), inputs.findings + findings + unmet
+
+
+def _given(options: Namespace) -> "Given | None":
+    """What --attestation is compared with, None without that option."""
+    if not options.attestation:
+        return None
+    from krm_function.cli.attestation import Given
+
+    return Given(options.attestation)
+
+
+def _attested(
+    given: "Given", options: Namespace, inputs: "Inputs", manifest: "ManifestFile | None"
+) -> "tuple[tuple[Finding, ...], str]":
+    """The findings of --attestation; as text, what was compared is a line of the summary and no finding."""
+    from krm_function.cli.attestation import attestation_findings
+    from krm_function.provenance.records import Artefact, digest_of
+    from krm_function.report.order import on_one_line
+
+    file = Artefact(manifest.name, digest_of(manifest.data)) if manifest else None
+    found = attestation_findings(given, inputs.sources, inputs.resources, file, options.input)
+    if options.format != "text":
+        return tuple(found), ""
+    errors = tuple(one for one in found if one.severity == "error")
+    return errors, "".join(f"{on_one_line(f'{one.file}: {one.message}')}\n" for one in found if one not in errors)
 
 
 def _compared_with_the_cluster(inputs: "Inputs") -> "tuple[Finding, ...]":
