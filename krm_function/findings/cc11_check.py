@@ -111,7 +111,15 @@ ROWS: dict[str, Row] = {
             ),
         },
     ),
-    "CC1119": Row("info", "made by {kind} {name}, with the same policy: checked as one of its pods, not counted again"),
+    "CC1119": Row(
+        "info",
+        "made by {kind} {name}, {problem}",
+        "",
+        {
+            "copy": "with the same policy: checked as one of its pods, not counted again",
+            "retired": "and runs no pod: not checked",
+        },
+    ),
     "CC1120": Row(
         "error",
         "{problem}",
