@@ -5,7 +5,7 @@ severity error anywhere means that nothing is written: the caller keeps its inpu
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from krm_function.api.records import Config
 from krm_function.findings import Finding, Path, Ref, has_errors

@@ -1,7 +1,6 @@
 """Select what a render concerns in an input: the workloads, the RuntimeClass objects, and the objects it skips."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from krm_function.api.records import Config
 from krm_function.findings import Finding, Path, finding

@@ -62,34 +62,48 @@ def controller_of(value: Any) -> Controller | None:
 
 def copies(objects: Iterable[tuple[int, Path, Any]]) -> Mapping[Place, Copy]:
     """Return the copies by their places. objects: as they stand, policies included."""
-    owned: dict[Place, Any] = {}
-    known: dict[Controller, Any] = {}
-    for index, root, value in objects:
-        ref = reference(value)
-        if ref.kind not in KINDS or ref.api_version != KINDS[ref.kind][0]:
-            continue
-        uid = dig(value, ("metadata", "uid"))
-        if isinstance(uid, str) and uid:
-            known[Controller(ref.namespace, ref.kind, ref.name, uid)] = value
-        if controller_of(value) is not None:
-            owned[index, root] = value
+    every = [(index, root, value) for index, root, value in objects if _is_workload(value)]
+    known = known_controllers(value for _, _, value in every)
+    owned = {(index, root): value for index, root, value in every if controller_of(value) is not None}
     found = {place: _copy(value, known) for place, value in owned.items()}
     return {place: one for place, one in found.items() if one is not None}
 
 
-def _copy(value: Any, known: Mapping[Controller, Any]) -> Copy | None:
-    """Follow the controllers of an object to the one that none owns; None if one is not known, or has another policy."""
-    sealed, retired = _sealed(value), runs_no_pod(value)
-    for _ in range(len(known) + 1):  # a circle has no end
-        owner = controller_of(value)
-        if owner is None:
-            break
+def known_controllers(values: Iterable[Any]) -> Mapping[Controller, Any]:
+    """Return the workloads among some objects that have a uid, as an ownerReference would name them."""
+    known: dict[Controller, Any] = {}
+    for value in values:
+        ref, uid = reference(value), dig(value, ("metadata", "uid"))
+        if _is_workload(value) and isinstance(uid, str) and uid:
+            known[Controller(ref.namespace, ref.kind, ref.name, uid)] = value
+    return known
+
+
+def controllers(value: Any, known: Mapping[Controller, Any]) -> list[Any] | None:
+    """Return the controllers of an object, up to the one that none owns; None if one is not known."""
+    found: list[Any] = []
+    while (owner := controller_of(value)) is not None:
         value = known.get(owner)
-        if value is None or not (retired or (sealed is not None and _sealed(value) == sealed)):
+        if value is None or len(found) >= len(known):  # a circle has no end
             return None
-    else:
+        found.append(value)
+    return found
+
+
+def _is_workload(value: Any) -> bool:
+    ref = reference(value)
+    return ref.kind in KINDS and ref.api_version == KINDS[ref.kind][0]
+
+
+def _copy(value: Any, known: Mapping[Controller, Any]) -> Copy | None:
+    """Return what an owned object was made of; None if its controllers are not all known, or have another policy."""
+    owners, sealed = controllers(value, known), _sealed(value)
+    if not owners:
         return None
-    return Copy(value, retired)
+    if runs_no_pod(value):
+        return Copy(owners[-1], retired=True)
+    same = sealed is not None and all(_sealed(owner) == sealed for owner in owners)
+    return Copy(owners[-1]) if same else None
 
 
 def runs_no_pod(value: Any) -> bool:
