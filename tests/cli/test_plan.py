@@ -313,7 +313,7 @@ def test_pods_are_placed_by_the_class_of_the_cluster(shop: Shop, call: Zygote, a
     api.RequestHandlerClass.classes = (patched,)  # type: ignore[attr-defined]
     variables = kubeconfig(shop.directory, api.server_port)
     run = ask(shop, call, variables, "-o", "json")
-    said = f"warning CC0319 {HANDLER}: the cluster's RuntimeClass, by which pods are placed here, differs from the render's"
+    said = f"{HANDLER}: the cluster's RuntimeClass, by which pods are placed here, differs from the render's"
     assert (run.code, f"{said} in: scheduling.nodeSelector\n" in run.stderr) == (1, True)
     assert fitting(run)["web"] == []
     applied = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", **Api.classes[0]}
