@@ -163,6 +163,11 @@ ROWS: dict[str, Row] = {
         "the RuntimeClasses of the cluster were not compared: it answered {status} {error}",
         "let the user of this kubeconfig list RuntimeClasses, or compare `kubectl get runtimeclasses -o yaml` by eye",
     ),
+    "CC1122": Row(
+        "warning",
+        "made by {kind} {name}, with another policy; not checked, since its status says that it has ended",
+        "in a file, take the object out: only the answer of a cluster is a reason to believe a status",
+    ),
     "CC1118": Row(
         "error",
         "there is no document to check",

@@ -4,8 +4,9 @@ Rule of this file: anybody can write an ownerReference, so one counts only if it
 input and has the same sealed policy and the same runtime class, as has that one's owner, up to an object that no
 controller owns. `generate` and its likes ask `controller_of` alone: they refuse an owned object and never skip it.
 
-What runs no pod may have any policy: an upgrade leaves objects of the render before it behind, a repair those that
-somebody had changed.
+What runs no pod may have another policy: an upgrade leaves objects of the render before it behind, a repair those that
+somebody had changed. A status is proven by the cluster alone and anybody can write one into a file, so what has ended
+by its status is a warning in `check`, CC1122.
 
     object        runs no pod if
     ReplicaSet    its spec.replicas is 0
@@ -32,7 +33,7 @@ OVER = ("Complete", "Failed")  # conditions of a Job
 
 
 class Copy(NamedTuple):
-    """What a controller made. origin: the workload that it was made of. retired: runs no pod, whatever its policy."""
+    """What a controller made. origin: the workload that it was made of. retired: runs no pod, and has another policy."""
 
     origin: Any
     retired: bool = False
@@ -100,10 +101,9 @@ def _copy(value: Any, known: Mapping[Controller, Any]) -> Copy | None:
     owners, sealed = controllers(value, known), _sealed(value)
     if not owners:
         return None
-    if runs_no_pod(value):
-        return Copy(owners[-1], retired=True)
-    same = sealed is not None and all(_sealed(owner) == sealed for owner in owners)
-    return Copy(owners[-1]) if same else None
+    if sealed is not None and all(_sealed(owner) == sealed for owner in owners):
+        return Copy(owners[-1])
+    return Copy(owners[-1], retired=True) if runs_no_pod(value) else None
 
 
 def runs_no_pod(value: Any) -> bool:
