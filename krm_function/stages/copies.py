@@ -33,7 +33,7 @@ OVER = ("Complete", "Failed")  # conditions of a Job
 
 
 class Copy(NamedTuple):
-    """What a controller made. origin: the workload that it was made of. retired: runs no pod, and has another policy."""
+    """What a controller made. origin: the workload that it was made of. retired: runs no pod, with another policy."""
 
     origin: Any
     retired: bool = False
