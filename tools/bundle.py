@@ -21,6 +21,7 @@ import zipfile
 from krm_function import __version__
 from krm_function.cli.bundle import LAUNCHER, LIBRARY, PYTHON, SUMS
 from tools.build import build_one
+from tools.bundle_notice import notice
 from tools.cache import HERE, ToolError, say
 from tools.interpreters import REQUIREMENTS, install_one
 
@@ -40,7 +41,13 @@ sys.exit(main())
 LANDMARK = "Python takes the folder above as its own because this folder is there; all modules in C are built in.\n"
 NOT_NEEDED = frozenset(  # of the standard library: what neither the program nor its libraries import
     (
-        *("__pycache__", f"config-{VERSION}-{platform.machine()}-linux-gnu", "lib-dynload", "site-packages"),
+        *(
+            "__pycache__",
+            "build-details.json",
+            f"config-{VERSION}-{platform.machine()}-linux-gnu",
+            "lib-dynload",
+            "site-packages",
+        ),
         *("ensurepip", "idlelib", "lib2to3", "test", "turtledemo", "venv", "unittest", "doctest.py", "pydoc_data"),
         *("curses", "dbm", "shelve.py", "sqlite3", "tkinter", "turtle.py", "xmlrpc", "wsgiref", "imaplib.py"),
         *("ftplib.py", "poplib.py", "smtplib.py", "mailbox.py", "_pyrepl", "pdb.py", "bdb.py", "cmd.py", "pydoc.py"),
@@ -66,6 +73,7 @@ def build(directory: str, wheel: str) -> str:
         os.chmod(os.path.join(made, LAUNCHER), 0o755)  # noqa: S103  everybody may run it
         _write(os.path.join(made, "start.py"), START)
         shutil.copyfile(os.path.join(ROOT, "LICENSE"), os.path.join(made, "LICENSE"))
+        _write(os.path.join(made, "NOTICE"), notice(python, os.path.join(made, LIBRARY), VERSION))
         _write(os.path.join(made, SUMS), _sums(made))
         archive = os.path.join(directory, f"{NAME}.tar.gz")
         pack = f"import sys; sys.path.insert(0, {ROOT!r}); from tools.archive import files_below, tar_gz\n"
