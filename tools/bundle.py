@@ -5,7 +5,8 @@ their hashes, the wheel, and the launcher of tools/launcher. docs/explanation/bu
 
 Rule of this file: nothing is compiled but the launcher and byte-code, and the code is laid out by the program's own
 command `install`, so the bundle runs what the wheel's tests ran. The same parts give the same bytes: byte-code is of
-unchecked hashes, and the archive is packed by the bundle's own Python, hence its zlib.
+unchecked hashes, and the archive is packed by the bundle's own Python, hence its zlib. What such a CPython wants:
+docs/facts/python.md#a-cpython-that-can-be-moved.
 """
 
 import glob
