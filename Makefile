@@ -27,7 +27,7 @@ help:
 	@echo "make nightly  all tests with all their cases and new examples; then make fuzz with a new seed"
 	@echo "make lint   linters and types only"
 	@echo "make coverage  all tests, and how much of the code they run"
-	@echo "make tools  build the pinned kustomize, Helm, registry, OPA, containerd, go-yaml, Kubernetes' defaults, Go's readers, two regorus into the cache, fetch Chromium, find kpt"
+	@echo "make tools  build the pinned kustomize, Helm, registry, OPA, containerd, go-yaml, Kubernetes' defaults, Go's readers, Argo CD's and Flux's renders, two regorus into the cache, fetch Chromium, find kpt"
 	@echo "make docs   write the generated pages and pictures of docs/"
 	@echo "make bench  measure speed and memory"
 	@echo "make bench-policy  count policy requests on the engines, score the rules by what the tests notice"
