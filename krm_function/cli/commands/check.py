@@ -70,7 +70,7 @@ def run(options: Namespace) -> int:
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
             write_out(encode_failure(source.decoded, krm_results(findings)))
-    printed = beside_summary(findings, options.format)
+    printed = beside_summary(findings, options.format.name)
     return print_findings(printed, options.format, options.report, checked.summary + line, shown_info=STRONGER_FINDING)
 
 
