@@ -50,10 +50,15 @@ def make_base() -> str:
     return BASE
 
 
+def python_version(base: str) -> str:
+    """The version of Python in an image."""
+    ask = "import platform; print(platform.python_version())"
+    return engine("podman", "run", "--rm", "--network=none", "--entrypoint=python3", base, "-c", ask).strip()
+
+
 def fetch_wheels(base: str) -> None:
     """The locked libraries for the Python of the base, below out/image. Raises ToolError."""
-    ask = "import platform; print(platform.python_version())"
-    version = engine("podman", "run", "--rm", "--network=none", "--entrypoint=python3", base, "-c", ask).strip()
+    version = python_version(base)
     locked = os.path.join(HERE, "run.txt")
     with open(os.path.join(ROOT, "requirements", "run.txt"), encoding="utf-8") as file:
         text = for_python(file.read(), version)
