@@ -123,6 +123,7 @@ def main(arguments: list[str]) -> None:
     _say(f"building {IMAGE}")
     built = build(base, ROOT, revision())
     digest = save(IMAGE, ARCHIVE)
+    engine("podman", "image", "prune", "--force")  # those that had the name before
     size = os.path.getsize(ARCHIVE)
     _say(f"{IMAGE} {built.identity[:12]}, {built.unpacked / 1e6:.0f} MB unpacked")
     _say(f"{os.path.relpath(ARCHIVE)}: {size / 1e6:.0f} MB, manifest {digest}")
