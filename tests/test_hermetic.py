@@ -72,6 +72,15 @@ def test_file_mode_opens_only_the_files_it_was_given_and_writes_none(command: tu
     assert {line.split()[2] for line in seen} == {"r"}
 
 
+def test_an_attested_render_opens_no_file_besides_but_the_one_it_writes(tmp_path: Path) -> None:
+    seen = watched("generate", "resources", "--config", "config", "--attest", str(tmp_path / "statement.json"))
+
+    assert {line.split()[0] for line in seen} == {"open"}
+    installed = {line for line in seen if "dist-info" in line}  # which build this is
+    there = {os.path.dirname(line.split()[1]) for line in seen if line not in installed and "/lib/python" not in line}
+    assert there == {"resources", "config", str(tmp_path), str(tmp_path.parent)}, "the last to make the rename durable"
+
+
 @pytest.mark.parametrize("form", ["text", "json", "mermaid", "html"])
 def test_a_plan_with_nodes_opens_only_them_besides(form: str) -> None:
     seen = watched("plan", "resources", "--config", "config", "--nodes", "nodes.yaml", "-o", form)

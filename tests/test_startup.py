@@ -30,6 +30,7 @@ ELSEWHERE = frozenset(
     for name in (
         *("api.config_map", "api.schema", "cli.command_line", "cli.commands", "cli.options", "cli.argument_parser"),
         *("cli.generate_flags", "cli.genpolicy", "cli.inputs", "cli.rendered", "cli.sealed_workload"),
+        *("cli.attest", "cli.attest_place", "cli.attestation", "cli.public_key", "cli.reading", "provenance"),
         *("policy.compare", "policy.dropins", "policy.genpolicy"),
         *("model.glob_pattern", "policy.external_sources", "policy.open_variables", "policy.steering_variables"),
         *("hosts.stream", "report.machine", "report.plan", "report.pools", "checking", "placement"),
@@ -178,6 +179,7 @@ def test_every_command_loads_what_it_needs_and_nothing_else(command: str, render
     assert names & HEAVY == LOADS[command]
     assert "yaml.constructor" not in names, "the half of PyYAML that is written in Python"
     assert commands(names) == {command.replace(" ", "_")}
+    assert {name for name in names if name.startswith("krm_function.provenance")} == set(), "only for attestations"
 
 
 def quiet(arguments: list[str]) -> str:

@@ -4,7 +4,7 @@ Rule of this file: only files that the operator named are read, on the command l
 calls, in the environment (environment.py); a configuration can name none.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from krm_function.api import CONFIG_KINDS, Config, ConfigDocument, is_config
@@ -24,8 +24,13 @@ def with_namespace(config: Config | None, namespace: str | None) -> Config | Non
     return config._replace(generate=config.generate._replace(namespace=namespace))
 
 
-def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """Configuration documents in the files; other kinds in them are left for the render."""
+def from_files(
+    paths: Sequence[str], read: Callable[[str], bytes] = read_file
+) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
+    """Configuration documents in the files; other kinds in them are left for the render.
+
+    read: reads one file. Raises FileProblem.
+    """
     from krm_function.hosts.stream import decode_stream
 
     documents: list[ConfigDocument] = []
@@ -41,7 +46,7 @@ def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Findin
         return [], (*findings, file_finding(problem))
     for path in files:
         try:
-            made, problems = from_resources(decode_stream(read_file(path), path).resources)
+            made, problems = from_resources(decode_stream(read(path), path).resources)
         except FileProblem as problem:
             made, problems = [], (file_finding(problem),)
         except YamlError as problem:
@@ -52,10 +57,10 @@ def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Findin
 
 
 def from_files_and_resources(
-    paths: Sequence[str], resources: Iterable[Resource]
+    paths: Sequence[str], resources: Iterable[Resource], read: Callable[[str], bytes] = read_file
 ) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """The configuration in the files that the operator named, then that in the input."""
-    documents, findings = from_files(paths)
+    """The configuration in the files that the operator named, then that in the input. read: as of `from_files`."""
+    documents, findings = from_files(paths, read)
     more, problems = from_resources(resources)
     return documents + more, findings + problems
 

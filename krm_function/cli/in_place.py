@@ -23,8 +23,7 @@ def changed_files(inputs: Inputs, rendered: Rendered, paths: Sequence[str]) -> d
 
     Raises FileProblem if that file exists and holds anything but generated objects.
     """
-    directory = paths[0] if os.path.isdir(paths[0]) else os.path.dirname(paths[0])
-    beside = os.path.join(directory, NEW_OBJECTS)
+    beside = new_objects_file(paths)
     written: dict[str, bytes] = {}
     added = rendered.added
     for source in inputs.sources:
@@ -41,6 +40,12 @@ def changed_files(inputs: Inputs, rendered: Rendered, paths: Sequence[str]) -> d
             raise FileProblem(beside, "exists and holds more than an earlier render wrote", writing=True)
         written[beside] = encode_stream(Stream((), bom=False), (), added)
     return written
+
+
+def new_objects_file(paths: Sequence[str]) -> str:
+    """The file for new objects, beside the first path."""
+    directory = paths[0] if os.path.isdir(paths[0]) else os.path.dirname(paths[0])
+    return os.path.join(directory, NEW_OBJECTS)
 
 
 def _is_generated(path: str) -> bool:

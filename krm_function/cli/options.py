@@ -92,6 +92,16 @@ def form_of(options: Namespace) -> "Form":
     return Form(options.format, colour=coloured(options.color, sys.stderr), shown=shown)
 
 
+def add_attest(parser: Parser) -> None:
+    """`--attest`: a statement about the render."""
+    parser.add_argument(
+        "--attest",
+        metavar="FILE",
+        default="",
+        help="also write an unsigned in-toto statement with the digests of inputs, configuration and output to FILE",
+    )
+
+
 def add_output_format(parser: Parser) -> None:
     """`--output text|json`."""
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="output format")

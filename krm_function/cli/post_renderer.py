@@ -4,19 +4,22 @@ Rule of this file: an empty input is an error, because `helm template --output-d
 leave every pod unsealed (docs/facts/helm.md#helm-3-stream); on any error nothing is printed, so that Helm stops.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from krm_function.api import collect
 from krm_function.cli.configuration import from_files, from_resources, with_namespace
 from krm_function.cli.messages import print_findings
-from krm_function.cli.streams import write_out, write_pieces
+from krm_function.cli.streams import write_pieces
 from krm_function.findings import Finding, finding, has_errors
+from krm_function.hosts.files import read_file
 from krm_function.hosts.pass_through import passes_through
 from krm_function.model.finding_position import stream_finding, yaml_finding
 from krm_function.yamltext import YamlError, decode
 
 if TYPE_CHECKING:
+    from krm_function.api import Config
+    from krm_function.cli.attest import Attest
     from krm_function.pipeline import Rendered
     from krm_function.policy.genpolicy import Engine
 
@@ -29,18 +32,23 @@ def post_render(
     engine: "Engine | None" = None,
     wrong: tuple[Finding, ...] = (),
     namespace: str | None = None,
+    attest: "Attest | None" = None,
 ) -> int:
     """Render a stream to standard output. engine, wrong: as `genpolicy.engine` gives them.
 
-    namespace: of the command line, if one is given; Helm passes none on.
+    namespace: of the command line, if one is given; Helm passes none on. attest: collects the statement of --attest.
     """
     if not data:
         return print_findings([finding("CC0109.helm")], form, report)
-    documents, findings = from_files(config_files)
+    if attest:
+        attest.add_input("", data)
+    documents, findings = from_files(config_files, attest.reader("config") if attest else read_file)
+    if attest and engine:
+        attest.read_program()
     if config_files and passes_through(data) and not has_errors((*findings, *collect(documents)[1], *wrong)):
-        code = print_findings((), form, report)
-        write_out(data)
-        return code
+        same = (data,)
+        config = with_namespace(collect(documents)[0], namespace)
+        return _print(lambda: same, (), form, report, attest, config, b"")
 
     from helm_plugin.helm_stream import decode_helm, encode_helm
     from krm_function.pipeline import render
@@ -59,10 +67,33 @@ def post_render(
     config, unmet = collect(documents + more)
     config = with_namespace(config, namespace)
     made = render(stream.resources, config, findings + problems + unmet + wrong, engine)
-    large = () if made.failed else _release_findings(made, lambda: encode_helm(stream, made.texts, made.added))
-    code = print_findings((*made.findings, *large), form, report)
-    if not made.failed:
-        write_pieces(encode_helm(stream, made.texts, made.added))
+    if made.failed:
+        return print_findings(made.findings, form, report)
+
+    def pieces() -> Iterator[bytes]:
+        return encode_helm(stream, made.texts, made.added)
+
+    findings = (*made.findings, *_release_findings(made, pieces))
+    return _print(pieces, findings, form, report, attest, config, made.manifest)
+
+
+def _print(
+    pieces: Callable[[], Iterable[bytes]],
+    findings: Iterable[Finding],
+    form: str,
+    report: str,
+    attest: "Attest | None",
+    config: "Config | None",
+    manifest: bytes,
+) -> int:
+    """Print the findings and the output, then write the statement about it. pieces: the output, made anew each time."""
+    if attest is None:
+        code = print_findings(findings, form, report)
+        write_pieces(pieces())
+        return code
+    with attest.beside_output(config, pieces, manifest) as put:
+        code = print_findings(findings, form, report)
+        put()
     return code
 
 

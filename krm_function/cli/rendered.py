@@ -6,10 +6,12 @@ Rule of this file: `generate`, `plan`, `explain`, `diff` and `policy` all render
 import os
 from argparse import Namespace
 from collections.abc import Sequence
+from functools import partial
 
-from krm_function.api import ConfigDocument, collect
+from krm_function.api import Config, ConfigDocument, collect
 from krm_function.cli.configuration import from_files_and_resources, with_namespace
 from krm_function.cli.inputs import Inputs
+from krm_function.cli.reading import Read, read_plainly
 from krm_function.findings import Finding
 from krm_function.pipeline import Rendered, render
 from krm_function.policy.genpolicy import Engine
@@ -28,20 +30,28 @@ def render_inputs(
     live: what controllers made of workloads of the input is skipped; otherwise it is an error.
     Options of `contrast generate` count where the command has them.
     """
-    documents, findings = from_files_and_resources(options.config, inputs.resources)
-    config, unmet = collect(_once(documents))
-    config = with_namespace(config, getattr(options, "namespace", None))
-    if config is not None and hasattr(options, "reference_values"):
-        from krm_function.cli.generate_flags import apply_flags
-
-        config, problems = apply_flags(config, options)
-        findings += problems
-    findings = inputs.findings + findings + unmet + wrong
+    config, findings = configured(options, inputs)
+    findings += wrong
     if not live:
         return render(inputs.resources, config, findings, engine)
     from krm_function.pipeline.live import copies_in
 
     return render(inputs.resources, config, findings, engine, copied=copies_in(inputs.resources))
+
+
+def configured(
+    options: Namespace, inputs: Inputs, read: Read = read_plainly
+) -> tuple[Config | None, tuple[Finding, ...]]:
+    """The configuration of a call, and the findings of it and of the input. Raises FileProblem."""
+    documents, findings = from_files_and_resources(options.config, inputs.resources, partial(read, "config"))
+    config, unmet = collect(_once(documents))
+    config = with_namespace(config, getattr(options, "namespace", None))
+    if config is not None and hasattr(options, "reference_values"):
+        from krm_function.cli.generate_flags import apply_flags
+
+        config, problems = apply_flags(config, options, read)
+        findings += problems
+    return config, inputs.findings + findings + unmet
 
 
 def _once(documents: Sequence[ConfigDocument]) -> list[ConfigDocument]:

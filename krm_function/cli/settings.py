@@ -5,6 +5,7 @@ apply in the order of their names. Nothing else in it is read (docs/facts/kata.m
 """
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from krm_function.api.strict_json import load_any, load_object
@@ -26,13 +27,18 @@ class SettingsProblem(ValueError):
         self.error = error
 
 
-def read_settings(path: str) -> dict[str, Any]:
-    """The settings document of a file or directory. Raises SettingsProblem, and FileProblem for what cannot be read."""
+def read_settings(path: str, read: Callable[[str], bytes] = read_file) -> dict[str, Any]:
+    """The settings document of a file or directory. Raises SettingsProblem, and FileProblem for what cannot be read.
+
+    read: reads one file.
+    """
     directory = os.path.isdir(path)
     file = os.path.join(path, BASE) if directory else path
-    document: Any = _parsed(file, load_object, "CC0909.settings", "CC0909.settings-encoding", "CC0909.settings-depth")
+    wrong_settings = "CC0909.settings", "CC0909.settings-encoding", "CC0909.settings-depth"
+    document: Any = _parsed(file, read, load_object, *wrong_settings)
     for dropin in _dropins(os.path.join(path, DROPINS)) if directory else ():
-        patch = _parsed(dropin, load_any, "CC0909.drop-in", "CC0909.drop-in-encoding", "CC0909.drop-in-depth")
+        wrong_patch = "CC0909.drop-in", "CC0909.drop-in-encoding", "CC0909.drop-in-depth"
+        patch = _parsed(dropin, read, load_any, *wrong_patch)
         try:
             document = patched(document, patch)
         except ValueError as wrong:
@@ -54,10 +60,12 @@ def _dropins(directory: str) -> list[str]:
     return [os.path.join(directory, name) for name in names]
 
 
-def _parsed(file: str, parse: Any, wrong_text: str, wrong_encoding: str, too_deep: str) -> Any:
+def _parsed(
+    file: str, read: Callable[[str], bytes], parse: Any, wrong_text: str, wrong_encoding: str, too_deep: str
+) -> Any:
     """The content of one file. The last three are the codes of what can be wrong with it."""
     try:
-        return parse(read_file(file).decode("utf-8"))
+        return parse(read(file).decode("utf-8"))
     except UnicodeDecodeError:
         raise SettingsProblem(wrong_encoding, file) from None
     except RecursionError:

@@ -41,8 +41,13 @@ def write_out(data: bytes) -> None:
 
 def write_out_first(data: bytes, path: str) -> None:
     """All of standard output before the file at `path` is written; a reader that has gone is a FileProblem then."""
+    write_pieces_first((data,), path)
+
+
+def write_pieces_first(pieces: Iterable[bytes], path: str) -> None:
+    """The same, encoded while it is written."""
     try:
-        write_out(data)
+        write_pieces(pieces)
     except BrokenPipeError as problem:
         from krm_function.hosts.files import FileProblem
 

@@ -1,4 +1,4 @@
-"""CC13: the files of a Contrast release, and setting a deployment up."""
+"""CC13: the files of a Contrast release, setting a deployment up, and attestations of a render."""
 
 from krm_function.findings.row import Row
 
@@ -135,5 +135,51 @@ ROWS: dict[str, Row] = {
     ),
     "CC1321": Row(
         "warning", "{python} is not on this machine, so the copy was not tried", "run it once where it will be used"
+    ),
+    "CC1330": Row(
+        "error",
+        "not understood as an attestation of a render: {problem}",
+        "name what --attest wrote, or the envelope or bundle in which it was signed; one attestation in one file",
+        {
+            "size": "has more than {limit} bytes",
+            "encoding": "is not UTF-8",
+            "json": "{error}",  # in the words of api/strict_json
+            "depth": "is nested too deeply",
+            "form": "is neither a statement nor a DSSE envelope nor a sigstore bundle",
+            "forms": "is of two forms at once",
+            "signature": "a bundle with a signature of a file, and no statement",
+            "name": "{name} looks like {known}, and programs do not agree whether it is",
+            "field": "{field} is not {wanted}",
+            "parameter": "the parameter {name} is not known to this version",
+        },
+    ),
+    "CC1331": Row(
+        "error",
+        "it is about another output: {name} has the digest {found}, and it names {names}",
+        "take the attestation of this render, or render again with --attest",
+    ),
+    "CC1332": Row(
+        "error",
+        "it is about more than is here: {names}",
+        "check all outputs of that render together, a manifest.json with --manifest",
+    ),
+    "CC1333": Row(
+        "error",
+        "it names no {role} with the digest of {name}, {found}",
+        "take the files of that render, or render again with --attest",
+    ),
+    "CC1334": Row(
+        "error",
+        "it names as {role} what is not here: {names}",
+        "name all files of that render",
+    ),
+    "CC1335": Row(
+        "info",
+        "by its word contrast-krm {version} made this output; compared: {compared}; not compared: {left}; {problem}",
+        "",
+        {
+            "signed": "its signature was not verified; cosign verify-blob-attestation or gh attestation verify does it",
+            "unsigned": "it is not signed",
+        },
     ),
 }

@@ -59,11 +59,11 @@ def find_files(paths: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def read_file(path: str) -> bytes:
-    """Read one file. Raises FileProblem."""
+def read_file(path: str, most: int = -1) -> bytes:
+    """Read one file, and no more than its first `most` bytes, -1 for all. Raises FileProblem."""
     try:
         with open(path, "rb") as file:
-            return file.read()
+            return file.read(most)
     except OSError as problem:
         raise FileProblem(path, problem.strerror or "not readable") from problem
 

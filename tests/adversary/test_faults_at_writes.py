@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_function.cli.generate_flags import public_key
 from krm_function.cli.launcher import HEADER
+from krm_function.cli.public_key import public_key
 from krm_function.manifest import workload_owner
 from tests.adversary.faults import SIGNALS, Faulty, temporaries
 from tests.failures.running import listing, spawned
@@ -42,6 +42,9 @@ COMMANDS = {
     "a new output": Command((*GENERATE, "-o", "out.yaml")),
     "an old output": Command((*GENERATE, "-o", "out.yaml"), ("out.yaml",), secret=("out.yaml",)),
     "output and manifest": Command((*GENERATE, "-o", "out.yaml", "-m", "manifest.json"), (), ("manifest.json",)),
+    "output and statement": Command(
+        (*GENERATE, "-o", "out.yaml", "--attest", "statement.json"), ("statement.json",), ("statement.json",)
+    ),
     "standard output and manifest": Command((*GENERATE, "-m", "manifest.json")),
     "in place": Command((*GENERATE, "--in-place", "-m", "manifest.json"), ("deployment/b.yaml",), ("manifest.json",)),
     "a report": Command((*GENERATE, "-o", "out.yaml", "--report", "report.txt"), ("report.txt",)),

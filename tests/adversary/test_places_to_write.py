@@ -81,6 +81,7 @@ TARGETS = {
 CALLS = {
     "generate -o": (*GENERATE, "-o", "target"),
     "generate -m": (*GENERATE, "-o", "other.yaml", "-m", "target"),
+    "generate --attest": (*GENERATE, "--attest", "target"),
     "in place with a manifest": (*GENERATE, "--in-place", "-m", "target"),
     "plan -o": ("plan", "deployment", "--config", "config.yaml", "-o", "target.txt"),
     "keys -o": ("keys", "new", "--workload-owner", "-o", "target"),

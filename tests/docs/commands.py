@@ -13,26 +13,16 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/how-to/*.md", "docs/tutorial/*.md", "examples/*/README.md")
 ELSEWHERE = {
+    "docs/how-to/provenance.md": "tests/docs/test_provenance_page.py",
     "docs/how-to/write-a-function.md": "tests/krm/test_page.py",
     "docs/tutorial/ten-minutes.md": "tests/docs/test_tutorial.py",
     "examples/": "tests/hosts/test_examples.py",
 }  # pages whose commands other tests run
 PROGRAMS = (
-    *(
-        "contrast-krm",
-        "contrast",
-        "kustomize",
-        "helm",
-        "kpt",
-        "kubectl",
-        "git",
-        "flux",
-        "pip",
-        "make",
-        "docker",
-        "podman",
-    ),
-    *("skopeo", "set", "export", "cat", "cd", "cp", "sed", "mkdir", "rm", "chmod", ".", "curl"),
+    *("contrast-krm", "contrast", "kustomize", "helm", "kpt", "kubectl", "git", "flux", "pip", "make", "docker"),
+    *("skopeo", "set", "export", "cat", "cd", "cp", "sed", "mkdir", "rm", "chmod", ".", "curl", "gpg"),
+    *("pipx", "uv", "uvx", "sha256sum"),
+    "podman",
 )
 
 

@@ -1,5 +1,6 @@
 """`--genpolicy PATH`: another generator makes the policies; everything else of a render stays as it is."""
 
+import hashlib
 import json
 import time
 from collections.abc import Iterator
@@ -49,6 +50,15 @@ def test_the_policies_and_the_manifest_are_genpolicys(shop: Shop, standin: str) 
         assert digest(toml) in named
     again = run_with(shop, standin)
     assert again.stdout == run.stdout
+
+
+def test_a_statement_about_the_render_names_the_program_by_its_digest(shop: Shop, standin: str) -> None:
+    assert run_with(shop, standin, "", "-o", "out.yaml", "--attest", "statement.json").code == 0
+    made = json.loads((shop.directory / "statement.json").read_bytes())["predicate"]["buildDefinition"]
+    (program,) = (one for one in made["resolvedDependencies"] if one["annotations"]["role"] == "genpolicy")
+    assert program["digest"]["sha256"] == hashlib.sha256(Path(standin).read_bytes()).hexdigest()
+    assert program["name"] == made["externalParameters"]["options"]["genpolicy"] == standin
+    assert made["internalParameters"]["engine"] == "genpolicy"
 
 
 def test_no_lock_is_needed(shop: Shop, standin: str) -> None:

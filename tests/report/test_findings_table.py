@@ -73,6 +73,7 @@ PASSED_ON = {
     "CC1204.field": "the schemas of krm_function/api",
     "CC1204.json": "api/strict_json",
     "CC1304.json": "api/strict_json and manifest/decode",
+    "CC1330.json": "api/strict_json",
     "CC1311.content": "wiring/generate and yamltext",
     "CC1320.copy": "cli/distributions",
     # put together of several parts
@@ -94,6 +95,7 @@ PASSED_ON = {
     "CC1003.kubeconfig": "the Kubernetes client",
     "CC1003.no-answer": "the Kubernetes client",
     "CC1003.status": "the API server",
+    "CC1121": "the API server, in its answer",
     "CC1213": "the operating system",
     "CC1250.tls": "OpenSSL",
     "CC1252.system": "the operating system",

@@ -11,7 +11,11 @@ from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_namespace, add_paths
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from krm_function.api import Config
+    from krm_function.checking import ManifestFile
+    from krm_function.cli.attestation import Given
     from krm_function.cli.inputs import Inputs
     from krm_function.findings import Finding
 
@@ -32,6 +36,19 @@ def add_arguments(parser: Parser) -> None:
         metavar="OLD",
         default="",
         help="earlier rendered output: an error for every line by which a policy has become weaker",
+    )
+    parser.add_argument(
+        "--attestation",
+        metavar="FILE",
+        default="",
+        help="also compare with a statement of --attest, bare, in an envelope or in a bundle; verifies no signature",
+    )
+    parser.add_argument(
+        "--input",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="file or directory that was rendered, to compare with --attestation (repeatable)",
     )
     parser.add_argument(
         "--cluster",
@@ -56,49 +73,90 @@ def run(options: Namespace) -> int:
 
     if options.namespace and not options.config:
         options.parser.error("--namespace is for rendering again, under --config")
+    if options.input and not options.attestation:
+        options.parser.error("--input is for comparing with an attestation, under --attestation")
     inputs = read_inputs(options.paths)
-    config, findings = _config(options, inputs)
+    given = _given(options)
+    config, findings = _config(options, inputs, given.reader("config") if given and options.config else read_file)
     file = ManifestFile(options.manifest, read_file(options.manifest)) if options.manifest else None
     checked = Verdict() if has_errors(findings) else check_output(inputs.resources, file, config)
     findings += checked.findings
+    line = ""
     if options.no_weaker and not has_errors(findings):
         findings += weaker_findings(options.no_weaker, output_of(inputs))
     if options.cluster and not has_errors(findings):
-        findings += _compared_with_the_cluster(inputs)
+        compared, line = _compared_with_the_cluster(inputs, config)
+        findings += compared
+    said = ""
+    if given and not has_errors(inputs.findings):
+        attested, said = _attested(given, options, inputs, file)
+        findings += attested
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
             write_out(encode_failure(source.decoded, krm_results(findings)))
     printed = beside_summary(findings, options.format)
-    return print_findings(printed, options.format, options.report, checked.summary, shown_info=STRONGER_FINDING)
+    summary = checked.summary + line + said
+    return print_findings(printed, options.format, options.report, summary, shown_info=STRONGER_FINDING)
 
 
-def _config(options: Namespace, inputs: "Inputs") -> "tuple[Config | None, tuple[Finding, ...]]":
-    """The configuration to render again under; None unless the operator named one."""
+def _config(
+    options: Namespace, inputs: "Inputs", read: "Callable[[str], bytes]"
+) -> "tuple[Config | None, tuple[Finding, ...]]":
+    """The configuration to render again under; None unless the operator named one. read: reads one file of it."""
     from krm_function.api import collect
     from krm_function.cli.configuration import from_files_and_resources, with_namespace
 
     if not options.config:
         return None, inputs.findings
-    documents, findings = from_files_and_resources(options.config, inputs.resources)
+    documents, findings = from_files_and_resources(options.config, inputs.resources, read)
     config, unmet = collect(documents)
     return with_namespace(config, options.namespace), inputs.findings + findings + unmet
 
 
-def _compared_with_the_cluster(inputs: "Inputs") -> "tuple[Finding, ...]":
-    """What a live cluster has otherwise; one GET for each Contrast workload and each manifest."""
-    from krm_function.checking.live import compare_live
+def _given(options: Namespace) -> "Given | None":
+    """What --attestation is compared with, None without that option."""
+    if not options.attestation:
+        return None
+    from krm_function.cli.attestation import Given
+
+    return Given(options.attestation)
+
+
+def _attested(
+    given: "Given", options: Namespace, inputs: "Inputs", manifest: "ManifestFile | None"
+) -> "tuple[tuple[Finding, ...], str]":
+    """The findings of --attestation; as text, what was compared is a line of the summary and no finding."""
+    from krm_function.cli.attestation import attestation_findings
+    from krm_function.provenance.records import Artefact, digest_of
+    from krm_function.report.order import on_one_line
+
+    file = Artefact(manifest.name, digest_of(manifest.data)) if manifest else None
+    found = attestation_findings(given, inputs.sources, inputs.resources, file, options.input)
+    if options.format != "text":
+        return tuple(found), ""
+    errors = tuple(one for one in found if one.severity == "error")
+    return errors, "".join(f"{on_one_line(f'{one.file}: {one.message}')}\n" for one in found if one not in errors)
+
+
+def _compared_with_the_cluster(inputs: "Inputs", config: "Config | None") -> "tuple[tuple[Finding, ...], str]":
+    """What a live cluster has otherwise, and the line that says what was compared."""
+    from krm_function.checking.live import Rendered, compare_live, described
     from krm_function.checking.output import parse_output
     from krm_function.cli.cluster import read_cluster_objects
     from krm_function.model.objects import reference
     from krm_function.policy import References
     from krm_function.stages.manifest_config_map import manifest_of
+    from krm_function.stages.runtime_classes import known_classes
     from krm_function.stages.select import select
 
-    output = parse_output(inputs.resources)
-    values = [value for _, _, value in output.objects()]
-    workloads = [one for document in output.documents.values() for one in select(document.value).workloads]
-    manifests = [(reference(value), value) for value in values if manifest_of(value) is not None]
-    read = read_cluster_objects([*(one.ref for one in workloads), *(ref for ref, _ in manifests)])
+    documents = parse_output(inputs.resources)
+    values = [value for _, _, value in documents.objects()]
+    workloads = [one for document in documents.documents.values() for one in select(document.value).workloads]
+    manifests = {reference(value): value for value in values if manifest_of(value) is not None}
+    output = Rendered(workloads, manifests, known_classes(values, config))
+    read = read_cluster_objects(output.namespaces)
     if read.objects is None:
-        return read.findings
-    return tuple(compare_live(workloads, manifests, read.objects, References(values)))
+        return read.findings, ""
+    findings = compare_live(output, read.objects, read.classes.objects, References(values))
+    line = described(output, read.context, classes=read.classes.objects is not None)
+    return (*findings, *read.classes.findings), line

@@ -1,7 +1,7 @@
 """`contrast-krm generate`: files and directories in, one stream or the same files out.
 
 Rule of this file: nothing is written before everything is known, and the manifest is written last (it vouches for the
-files).
+files); after it comes only the statement of --attest, which names all of them.
 """
 
 import itertools
@@ -10,10 +10,22 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_genpolicy, add_namespace, add_paths
+from krm_function.cli.options import (
+    add_attest,
+    add_config,
+    add_findings,
+    add_genpolicy,
+    add_namespace,
+    add_paths,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from krm_function.cli.attest import Attest
+    from krm_function.cli.inputs import Inputs
     from krm_function.findings import Finding
+    from krm_function.hosts.write_together import NewFile
     from krm_function.pipeline import Rendered
     from krm_function.policy.genpolicy import Engine
 
@@ -33,6 +45,7 @@ def add_arguments(parser: Parser) -> None:
     add_config(parser)
     add_namespace(parser)
     add_genpolicy(parser)
+    add_attest(parser)
     add_findings(parser)
     like = parser.add_argument_group("as in `contrast generate`")
     like.add_argument(
@@ -91,39 +104,50 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
     from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
     from krm_function.cli.one_stream import one_stream, open_ends, too_large
-    from krm_function.cli.rendered import render_inputs
+    from krm_function.cli.reading import read_plainly
+    from krm_function.cli.rendered import configured
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.leftovers import sweep
     from krm_function.hosts.staged_file import must_be_regular
     from krm_function.hosts.write_together import NewFile, write_files
+    from krm_function.pipeline import render
 
     if options.in_place and (not options.paths or "-" in options.paths):
         found = [finding("CC0909.stdin-in-place", option="--in-place")]
         return print_findings(found, options.format, options.report)
     if options.manifest:
         must_be_regular(options.manifest)
-    wrong_output = _output_among_inputs(options)
+    attest, wrong_output = _attest(options)
+    wrong_output += _output_among_inputs(options)
     if wrong_output:
         return print_findings(wrong_output, options.format, options.report)
     inputs = read_inputs(options.paths)
-    rendered = render_inputs(options, inputs, engine, wrong)
+    if attest:
+        attest.add_inputs(inputs)
+    config, findings = configured(options, inputs, attest.read if attest else read_plainly)
+    if attest and engine:
+        attest.read_program()
+    rendered = render(inputs.resources, config, findings + wrong, engine)
     found = [*rendered.findings, *_wrong_files(options, rendered)]
     if not options.in_place:
         found += open_ends(inputs, rendered)
     in_place = changed_files(inputs, rendered, options.paths) if options.in_place and not has_errors(found) else {}
     if has_errors(found):
         return print_findings(found, options.format, options.report)
-    manifest = [NewFile(options.manifest, rendered.manifest)] if options.manifest else []
+    vouching = [NewFile(options.manifest, rendered.manifest)] if options.manifest else []
+    stream = b"" if options.in_place else one_stream(inputs, rendered)
+    if attest:
+        files = _files(inputs, in_place) if options.in_place else {options.output: stream}
+        vouching.append(attest.new_file(config, files, rendered.manifest))
     if options.in_place:
         sweep(one.file for one in inputs.sources)
-        write_files([*itertools.starmap(NewFile, in_place.items()), *manifest])
+        write_files([*itertools.starmap(NewFile, in_place.items()), *vouching])
     else:
-        stream = one_stream(inputs, rendered)
         found += too_large(len(stream))
         if options.output:
-            write_files([NewFile(options.output, stream), *manifest])
+            write_files([NewFile(options.output, stream), *vouching])
         else:
-            _print(stream, options.manifest, rendered.manifest)
+            _print(stream, vouching)
     return print_findings(found, options.format, options.report)
 
 
@@ -159,14 +183,29 @@ def _wrong_files(options: Namespace, rendered: "Rendered") -> "list[Finding]":
     return found
 
 
-def _print(stream: bytes, path: str, manifest: bytes) -> None:
-    """Write standard output, then the manifest to its path; no manifest if writing fails or the pipe is closed."""
-    from krm_function.cli.streams import write_out, write_out_first
-    from krm_function.hosts.write_together import NewFile, staged
+def _attest(options: Namespace) -> "tuple[Attest | None, list[Finding]]":
+    """What collects the statement of --attest, and what is wrong with its file; neither without that option."""
+    if not options.attest:
+        return None, []
+    from krm_function.cli.attest import Attest
+    from krm_function.cli.attest_place import wrong_place
 
-    if not path:
+    return Attest(options, "generate"), wrong_place(options)
+
+
+def _files(inputs: "Inputs", changed: "Mapping[str, bytes]") -> "dict[str, bytes]":
+    """All files of the deployment as --in-place leaves them, changed or not."""
+    return {one.file: one.data for one in inputs.sources} | dict(changed)
+
+
+def _print(stream: bytes, files: "Sequence[NewFile]") -> None:
+    """Write standard output, then the files; none of them if writing fails or the pipe is closed."""
+    from krm_function.cli.streams import write_out, write_out_first
+    from krm_function.hosts.write_together import staged
+
+    if not files:
         write_out(stream)
         return
-    with staged([NewFile(path, manifest)]) as put:
-        write_out_first(stream, path)
+    with staged(files) as put:
+        write_out_first(stream, " and ".join(one.path for one in files))
         put()

@@ -6,7 +6,7 @@ Rule of this file: the post-renderer itself is in post_renderer.py, which a call
 from argparse import Namespace
 
 from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_genpolicy, add_namespace
+from krm_function.cli.options import add_attest, add_config, add_findings, add_genpolicy, add_namespace
 
 DESCRIPTION = "On an error nothing is printed. Helm 4 hides standard error: use --report."
 
@@ -16,6 +16,7 @@ def add_arguments(parser: Parser) -> None:
     add_config(parser, variable=False)
     add_namespace(parser)
     add_genpolicy(parser)
+    add_attest(parser)
     add_findings(parser, variable=False)
 
 
@@ -25,10 +26,19 @@ def run(options: Namespace) -> int:
     from krm_function.cli.post_renderer import post_render
     from krm_function.cli.streams import read_in
 
+    attest = None
+    if options.attest:
+        from krm_function.cli.attest import Attest
+        from krm_function.cli.attest_place import wrong_place
+        from krm_function.cli.messages import print_findings
+
+        attest, found = Attest(options, "post-render"), wrong_place(options)
+        if found:
+            return print_findings(found, options.format, options.report)
     with engine(options.genpolicy, options.genpolicy_timeout) as (
         generator,
         wrong,
     ):  # a call with *both holds the input
         return post_render(
-            read_in(), options.config, options.format, options.report, generator, wrong, options.namespace
+            read_in(), options.config, options.format, options.report, generator, wrong, options.namespace, attest
         )
