@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from packaging.markers import Marker
 
-from krm_function import __version__
+from krm_function import __commit__, __version__
 from tools.archive import source_date
 from tools.cache import ToolError
 from tools.engine import HERE, engine, environment
@@ -50,10 +50,15 @@ def make_base() -> str:
     return BASE
 
 
+def python_version(base: str) -> str:
+    """The version of Python in an image."""
+    ask = "import platform; print(platform.python_version())"
+    return engine("podman", "run", "--rm", "--network=none", "--entrypoint=python3", base, "-c", ask).strip()
+
+
 def fetch_wheels(base: str) -> None:
     """The locked libraries for the Python of the base, below out/image. Raises ToolError."""
-    ask = "import platform; print(platform.python_version())"
-    version = engine("podman", "run", "--rm", "--network=none", "--entrypoint=python3", base, "-c", ask).strip()
+    version = python_version(base)
     locked = os.path.join(HERE, "run.txt")
     with open(os.path.join(ROOT, "requirements", "run.txt"), encoding="utf-8") as file:
         text = for_python(file.read(), version)
@@ -93,7 +98,9 @@ def build(base: str, context: str, commit: str, name: str = IMAGE, *more: str) -
 
 
 def revision() -> str:
-    """The commit of this tree, with `-dirty` if it is another one; `unknown` without git."""
+    """The commit: as a release has written it into the package, else of this tree, with `-dirty` if it is changed."""
+    if __commit__:
+        return __commit__
     git = ["git", "-C", ROOT, "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
     done = subprocess.run(git, capture_output=True, text=True, check=False)
     return done.stdout.strip() or "unknown"
@@ -118,6 +125,7 @@ def main(arguments: list[str]) -> None:
     _say(f"building {IMAGE}")
     built = build(base, ROOT, revision())
     digest = save(IMAGE, ARCHIVE)
+    engine("podman", "image", "prune", "--force")  # those that had the name before
     size = os.path.getsize(ARCHIVE)
     _say(f"{IMAGE} {built.identity[:12]}, {built.unpacked / 1e6:.0f} MB unpacked")
     _say(f"{os.path.relpath(ARCHIVE)}: {size / 1e6:.0f} MB, manifest {digest}")

@@ -49,6 +49,22 @@ def identity() -> str:
     return digest.removeprefix("sha256:")
 
 
+def label(name: str) -> str:
+    """What a label says."""
+    found: str = configuration()["config"]["Labels"][name]
+    return found
+
+
+def base() -> str:
+    """The image that Python and the system's libraries are from."""
+    return label("contrast-krm.dev/base")
+
+
+def python() -> str:
+    """The path of Python, in the base as in the image."""
+    return members()["/opt/contrast-krm/bin/python3"].linkname
+
+
 @functools.cache
 def members() -> dict[str, tarfile.TarInfo]:
     """What is in the layer, by absolute path."""

@@ -13,8 +13,9 @@ from krm_function.cli.commands import SUMMARIES
 from tests import quick_yaml as yaml
 from tests.hosts.documents import digests
 from tests.hosts.running import EXAMPLES, called
+from tests.install.archive import base
+from tests.install.archive import python as python_path
 from tests.install.containers import STRICT, contain, python
-from tools.image import BASE
 
 QUICK = EXAMPLES / "quickstart"
 MOUNT = (f"--volume={QUICK}:/quickstart:ro",)
@@ -126,12 +127,12 @@ def test_an_init_container_copies_the_program_for_a_pod_with_the_same_python(tmp
     tools = tmp_path / "tools"
     tools.mkdir()
     tools.chmod(0o777)
-    install = ("install", "--python", "/usr/bin/python3", "/custom-tools")
+    install = ("install", "--python", python_path(), "/custom-tools")
     contain(*install, flags=(*STRICT, f"--volume={tools}:/custom-tools")).ok()
     flags = (*STRICT, *MOUNT, f"--volume={tools}:/custom-tools:ro")
     copy = "/custom-tools/contrast-krm"
-    assert contain(*GENERATE, flags=flags, image=BASE, entry=copy).ok() == EXPECTED
-    assert json.loads(contain("version", "--json", flags=flags, image=BASE, entry=copy).ok())["build"] == "copy"
+    assert contain(*GENERATE, flags=flags, image=base(), entry=copy).ok() == EXPECTED
+    assert json.loads(contain("version", "--json", flags=flags, image=base(), entry=copy).ok())["build"] == "copy"
 
 
 def test_nothing_in_the_image_is_chosen_by_the_working_directory(tmp_path: Path) -> None:

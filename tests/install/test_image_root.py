@@ -13,9 +13,20 @@ import pytest
 
 from krm_function import __version__
 from tests.hosts.running import ROOT
-from tests.install.archive import configuration, content, files, identity, manifest_digest, members, names
+from tests.install.archive import (
+    base,
+    configuration,
+    content,
+    files,
+    identity,
+    label,
+    manifest_digest,
+    members,
+    names,
+    python,
+)
 from tests.install.containers import contain
-from tools.image import BASE, IMAGE, build, save
+from tools.image import IMAGE, build, save
 
 PROGRAM = "/opt/contrast-krm/bin/contrast-krm"
 SETTINGS = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "UV_INDEX_URL", "UV_DEFAULT_INDEX")
@@ -31,7 +42,7 @@ def test_python_is_the_only_program_beside_the_one_it_is_for() -> None:
         for path, data in files().items()
         if members()[path].mode & 0o111 and ".so" not in path
     }
-    assert programs == {PROGRAM, "/usr/bin/python3"}
+    assert programs == {PROGRAM, python()}
 
 
 def test_no_shell_can_be_started() -> None:
@@ -67,7 +78,7 @@ def test_it_holds_nothing_of_the_machine_that_built_it() -> None:
 
 
 def test_certificates_are_those_of_the_base() -> None:
-    of_base = contain("-c", f"print(open({CERTIFICATES!r}).read())", image=BASE, entry="python3").ok()
+    of_base = contain("-c", f"print(open({CERTIFICATES!r}).read())", image=base(), entry="python3").ok()
     assert content(CERTIFICATES).strip() == of_base.strip()
 
 
@@ -87,9 +98,8 @@ def test_the_configuration_is_what_the_dockerfile_says() -> None:
     settings = {line.partition("=")[0] for line in config["Env"]}
     assert settings == {"PATH", "PYTHONDONTWRITEBYTECODE", "SSL_CERT_FILE", "HOME"}
     prefix = "org.opencontainers.image."
-    assert config["Labels"][f"{prefix}version"] == __version__
-    assert config["Labels"][f"{prefix}revision"].removesuffix("-dirty") == head()
-    assert config["Labels"]["contrast-krm.dev/base"] == BASE
+    assert label(f"{prefix}version") == __version__
+    assert label(f"{prefix}revision").removesuffix("-dirty") == head()
 
 
 def head() -> str:
@@ -99,7 +109,7 @@ def head() -> str:
 
 def test_a_scanner_finds_the_package_of_every_library_and_its_licence() -> None:
     packages = {path.removeprefix(PACKAGES): data.decode() for path, data in files().items() if PACKAGES in path}
-    assert {"libc6", "libssl3", "zlib1g", "python3.11-minimal", "libpython3.11-stdlib"} <= set(packages)
+    assert {"libc6", "libgcc-s1", "zlib1g"} <= set(packages)
     for name, record in packages.items():
         fields = dict(line.split(": ", 1) for line in record.splitlines() if re.match(r"[\w-]+: ", line))
         assert fields["Package"] == name
@@ -130,14 +140,14 @@ def test_a_second_build_from_another_folder_is_the_same_image(tmp_path: Path, mo
     tracked = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, check=True).stdout
     monkeypatch.setenv("PYTHONHASHSEED", "7")
     monkeypatch.setenv("TZ", "Asia/Kathmandu")
-    revision = configuration()["config"]["Labels"]["org.opencontainers.image.revision"]
+    revision = label("org.opencontainers.image.revision")
     before = os.umask(0o077)
     try:
         for name in os.fsdecode(tracked).split("\0"):
             if (ROOT / name).is_file():
                 (context / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / name, context / name)
-        again = build(BASE, str(context), revision, f"{IMAGE}-again", f"--secret=id=pip.conf,src={settings}")
+        again = build(base(), str(context), revision, f"{IMAGE}-again", f"--secret=id=pip.conf,src={settings}")
         digest = save(f"{IMAGE}-again", str(tmp_path / "again.tar"))
     finally:
         os.umask(before)

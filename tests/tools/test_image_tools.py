@@ -34,6 +34,12 @@ def test_the_lock_file_is_kept_whole_but_for_other_systems() -> None:
     assert packages - kept == {"colorama"}
 
 
+def test_a_release_names_its_commit_though_the_stamp_has_changed_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert re.fullmatch(r"[0-9a-f]{40}(-dirty)?|unknown", image.revision())
+    monkeypatch.setattr(image, "__commit__", "f" * 40)
+    assert image.revision() == "f" * 40
+
+
 def test_without_an_engine_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(os, "environ", {"PATH": str(tmp_path)})
     with pytest.raises(ToolError) as caught:
