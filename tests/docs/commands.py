@@ -21,6 +21,7 @@ ELSEWHERE = {
 PROGRAMS = (
     *("contrast-krm", "contrast", "kustomize", "helm", "kpt", "kubectl", "git", "flux", "pip", "make", "docker"),
     *("skopeo", "set", "export", "cat", "cd", "cp", "sed", "mkdir", "rm", "chmod", ".", "curl"),
+    *("cosign", "gh", "jq", "uvx"),
 )
 
 
