@@ -344,4 +344,4 @@ def test_pyproject_names_the_repository_whose_attestations_count() -> None:
     urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
     page = (ROOT / "docs/how-to/verify-a-release.md").read_text()
     assert urls["Source"].removeprefix("https://github.com/") == PROJECT
-    assert set(re.findall(r"--(?:repo|owner)[ =](\S+)", page)) == {PROJECT}
+    assert set(re.findall(r"--(?:repo|owner)[ =]([\w./-]+)", page)) == {PROJECT}
