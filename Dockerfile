@@ -1,31 +1,53 @@
-# The function as a container image: no argument needed, no network, any user, read-only root. Libraries are those of
-# requirements/run.txt, by their hashes; it also holds what builds the wheel, which the image does not get.
-FROM python:3.13-slim AS build
+# The function as a container image: no argument, no network, any user, a read-only root; Python and the program, no
+# shell. docs/how-to/container-image.md has the commands.
+#
+# BASE has the Python, 3.11 or newer, on Debian or another glibc system: python:3.13-slim@sha256:DIGEST. There is no
+# default: whoever builds says what the image is made of, and the label contrast-krm.dev/base repeats it.
+ARG BASE
+
+# Wheels at hand: `--build-context wheels=DIRECTORY`, with `--build-arg PIP_NO_INDEX=1` where there is no index. Another
+# index: `--secret id=pip.conf,src=FILE`.
+FROM scratch AS wheels
+
+FROM ${BASE} AS build
 WORKDIR /src
 COPY requirements/run.txt requirements/run.txt
-RUN pip wheel --no-cache-dir --wheel-dir /wheels --require-hashes -r requirements/run.txt \
- && pip install --no-cache-dir --no-index --find-links /wheels hatchling
+# The libraries by their hashes, the build backend as well. What is not a wheel would run its own code: refused.
+ARG PIP_NO_INDEX
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PYTHONHASHSEED=0
+RUN --mount=type=bind,from=wheels,target=/wheels --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
+    python3 -m venv /opt/build \
+ && python3 -m venv --without-pip /opt/contrast-krm \
+ && /opt/build/bin/pip download --find-links /wheels --dest /locked --only-binary :all: --require-hashes -r requirements/run.txt \
+ && /opt/build/bin/pip install --no-index --find-links /locked hatchling
 COPY pyproject.toml README.md LICENSE ./
 COPY krm_function krm_function
 COPY helm_plugin helm_plugin
 ARG EXTRAS=lock,html,settings,completion
-RUN pip wheel --no-cache-dir --wheel-dir /wheels --no-deps --no-build-isolation . \
- && python -m venv /opt/contrast-krm \
- && /opt/contrast-krm/bin/pip install --no-cache-dir --compile --no-index --find-links /wheels "contrast-krm[${EXTRAS}]" \
- && /opt/contrast-krm/bin/pip uninstall --yes pip
+RUN /opt/build/bin/pip wheel --wheel-dir /locked --no-deps --no-build-isolation . \
+ && /opt/build/bin/pip --python /opt/contrast-krm/bin/python install --no-compile --no-index --find-links /locked "contrast-krm[${EXTRAS}]"
+COPY tools/image_root.py tools/image_root.py
+ARG SOURCE_DATE_EPOCH=0
+RUN python3 tools/image_root.py /image /opt/contrast-krm/bin/contrast-krm \
+ && chroot /image /opt/contrast-krm/bin/contrast-krm version
 
-FROM python:3.13-slim
+FROM scratch
+ARG BASE
+ARG REVISION=unknown
 LABEL org.opencontainers.image.title="contrast-krm" \
       org.opencontainers.image.description="Confidential workloads for Contrast: KRM function and Helm post-renderer" \
       org.opencontainers.image.version="0.2.0.dev0" \
-      org.opencontainers.image.licenses="Apache-2.0"
-# The base image carries no byte-code of the standard library, and nothing can be cached at run time: each start would
-# compile it anew.
-RUN python -m compileall -q /usr/local/lib/python3.13 -x '/(site-packages|idlelib|test)/'
-COPY --from=build /opt/contrast-krm /opt/contrast-krm
-ENV PATH=/opt/contrast-krm/bin:$PATH \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.source="https://github.com/contrast-krm/contrast-krm" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      contrast-krm.dev/base="${BASE}"
+COPY --from=build /image /
+# SSL_CERT_FILE: only `lock` connects to anything.
+ENV PATH=/opt/contrast-krm/bin \
     PYTHONDONTWRITEBYTECODE=1 \
+    SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt \
     HOME=/nonexistent
 # `nobody`, by number: what kustomize and kpt run functions as.
 USER 65534:65534
-ENTRYPOINT ["contrast-krm"]
+WORKDIR /
+ENTRYPOINT ["/opt/contrast-krm/bin/contrast-krm"]

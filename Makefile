@@ -1,5 +1,5 @@
-# A fresh machine needs Python 3.11 or newer, pip and make, for `make test` also Rust 1.87 or newer and kpt; `make tools`
-# brings its own Go where there is none.
+# A fresh machine needs Python 3.11 or newer, pip and make, for `make test` also Rust 1.87 or newer; `make tools` brings
+# its own Go where there is none.
 PYTHON  ?= python3
 WORKERS ?= 3  # on two cores: some tests wait for a registry or for a process
 
@@ -17,7 +17,7 @@ LOCKED   := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-ve
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-others test-cluster nightly nightly-tests coverage lint tools tools-cluster docs bench bench-policy fuzz dist lock clean
+.PHONY: help demo test test-others test-cluster nightly nightly-tests coverage lint tools tools-cluster docs bench bench-policy fuzz dist plugins bundle image lock clean
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
@@ -27,12 +27,15 @@ help:
 	@echo "make nightly  all tests with all their cases and new examples; then make fuzz with a new seed"
 	@echo "make lint   linters and types only"
 	@echo "make coverage  all tests, and how much of the code they run"
-	@echo "make tools  build the pinned kustomize, Helm, registry, OPA, cosign, containerd, go-yaml, Kubernetes' defaults, Go's readers, two regorus into the cache, fetch Chromium, find kpt"
+	@echo "make tools  build or fetch what the tests run, each of a pin, into the cache: kustomize, Helm, kpt, Argo CD, Flux, OPA, regorus, cosign, a registry, Chromium, ..."
 	@echo "make docs   write the generated pages and pictures of docs/"
 	@echo "make bench  measure speed and memory"
 	@echo "make bench-policy  count policy requests on the engines, score the rules by what the tests notice"
 	@echo "make fuzz   ten million mutants, or an hour, of hostile streams: what Go reads against what we read"
 	@echo "make dist   build the wheel and the source distribution"
+	@echo "make plugins  pack the plugins for Helm 3 and Helm 4 into dist/; SIGN='gpg --local-user KEY --clearsign' signs them"
+	@echo "make bundle  build the archive for machines without Python, and run all examples through it"
+	@echo "make image  build the container image, run it by podman, kpt and kustomize; BASE=IMAGE: on that base"
 	@echo "make lock   renew the lock files of requirements/"
 	@echo "make clean  remove what was made here, the virtual environment excepted"
 
@@ -84,8 +87,32 @@ coverage: .venv/installed-dev tools
 
 # the wheel and the source distribution, by the build backend of the lock file
 dist: .venv/installed
-	rm -rf dist
+	rm -f dist/contrast_krm-*
 	$(BIN)/hatchling build --directory dist
+
+# after `make dist`, which empties the directory; SIGN: reads a text, writes it with its signature
+plugins: .venv/installed
+	rm -f dist/contrast-krm-*.tgz* dist/helm3-contrast-*
+	$(BIN)/python -m tools.helm_plugins $(if $(SIGN),--sign "$(SIGN)") dist
+
+# The wheel, a Python and a launcher in one archive, for machines without Python; its tests, and all examples through it.
+# `$(BIN)/python -m tools.bundle dist` alone makes the archive.
+bundle: BUILT = $(CURDIR)/dist/contrast-krm-*-linux-*.tar.gz
+bundle: .venv/installed-dev dist tools
+	rm -rf out/bundle $(BUILT)
+	mkdir -p out/bundle
+	$(BIN)/python -m tools.bundle dist
+	$(BIN)/python -m tools.checksums dist
+	tar -xzf $(BUILT) --strip-components=1 -C out/bundle
+	CONTRAST_KRM_BUNDLE=$$(echo $(BUILT)) CONTRAST_KRM_PROGRAM=$(CURDIR)/out/bundle/contrast-krm $(PYTEST) $(XDIST) \
+	  tests/install/test_bundle.py tests/hosts/test_examples.py tests/hosts/test_first_deployment.py
+
+# No registry is needed: the base is made of Debian's packages, unless BASE names one. It wants root, or what rootless
+# podman wants; `$(BIN)/python -m tools.image` alone makes the archive in dist/.
+image: .venv/installed-dev tools
+	$(BIN)/python -m tools.image $(BASE)
+	CONTRAST_KRM_IMAGE=1 $(PYTEST) tests/install/test_image.py tests/install/test_image_root.py \
+	  tests/install/test_image_hosts.py tests/install/test_image_page.py
 
 # newest versions that pyproject.toml allows, for all Pythons; LOCK=--upgrade-package=NAME renews one of them
 lock: .venv/installed-dev

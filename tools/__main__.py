@@ -1,4 +1,4 @@
-"""`python -m tools [NAME...]`: build and find every real tool of the tests; one line and exit 1 if any is missing.
+"""`python -m tools [NAME...]`: build every real tool of the tests; one line and exit 1 if any is missing.
 
 NAME: build these Go tools only; the only way to build those of `build.APART`.
 """
@@ -8,15 +8,14 @@ import sys
 from tools import browser, interpreters
 from tools.build import build_all, build_one
 from tools.cache import ToolError
-from tools.found import FOUND, locate
+from tools.wheels import wheels
 
 
 def _all() -> None:
     build_all()
     browser.install()
     interpreters.install()
-    for known in FOUND:
-        locate(known)
+    wheels()
 
 
 try:

@@ -25,14 +25,18 @@ TOOLS: tuple[Tool, ...] = (
         ),
     ),
     golang.Tool("helm4", ("helm.sh/helm/v4/internal/version.version={version}",)),
+    golang.Tool("kpt", ("main.version={version}",)),  # its groups `fn` and `live`
     golang.Tool("registry", ("github.com/distribution/distribution/v3/version.version={version}",)),  # tests of `lock`
     golang.Tool("opa", ()),
     golang.Tool("goyaml", ()),  # a peer of the benchmarks
     golang.Tool("containerd", ()),  # who a process of an image runs as, and what its layers make
     golang.Tool("defaults", ()),  # what the API server makes of an object
     golang.Tool("goreaders", ()),  # what kubectl, Helm and kustomize read
+    golang.Tool("openpgp", ()),  # signs the Helm 4 plugin with a throwaway key
     golang.Tool("cosign", ("sigs.k8s.io/release-utils/version.gitVersion={version}",)),  # signs what --attest writes
     golang.Tool("actionlint", ("github.com/rhysd/actionlint.version={version}",)),  # `make lint`, of the workflows
+    golang.Tool("argocd", ("github.com/argoproj/argo-cd/v3/common.version={version}",)),  # plugins as Argo CD runs them
+    golang.Tool("flux", ()),  # what Flux applies
     golang.Tool("python312", ()),  # other CPythons, see interpreters.py
     golang.Tool("python313", ()),
     golang.Tool("python314", ()),
@@ -41,7 +45,8 @@ TOOLS: tuple[Tool, ...] = (
 )
 
 
-# Built only where it is wanted (`python -m tools kubernetes`): it takes long, and only tests/cluster asks for it.
+# Built only where they are wanted, by `make tools-cluster` and `make bundle`: the first takes long, and only
+# tests/cluster asks for it; the other starts a bundle.
 APART: tuple[Tool, ...] = (
     golang.Tool(
         "kubernetes",
@@ -51,6 +56,7 @@ APART: tuple[Tool, ...] = (
             "k8s.io/component-base/version.gitMinor={kube}",
         ),
     ),
+    golang.Tool("launcher", ()),
 )
 
 
@@ -70,7 +76,7 @@ def current(tool: Tool) -> str:
 
 
 def _remedy(tool: Tool) -> str:
-    return "make tools-cluster" if tool in APART else "make tools"
+    return {"kubernetes": "make tools-cluster", "launcher": "make bundle"}.get(tool.name, "make tools")
 
 
 def build_all() -> str:

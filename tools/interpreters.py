@@ -57,15 +57,20 @@ def install() -> None:
     """Unpack the interpreters that are missing, out of tools that are built. Raises ToolError."""
     _install_pyodide()
     for version in VERSIONS:
-        place = _place(version)
-        if os.path.exists(place):
-            continue
+        install_one(version)
+
+
+def install_one(version: str) -> Interpreter:
+    """Unpack one native interpreter unless it is there, out of its tool, which is built. Raises ToolError."""
+    place = _place(version)
+    if not os.path.exists(place):
         with locked():
             if not os.path.exists(place):
                 say(f"unpacking Python {version} and installing its libraries")
                 with fresh(place) as made:
                     _unpack(version, os.path.join(made, "python"))
                     _install_libraries(_program(os.path.join(made, "python"), version), os.path.join(made, "libraries"))
+    return interpreter(version)
 
 
 def _install_pyodide() -> None:

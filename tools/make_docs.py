@@ -1,4 +1,5 @@
-"""Write what is generated out of the code itself: parts of docs, the JSON Schemas and explanations of the package.
+"""Write what is generated out of the code itself: parts of docs, the files for shells and man, the JSON
+Schemas and explanations of the package.
 
 python -m tools.make_docs           write them
 python -m tools.make_docs --check   write nothing; exit 1 and name every file that is not as it would be written
@@ -14,16 +15,19 @@ from krm_function.api.schema import KINDS as CONFIG_KINDS
 from krm_function.api.schema import schema_text
 from krm_function.cli.command_line import parse_arguments
 from krm_function.cli.commands import SUMMARIES
+from krm_function.cli.commands.completion import SHELLS
 from krm_function.cli.exits import Exit
 from krm_function.findings.explanation import FILE as EXPLANATIONS
 from krm_function.model.pod_fields import TYPES
 from krm_function.policy.field_coverage import use_of
 from krm_function.schema.kinds import Field, Only
 from tools.findings_page import explanations, explanations_text, findings_page
+from tools.man_page import man_page
 from tools.mistakes_page import mistakes_page, more_mistakes_page
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCS = os.path.join(ROOT, "docs")
+SHELL = os.path.join(DOCS, "shell")
 SCHEMAS = os.path.join(ROOT, "krm_function", "api", "schemas")
 COMMANDS = ("", *(name for name in SUMMARIES if not any(other.startswith(f"{name} ") for other in SUMMARIES)))
 
@@ -31,11 +35,23 @@ COMMANDS = ("", *(name for name in SUMMARIES if not any(other.startswith(f"{name
 def help_of(command: str) -> str:
     """The text that `contrast-krm COMMAND --help` prints, 80 columns wide."""
     os.environ["COLUMNS"] = "80"
+    return printed_by(*command.split(), "--help").rstrip()
+
+
+def printed_by(*arguments: str) -> str:
+    """What a call of contrast-krm prints on standard output."""
     said = io.TextIOWrapper(io.BytesIO(), "utf-8")
     with contextlib.redirect_stdout(said), contextlib.suppress(Exit):
-        parse_arguments([*command.split(), "--help"])
+        options = parse_arguments(arguments)
+        options.run(options)
     said.seek(0)
-    return said.read().rstrip()
+    return said.read()
+
+
+def shell_files() -> dict[str, str]:
+    """What a wheel and a bundle install below share/ for shells and man: name in docs/shell -> text."""
+    completions = {f"contrast-krm.{shell}": printed_by("completion", shell) for shell in SHELLS}
+    return {"contrast-krm.1": man_page(), **completions}
 
 
 def command_line() -> str:
@@ -103,6 +119,10 @@ def main() -> int:
         path = os.path.join(SCHEMAS, f"{kind}.json")
         if read(path) != schema_text(kind):
             stale[path] = schema_text(kind)
+    for name, text in shell_files().items():
+        path = os.path.join(SHELL, name)
+        if read(path) != text:
+            stale[path] = text
     if read(EXPLANATIONS) != explanations_text(known):
         stale[EXPLANATIONS] = explanations_text(known)
     if "--check" not in sys.argv:

@@ -4,15 +4,11 @@ import functools
 
 from tools.build import APART, TOOLS, Tool, current, pin
 from tools.cache import ToolError
-from tools.found import FOUND, locate
 
 
 @functools.cache
 def tool(name: str) -> str:
     """Return the path of a pinned tool; `ToolError` says what to do if it is missing."""
-    for known in FOUND:
-        if known.name == name:
-            return locate(known)
     return current(_named(name))
 
 

@@ -1,8 +1,8 @@
 """Rule of this file: a tool written in Rust is built from `tools/<name>/Cargo.toml` and `Cargo.lock`, never without.
 
 The program is a few lines around the crate that the pin is for; two tools may hold two versions of one crate
-and share the lines. No package of PyPI carries a Rust toolchain, so cargo must be on PATH. One of rustup looks for its
-toolchains in the caller's home; where that has none, they are beside the proxy itself.
+and share the lines. No package carries a Rust toolchain that could be pinned (CONTRIBUTING.md#build), so cargo must be
+on PATH. One of rustup looks for its toolchains in the caller's home; where that has none, they are beside the proxy.
 """
 
 import hashlib
@@ -69,9 +69,13 @@ def toolchain(need: str) -> Toolchain:
         if version is None:
             continue
         if _numbers(version[1]) < _numbers(need):
-            raise ToolError(f"regorus: cargo {version[1]} on PATH is too old; install Rust {need} or newer")
+            raise ToolError(f"regorus: cargo {version[1]} on PATH is too old; {_install(need)}")
         return Toolchain(f"rust{version[1]}", str(found), home)
-    raise ToolError(f"regorus: no cargo on PATH to build it with; install Rust {need} or newer")
+    raise ToolError(f"regorus: no cargo on PATH to build it with; {_install(need)}")
+
+
+def _install(need: str) -> str:
+    return f"install Rust {need} or newer (Debian 12: cargo-web)"
 
 
 def _beside(cargo: str) -> str:

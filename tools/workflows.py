@@ -1,4 +1,4 @@
-"""`python -m tools.workflows`: lint what `.github` says, without network; exit 1 if anything is wrong with it.
+"""`python -m tools.workflows`: lint `.github` and `action.yml`, without network; exit 1 if anything is wrong.
 
 actionlint checks the workflows' syntax, expressions and types; it is built from its pin if it is missing, so that `make
 lint` needs no other tool. zizmor looks for what makes a workflow unsafe: actions that are not pinned by a commit,
@@ -32,6 +32,7 @@ def main() -> int:
             "--strict-collection",
             "--quiet",
             ".github",
+            "action.yml",
         ],
     )
     codes = [subprocess.run(command, cwd=ROOT, check=False).returncode for command in commands]

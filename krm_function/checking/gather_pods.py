@@ -18,7 +18,7 @@ from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import ID_BLOCKS, Workload, mapping, maps
 from krm_function.policy import References
 from krm_function.record import NamedTuple
-from krm_function.stages.copies import Place
+from krm_function.stages.copies import Copy, Place
 from krm_function.stages.daemon_sets import unscheduled_daemon_set
 from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.pod_checks import check_rendered as admissible
@@ -46,11 +46,11 @@ class Pod(NamedTuple):
 
 
 def pods_of(
-    index: int, resource: Resource, document: Document, references: References, copied: Mapping[Place, Any]
+    index: int, resource: Resource, document: Document, references: References, copied: Mapping[Place, Copy]
 ) -> tuple[list[Pod], list[Finding]]:
     """The Contrast workloads of a document, and the findings of objects of other kinds that ask for Contrast.
 
-    copied: what each copy was made of.
+    copied: what controllers made. What of it runs no pod is not checked.
     """
     chosen = select(document.value)
     findings = list(chosen.findings)
@@ -62,9 +62,13 @@ def pods_of(
     pods = []
     for workload in chosen.workloads:
         count = vcpus(workload)
-        origin = copied.get((index, workload.root))
-        checked = _check_copy(workload, origin, references) if origin else check_workload(workload, references)
-        made_of = reference(origin) if origin else None
+        copy = copied.get((index, workload.root))
+        made_of = reference(copy.origin) if copy else None
+        if copy and made_of and copy.retired:
+            code = "CC1119.retired" if workload.ref.kind == "ReplicaSet" else "CC1122"
+            findings.append(finding(code, workload.ref, kind=made_of.kind, name=made_of.name))
+            continue
+        checked = _check_copy(workload, copy.origin, references) if copy else check_workload(workload, references)
         pods.append(Pod(index, resource, document, workload, checked, count if isinstance(count, int) else 0, made_of))
     return pods, [with_position(found, resource, document) for found in findings]
 

@@ -1,54 +1,175 @@
-"""Compares the Contrast workloads and the manifest of rendered output with those that a cluster has.
+"""Compare the Contrast workloads, the manifest and the RuntimeClasses of rendered output with those of a cluster.
 
 Rule of this file: pure; the objects of the cluster come in as plain data. Policies are compared by their digests, and
-where these differ, the fields are named; no value is shown.
+where these differ, the fields are named; no value is shown. What the cluster has beside this output counts only if
+Contrast runs it and no manifest knows it, so that another release beside this one is no difference.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
+from krm_function.checking.changed_fields import changed_fields
+from krm_function.checking.differing_paths import paths_text
 from krm_function.checking.drift import differing_fields
+from krm_function.checking.live_classes import differing_classes
+from krm_function.checking.manifests import manifest_difference
 from krm_function.checking.seal_checks import check_workload
 from krm_function.findings import Finding, Ref, finding
-from krm_function.model.workload import INITDATA, Workload
+from krm_function.manifest import ManifestError, decode
+from krm_function.model.cpu_limits import vcpus
+from krm_function.model.objects import reference
+from krm_function.model.runtime_class_objects import RuntimeClass
+from krm_function.model.workload import INITDATA, Workload, dig, mapping
 from krm_function.policy import References, decode_toml, digest, from_annotation, read_policy_data
 from krm_function.policy.initdata import POLICY
+from krm_function.record import NamedTuple
+from krm_function.stages.copies import controllers, copies, known_controllers
 from krm_function.stages.manifest_config_map import manifest_of
+from krm_function.stages.select import select
 
 SHORT = 16  # digits of a digest in a sentence
+PODS = "CC1103"  # a field of a pod is not as its policy describes
+
+
+class Rendered(NamedTuple):
+    """What rendered output has. manifests: its objects that carry one. classes: as the render made them, by name."""
+
+    workloads: Sequence[Workload]
+    manifests: Mapping[Ref, Any]
+    classes: Mapping[str, RuntimeClass]
+
+    @property
+    def namespaces(self) -> list[str]:
+        """Where the cluster has the workloads and manifests; one that an object does not name is `default`."""
+        refs = [*(one.ref for one in self.workloads), *self.manifests]
+        return sorted({ref.namespace or "default" for ref in refs})
 
 
 def compare_live(
-    workloads: Iterable[Workload], manifests: Iterable[tuple[Ref, Any]], live: Mapping[Ref, Any], references: References
+    output: Rendered, objects: Sequence[Any], classes: Mapping[str, Any] | None, references: References
 ) -> list[Finding]:
-    """A finding for each difference. live: the objects of the cluster by what they are in the output; None: absent."""
+    """Return a finding for each difference.
+
+    objects: all workloads and ConfigMaps of the namespaces. classes: the RuntimeClass objects by name; None: unknown.
+    """
+    live = {reference(value): value for value in objects}
     findings: list[Finding] = []
-    for workload in workloads:
-        findings += _compared(workload, live.get(workload.ref), references)
-    for ref, value in manifests:
-        there = live.get(ref)
-        if there is None:
-            findings.append(finding("CC1120.absent", ref))
-        elif manifest_of(value) != manifest_of(there):
-            findings.append(finding("CC1120.manifest", ref))
-    return findings
+    for workload in output.workloads:
+        findings += _workload(workload, live.get(_placed(workload.ref)), references)
+    for ref, value in output.manifests.items():
+        findings += _manifest(ref, str(manifest_of(value)), live.get(_placed(ref)))
+    findings += _beside(output, objects, {found.ref for found in findings})
+    return [*findings, *(differing_classes(output.workloads, output.classes, classes) if classes is not None else ())]
 
 
-def _compared(workload: Workload, value: Any, references: References) -> list[Finding]:
+def described(output: Rendered, context: str, *, classes: bool) -> str:
+    """Return the line that says what was compared. classes: whether RuntimeClasses were."""
+    count = len(output.workloads)
+    parts = [f"{count} workload{'' if count == 1 else 's'}"]
+    parts += [f"manifest {_short_digest(str(manifest_of(value)))}" for value in output.manifests.values()]
+    if classes:
+        known = output.classes.keys() >= {one.runtime_class for one in output.workloads}
+        parts.append("their RuntimeClasses" if known else "that their RuntimeClasses admit them")
+    return f"compared with the cluster of context {context}: {', '.join(parts)}\n"
+
+
+def _placed(ref: Ref) -> Ref:
+    return ref._replace(namespace=ref.namespace or "default")
+
+
+def _short_digest(text: str) -> str:
+    return sha256(text.encode("utf-8")).hexdigest()[:SHORT]
+
+
+def _workload(workload: Workload, value: Any, references: References) -> list[Finding]:
     """Compare one workload with the one in the cluster, of the same kind and name."""
+    ref, wanted_class = workload.ref, workload.runtime_class
     if value is None:
-        return [finding("CC1120.absent", workload.ref)]
-    there = Workload(value, (), workload.ref)
-    if there.runtime_class != workload.runtime_class:
-        return [finding("CC1120.class", workload.ref, found=there.runtime_class, wanted=workload.runtime_class)]
-    ours, theirs = (str(one.annotations.get(INITDATA)) for one in (workload, there))
+        return [finding("CC1120.absent", ref)]
+    there = Workload(value, (), ref)
+    if not there.runtime_class:
+        return [finding("CC1120.no-class", ref, wanted=wanted_class)]
+    if there.runtime_class != wanted_class:
+        return [finding("CC1120.class", ref, found=there.runtime_class, wanted=wanted_class)]
+    ours, theirs = (one.annotations.get(INITDATA) for one in (workload, there))
     try:
-        wanted, found = (from_annotation(text) for text in (ours, theirs))
+        wanted = from_annotation(str(ours))
+        if theirs is None:
+            return [finding("CC1120.no-policy", ref, wanted=digest(wanted)[:SHORT])]
+        found = from_annotation(str(theirs))
         if wanted == found:
-            return list(check_workload(there, references).findings)
+            return _changed(workload, there, digest(wanted)[:SHORT], references)
         data = [read_policy_data(decode_toml(toml).data[POLICY]) for toml in (wanted, found)]
-        fields = ", ".join(differing_fields(data[0], data[1]))
-        digests = [digest(toml)[:SHORT] for toml in (wanted, found)]
+        fields = ", ".join(differing_fields(data[0], data[1])) or "what is not in its containers"
     except (ValueError, KeyError):
-        return [finding("CC1120.unreadable", workload.ref)]
-    return [finding("CC1120.policy", workload.ref, wanted=digests[0], found=digests[1], fields=fields)]
+        return [finding("CC1120.unreadable", ref)]
+    return [finding("CC1120.policy", ref, wanted=digest(wanted)[:SHORT], found=digest(found)[:SHORT], fields=fields)]
+
+
+def _changed(ours: Workload, there: Workload, wanted: str, references: References) -> list[Finding]:
+    """What was changed in a pod that still has the policy of this output, as one finding; and what else is wrong.
+
+    Its policy shows what somebody added; what was taken away, and how many vCPUs it has, this output.
+    """
+    checked = check_workload(there, references)
+    fields = list(checked.moved)
+    if not fields and (paths := list(changed_fields(_template(ours), _template(there)))):
+        fields = [paths_text(paths)]
+    counts = [vcpus(one) for one in (ours, there)]
+    if counts[0] != counts[1] and all(isinstance(count, int) for count in counts):
+        fields.append(f"its vCPUs, {counts[1]} in place of {counts[0]}")
+    others = [found for found in checked.findings if found.code != PODS]
+    return [finding("CC1120.pod", there.ref, wanted=wanted, fields=", ".join(fields)), *others] if fields else others
+
+
+def _template(workload: Workload) -> Any:
+    """The pod template without its initdata, which is compared by what is packed in it."""
+    metadata = {**workload.pod_metadata, "annotations": {**workload.annotations, INITDATA: ""}}
+    return {"metadata": metadata, "spec": workload.pod_spec}
+
+
+def _manifest(ref: Ref, ours: str, value: Any) -> Iterator[Finding]:
+    if value is None:
+        yield finding("CC1120.absent", ref)
+    elif (theirs := manifest_of(value) or "") != ours:
+        wanted, found = _short_digest(ours), _short_digest(theirs)
+        fields = manifest_difference(ours, theirs)
+        yield finding("CC1120.manifest", ref, wanted=wanted, found=found, fields=fields)
+
+
+def _beside(output: Rendered, objects: Sequence[Any], differing: Collection[Ref | None]) -> Iterator[Finding]:
+    """Contrast workloads of the namespaces that neither this output has, nor another release.
+
+    A manifest, there or here as its base, knows those of other releases; a policy of this output's is no other's.
+    differing: workloads with a finding, which is about all that their controllers made, too.
+    """
+    ours = {_placed(one.ref) for one in output.workloads}
+    texts = [manifest_of(value) for value in (*objects, *output.manifests.values())]
+    known = {digest for text in texts if text is not None for digest in _policies(text)}
+    known -= set(map(_digest, output.workloads))
+    made, by_owner = copies((index, (), value) for index, value in enumerate(objects)), known_controllers(objects)
+    reported = {_placed(ref) for ref in differing if ref is not None}
+    for index, value in enumerate(objects):
+        if dig(value, ("metadata", "deletionTimestamp")) is not None or (index, ()) in made:
+            continue
+        owners = controllers(value, by_owner)
+        if owners and reference(owners[-1]) in reported:
+            continue
+        for workload in select(value).workloads:
+            if workload.ref not in ours and _digest(workload) not in known:
+                yield finding("CC1120.unknown", workload.ref, found=workload.runtime_class)
+
+
+def _policies(text: str) -> Iterable[str]:
+    try:
+        return list(mapping(decode(text.encode("utf-8")).get("Policies")))
+    except ManifestError:
+        return ()
+
+
+def _digest(workload: Workload) -> str:
+    try:
+        return digest(from_annotation(str(workload.annotations.get(INITDATA))))
+    except ValueError:
+        return ""

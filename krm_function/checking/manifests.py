@@ -96,6 +96,16 @@ def differing_manifest(manifests: Manifests, again: bytes, *, sealed_otherwise: 
     return [finding("CC1113", fields=text, file=manifests.place)]
 
 
+def manifest_difference(ours: str, theirs: str) -> str:
+    """Where two different manifests differ, as text; for one that is none, that it is none."""
+    try:
+        first, second = decode(ours.encode("utf-8")), decode(theirs.encode("utf-8"))
+    except ManifestError:
+        return "one of them is no manifest"
+    fields = [_short(path) for path in differing_paths(first, second, never)]
+    return paths_text(fields) if fields else "the same values in other bytes"
+
+
 def _short(path: Path) -> Path:
     """The path with the beginning of a digest."""
     if path[0] != "Policies" or len(path) < 2:

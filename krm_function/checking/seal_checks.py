@@ -37,11 +37,15 @@ LONGEST_HOOK = 64  # characters of that annotation in a sentence
 
 
 class Checked(NamedTuple):
-    """The findings about one workload, and the digest it was sealed with ("" if it was not)."""
+    """The findings about one workload, and the digest it was sealed with ("" if it was not).
+
+    moved: the fields that changed since; each has a finding.
+    """
 
     findings: tuple[Finding, ...] = ()
     digest: str = ""
     platform: Platform | None = None
+    moved: tuple[str, ...] = ()
 
 
 def check_workload(workload: Workload, references: References) -> Checked:
@@ -69,7 +73,7 @@ def check_workload(workload: Workload, references: References) -> Checked:
     if profile and profile is not profile_of_data(sealed):
         moved.append("policy profile, of which its rules and its data do not agree")
     opened = open_findings(workload, open_variables(sealed, workload, references))
-    return Checked((*(stale(workload, field) for field in moved), *opened), digest(toml), platform)
+    return Checked((*(stale(workload, field) for field in moved), *opened), digest(toml), platform, tuple(moved))
 
 
 def stale(workload: Workload, field: str) -> Finding:

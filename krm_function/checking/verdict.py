@@ -81,7 +81,7 @@ def check_output(
         findings += duplicates(resources, output.documents)
     findings += object_findings(resources, output)
     findings += [
-        finding("CC1119", pod.workload.ref, kind=pod.made_of.kind, name=pod.made_of.name)
+        finding("CC1119.copy", pod.workload.ref, kind=pod.made_of.kind, name=pod.made_of.name)
         for pod in every
         if pod.made_of
     ]

@@ -3,7 +3,9 @@
 Truth table, first row that holds:
 
     what is known                                           kind       commit
+    its own Python stands beside it (cli/bundle.py)         bundle     of the release, if it is one
     it is below lib/ of a `contrast-krm install`            copy       of the release, if it is one
+    its environment is where the Dockerfile makes it        image      of the release, if it is one
     the release workflow has written the commit             release    that
     pip has noted a repository                              git        the one that pip noted
     pip has noted an editable directory                     editable   not known
@@ -15,16 +17,19 @@ Source: https://packaging.python.org/en/latest/specifications/direct-url/.
 
 import json
 import os
+import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any, Literal
 
 import krm_function
+from krm_function.cli.bundle import bundle_root
 from krm_function.record import NamedTuple
 
 PROGRAM = "contrast-krm"
 NOTE = "direct_url.json"
+IMAGE = "/opt/contrast-krm"
 
-BuildKind = Literal["copy", "release", "git", "editable", "package", "source"]
+BuildKind = Literal["bundle", "image", "copy", "release", "git", "editable", "package", "source"]
 
 
 class Build(NamedTuple):
@@ -38,8 +43,12 @@ class Build(NamedTuple):
 def this_build() -> Build:
     """The build of the running program."""
     version, commit = krm_function.__version__, krm_function.__commit__
+    if bundle_root():
+        return Build(version, "bundle", commit)
     if _is_copy(os.path.dirname(os.path.dirname(os.path.abspath(krm_function.__file__)))):
         return Build(version, "copy", commit)
+    if sys.prefix == IMAGE:
+        return Build(version, "image", commit)
     if commit:
         return Build(version, "release", commit)
     try:

@@ -22,4 +22,12 @@ def missing_extra(error: ModuleNotFoundError) -> Finding | None:
     if package not in EXTRAS:
         return None
     extra, option = EXTRAS[package]
-    return finding("CC0909.package", option=option, package=package, extra=extra)
+    return not_installed(option, package, extra)
+
+
+def not_installed(option: str, package: str, extra: str) -> Finding:
+    """Return the finding for what of the command line needs a package; pip reaches neither a bundle nor a copy."""
+    from krm_function.cli.build import this_build
+
+    code = "CC0909.package-copy" if this_build().kind in {"bundle", "copy"} else "CC0909.package"
+    return finding(code, option=option, package=package, extra=extra)

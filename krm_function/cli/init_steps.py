@@ -170,7 +170,10 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
             renderer = f"helm upgrade --install {name} {place.chart} --post-renderer contrast-krm"
             arguments = " ".join(f"--post-renderer-args --config --post-renderer-args {path}" for path in place.whole)
             yield "install it with Helm 3", f"{renderer} --post-renderer-args post-render {arguments}"
-            yield "or with Helm 4, whose plugin is the directory helm_plugin of contrast-krm", f"{renderer} {arguments}"
+            yield (
+                "or with Helm 4, whose plugin is contrast-krm-VERSION.tgz of a release, or the directory helm_plugin",
+                f"{renderer} {arguments}",
+            )
 
 
 def _release_name(state: State) -> str:

@@ -4,19 +4,23 @@
     DIR/lib/contrast-krm-<version>-<hash>/                     the code; its name is a digest of its content
     DIR/plugin/contrast-krm.dev/v1alpha1/.../ContrastGenerate  a link to it, where kustomize looks for legacy plugins
 
+A bundle is copied as it is: then the executable is a link to the launcher of the copy (cli/bundle.py).
+
 Rule of this file: the executable is exchanged last and in one step, after the new copy has run; a call at the same time
 gets the old one or the new one.
 """
 
 import hashlib
 import os
+import stat
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from krm_function import __version__
 from krm_function.api.records import API_VERSION
+from krm_function.cli.bundle import LAUNCHER, PYTHON, bundle_files
 from krm_function.cli.distributions import Member, installed_files
 from krm_function.cli.launcher import HEADER, launcher
 from krm_function.findings import Finding, finding, has_errors
@@ -36,48 +40,91 @@ def install(directory: str, python: str) -> tuple[bool, list[Finding]]:
 
     python: the interpreter of the copy, an absolute path or a name on PATH. Raises NotCopied, FileProblem and OSError.
     """
-    target = os.path.join(directory, PROGRAM)
-    if os.path.lexists(target) and (os.path.isdir(target) or HEADER.encode() not in read_file(target)):
-        raise FileProblem(target, "is there, and not from an earlier install", writing=True)
     if "/" in python and not os.path.isabs(python):
         return False, [finding("CC0909.python", option="--python")]
+    target = _prepare(directory)
+    library = _copy(directory, installed_files(), _fill_with_code)
+    text = launcher(python, library).encode()
+    changed = os.path.islink(target) or not os.path.exists(target) or read_file(target) != text
+    findings = _exchange(target, lambda trial: create_file(trial, text, EXECUTABLE), python) if changed else []
+    return _complete(directory, library, findings, changed=changed)
+
+
+def install_bundle(directory: str, root: str) -> tuple[bool, list[Finding]]:
+    """The same for the bundle in a folder, whose files are copied byte for byte."""
+    target = _prepare(directory)
+    library = _copy(directory, bundle_files(root), _fill_with_bundle)
+    link = os.path.join("lib", library, LAUNCHER)
+    changed = not os.path.islink(target) or os.readlink(target) != link
+    python = os.path.join(root, PYTHON)
+    findings = _exchange(target, lambda trial: os.symlink(link, trial), python) if changed else []
+    return _complete(directory, library, findings, changed=changed)
+
+
+def _prepare(directory: str) -> str:
+    """The path of the executable, once what a killed run has left is gone. Raises FileProblem for somebody else's."""
+    target = os.path.join(directory, PROGRAM)
+    if os.path.islink(target):
+        ours = os.readlink(target).startswith(os.path.join("lib", f"{PROGRAM}-"))
+    else:
+        ours = not os.path.exists(target) or (os.path.isfile(target) and HEADER.encode() in read_file(target))
+    if not ours:
+        raise FileProblem(target, "is there, and not from an earlier install", writing=True)
     sweep([target])
     sweep_directory(os.path.join(directory, "lib"))
-    library = _copy(directory, installed_files())
-    text = launcher(python, library).encode()
-    changed = not os.path.exists(target) or read_file(target) != text
-    findings = _exchange(target, text, python) if changed else []
+    return target
+
+
+def _complete(directory: str, library: str, findings: list[Finding], *, changed: bool) -> tuple[bool, list[Finding]]:
+    """Link the plugin and remove the copies of earlier installs, unless the new copy does not run."""
     if not has_errors(findings):
-        changed |= _link(os.path.join(directory, PLUGIN), target)
+        changed |= _link(os.path.join(directory, PLUGIN), os.path.join(directory, PROGRAM))
         _remove_others(os.path.join(directory, "lib"), library)
     return changed, findings
 
 
-def _copy(directory: str, files: Sequence[Member]) -> str:
-    """Copy the files into a directory below `lib`, unless it is there; its name."""
-    import py_compile
-    import shutil
-
+def _copy(directory: str, files: Sequence[Member], fill: Callable[[str, Sequence[Member]], None]) -> str:
+    """Make a directory of these files below `lib`, unless it is there; its name."""
     name = f"{PROGRAM}-{__version__}-{_digest(files)}"
     place = os.path.join(directory, "lib", name)
     if os.path.isdir(place):
         return name
     _make_directory(os.path.dirname(place))
     with temporary_directory(place) as temporary:
-        mode = py_compile.PycInvalidationMode.UNCHECKED_HASH  # it is never edited, and times may get lost on the way
-        for file in files:
-            path = os.path.join(temporary, file.name)
-            _make_directory(os.path.dirname(path))
-            shutil.copyfile(file.source, path)
-            if path.endswith(".py"):
-                with suppress(py_compile.PyCompileError):  # it is for another Python
-                    py_compile.compile(path, dfile=file.name, doraise=True, invalidation_mode=mode)
-        for path, _, names in os.walk(temporary):
-            os.chmod(path, EXECUTABLE)
-            for one in names:
-                os.chmod(os.path.join(path, one), READABLE)
+        fill(temporary, files)
         os.rename(temporary, place)
     return name
+
+
+def _fill_with_code(place: str, files: Sequence[Member]) -> None:
+    """Copy files, and compile the modules among them."""
+    import py_compile
+    import shutil
+
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH  # it is never edited, and times may get lost on the way
+    for file in files:
+        path = os.path.join(place, file.name)
+        _make_directory(os.path.dirname(path))
+        shutil.copyfile(file.source, path)
+        if path.endswith(".py"):
+            with suppress(py_compile.PyCompileError):  # it is for another Python
+                py_compile.compile(path, dfile=file.name, doraise=True, invalidation_mode=mode)
+    for path, _, names in os.walk(place):
+        os.chmod(path, EXECUTABLE)
+        for one in names:
+            os.chmod(os.path.join(path, one), READABLE)
+
+
+def _fill_with_bundle(place: str, files: Sequence[Member]) -> None:
+    """Copy files; what its owner may execute, everybody may."""
+    import shutil
+
+    for file in files:
+        path = os.path.join(place, file.name)
+        _make_directory(os.path.dirname(path))
+        shutil.copyfile(file.source, path)
+        os.chmod(path, EXECUTABLE if os.stat(file.source).st_mode & stat.S_IXUSR else READABLE)
+    os.chmod(place, EXECUTABLE)
 
 
 def _digest(files: Sequence[Member]) -> str:
@@ -99,12 +146,12 @@ def _make_directory(path: str) -> None:
     os.chmod(path, EXECUTABLE)
 
 
-def _exchange(target: str, text: bytes, python: str) -> list[Finding]:
+def _exchange(target: str, create: Callable[[str], None], python: str) -> list[Finding]:
     """Rename the executable into its place after it has run once."""
     with temporary_directory(target) as place:
         trial = os.path.join(place, PROGRAM)
         os.symlink(os.path.join(os.pardir, "lib"), os.path.join(place, "lib"))
-        create_file(trial, text, EXECUTABLE)
+        create(trial)
         findings = _try(trial, python)
         if not has_errors(findings):
             os.rename(trial, target)

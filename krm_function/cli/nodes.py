@@ -5,7 +5,7 @@ an error, because the plan would silently show less.
 """
 
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -19,11 +19,15 @@ from krm_function.yamltext import Document, YamlError, locate, parse
 
 
 class KnownNodes(NamedTuple):
-    """The nodes, or None if no source was given. source: its label for messages."""
+    """The nodes, or None if no source was given. source: its label for messages.
+
+    classes: the RuntimeClass objects of a cluster by name, None if none was asked or it does not show them.
+    """
 
     nodes: tuple[Node, ...] | None = None
     source: str = ""
     findings: tuple[Finding, ...] = ()
+    classes: Mapping[str, Any] | None = None
 
 
 def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
@@ -34,7 +38,9 @@ def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
         cluster = read_cluster_nodes()
         if cluster.findings:
             return KnownNodes(findings=cluster.findings)
-        return _named("--cluster", f"context {cluster.context}", _read(cluster.document))
+        known = _named("--cluster", f"context {cluster.context}", _read(cluster.document))
+        classes = cluster.classes
+        return known._replace(findings=(*known.findings, *classes.findings), classes=classes.objects)
     if options.nodes:
         if "-" in options.nodes and (not options.paths or "-" in options.paths):
             return KnownNodes(findings=(finding("CC0909.stdin-resources", option="--nodes"),))

@@ -122,6 +122,21 @@ ROWS: dict[str, Row] = {
         "LimitRange {name} refuses the pods of {names}: {reasons}",
         "widen min and max of its items of type Container so that they admit these amounts",
     ),
+    "CC0319": Row(
+        "warning",
+        "{problem}",
+        "{remedy}",
+        {
+            "absent": (
+                "the cluster has no such RuntimeClass, so it would refuse pods of {names}",
+                "apply what `contrast-krm release runtime-classes --config CONFIG` prints, before the workloads",
+            ),
+            "differs": (
+                "the cluster's RuntimeClass, by which pods are placed here, differs from the render's in: {fields}",
+                "kubectl replace -f what `contrast-krm release runtime-classes` prints, or change spec.scheduling",
+            ),
+        },
+    ),
     "CC0320": Row(
         "info", "{what} of runtime class {name} is in the pod template: the DaemonSet controller sees nothing else"
     ),

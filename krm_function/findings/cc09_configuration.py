@@ -156,6 +156,10 @@ ROWS: dict[str, Row] = {
             "add-to": ("{error}", "name the file with the ContrastGenerate"),  # in the words of wiring/owner_key
             # nodes
             "package": ("the Python package {package} is not installed", "pip install 'contrast-krm[{extra}]'"),
+            "package-copy": (
+                "the Python package {package} is not in this copy of contrast-krm",
+                "pipx install 'contrast-krm[{extra}]', and run that contrast-krm",
+            ),
             "no-node": ("there is no Node in it", "give what `kubectl get nodes -o yaml` prints"),
             # lock
             "source": ("names no source", "use {known} or {last}"),
@@ -166,6 +170,8 @@ ROWS: dict[str, Row] = {
             "pins": ("{error}", "name the kustomization of the outermost overlay, or a file of Helm values"),
             "lock-too": ("it is the file of --output too", "name two files"),
             "prune": ("has no lock to drop entries from", "name it with -o"),
+            "check-what": ("has no lock to look at", "name it with -o"),
+            "check": ("with --check nothing is looked up or written", "use one of the two"),
             "no-lock": ("the file has no ImageLock", "name a file with one, or a new file"),
             "locks": ("the file has {count} ImageLocks", "name a file with one, or a new file"),
             # install

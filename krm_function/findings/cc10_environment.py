@@ -16,7 +16,7 @@ ROWS: dict[str, Row] = {
         {
             "no-context": "there is no kubeconfig with a usable current context, and this runs in no cluster",
             "kubeconfig": "the kubeconfig cannot be used ({error})",  # the name of an exception, as below
-            "status": "it answered {status} {error}",  # in the words of the API server
+            "status": "it answered {status} {error} when asked for {what}",  # in the words of the API server
             "no-answer": "no answer ({error})",
             "answer": "{error}",
         },

@@ -2,6 +2,8 @@
 
 from krm_function.findings.row import Row
 
+REPLACE = "kubectl replace -f with this output puts it right; kubectl apply keeps what somebody added"
+
 ROWS: dict[str, Row] = {
     "CC1101": Row(
         "error",
@@ -111,18 +113,60 @@ ROWS: dict[str, Row] = {
             ),
         },
     ),
-    "CC1119": Row("info", "made by {kind} {name}, with the same policy: checked as one of its pods, not counted again"),
+    "CC1119": Row(
+        "info",
+        "made by {kind} {name}, {problem}",
+        "",
+        {
+            "copy": "with the same policy: checked as one of its pods, not counted again",
+            "retired": "and runs no pod: not checked",
+        },
+    ),
     "CC1120": Row(
         "error",
         "{problem}",
-        "apply this output again, or look up which render the cluster has",
+        "{remedy}",
         {
-            "absent": "the cluster has no such object",
-            "class": "the cluster runs it with runtime class {found}, this output says {wanted}",
-            "policy": "the cluster runs it with policy {found}, this output has {wanted}; they differ in: {fields}",
-            "manifest": "the cluster has another manifest than this output",
-            "unreadable": "the policy that the cluster runs it with cannot be read",
+            "absent": ("the cluster has no such object", "apply this output"),
+            "class": ("the cluster runs it with runtime class {found}, this output with {wanted}", REPLACE),
+            "no-class": (
+                "the cluster runs it without runtime class and so in no VM, this output with {wanted}",
+                REPLACE,
+            ),
+            "no-policy": ("the cluster runs it without a policy, this output with {wanted}", REPLACE),
+            "unreadable": ("the policy that the cluster runs it with cannot be read", REPLACE),
+            "policy": (
+                "the cluster has that of another render: policy {found}, here {wanted}; they differ in: {fields}",
+                "apply this output, or compare with the render that was applied last",
+            ),
+            "pod": ("changed in the cluster since this render, under its policy {wanted}: {fields}", REPLACE),
+            "manifest": (
+                "the cluster has manifest {found}, here it is {wanted}; they differ in: {fields}",
+                "apply this output, or compare with the render that was applied last",
+            ),
+            "unknown": (
+                "the cluster runs it with runtime class {found}; neither this output nor another release has it",
+                "delete it, or render it with the others",
+            ),
+            "no-runtime-class": (
+                "the cluster has no such RuntimeClass, so it refuses pods of {names}",
+                "apply what `contrast-krm release runtime-classes --config CONFIG` prints",
+            ),
+            "runtime-class": (
+                "the cluster's RuntimeClass differs from the render's in: {fields}",
+                "kubectl replace -f what `contrast-krm release runtime-classes` prints, or change spec.scheduling",
+            ),
         },
+    ),
+    "CC1121": Row(
+        "warning",
+        "the RuntimeClasses of the cluster were not compared: it answered {status} {error}",
+        "let the user of this kubeconfig list RuntimeClasses, or compare `kubectl get runtimeclasses -o yaml` by eye",
+    ),
+    "CC1122": Row(
+        "warning",
+        "made by {kind} {name}, with another policy; not checked, since its status says that it has ended",
+        "in a file, take the object out: only the answer of a cluster is a reason to believe a status",
     ),
     "CC1118": Row(
         "error",

@@ -163,6 +163,30 @@ ROWS: dict[str, Row] = {
             ),
         },
     ),
+    "CC1216": Row(
+        "error",
+        "image {image}: {problem}",
+        "{remedy}",
+        {
+            "tag": (
+                "without a digest it is in no lock",
+                (
+                    "write its digest where the image is named; without --check, --write-kustomize FILE or"
+                    " --write-values FILE do it"
+                ),
+            ),
+            "absent": ("{lock} lacks it", "run the same command without --check, and commit what it writes"),
+            "silent": (
+                "its entry in {lock} lacks passwd or group",
+                "run the same command without --check, and commit what it writes",
+            ),
+        },
+    ),
+    "CC1217": Row(
+        "error",
+        "{lock} has {image}, which no Contrast workload of the input uses",
+        "run the same command without --check, and commit what it writes; or leave out --prune",
+    ),
     "CC1250": Row(
         "error",
         "image {image}: {registry}: {problem}",

@@ -1,7 +1,7 @@
 """Results in the form of the KRM functions specification v1: what a function reports about its input.
 
-Rule of this file: kpt shows one line a result and only the first four. So a message is one line, whatever the input put
-into it. Only the v1 form is produced.
+Rule of this file: kpt shows all results on one line, older ones four, each on its own. So a message is one line,
+whatever the input put into it. Only the v1 form is produced.
 
 Source: docs/facts/krm-functions.md#results.
 """

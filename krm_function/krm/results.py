@@ -1,7 +1,7 @@
 """The results of one run: added by severity, answered with errors first, and the exit code that they come to.
 
-Rule of this file: a message is a whole text, made by an f-string; nothing is formatted here. kpt shows the first four
-results only, so errors come first.
+Rule of this file: a message is a whole text, made by an f-string; nothing is formatted here. kpt shows all results
+on one line, older ones the first four, so errors come first.
 """
 
 from collections.abc import Iterable, Iterator

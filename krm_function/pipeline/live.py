@@ -7,13 +7,13 @@ from krm_function.findings import Path
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects
 from krm_function.model.resource import Resource
-from krm_function.stages.copies import NO_COPIES, OWNERS, copies
+from krm_function.stages.copies import NO_COPIES, OWNERS, Copy, copies
 from krm_function.yamltext import YamlError
 from krm_function.yamltext.fast.values import read_value
 
 
-def copies_in(resources: Sequence[Resource]) -> Mapping[tuple[int, Path], Any]:
-    """Return for the place of each copy the workload it was made of; what cannot be parsed is reported elsewhere."""
+def copies_in(resources: Sequence[Resource]) -> Mapping[tuple[int, Path], Copy]:
+    """Return the copies by their places; what cannot be parsed is reported elsewhere."""
     if not any(OWNERS in resource.text for resource in resources):
         return NO_COPIES
     found: list[tuple[int, Path, Any]] = []

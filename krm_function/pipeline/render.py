@@ -5,7 +5,7 @@ severity error anywhere means that nothing is written: the caller keeps its inpu
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from krm_function.api.records import Config
 from krm_function.findings import Finding, Path, Ref, has_errors
@@ -27,6 +27,7 @@ from krm_function.pipeline.workload import (
     used_platforms,
     vcpu_counts,
 )
+from krm_function.stages.copies import Copy
 from krm_function.stages.duplicates import duplicates
 from krm_function.stages.manifest import MadeManifest, make_manifest, manifest_errors
 from krm_function.stages.manifest_config_map import emitted_manifest, size_findings
@@ -51,7 +52,7 @@ def render(
     config_findings: tuple[Finding, ...] = (),
     engine: "Engine | None" = None,
     sealer: "Sealer | None" = None,
-    copied: Mapping[tuple[int, Path], Any] | None = None,
+    copied: Mapping[tuple[int, Path], Copy] | None = None,
 ) -> Rendered:
     """Render the resources of one deployment.
 

@@ -1,7 +1,6 @@
 """Select what a render concerns in an input: the workloads, the RuntimeClass objects, and the objects it skips."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from krm_function.api.records import Config
 from krm_function.findings import Finding, Path, finding
@@ -11,7 +10,7 @@ from krm_function.model.resource import Resource
 from krm_function.model.workload import Workload
 from krm_function.pipeline.result import Planned
 from krm_function.record import NamedTuple
-from krm_function.stages.copies import controller_of
+from krm_function.stages.copies import Copy, controller_of
 from krm_function.stages.read import ReadDocuments
 from krm_function.stages.runtime_classes import RuntimeClassObject, runtime_class_objects
 from krm_function.stages.select import select
@@ -35,7 +34,7 @@ def select_all(
     resources: Sequence[Resource],
     source: ReadDocuments,
     config: Config | None,
-    copied: Mapping[tuple[int, Path], Any] | None,
+    copied: Mapping[tuple[int, Path], Copy] | None,
 ) -> Selected:
     """Select in every document that was read. Without configuration no RuntimeClass is known to be of the release.
 
@@ -50,7 +49,7 @@ def select_all(
         findings += [(index, found) for index, workload in chosen for found in _owned(workload)]
     else:
         skipped += [
-            Planned(workload.ref, skipped=f"made by {_named(copied[index, workload.root])}, with the same policy")
+            Planned(workload.ref, skipped=_made(copied[index, workload.root]))
             for index, workload in chosen
             if (index, workload.root) in copied
         ]
@@ -75,6 +74,6 @@ def _owned(workload: Workload) -> Iterator[Finding]:
         yield finding("CC0220", workload.ref, path, kind=owner.kind, name=owner.name)
 
 
-def _named(value: Any) -> str:
-    ref = reference(value)
-    return f"{ref.kind} {ref.name}"
+def _made(copy: Copy) -> str:
+    ref = reference(copy.origin)
+    return f"made by {ref.kind} {ref.name}, {'and runs no pod' if copy.retired else 'with the same policy'}"

@@ -2,7 +2,7 @@
 
 Rule of this file: a finding becomes one result with its code as a tag and its remedy in the message, because a result
 has no other place for it (docs/facts/krm-functions.md#results). kpt does not print `file`, so the message has it, too.
-Infos are left out: kpt cuts after four lines, and only what needs a reader may take one.
+Infos are left out: kpt has one line for all, older ones four, and only what needs a reader may take its place.
 """
 
 from collections.abc import Iterable

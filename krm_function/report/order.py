@@ -1,6 +1,6 @@
 """The order of findings: errors first, then by place; the same in every format.
 
-kpt shows the first four lines of a report and cuts the rest, so the decisive one must be the first.
+kpt shows a report on one line, older ones the first four of its lines, so the decisive one must be the first.
 Source: docs/facts/krm-functions.md#results.
 """
 

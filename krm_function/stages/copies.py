@@ -3,6 +3,15 @@
 Rule of this file: anybody can write an ownerReference, so one counts only if its owner (kind, name, uid) is in the
 input and has the same sealed policy and the same runtime class, as has that one's owner, up to an object that no
 controller owns. `generate` and its likes ask `controller_of` alone: they refuse an owned object and never skip it.
+
+What runs no pod may have another policy: an upgrade leaves objects of the render before it behind, a repair those that
+somebody had changed. A status is proven by the cluster alone and anybody can write one into a file, so what has ended
+by its status is a warning in `check`, CC1122.
+
+    object        runs no pod if
+    ReplicaSet    its spec.replicas is 0
+    Job           it has the condition Complete or Failed
+    Pod           its phase is Succeeded or Failed
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +27,19 @@ from krm_function.record import NamedTuple
 OWNERS = "ownerReferences"  # without this word in a text, YAML escapes aside, no object of it is owned
 Place = tuple[int, Path]  # position of a resource, path to an object of its document
 
-NO_COPIES: Mapping[Place, Any] = MappingProxyType({})
+
+ENDED = ("Succeeded", "Failed")  # phases of a Pod
+OVER = ("Complete", "Failed")  # conditions of a Job
+
+
+class Copy(NamedTuple):
+    """What a controller made. origin: the workload that it was made of. retired: runs no pod, with another policy."""
+
+    origin: Any
+    retired: bool = False
+
+
+NO_COPIES: Mapping[Place, Copy] = MappingProxyType({})
 
 
 class Controller(NamedTuple):
@@ -40,36 +61,64 @@ def controller_of(value: Any) -> Controller | None:
     return None
 
 
-def copies(objects: Iterable[tuple[int, Path, Any]]) -> Mapping[Place, Any]:
-    """Return for the place of each copy the workload it was made of. objects: as they stand, policies included."""
-    owned: dict[Place, Any] = {}
+def copies(objects: Iterable[tuple[int, Path, Any]]) -> Mapping[Place, Copy]:
+    """Return the copies by their places. objects: as they stand, policies included."""
+    every = [(index, root, value) for index, root, value in objects if _is_workload(value)]
+    known = known_controllers(value for _, _, value in every)
+    owned = {(index, root): value for index, root, value in every if controller_of(value) is not None}
+    found = {place: _copy(value, known) for place, value in owned.items()}
+    return {place: one for place, one in found.items() if one is not None}
+
+
+def known_controllers(values: Iterable[Any]) -> Mapping[Controller, Any]:
+    """Return the workloads among some objects that have a uid, as an ownerReference would name them."""
     known: dict[Controller, Any] = {}
-    for index, root, value in objects:
-        ref = reference(value)
-        if ref.kind not in KINDS or ref.api_version != KINDS[ref.kind][0]:
-            continue
-        uid = dig(value, ("metadata", "uid"))
-        if isinstance(uid, str) and uid:
+    for value in values:
+        ref, uid = reference(value), dig(value, ("metadata", "uid"))
+        if _is_workload(value) and isinstance(uid, str) and uid:
             known[Controller(ref.namespace, ref.kind, ref.name, uid)] = value
-        if controller_of(value) is not None:
-            owned[index, root] = value
-    found = {place: _origin(value, known) for place, value in owned.items()}
-    return {place: origin for place, origin in found.items() if origin is not None}
+    return known
 
 
-def _origin(value: Any, known: Mapping[Controller, Any]) -> Any:
-    """Follow the controllers of an object to the one that none owns; None if they do not all have its policy."""
-    sealed = _sealed(value)
-    if sealed is None:
-        return None
-    for _ in range(len(known)):  # a circle has no end
-        owner = controller_of(value)
-        if owner is None:
-            return value
+def controllers(value: Any, known: Mapping[Controller, Any]) -> list[Any] | None:
+    """Return the controllers of an object, up to the one that none owns; None if one is not known."""
+    found: list[Any] = []
+    while (owner := controller_of(value)) is not None:
         value = known.get(owner)
-        if value is None or _sealed(value) != sealed:
+        if value is None or len(found) >= len(known):  # a circle has no end
             return None
-    return None if controller_of(value) else value
+        found.append(value)
+    return found
+
+
+def _is_workload(value: Any) -> bool:
+    ref = reference(value)
+    return ref.kind in KINDS and ref.api_version == KINDS[ref.kind][0]
+
+
+def _copy(value: Any, known: Mapping[Controller, Any]) -> Copy | None:
+    """Return what an owned object was made of; None if its controllers are not all known, or have another policy."""
+    owners, sealed = controllers(value, known), _sealed(value)
+    if not owners:
+        return None
+    if sealed is not None and all(_sealed(owner) == sealed for owner in owners):
+        return Copy(owners[-1])
+    return Copy(owners[-1], retired=True) if runs_no_pod(value) else None
+
+
+def runs_no_pod(value: Any) -> bool:
+    """Whether an object has ended, or makes no pods; the status is the cluster's, so this is for live objects."""
+    match reference(value).kind:
+        case "ReplicaSet":
+            replicas = dig(value, ("spec", "replicas"))
+            return replicas == 0 and replicas is not False
+        case "Job":
+            conditions = maps(dig(value, ("status", "conditions")))
+            return any(one.get("type") in OVER and one.get("status") == "True" for one in conditions)
+        case "Pod":
+            return dig(value, ("status", "phase")) in ENDED
+        case _:
+            return False
 
 
 def _sealed(value: Any) -> tuple[str, str] | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from krm_function.api.records import Generate, PlatformRelease, Release, Scheduling
+from krm_function.api.records import Config, Generate, PlatformRelease, Release, Scheduling
 from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
 from krm_function.model.edits import ABSENT, Edit, ObjectEdits
 from krm_function.model.objects import objects, reference
@@ -106,6 +106,21 @@ def runtime_classes(
             added.append(value)
             findings.append(finding("CC0307", ref, name=facts.handler))
     return RuntimeClasses(classes, filled, tuple(added), tuple(findings))
+
+
+def known_classes(values: Iterable[Any], config: Config | None) -> dict[str, RuntimeClass]:
+    """Return the classes by name as a render made them, or would: those of some objects, and those of the release."""
+    classes: dict[str, RuntimeClass] = {}
+    if config is not None and config.generate.runtime_classes != "off":
+        for platform, facts in config.release.platforms.items():
+            made = make_runtime_class(facts, config.generate.scheduling.get(platform, Scheduling()))
+            classes[facts.handler] = parse_runtime_class_object(made).runtime_class
+    objects = [(reference(value), value) for value in values]
+    return classes | {
+        ref.name: parse_runtime_class_object(value).runtime_class
+        for ref, value in objects
+        if (ref.api_version, ref.kind) == (API_VERSION, KIND)
+    }
 
 
 def make_runtime_class(facts: PlatformRelease, scheduling: Scheduling) -> dict[str, Any]:

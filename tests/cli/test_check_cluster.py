@@ -4,6 +4,7 @@ import copy
 import json
 import threading
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,35 +14,47 @@ import yaml
 
 from tests.cli.test_plan import kubeconfig
 from tests.failures.running import Run, Zygote
-from tests.hosts.running import EXAMPLES
+from tests.hosts.running import EXAMPLES, called
 
 RENDERED = EXAMPLES / "quickstart/expected/rendered.yaml"
+OTHER = EXAMPLES / "strict/expected/rendered.yaml"
+CONFIG = str(EXAMPLES / "quickstart/config")
+POLICY = "io.katacontainers.config.hypervisor.cc_init_data"
 Objects = dict[str, Any]
 
 
 class Api(BaseHTTPRequestHandler):
-    """As much of the API server as answers for one object at a time."""
+    """As much of the API server as answers for lists. refused: the part of a path that it does not show."""
 
     objects: ClassVar[Objects] = {}
-    status = 200
+    refused = "nothing"
+    status = 403
 
     def do_GET(self) -> None:
-        found = self.objects.get("/".join(self.path.split("/")[-3:]))
-        self.send_response(self.status if found or self.status != 200 else 404)
+        where = "/".join(self.path.split("/")[-2:])
+        found = [value for name, value in self.objects.items() if name.startswith(f"{where}/")]
+        self.send_response(self.status if self.refused in self.path else 200)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
-        self.wfile.write(json.dumps(found or {"kind": "Status"}).encode())
+        members = [{key: part for key, part in one.items() if key not in {"apiVersion", "kind"}} for one in found]
+        self.wfile.write(json.dumps({"items": members}).encode())
 
     def log_message(self, *_: Any) -> None:
         """Keep quiet."""
 
 
 def cluster() -> Objects:
-    """The rendered quickstart by namespace, plural and name."""
-    values = yaml.safe_load_all(RENDERED.read_text())
+    """The rendered quickstart by namespace, plural and name, and its RuntimeClasses."""
+    classes = called("release", "runtime-classes", "--config", CONFIG).ok()
+    values = [*yaml.safe_load_all(RENDERED.read_text()), *yaml.safe_load_all(classes)]
     return {
-        f"{one['metadata'].get('namespace')}/{one['kind'].lower()}s/{one['metadata']['name']}": one for one in values
+        f"{one['metadata'].get('namespace') or 'v1'}/{plural(one['kind'])}/{one['metadata']['name']}": one
+        for one in values
     }
+
+
+def plural(kind: str) -> str:
+    return f"{kind.lower()}{'es' if kind.endswith('s') else 's'}"
 
 
 @pytest.fixture
@@ -50,12 +63,12 @@ def check(tmp_path: Path, call: Zygote) -> Iterator[Callable[..., Run]]:
     server = HTTPServer(("127.0.0.1", 0), answer)
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
-    def run(objects: Objects, status: int = 200) -> Run:
+    def run(objects: Objects, *more: str, refused: str = "nothing") -> Run:
         vars(Api)["objects"].clear()
         vars(Api)["objects"].update(objects)
-        answer.status = status  # type: ignore[attr-defined]
+        answer.refused = refused  # type: ignore[attr-defined]
         variables = kubeconfig(tmp_path, server.server_port)
-        return call("check", "--cluster", str(RENDERED), directory=tmp_path, variables=variables)
+        return call("check", "--cluster", str(RENDERED), *more, directory=tmp_path, variables=variables)
 
     yield run
     server.shutdown()
@@ -73,10 +86,14 @@ def test_a_cluster_that_has_the_render_passes(check: Callable[..., Run]) -> None
     ran = check(objects)
     assert ran.code == 0, ran.stderr
     assert ran.stderr.startswith("checked 6 Contrast workloads")
+    manifest = (RENDERED.parent / "manifest.json").read_bytes()
+    compared = f"compared with the cluster of context dev: 6 workloads, manifest {sha256(manifest).hexdigest()[:16]}"
+    assert f"{compared}, that their RuntimeClasses admit them\n" in ran.stderr
+    assert f"{compared}, their RuntimeClasses\n" in check(objects, "--config", CONFIG).stderr
 
 
 def another_render(objects: Objects) -> None:
-    key = "io.katacontainers.config.hypervisor.cc_init_data"
+    key = POLICY
     other = objects["shop/deployments/recommendations"]["spec"]["template"]["metadata"]["annotations"][key]
     web(objects)["metadata"]["annotations"][key] = other
 
@@ -85,12 +102,40 @@ def another_image(objects: Objects) -> None:
     web(objects)["spec"]["containers"][0]["image"] = "registry.example.com/evil@sha256:" + "0" * 64
 
 
+def no_port(objects: Objects) -> None:
+    """A policy does not have the ports."""
+    del web(objects)["spec"]["containers"][0]["ports"]
+
+
+def more_cpu(objects: Objects) -> None:
+    """A limit where the render has none, as a LimitRange would set it."""
+    web(objects)["spec"]["initContainers"][-1].setdefault("resources", {}).setdefault("limits", {})["cpu"] = "7"
+
+
+def no_class(objects: Objects) -> None:
+    del web(objects)["spec"]["runtimeClassName"]
+
+
+def broken_policy(objects: Objects) -> None:
+    web(objects)["metadata"]["annotations"][POLICY] = "of something else"
+
+
+def one_more(objects: Objects) -> None:
+    """A copy of a Deployment under another name; its policy is in the manifest."""
+    objects["shop/deployments/by-hand"] = copy.deepcopy(objects["shop/deployments/web"])
+    objects["shop/deployments/by-hand"]["metadata"]["name"] = "by-hand"
+
+
+def no_runtime_class(objects: Objects) -> None:
+    del objects["v1/runtimeclasses/contrast-cc-metal-qemu-tdx-18a1a065"]
+
+
 def another_class(objects: Objects) -> None:
     web(objects)["spec"]["runtimeClassName"] = "runc"
 
 
 def no_policy(objects: Objects) -> None:
-    del web(objects)["metadata"]["annotations"]["io.katacontainers.config.hypervisor.cc_init_data"]
+    del web(objects)["metadata"]["annotations"][POLICY]
 
 
 def absent(objects: Objects) -> None:
@@ -105,12 +150,24 @@ def another_manifest(objects: Objects) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (another_render, "CC1120 shop/web: the cluster runs it with policy "),
-        (another_image, "CC1103 shop/web spec.template.spec: the pod is not what its policy describes: web: image"),
-        (another_class, "CC1120 shop/web: the cluster runs it with runtime class runc"),
-        (no_policy, "CC1120 shop/web: the policy that the cluster runs it with cannot be read"),
-        (absent, "CC1120 shop/web: the cluster has no such object"),
-        (another_manifest, "CC1120 shop/contrast-manifest: the cluster has another manifest than this output"),
+        (another_render, "shop/web: the cluster has that of another render: policy dcb2ee4c"),
+        (
+            another_image,
+            "shop/web: changed in the cluster since this render, under its policy 8406972d6903869e: web: im",
+        ),
+        (no_port, "shop/web: changed in the cluster since this render, under its policy 8406972d6903869e: spec.cont"),
+        (more_cpu, "shop/web: changed in the cluster since this render, under its policy 8406972d6903869e: its vCPU"),
+        (another_class, "shop/web: the cluster runs it with runtime class runc, this output with contrast-cc-metal-q"),
+        (no_class, "shop/web: the cluster runs it without runtime class and so in no VM, this output with contrast-"),
+        (no_policy, "shop/web: the cluster runs it without a policy, this output with 8406972d6903869e"),
+        (broken_policy, "shop/web: the policy that the cluster runs it with cannot be read"),
+        (absent, "shop/web: the cluster has no such object"),
+        (another_manifest, "shop/contrast-manifest: the cluster has manifest 44136fa355b3678a, here it is "),
+        (one_more, "shop/by-hand: the cluster runs it with runtime class contrast-cc-metal-qemu-snp-18a1a065; neither"),
+        (
+            no_runtime_class,
+            "contrast-cc-metal-qemu-tdx-18a1a065: the cluster has no such RuntimeClass, so it refuses p",
+        ),
     ],
 )
 def test_what_the_cluster_has_otherwise_is_named(
@@ -120,11 +177,79 @@ def test_what_the_cluster_has_otherwise_is_named(
     change(objects)
     ran = check(objects)
     assert ran.code == 1
-    assert f"error {says}" in ran.stderr
+    assert f"error CC1120 {says}" in ran.stderr
+    assert ran.stderr.count("error ") == 1
+
+
+def of_another_release(objects: Objects) -> None:
+    """A manifest of the namespace knows its policy."""
+    every = {one["metadata"]["name"]: one for one in yaml.safe_load_all(OTHER.read_text())}
+    objects["shop/deployments/by-hand"] = every["web"] | {"metadata": {"name": "by-hand", "namespace": "shop"}}
+    objects["shop/configmaps/other"] = every["contrast-manifest"] | {"metadata": {"name": "other", "namespace": "shop"}}
+
+
+def going(objects: Objects) -> None:
+    one_more(objects)
+    objects["shop/deployments/by-hand"]["metadata"]["deletionTimestamp"] = "2026-11-22T12:00:00Z"
+
+
+def scaled(objects: Objects) -> None:
+    web(objects)
+    objects["shop/deployments/web"]["spec"]["replicas"] = 9
+
+
+def defaulted(objects: Objects) -> None:
+    for container in web(objects)["spec"]["containers"]:
+        container["terminationMessagePath"] = "/dev/termination-log"
+
+
+@pytest.mark.parametrize("change", [of_another_release, going, scaled, defaulted])
+def test_what_is_no_difference(check: Callable[..., Run], change: Callable[[Objects], None]) -> None:
+    objects = cluster()
+    change(objects)
+    ran = check(objects)
+    assert ran.code == 0, ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("part", "field"),
+    [
+        ({"overhead": {"podFixed": {"memory": "1Gi"}}}, "overhead.podFixed"),
+        ({"scheduling": {"nodeSelector": {"zone": "a"}}}, "scheduling.nodeSelector"),
+        ({"scheduling": {"tolerations": [{"operator": "Exists"}]}}, "scheduling.nodeSelector, scheduling.tolerations"),
+        ({"overhead": {"podFixed": {"memory": "715128832"}}}, ""),
+    ],
+)
+def test_a_class_that_was_patched_differs_from_that_of_the_configuration(
+    check: Callable[..., Run], part: Objects, field: str
+) -> None:
+    objects = cluster()
+    name = "contrast-cc-metal-qemu-snp-18a1a065"
+    objects[f"v1/runtimeclasses/{name}"] |= part
+    ran = check(objects, "--config", CONFIG)
+    said = f"error CC1120 {name}: the cluster's RuntimeClass differs from the render's in: {field}\n"
+    assert (ran.code, said in ran.stderr) == (int(bool(field)), bool(field))
+
+
+def test_a_class_that_admission_would_not_merge_is_an_error_without_configuration(check: Callable[..., Run]) -> None:
+    objects = cluster()
+    name = "contrast-cc-metal-qemu-snp-18a1a065"
+    objects[f"v1/runtimeclasses/{name}"]["handler"] = "runc"
+    assert f"error CC1116 {name} handler: RuntimeClass {name} has the handler runc" in check(objects).stderr
+
+
+def test_without_the_right_to_see_classes_all_else_is_compared(check: Callable[..., Run]) -> None:
+    ran = check(cluster(), refused="runtimeclasses")
+    assert ran.code == 0
+    assert (
+        "warning CC1121: the RuntimeClasses of the cluster were not compared: it answered 403 Forbidden" in ran.stderr
+    )
+    assert "RuntimeClasses admit" not in ran.stderr
 
 
 def test_a_cluster_that_refuses_is_an_error(check: Callable[..., Run]) -> None:
-    ran = check(cluster(), 403)
-    assert "error CC1003: the cluster cannot be asked: it answered 403 Forbidden" in ran.stderr
+    ran = check(cluster(), refused="deployments")
+    said = "it answered 403 Forbidden when asked for the Deployments of namespace shop"
+    assert f"error CC1003: the cluster cannot be asked: {said}\n" in ran.stderr
     assert "CANARY" not in ran.stderr
     assert ran.code == 3

@@ -12,6 +12,7 @@ from tests.hosts.running import EXAMPLES, called
 
 RENDERED = EXAMPLES / "quickstart/expected/rendered.yaml"
 CONFIG = str(EXAMPLES / "quickstart/config")
+POLICY = "io.katacontainers.config.hypervisor.cc_init_data"
 Json = dict[str, Any]
 
 
@@ -109,6 +110,59 @@ def other_policy(objects: list[Json]) -> None:
     key = "io.katacontainers.config.hypervisor.cc_init_data"
     other = next(value for value in objects if value["metadata"]["name"] == "coordinator")
     pod(objects)["metadata"]["annotations"][key] = other["spec"]["template"]["metadata"]["annotations"][key]
+
+
+def earlier(objects: list[Json], name: str) -> Json:
+    """What the render before this one has left: an object with a policy that no manifest has any more."""
+    value = next(one for one in objects if one["metadata"]["name"] == name)
+    template = value["spec"].get("template", value)
+    template["metadata"]["annotations"][POLICY] = "of the render before"
+    return value
+
+
+def test_what_an_upgrade_has_left_and_runs_no_pod_is_not_checked() -> None:
+    objects = live()
+    earlier(objects, "web-7cbfdbb585")["spec"]["replicas"] = 0
+    earlier(objects, "nightly-report-29000000")["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
+    earlier(objects, "nightly-report-29000000-x2b4c")["status"] = {"phase": "Succeeded"}
+    earlier(objects, "web-7cbfdbb585-vhsrf")["status"] = {"phase": "Failed"}  # evicted
+    ran = called("check", stdin=stream(objects))
+    assert (ran.code, "checked 6 Contrast workloads" in ran.err) == (0, True), ran.err
+    ended = [line.split()[2] for line in ran.err.splitlines() if line.startswith("warning CC1122")]
+    assert ended == [
+        "shop/nightly-report-29000000:",
+        "shop/nightly-report-29000000-x2b4c:",
+        "shop/web-7cbfdbb585-vhsrf:",
+    ], "a status is believed with a warning; replicas: 0 without one"
+    plan = called("plan", "-o", "json", "--config", CONFIG, stdin=stream(objects)).ok().decode()
+    assert "made by CronJob nightly-report, and runs no pod" in plan
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("web-7cbfdbb585", {"spec": {"replicas": 1}}),
+        ("web-7cbfdbb585", {"spec": {"replicas": False}}),
+        ("nightly-report-29000000", {"status": {"conditions": [{"type": "Complete", "status": "False"}]}}),
+        ("nightly-report-29000000", {"status": {"conditions": [{"type": "Suspended", "status": "True"}]}}),
+        ("web-7cbfdbb585-vhsrf", {"status": {"phase": "Running"}}),
+    ],
+)
+def test_what_still_runs_another_policy_is_checked(name: str, part: dict[str, Json]) -> None:
+    objects = live()
+    value = earlier(objects, name)
+    for key, more in part.items():
+        value.setdefault(key, {}).update(more)
+    ran = called("check", stdin=stream(objects))
+    assert (ran.code, f"shop/{name}" in ran.err) == (1, True)
+
+
+def test_what_runs_no_pod_and_has_no_owner_here_is_checked() -> None:
+    objects = live()
+    value = earlier(objects, "web-7cbfdbb585-vhsrf")
+    value["status"] = {"phase": "Succeeded"}
+    del value["metadata"]["ownerReferences"]
+    assert called("check", stdin=stream(objects)).code == 1
 
 
 def no_controller(objects: list[Json]) -> None:

@@ -238,14 +238,29 @@ def test_the_plan_never_replaces_an_input(shop: Shop) -> None:
 # --- a cluster
 
 
+HANDLER = "contrast-cc-metal-qemu-snp-1a2b3c4d"
+
+
 class Api(BaseHTTPRequestHandler):
-    """As much of the API server as answers for nodes."""
+    """As much of the API server as answers for nodes and RuntimeClasses."""
 
     status = 200
+    classes: tuple[dict[str, Any], ...] = (
+        {
+            "metadata": {"name": HANDLER},
+            "handler": HANDLER,
+            "overhead": {"podFixed": {"memory": "682Mi"}},
+            "scheduling": {"nodeSelector": {"hardware": "snp"}},
+        },
+    )
 
     def do_GET(self) -> None:
-        assert self.path == "/api/v1/nodes"
-        body = json.dumps({"apiVersion": "v1", "kind": "NodeList", "metadata": {}, "items": [node("live-1")]}).encode()
+        if self.path == "/apis/node.k8s.io/v1/runtimeclasses":
+            body = json.dumps({"items": [*self.classes]}).encode()
+        else:
+            assert self.path == "/api/v1/nodes"
+            value = {"apiVersion": "v1", "kind": "NodeList", "metadata": {}, "items": [node("live-1")]}
+            body = json.dumps(value).encode()
         self.send_response(self.status)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
@@ -290,6 +305,28 @@ def test_nodes_from_a_cluster(shop: Shop, call: Zygote, api: HTTPServer) -> None
     run = ask(shop, call, kubeconfig(shop.directory, api.server_port), "-o", "json")
     assert (run.code, run.stderr) == (0, "")
     assert fitting(run)["web"] == ["live-1"]
+
+
+def test_pods_are_placed_by_the_class_of_the_cluster(shop: Shop, call: Zygote, api: HTTPServer) -> None:
+    """Somebody patched it; and one that the deployment applies itself will be as it is there."""
+    patched = {**Api.classes[0], "scheduling": {"nodeSelector": {"hardware": "other"}}}
+    api.RequestHandlerClass.classes = (patched,)  # type: ignore[attr-defined]
+    variables = kubeconfig(shop.directory, api.server_port)
+    run = ask(shop, call, variables, "-o", "json")
+    said = f"{HANDLER}: the cluster's RuntimeClass, by which pods are placed here, differs from the render's"
+    assert (run.code, f"{said} in: scheduling.nodeSelector\n" in run.stderr) == (1, True)
+    assert fitting(run)["web"] == []
+    applied = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", **Api.classes[0]}
+    shop.write("deployment/class.yaml", yaml.safe_dump(applied))
+    run = ask(shop, call, variables, "-o", "json")
+    assert (run.code, run.stderr) == (0, "")
+
+
+def test_a_class_that_the_cluster_does_not_have_is_a_warning(shop: Shop, call: Zygote, api: HTTPServer) -> None:
+    api.RequestHandlerClass.classes = ()  # type: ignore[attr-defined]
+    run = ask(shop, call, kubeconfig(shop.directory, api.server_port), "-o", "json")
+    assert f"warning CC0319 {HANDLER}: the cluster has no such RuntimeClass" in run.stderr
+    assert (run.code, fitting(run)["web"]) == (0, ["live-1"])
 
 
 def test_the_page_names_the_context_that_was_asked(shop: Shop, call: Zygote, api: HTTPServer) -> None:

@@ -78,6 +78,16 @@ def test_what_an_installer_has_noted(note: str | None, kind: str, commit: str, m
     assert this_build() == Build(krm_function.__version__, "release", "f" * 40)
 
 
+@pytest.mark.parametrize("commit", ["", "f" * 40])
+def test_an_image_is_known_by_the_place_that_the_dockerfile_gives_the_program(
+    commit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert f"venv --without-pip {build.IMAGE} " in (ROOT / "Dockerfile").read_text()
+    monkeypatch.setattr(sys, "prefix", build.IMAGE)
+    monkeypatch.setattr(krm_function, "__commit__", commit)
+    assert this_build() == Build(krm_function.__version__, "image", commit)
+
+
 def test_a_tree_that_was_never_installed_and_a_copy(tmp_path: Path) -> None:
     code = "from krm_function.cli.build import this_build; print(*this_build())"
     ignored = shutil.ignore_patterns("__pycache__")

@@ -31,6 +31,8 @@ RESOURCES = {
     "Job": ("/apis/batch/v1", "jobs"),
     "CronJob": ("/apis/batch/v1", "cronjobs"),
     "Role": ("/apis/rbac.authorization.k8s.io/v1", "roles"),
+    "ResourceQuota": ("/api/v1", "resourcequotas"),
+    "LimitRange": ("/api/v1", "limitranges"),
     "RoleBinding": ("/apis/rbac.authorization.k8s.io/v1", "rolebindings"),
 }
 

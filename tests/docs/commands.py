@@ -20,8 +20,9 @@ ELSEWHERE = {
 }  # pages whose commands other tests run
 PROGRAMS = (
     *("contrast-krm", "contrast", "kustomize", "helm", "kpt", "kubectl", "git", "flux", "pip", "make", "docker"),
-    *("skopeo", "set", "export", "cat", "cd", "cp", "sed", "mkdir", "rm", "chmod", ".", "curl"),
-    *("cosign", "gh", "jq", "uvx"),
+    *("skopeo", "set", "export", "cat", "cd", "cp", "sed", "mkdir", "rm", "chmod", ".", "curl", "gpg"),
+    *("pipx", "uv", "uvx", "sha256sum", "cosign", "gh", "jq"),
+    "podman",
 )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.hosts.running import EXAMPLES, ROOT, Machine
+from tests.install.helm_archives import build_signed, make_key
 
 GIT = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com"}
 GIT |= {name.replace("AUTHOR", "COMMITTER"): value for name, value in GIT.items()}
@@ -72,6 +73,14 @@ def chart(_machine: Machine, here: Path) -> None:
     """A chart, the configuration, and the directory of the Helm 4 plugin."""
     _copy("helm", here)
     (here / "helm_plugin").symlink_to(ROOT / "helm_plugin")
+
+
+def chart_and_plugins(_machine: Machine, here: Path) -> None:
+    """A chart, the configuration, and the plugins of a release with the key that signed them."""
+    _copy("helm", here)
+    keys = make_key(here.parent / "keys", "Release")
+    build_signed(here, keys)
+    shutil.copy(keys / "public.gpg", here / "release-key.gpg")
 
 
 def plain_chart(_machine: Machine, here: Path) -> None:
@@ -172,7 +181,17 @@ END
 SCENES: Mapping[str, Callable[[Machine, Path], None]] = {
     one.__name__: one
     for one in (
-        *(files, overlays, outermost, production, chart, chart_and_overlays, package, rendered_package),
+        *(
+            files,
+            overlays,
+            outermost,
+            production,
+            chart,
+            chart_and_plugins,
+            chart_and_overlays,
+            package,
+            rendered_package,
+        ),
         *(plain_chart, plain_package, plugin, without_namespace, plain_overlays, release, next_release),
     )
 }

@@ -18,6 +18,7 @@ from tests.docs.scenes import INSIDE, SCENES, VARIABLES
 from tests.hosts.running import EXAMPLES, Machine, machine
 
 README, TASK = "README.md", "docs/how-to/"
+IMAGE_PAGE = "tests/install/test_image_page.py"
 
 
 class Row(NamedTuple):
@@ -32,7 +33,7 @@ class Row(NamedTuple):
 
 ROWS = (
     Row(README, "make demo", why="what CI calls; tests/hosts/test_examples.py runs the same commands"),
-    Row(README, "pip install", why="installs from an index; tests/cli/test_extras.py and tests/krm/test_wheel.py"),
+    Row(README, "pipx install", why="installs from an index; tests/install/test_wheel.py"),
     Row(README, "contrast-krm init", "plain_overlays"),
     Row(README, "set -o pipefail\nkustomize", "overlays"),
     Row(README, "helm upgrade", "chart"),
@@ -42,6 +43,9 @@ ROWS = (
     Row(README, "contrast-krm manifest", "files"),
     Row(README, "contrast set", why="needs a coordinator"),
     Row(TASK + "argo-cd.md", "contrast-krm install", why="writes to /; tests/cli/test_install.py"),
+    Row(TASK + "container-image.md", "make image", why="needs a registry; what `make image` is without BASE"),
+    Row(TASK + "container-image.md", "skopeo", why="needs skopeo and a registry"),
+    Row(TASK + "container-image.md", "", why=f"needs a container engine; {IMAGE_PAGE}, in `make image`"),
     Row(TASK + "external-sources.md", "contrast-krm", "files"),
     Row(TASK + "files.md", "contrast-krm generate", "files"),
     Row(TASK + "files.md", "set -o pipefail", "chart_and_overlays"),
@@ -49,9 +53,18 @@ ROWS = (
     Row(TASK + "flux.md", "git add", "production"),
     Row(TASK + "flux.md", "flux push", why="needs Flux and a registry"),
     Row(TASK + "helm.md", "helm upgrade", "chart"),
-    Row(TASK + "helm.md", "export HELM_DATA_HOME", "chart", "helm4"),
+    Row(TASK + "helm.md", "export HELM_DATA_HOME", "chart_and_plugins", "helm4"),
+    Row(TASK + "helm.md", "helm plugin verify", "chart_and_plugins", "helm4"),
+    Row(TASK + "helm.md", "gpg", why="needs gpg and its keys; tests/install/test_helm_plugins.py compares the digest"),
+    Row(TASK + "helm.md", "mkdir contrast", "chart_and_plugins"),
     Row(TASK + "helm.md", "contrast-krm init", "plain_chart"),
     Row(TASK + "helm.md", "set -o pipefail", "chart"),
+    Row(TASK + "install.md", "pipx install", why="tests/install/test_wheel.py runs it, out of a directory of wheels"),
+    Row(TASK + "install.md", "uv tool install", why="tests/install/test_wheel.py runs it, too"),
+    Row(TASK + "install.md", "uvx", why="tests/install/test_wheel.py runs it, too"),
+    Row(TASK + "install.md", "sha256sum", why="needs the bundle; tests/install/test_bundle.py runs it"),
+    Row(TASK + "install.md", "contrast-krm install", why="writes to /; tests/install/test_bundle.py"),
+    Row(TASK + "install.md", "contrast-krm version", "files"),
     Row(TASK + "kpt.md", "contrast-krm init", "plain_package"),
     Row(TASK + "kpt.md", "kpt fn render", "package"),
     Row(TASK + "kustomize.md", "contrast-krm init", "plain_overlays"),

@@ -17,6 +17,8 @@ from tools.real import tool
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 SYSTEM = "/usr/bin:/bin"
+PROGRAM = Path(os.environ.get("CONTRAST_KRM_PROGRAM") or Path(sys.executable).parent / "contrast-krm")
+"""What `contrast-krm` is on a machine; another form of installation, such as a bundle, by CONTRAST_KRM_PROGRAM."""
 
 
 class Ran(NamedTuple):
@@ -82,8 +84,15 @@ def recorder(directory: Path) -> Machine:
     return machine(directory, program)
 
 
-def machine(directory: Path, program: Path = Path(sys.executable).parent / "contrast-krm") -> Machine:
+def machine(directory: Path, program: Path = PROGRAM) -> Machine:
     """Set a machine up: the tools by name, and the post-renderer installed in Helm 4 as its README says."""
+    made = without_plugins(directory, program)
+    made.run(["helm", "plugin", "install", str(ROOT / "helm_plugin")], helm="helm4").ok()
+    return made
+
+
+def without_plugins(directory: Path, program: Path = Path(sys.executable).parent / "contrast-krm") -> Machine:
+    """Set a machine up with the tools by name, and no plugin in either Helm."""
     made = Machine(directory)
     made.home.mkdir()
     for where, name, target in (
@@ -95,7 +104,6 @@ def machine(directory: Path, program: Path = Path(sys.executable).parent / "cont
     ):
         (directory / where).mkdir(exist_ok=True)
         (directory / where / name).symlink_to(target)
-    made.run(["helm", "plugin", "install", str(ROOT / "helm_plugin")], helm="helm4").ok()
     return made
 
 

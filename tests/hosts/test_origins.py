@@ -1,5 +1,6 @@
 """A finding names the file that its object comes from, in the words of each real host; kpt shows each error once."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,20 @@ def test_kpt_shows_each_error_once_with_the_file_in_the_package(krm_machine: Mac
     assert "Stderr:" not in ran.err
     (said,) = load((results / "results.yaml").read_bytes())[0]["items"]
     assert said["results"][0]["file"] == {"path": "web.yaml", "index": 1}
+
+
+def test_kpt_shows_all_results_on_one_line_with_the_errors_first(krm_machine: Machine, tmp_path: Path) -> None:
+    """Where kpt 1.0.0-beta.56 cut after four."""
+    names = [f"web{number}" for number in range(6)]
+    files = {f"{name}.yaml": WRONG.resources["web.yaml"].replace("name: web", f"name: {name}") for name in names}
+    with_node = quickstart("web.yaml").resources["web.yaml"].replace("name: web", "name: early")
+    files["a.yaml"] = with_node.replace("      containers:\n", "      nodeName: node-1\n      containers:\n", 1)
+    package = make_kpt(krm_machine, tmp_path, WRONG._replace(resources={**WRONG.resources, **files}))
+    ran = krm_machine.run(["kpt", "fn", "render", "--allow-exec"], package)
+    assert ran.code == 1
+    (line,) = [line for line in ran.err.splitlines() if line.startswith("[Results]: ")]
+    shown = re.findall(r"\[(error|warning)\] \S+/(\w+) ", line)
+    assert shown == [("error", name) for name in ("web", *names)] + [("warning", "early")]
 
 
 def test_a_warning_of_a_render_that_succeeds_is_shown_by_kpt_once(krm_machine: Machine, tmp_path: Path) -> None:

@@ -81,10 +81,12 @@ def run(options: Namespace) -> int:
     file = ManifestFile(options.manifest, read_file(options.manifest)) if options.manifest else None
     checked = Verdict() if has_errors(findings) else check_output(inputs.resources, file, config)
     findings += checked.findings
+    line = ""
     if options.no_weaker and not has_errors(findings):
         findings += weaker_findings(options.no_weaker, output_of(inputs))
     if options.cluster and not has_errors(findings):
-        findings += _compared_with_the_cluster(inputs)
+        compared, line = _compared_with_the_cluster(inputs, config)
+        findings += compared
     said = ""
     if given and not has_errors(inputs.findings):
         attested, said = _attested(given, options, inputs, file)
@@ -93,7 +95,8 @@ def run(options: Namespace) -> int:
         if isinstance(source.decoded, DecodedList) and not source.file:
             write_out(encode_failure(source.decoded, krm_results(findings)))
     printed = beside_summary(findings, options.format)
-    return print_findings(printed, options.format, options.report, checked.summary + said, shown_info=STRONGER_FINDING)
+    summary = checked.summary + line + said
+    return print_findings(printed, options.format, options.report, summary, shown_info=STRONGER_FINDING)
 
 
 def _config(
@@ -135,21 +138,25 @@ def _attested(
     return errors, "".join(f"{on_one_line(f'{one.file}: {one.message}')}\n" for one in found if one not in errors)
 
 
-def _compared_with_the_cluster(inputs: "Inputs") -> "tuple[Finding, ...]":
-    """What a live cluster has otherwise; one GET for each Contrast workload and each manifest."""
-    from krm_function.checking.live import compare_live
+def _compared_with_the_cluster(inputs: "Inputs", config: "Config | None") -> "tuple[tuple[Finding, ...], str]":
+    """What a live cluster has otherwise, and the line that says what was compared."""
+    from krm_function.checking.live import Rendered, compare_live, described
     from krm_function.checking.output import parse_output
     from krm_function.cli.cluster import read_cluster_objects
     from krm_function.model.objects import reference
     from krm_function.policy import References
     from krm_function.stages.manifest_config_map import manifest_of
+    from krm_function.stages.runtime_classes import known_classes
     from krm_function.stages.select import select
 
-    output = parse_output(inputs.resources)
-    values = [value for _, _, value in output.objects()]
-    workloads = [one for document in output.documents.values() for one in select(document.value).workloads]
-    manifests = [(reference(value), value) for value in values if manifest_of(value) is not None]
-    read = read_cluster_objects([*(one.ref for one in workloads), *(ref for ref, _ in manifests)])
+    documents = parse_output(inputs.resources)
+    values = [value for _, _, value in documents.objects()]
+    workloads = [one for document in documents.documents.values() for one in select(document.value).workloads]
+    manifests = {reference(value): value for value in values if manifest_of(value) is not None}
+    output = Rendered(workloads, manifests, known_classes(values, config))
+    read = read_cluster_objects(output.namespaces)
     if read.objects is None:
-        return read.findings
-    return tuple(compare_live(workloads, manifests, read.objects, References(values)))
+        return read.findings, ""
+    findings = compare_live(output, read.objects, read.classes.objects, References(values))
+    line = described(output, read.context, classes=read.classes.objects is not None)
+    return (*findings, *read.classes.findings), line

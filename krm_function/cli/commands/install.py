@@ -12,7 +12,7 @@ from krm_function.cli.options import add_findings
 
 DESCRIPTION = (
     "Creates DIR/contrast-krm, which needs a Python of the same version and no pip, and DIR/plugin, a "
-    "KUSTOMIZE_PLUGIN_HOME. A second run changes nothing."
+    "KUSTOMIZE_PLUGIN_HOME. A bundle copies itself and needs no Python. A second run changes nothing."
 )
 
 
@@ -31,17 +31,19 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Install. Raises FileProblem."""
     from krm_function import __version__
+    from krm_function.cli.bundle import bundle_root
     from krm_function.cli.distributions import NotCopied
-    from krm_function.cli.installation import PROGRAM, install
+    from krm_function.cli.installation import PROGRAM, install, install_bundle
     from krm_function.cli.messages import print_findings
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.files import FileProblem
     from krm_function.report.order import on_one_line
 
     directory = options.directory
+    bundle = "" if options.python else bundle_root()
     python = options.python or _this_python()
     try:
-        changed, findings = install(directory, python)
+        changed, findings = install_bundle(directory, bundle) if bundle else install(directory, python)
     except NotCopied as problem:
         changed, findings = False, [finding("CC1320.copy", error=str(problem))]
     except FileProblem:
@@ -52,9 +54,8 @@ def run(options: Namespace) -> int:
     if not has_errors(findings):
         where = on_one_line(os.path.join(directory, PROGRAM))
         home = on_one_line(os.path.join(os.path.abspath(directory), "plugin"))
-        summary = (
-            f"{where}: contrast-krm {__version__} for {on_one_line(python)}" + ("" if changed else ", as before") + "\n"
-        )
+        runs = "with a Python of its own" if bundle else f"for {on_one_line(python)}"
+        summary = f"{where}: contrast-krm {__version__} {runs}" + ("" if changed else ", as before") + "\n"
         summary += f"for legacy plugins: export KUSTOMIZE_PLUGIN_HOME={home}\n"
     return print_findings(findings, options.format, options.report, summary)
 

@@ -33,6 +33,12 @@ def add_arguments(parser: Parser) -> None:
         help="the lock: a new file, or one whose entries and comments are kept (default: standard output)",
     )
     parser.add_argument("--prune", action="store_true", help="drop entries of images that the resources do not use")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="fetch and write nothing: an error for each image that the lock of -o lacks and, with --prune, for each "
+        "of its entries that nothing uses",
+    )
     add_config(parser)
     parser.add_argument(
         "--from",
@@ -92,6 +98,12 @@ def run(options: Namespace) -> int:
         findings.append(finding("CC1210"))
     if has_errors(findings) or not task.images:
         return print_findings(findings, options.format, options.report)
+    if options.check:
+        from krm_function.cli.lock_check import check_lock
+
+        findings += check_lock(task, prune=options.prune)
+        done = "" if has_errors(findings) else f"all images of the input are in {options.output}\n"
+        return print_findings(findings, options.format, options.report, done)
     try:
         opened = open_sources(sources, options.insecure_registry, options.jobs)
     except LockProblem as problem:
@@ -163,6 +175,11 @@ def _flags(options: Namespace) -> "tuple[list[SourceOption], LockLimits, list[Fi
         refuse("CC0909.timeout", "--timeout", limit=LONGEST_TIMEOUT)
     if options.prune and not options.output:
         refuse("CC0909.prune", "--prune")
+    if options.check and not options.output:
+        refuse("CC0909.check-what", "--check")
+    for option in ("source", "write_kustomize", "write_values") if options.check else ():
+        if getattr(options, option):
+            refuse("CC0909.check", f"--{option.replace('source', 'from').replace('_', '-')}")
     limit = int(size[1]) * UNITS[(size[2] or "").lower()] if size else 0
     return sources, LockLimits(limit, float(options.timeout)), wrong
 

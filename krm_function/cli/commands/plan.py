@@ -4,7 +4,7 @@ Rule of this file: the plan is the render's own record; nothing is computed a se
 """
 
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from krm_function.cli.inputs import Inputs
     from krm_function.cli.nodes import KnownNodes
     from krm_function.findings import Finding
+    from krm_function.model.runtime_class_objects import RuntimeClass
     from krm_function.pipeline import Planned, Rendered
     from krm_function.placement.place import Placement
     from krm_function.report.plan import Plan
@@ -79,7 +80,9 @@ def run(options: Namespace) -> int:
     if has_errors(known.findings):
         return print_findings(known.findings, options.format, options.report)
     rendered = render_inputs(options, inputs, live=True)
-    placements, found = _place(rendered, known, inputs)
+    classes, found = _classes(rendered, known, inputs)
+    placements, about = _place(rendered, known, classes, inputs)
+    found += about
     found += _refusals(rendered, inputs)
     plan = make_plan(rendered, known.nodes, placements, found, known.source)
     text = _writer(chosen, options, file=file)(plan).encode("utf-8")
@@ -121,8 +124,25 @@ def _writer(chosen: str, options: Namespace, *, file: str) -> "Callable[[Plan], 
             return partial(plan_text, width=width, paint=ansi)
 
 
-def _place(rendered: "Rendered", known: "KnownNodes", inputs: "Inputs") -> "tuple[dict[int, Placement], list[Finding]]":
-    """Which nodes take each workload that got its runtime class, by position in the plan."""
+def _classes(
+    rendered: "Rendered", known: "KnownNodes", inputs: "Inputs"
+) -> "tuple[Mapping[str, RuntimeClass], list[Finding]]":
+    """The RuntimeClasses of a cluster by name, but for those that this deployment applies itself; and what is wrong."""
+    if known.classes is None:
+        return {}, list(known.findings)
+    from krm_function.checking.live_classes import planned_classes
+    from krm_function.model.objects import reference
+
+    applied = {one.name for one in map(reference, rendered.added) if one.kind == "RuntimeClass"}
+    applied |= {one.name for one in inputs.resources if one.kind == "RuntimeClass"}
+    live = planned_classes(rendered.plan, known.classes, applied)
+    return live.classes, [*known.findings, *live.findings]
+
+
+def _place(
+    rendered: "Rendered", known: "KnownNodes", classes: "Mapping[str, RuntimeClass]", inputs: "Inputs"
+) -> "tuple[dict[int, Placement], list[Finding]]":
+    """Which nodes take each workload that got its runtime class, by position in the plan. classes: of the cluster."""
     from krm_function.placement.place import place
 
     if known.nodes is None:
@@ -133,7 +153,8 @@ def _place(rendered: "Rendered", known: "KnownNodes", inputs: "Inputs") -> "tupl
     for index, planned in enumerate(rendered.plan):
         if planned.workload is None or (planned.scheduled is None and planned.ref in broken):
             continue
-        answer = place(planned.workload, planned.scheduled, known.nodes)
+        cls = classes.get(planned.workload.runtime_class, planned.scheduled)
+        answer = place(planned.workload, cls, known.nodes)
         placements[index] = answer.placement
         findings += map(partial(_located, planned, inputs), answer.findings)
     return placements, findings

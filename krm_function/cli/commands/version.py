@@ -8,8 +8,8 @@ from argparse import Namespace
 from krm_function.cli.argument_parser import Parser
 
 DESCRIPTION = (
-    "The kind of build is release, git, editable, package (a wheel of another origin), copy (by `contrast-krm "
-    "install`) or source. `contrast-krm --version` prints the version alone."
+    "The kind of build is release, git, editable, package (a wheel of another origin), bundle (with a Python of its "
+    "own), image, copy (by `contrast-krm install`) or source. `contrast-krm --version` prints the version alone."
 )
 
 

@@ -1,0 +1,320 @@
+"""`check --cluster` of the committed quickstart: content with the cluster that has it, one sentence a drift."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import quick_yaml as yaml
+from tests.cluster.api import Api, Json, until
+from tests.cluster.conftest import add_namespace, remove_namespace
+from tests.cluster.control_plane import ControlPlane
+from tests.cluster.made_up_nodes import made_up_nodes
+from tests.hosts.hosts import WEB
+from tests.hosts.running import EXAMPLES, Machine, Ran
+
+RENDERED = EXAMPLES / "quickstart" / "expected" / "rendered.yaml"
+CONFIG = str(EXAMPLES / "quickstart" / "config")
+NODES: list[Json] = yaml.safe_load((EXAMPLES / "quickstart" / "nodes.yaml").read_text())["items"]
+SNP = "contrast-cc-metal-qemu-snp-18a1a065"
+GPU = "contrast-cc-metal-qemu-snp-gpu-18a1a065"
+TDX = "contrast-cc-metal-qemu-tdx-18a1a065"
+INITDATA = "io.katacontainers.config.hypervisor.cc_init_data"
+POLICY = f"metadata/annotations/{INITDATA}"
+MESH = "contrast.edgeless.systems~1servicemesh-ingress"
+
+
+class Shop:
+    """The quickstart in a cluster, and what somebody does to it there."""
+
+    def __init__(self, api: Api, cluster: ControlPlane, machine: Machine, classes: Path) -> None:
+        self.api, self.cluster, self.machine, self.classes = api, cluster, machine, classes
+
+    def kubectl(self, *arguments: str, stdin: str = "") -> str:
+        done = self.cluster.kubectl(*arguments, stdin=stdin)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def patch(self, name: str, body: object) -> None:
+        self.kubectl("patch", name, "-n", "shop", "--type=json", "-p", json.dumps(body))
+
+    def check(self, *more: str, kubeconfig: Path | None = None) -> Ran:
+        path = str(kubeconfig or self.cluster.kubeconfig)
+        return self.machine.krm("check", "--cluster", str(RENDERED), *more, KUBECONFIG=path)
+
+    def restore(self) -> None:
+        """As the hints say; and what was deleted, or made by hand."""
+        self.kubectl("apply", "-f", str(self.classes))
+        self.kubectl("replace", "-f", str(self.classes))
+        self.cluster.kubectl("delete", "pod", "by-hand", "-n", "shop", "--now", "--ignore-not-found")
+        self.kubectl("apply", "-f", str(RENDERED))
+        self.kubectl("replace", "-f", str(RENDERED))
+
+
+@pytest.fixture(scope="module")
+def applied(
+    api: Api, cluster: ControlPlane, krm_machine: Machine, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Shop]:
+    classes = tmp_path_factory.mktemp("classes") / "classes.yaml"
+    classes.write_bytes(krm_machine.krm("release", "runtime-classes", "--config", CONFIG).ok())
+    made = Shop(api, cluster, krm_machine, classes)
+    remove_namespace(api, "shop")
+    with made_up_nodes(api, NODES):
+        made.kubectl("apply", "-f", str(classes))
+        made.kubectl("apply", "-f", str(RENDERED))
+        until("the pods of the quickstart", lambda: _ready(api))
+        yield made
+        remove_namespace(api, "shop")
+        made.kubectl("delete", "-f", str(classes))
+
+
+def _ready(api: Api) -> bool:
+    """All Deployments that have a node are there; recommendations wants more GPUs than the node has."""
+    every = [one for kind in ("Deployment", "StatefulSet") for one in api.items(kind, "shop")]
+    wanted = [one for one in every if one["metadata"]["name"] != "recommendations"]
+    return all(one.get("status", {}).get("readyReplicas") == one["spec"]["replicas"] for one in wanted)
+
+
+@pytest.fixture
+def drifting(applied: Shop) -> Iterator[Shop]:
+    yield applied
+    applied.restore()
+
+
+def test_a_cluster_that_has_the_render_passes_and_it_says_what_was_compared(applied: Shop) -> None:
+    ran = applied.check()
+    assert (ran.code, "error" in ran.err) == (0, False), ran.err
+    said = "compared with the cluster of context here: 6 workloads, manifest c153ff81b0903dd4, "
+    assert f"{said}that their RuntimeClasses admit them\n" in ran.err
+    ran = applied.check("--config", CONFIG)
+    assert (ran.code, f"{said}their RuntimeClasses\n" in ran.err) == (0, True), ran.err
+
+
+def template(kind: str, name: str, *changes: tuple[str, str, object]) -> Callable[[Shop], None]:
+    """Change the pod template of a workload: operation, path in the template, value."""
+    start = "/spec/jobTemplate/spec/template" if kind == "cronjob" else "/spec/template"
+    body = [{"op": op, "path": f"{start}/{path}", **({"value": value} if value else {})} for op, path, value in changes]
+    return lambda shop: shop.patch(f"{kind}/{name}", body)
+
+
+def kubectl(*arguments: str) -> Callable[[Shop], None]:
+    def call(shop: Shop) -> None:
+        shop.kubectl(*arguments, "-n", "shop")
+
+    return call
+
+
+def other_policy(shop: Shop) -> None:
+    """The one of another workload."""
+    other = json.loads(shop.kubectl("get", "deployment/web", "-n", "shop", "-o", "json"))
+    value = other["spec"]["template"]["metadata"]["annotations"][INITDATA]
+    template("deployment", "recommendations", ("replace", POLICY, value))(shop)
+
+
+def by_hand(shop: Shop) -> None:
+    """A copy of a pod, with a policy of the manifest."""
+    value = json.loads(shop.kubectl("get", "pod/coordinator-0", "-n", "shop", "-o", "json"))
+    metadata = {"name": "by-hand", "namespace": "shop", "annotations": value["metadata"]["annotations"]}
+    spec = {key: part for key, part in value["spec"].items() if key != "nodeName"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    shop.kubectl("create", "-f", "-", stdin=json.dumps(pod))
+
+
+def manifest(shop: Shop) -> None:
+    value = json.loads(shop.kubectl("get", "configmap/contrast-manifest", "-n", "shop", "-o", "json"))
+    text = value["data"]["manifest.json"].replace('"SNPVersion": ', '"SNPVersion": 1')
+    assert text != value["data"]["manifest.json"]
+    shop.patch("configmap/contrast-manifest", [{"op": "replace", "path": "/data/manifest.json", "value": text}])
+
+
+EVIL = "registry.example.com/evil@sha256:" + "0" * 64
+CHANGED = "changed in the cluster since this render, under its policy"
+# Rounds of drifts that do not touch each other: what somebody does, and the beginning of the answer.
+ROUNDS: dict[str, list[tuple[Callable[[Shop], None], str]]] = {
+    "pods": [
+        (
+            template("deployment", "web", ("replace", "spec/containers/0/image", EVIL)),
+            f"shop/web: {CHANGED} 8406972d6903869e: web: image",
+        ),
+        (
+            template("deployment", "payments", ("add", "metadata/annotations/example.com~1a", "b")),
+            f"shop/payments: {CHANGED} 8bd69fd0",
+        ),
+        (  # which no policy shows: a command that is missing is that of the image
+            template("cronjob", "nightly-report", ("remove", "spec/containers/0/command", None)),
+            f"shop/nightly-report: {CHANGED} f163851fd1bcbfcd: spec.containers[0].command",
+        ),
+        (
+            template("statefulset", "db", ("add", "spec/containers/0/resources/limits/cpu", "7")),
+            f"shop/db: {CHANGED} c1678cd5",
+        ),
+        (
+            kubectl("delete", "deployment/recommendations"),
+            "shop/recommendations: the cluster has no such object",
+        ),
+        (
+            manifest,
+            "shop/contrast-manifest: the cluster has manifest ",
+        ),
+    ],
+    "policies": [
+        (
+            other_policy,
+            "shop/recommendations: the cluster has that of another render: policy 8406972d6903869e, here dcb2ee4c",
+        ),
+        (
+            template("deployment", "web", ("remove", POLICY, None)),
+            "shop/web: the cluster runs it without a policy, this output with 8406972d6903869e",
+        ),
+        (
+            template("deployment", "payments", ("remove", "spec/runtimeClassName", None)),
+            f"shop/payments: the cluster runs it without runtime class and so in no VM, this output with {TDX}",
+        ),
+        (
+            template("statefulset", "db", ("replace", "spec/runtimeClassName", GPU)),
+            f"shop/db: the cluster runs it with runtime class {GPU}, this output with {SNP}",
+        ),
+        (
+            by_hand,
+            f"shop/by-hand: the cluster runs it with runtime class {SNP}; neither this output",
+        ),
+        (
+            kubectl("delete", "configmap/contrast-manifest"),
+            "shop/contrast-manifest: the cluster has no such object",
+        ),
+        (
+            kubectl("delete", "runtimeclass", TDX),
+            f"{TDX}: the cluster has no such RuntimeClass, so it refuses pods of Deployment/payments",
+        ),
+    ],
+    "annotations": [
+        (
+            template("deployment", "web", ("remove", f"metadata/annotations/{MESH}", None)),
+            f"shop/web: {CHANGED} 8406972d6903869e: annotation contrast.edgeless.systems/servicemesh-ingress",
+        ),
+        (
+            kubectl("set", "env", "deployment/payments", "DEBUG=1"),
+            f"shop/payments: {CHANGED} 8bd69fd0",
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", ROUNDS)
+def test_each_drift_has_one_answer(drifting: Shop, name: str) -> None:
+    for change, _ in ROUNDS[name]:
+        change(drifting)
+    ran = drifting.check()
+    errors = sorted(line for line in ran.err.splitlines() if line.startswith("error "))
+    wanted = sorted(f"error CC1120 {said}" for _, said in ROUNDS[name])
+    assert [line[: len(said)] for line, said in zip(errors, wanted, strict=True)] == wanted
+    assert ran.code == 1
+    drifting.restore()  # the hints lead back
+    assert drifting.check().code == 0
+
+
+def test_a_class_that_was_patched_shows_in_check_and_in_plan(drifting: Shop) -> None:
+    scheduling = {"nodeSelector": {"zone": "a"}, "tolerations": [{"key": "zone", "operator": "Exists"}]}
+    body = json.dumps({"scheduling": scheduling, "overhead": {"podFixed": {"memory": "1Gi"}}})
+    drifting.kubectl("patch", "runtimeclass", SNP, "--type=merge", "-p", body)
+    fields = "overhead.podFixed, scheduling.nodeSelector, scheduling.tolerations"
+    ran = drifting.check("--config", CONFIG)
+    assert ran.code == 1
+    assert f"error CC1120 {SNP}: the cluster's RuntimeClass differs from the render's in: {fields}\n" in ran.err
+    drifting.kubectl("delete", "runtimeclass", TDX)
+    arguments = (str(EXAMPLES / "quickstart" / "resources"), "--config", CONFIG, "--cluster", "-o", "json")
+    plan = drifting.machine.krm("plan", *arguments, KUBECONFIG=str(drifting.cluster.kubeconfig))
+    assert (
+        f"the cluster's RuntimeClass, by which pods are placed here, differs from the render's in: {fields}\n"
+        in plan.err
+    )
+    assert f"warning CC0319 {TDX}: the cluster has no such RuntimeClass, so it would refuse pods of D" in plan.err
+    fitting = {one["name"]: one["nodes"]["fitting"] for one in json.loads(plan.out)["workloads"]}
+    assert (fitting["web"], fitting["payments"]) == ([], ["tdx-1"])  # no node is in that zone
+
+
+def test_what_no_policy_is_about_is_no_drift(drifting: Shop, request: pytest.FixtureRequest) -> None:
+    """Also not for what kubectl prints of all that there is, which has a ReplicaSet of the change, with no pods."""
+
+    def rolled_out(name: str) -> None:
+        drifting.kubectl("rollout", "status", name, "-n", "shop", "--timeout=50s")
+
+    drifting.kubectl("set", "env", "deployment/web", "-n", "shop", "DEBUG=1")
+    rolled_out("deployment/web")
+    drifting.kubectl("replace", "-f", str(RENDERED))
+    rolled_out("deployment/web")
+    drifting.kubectl("scale", "deployment/web", "-n", "shop", "--replicas=3")
+    drifting.kubectl("rollout", "restart", "deployment/payments", "-n", "shop")
+    drifting.kubectl("run", "by-hand", "-n", "shop", f"--image={WEB}")
+    drifting.kubectl("create", "job", "tonight", "--from=cronjob/nightly-report", "-n", "shop")
+    add_namespace(drifting.api, "elsewhere")  # of another deployment
+    request.addfinalizer(lambda: remove_namespace(drifting.api, "elsewhere"))
+    value = json.loads(drifting.kubectl("get", "deployment/web", "-n", "shop", "-o", "json"))
+    drifting.api.create({**value, "metadata": {"name": "web", "namespace": "elsewhere"}}).ok()
+    rolled_out("deployment/payments")
+    rolled_out("deployment/web")
+    ran = drifting.check("--config", CONFIG)
+    assert ran.code == 0, ran.err
+    listed = drifting.kubectl("get", "all,configmap", "-n", "shop", "-o", "yaml")
+    ran = drifting.machine.krm("check", "-", stdin=listed.encode())
+    assert ran.code == 0, ran.err
+
+
+def _kubeconfig(shop: Shop, directory: Path, **user: str) -> Path:
+    value = json.loads(shop.cluster.kubeconfig.read_text())
+    value["users"][0]["user"] = user
+    (directory / "kubeconfig").write_text(json.dumps(value))
+    return directory / "kubeconfig"
+
+
+def _token(api: Api, name: str) -> str:
+    """A token of a service account of the shop."""
+    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    token = api("POST", f"/api/v1/namespaces/shop/serviceaccounts/{name}/token", request).ok()["status"]["token"]
+    assert isinstance(token, str)
+    return token
+
+
+def test_somebody_who_may_only_view_the_namespace_can_compare_it(applied: Shop, tmp_path: Path) -> None:
+    """The role `view` shows neither Secrets nor RuntimeClasses."""
+    binding = ("rolebinding", "viewer", "-n", "shop")
+    applied.kubectl("create", *binding, "--clusterrole=view", "--serviceaccount=shop:default")
+    path = _kubeconfig(applied, tmp_path, token=_token(applied.api, "default"))
+
+    def allowed() -> Ran | None:
+        ran = applied.check(kubeconfig=path)
+        return None if ran.code == 3 else ran
+
+    ran: Ran = until("the role binding", allowed)
+    applied.kubectl("delete", *binding)
+    assert ran.code == 0, ran.err
+    assert "warning CC1121: the RuntimeClasses of the cluster were not compared: it answered 403 Forbidden" in ran.err
+
+
+def test_a_cluster_that_shows_nothing_is_an_error_of_the_environment(applied: Shop, tmp_path: Path) -> None:
+    token = _token(applied.api, "default")
+    for secret, status in ((token, "403 Forbidden"), ("CANARY", "401 Unauthorized")):
+        ran = applied.check(kubeconfig=_kubeconfig(applied, tmp_path, token=secret))
+        assert (ran.code, secret in ran.err) == (3, False)
+        said = f"it answered {status} when asked for the Pods of namespace shop"
+        assert f"error CC1003: the cluster cannot be asked: {said}\n" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (None, "there is no kubeconfig with a usable current context, and this runs in no cluster"),
+        ("", "there is no kubeconfig with a usable current context, and this runs in no cluster"),
+        ("{", "the kubeconfig cannot be used ("),
+        ("apiVersion: v1\nkind: Config\n", "there is no kubeconfig with a usable current context"),
+    ],
+    ids=["missing", "empty", "no-yaml", "no-context"],
+)
+def test_a_kubeconfig_that_does_not_work_is_an_error_of_the_environment(
+    krm_machine: Machine, tmp_path: Path, text: str | None, says: str
+) -> None:
+    if text is not None:
+        (tmp_path / "kubeconfig").write_text(text)
+    ran = krm_machine.krm("check", "--cluster", str(RENDERED), KUBECONFIG=str(tmp_path / "kubeconfig"))
+    assert (ran.code, f"error CC1003: the cluster cannot be asked: {says}" in ran.err) == (3, True), ran.err

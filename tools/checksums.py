@@ -1,0 +1,36 @@
+"""`python -m tools.checksums DIRECTORY`: SHA256SUMS of all other files there, as `sha256sum --check` reads it."""
+
+import hashlib
+import os
+import sys
+
+NAME = "SHA256SUMS"
+
+
+def checksums(directory: str) -> str:
+    """A line for each file, sorted by name. Raises OSError, and ValueError for a name that has no line of its own."""
+    lines = []
+    for name in sorted(os.listdir(directory)):
+        path = os.path.join(directory, name)
+        if name == NAME or not os.path.isfile(path):
+            continue
+        if not name.isprintable() or "\\" in name:
+            raise ValueError(f"{name!r}: a name that sha256sum writes in another way")
+        with open(path, "rb") as file:
+            lines.append(f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {name}\n")
+    return "".join(lines)
+
+
+def main(arguments: list[str]) -> int:
+    """Write the file."""
+    if len(arguments) != 1:
+        print("usage: python -m tools.checksums DIRECTORY", file=sys.stderr)
+        return 2
+    text = checksums(arguments[0])
+    with open(os.path.join(arguments[0], NAME), "w", encoding="utf-8") as file:
+        file.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

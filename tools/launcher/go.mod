@@ -1,0 +1,3 @@
+module contrast-krm.dev/tools/launcher
+
+go 1.26.0
