@@ -3,7 +3,7 @@
     file                                                      must hold
     contrast_krm-VERSION-py3-none-any.whl, .tar.gz            version, commit, address of the documentation at the tag
     contrast-krm-VERSION-linux-MACHINE.tar.gz                 a program that says version, commit and its kind of build
-    contrast-krm-VERSION-image-linux-MACHINE.tar              an OCI archive with one image
+    contrast-krm-VERSION-image-linux-MACHINE.tar              one image that says version, commit, digest of its base
     contrast-krm-VERSION.tgz, helm3-contrast-VERSION.tar.gz   a plugin.yaml of the version
     each of these two with .prov                              a signed text with the digest of the archive
     contrast-krm-VERSION.cdx.json                             the version
@@ -23,7 +23,8 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from tools.cache import ToolError, say
 
@@ -119,10 +120,25 @@ def _bundle(path: str, version: str, commit: str) -> str:
     return f"says {', '.join(wrong)}" if wrong else ""
 
 
-def _image(path: str, _version: str, _commit: str) -> str:
+def _image(path: str, version: str, commit: str) -> str:
     with tarfile.open(path) as archive:
         images = json.loads(_member(archive, "index.json"))["manifests"]
-    return "" if len(images) == 1 else f"holds {len(images)} images"
+        if len(images) != 1:
+            return f"holds {len(images)} images"
+        labels = _blob(archive, _blob(archive, images[0])["config"])["config"]["Labels"]
+    named = {name: labels.get(f"org.opencontainers.image.{name}") for name in ("version", "revision")}
+    wrong = [
+        f"{name} {named[name]}"
+        for name, wanted in (("version", version), ("revision", commit))
+        if named[name] != wanted
+    ]
+    if not re.search(r"@sha256:[0-9a-f]{64}$", labels.get("contrast-krm.dev/base", "")):
+        wrong.append("a base without a digest")
+    return f"says {', '.join(wrong)}" if wrong else ""
+
+
+def _blob(archive: tarfile.TarFile, descriptor: Mapping[str, str]) -> Any:
+    return json.loads(_member(archive, "blobs/" + descriptor["digest"].replace(":", "/")))
 
 
 def _sbom(path: str, version: str, _commit: str) -> str:

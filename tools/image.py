@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from packaging.markers import Marker
 
-from krm_function import __version__
+from krm_function import __commit__, __version__
 from tools.archive import source_date
 from tools.cache import ToolError
 from tools.engine import HERE, engine, environment
@@ -93,7 +93,12 @@ def build(base: str, context: str, commit: str, name: str = IMAGE, *more: str) -
 
 
 def revision() -> str:
-    """The commit of this tree, with `-dirty` if it is another one; `unknown` without git."""
+    """The commit of this tree, with `-dirty` if it is another one; `unknown` without git.
+
+    In a release it is the one that tools/stamp.py has written, which makes the tree another one.
+    """
+    if __commit__:
+        return __commit__
     git = ["git", "-C", ROOT, "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
     done = subprocess.run(git, capture_output=True, text=True, check=False)
     return done.stdout.strip() or "unknown"

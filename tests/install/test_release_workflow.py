@@ -33,6 +33,7 @@ NOT_RUN = {
     "Pack them again, signed": "needs the key; tests/install/test_helm_plugins.py signs with one of its own",
     "What the tools need": "fetches packages; .venv is what it makes",
     "Bundle": "fetches packages: `make bundle` makes and tests it",
+    "A container engine": "installs packages of the system",
     "Look the base of the image up": "asks a registry",
     "Image": "needs a container engine: `make image` makes and tests it",
     "Is all of it there, and what the tag says?": "without bundle and image it is not; below it gets made-up ones",
@@ -203,10 +204,9 @@ def complete(done: Done, directory: Path, said: dict[str, str] | None = None) ->
     for path in done.dist.iterdir():
         (directory / path.name).write_bytes(path.read_bytes())
     answer = json.dumps({"version": VERSION, "commit": COMMIT, "build": "bundle"} | (said or {}))
-    pack(
-        directory / f"contrast-krm-{VERSION}-linux-{MACHINE}.tar.gz", "x/contrast-krm", f"#!/bin/sh\necho '{answer}'\n"
-    )
-    pack(directory / f"contrast-krm-{VERSION}-image-linux-{MACHINE}.tar", "index.json", '{"manifests": [{}]}')
+    program = {"x/contrast-krm": f"#!/bin/sh\necho '{answer}'\n"}
+    pack(directory / f"contrast-krm-{VERSION}-linux-{MACHINE}.tar.gz", program)
+    pack(directory / f"contrast-krm-{VERSION}-image-linux-{MACHINE}.tar", image())
     (directory / "release-key.gpg").write_bytes(b"key")
     for name in (f"contrast-krm-{VERSION}.tgz", f"helm3-contrast-{VERSION}.tar.gz"):
         digest = subprocess.run(["sha256sum", name], cwd=directory, capture_output=True, text=True, check=True).stdout
@@ -216,11 +216,23 @@ def complete(done: Done, directory: Path, said: dict[str, str] | None = None) ->
     return directory
 
 
-def pack(path: Path, name: str, text: str) -> None:
+def pack(path: Path, files: dict[str, str]) -> None:
     with tarfile.open(path, "w:gz" if path.suffix == ".gz" else "w") as archive:
-        member = tarfile.TarInfo(name)
-        member.size, member.mode = len(text), stat.S_IRWXU
-        archive.addfile(member, io.BytesIO(text.encode()))
+        for name, text in files.items():
+            member = tarfile.TarInfo(name)
+            member.size, member.mode = len(text), stat.S_IRWXU
+            archive.addfile(member, io.BytesIO(text.encode()))
+
+
+def image(revision: str = COMMIT, base: str = VALUES["needs.build.outputs.base"]) -> dict[str, str]:
+    """The files of an OCI archive, as far as they are looked at."""
+    name = "org.opencontainers.image."
+    labels = {f"{name}version": VERSION, f"{name}revision": revision, "contrast-krm.dev/base": base}
+    return {
+        "index.json": '{"manifests": [{"digest": "sha256:1"}]}',
+        "blobs/sha256/1": '{"config": {"digest": "sha256:2"}}',
+        "blobs/sha256/2": json.dumps({"config": {"Labels": labels}}),
+    }
 
 
 def sums(directory: Path) -> None:
@@ -256,15 +268,21 @@ def another_archive(dist: Path) -> None:
 
 
 def other_bundle(dist: Path) -> None:
-    pack(dist / f"contrast-krm-{VERSION}-linux-{MACHINE}.tar.gz", "x/contrast-krm", "#!/bin/sh\necho '{}'\n")
+    pack(dist / f"contrast-krm-{VERSION}-linux-{MACHINE}.tar.gz", {"x/contrast-krm": "#!/bin/sh\necho '{}'\n"})
 
 
 def dead_bundle(dist: Path) -> None:
-    pack(dist / f"contrast-krm-{VERSION}-linux-{MACHINE}.tar.gz", "x/contrast-krm", "#!/bin/sh\necho no >&2; exit 3\n")
+    pack(
+        dist / f"contrast-krm-{VERSION}-linux-{MACHINE}.tar.gz", {"x/contrast-krm": "#!/bin/sh\necho no >&2; exit 3\n"}
+    )
 
 
 def no_image(dist: Path) -> None:
-    pack(dist / f"contrast-krm-{VERSION}-image-linux-{MACHINE}.tar", "index.json", '{"manifests": []}')
+    pack(dist / f"contrast-krm-{VERSION}-image-linux-{MACHINE}.tar", {"index.json": '{"manifests": []}'})
+
+
+def other_image(dist: Path) -> None:
+    pack(dist / f"contrast-krm-{VERSION}-image-linux-{MACHINE}.tar", image(f"{COMMIT}-dirty", "python:3.13-slim"))
 
 
 def broken(dist: Path) -> None:
@@ -281,6 +299,10 @@ def broken(dist: Path) -> None:
         (other_bundle, f"contrast-krm-1.2.3-linux-{MACHINE}.tar.gz: says version None, commit None, build None"),
         (dead_bundle, f"contrast-krm-1.2.3-linux-{MACHINE}.tar.gz: does not run: no"),
         (no_image, f"contrast-krm-1.2.3-image-linux-{MACHINE}.tar: holds 0 images"),
+        (
+            other_image,
+            f"contrast-krm-1.2.3-image-linux-{MACHINE}.tar: says revision {COMMIT}-dirty, a base without a digest",
+        ),
         (broken, "contrast_krm-1.2.3-py3-none-any.whl: cannot be read: File is not a zip file"),
     ],
 )
@@ -292,7 +314,7 @@ def test_what_is_not_as_it_must_be_is_named(spoil: Callable[[Path], None], said:
 
 def test_another_commit_another_version_and_stale_checksums_are_named(dist: Path) -> None:
     found = list(problems(str(dist), TAG, "f" * 40))
-    assert len([line for line in found if "commit" in line]) == 3, found
+    assert len([line for line in found if "commit" in line or "revision" in line]) == 4, found
     assert any("is missing" in line for line in problems(str(dist), "v1.2.4", COMMIT))
     (dist / "release-key.gpg").write_bytes(b"another key")
     assert list(problems(str(dist), TAG, COMMIT)) == ["SHA256SUMS: is wrong about release-key.gpg"]
