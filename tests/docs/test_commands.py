@@ -89,6 +89,7 @@ ROWS = (
     Row(TASK + "review-a-pull-request.md", "contrast-krm", "files"),
     Row(TASK + "runtime-classes.md", "contrast-krm", "files"),
     Row(TASK + "see-and-check.md", "contrast-krm", "files"),
+    Row(TASK + "see-and-check.md", "pip install 'contrast-krm[cluster]'", why="needs a cluster"),
     Row(TASK + "see-before-you-apply.md", "contrast-krm", "files"),
     Row(TASK + "see-before-you-apply.md", "kubectl get nodes", "files"),
     Row(TASK + "see-before-you-apply.md", "pip install 'contrast-krm[cluster]'", why="needs a cluster"),
