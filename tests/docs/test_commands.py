@@ -88,6 +88,7 @@ ROWS = (
     Row(TASK + "helm.md", "kubectl get all", why="tests/cli/test_live_objects.py"),
     Row(TASK + "review-a-pull-request.md", "contrast-krm", "files"),
     Row(TASK + "runtime-classes.md", "contrast-krm", "files"),
+    Row(TASK + "helm.md", "helm get manifest", why="needs a cluster"),
     Row(TASK + "see-and-check.md", "contrast-krm", "files"),
     Row(TASK + "see-and-check.md", "pip install 'contrast-krm[cluster]'", why="needs a cluster"),
     Row(TASK + "see-before-you-apply.md", "contrast-krm", "files"),
