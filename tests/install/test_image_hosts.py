@@ -49,6 +49,13 @@ def test_kpt_fn_eval(hosts: Engine, tmp_path: Path, flags: tuple[str, ...], user
     assert hosts.run("kpt", "fn", "eval", "--exec", "contrast-krm", *function, cwd=package).ok() == inside
 
 
+def test_kpt_refuses_podman_under_the_name_of_docker(hosts: Engine, tmp_path: Path) -> None:
+    """Hence the variable."""
+    ran = hosts.run("kpt", "fn", "render", cwd=with_image("kpt", tmp_path / "package"))
+    assert ran.code != 0
+    assert "docker client version" in ran.err
+
+
 @pytest.mark.parametrize(
     ("flags", "user"), [((), "nobody"), (("--as-current-user",), CURRENT)], ids=["nobody", "current"]
 )
