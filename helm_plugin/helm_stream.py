@@ -12,10 +12,8 @@ from typing import Any
 
 from krm_function.hosts.emitted_annotations import annotated
 from krm_function.hosts.stream import Stream, cut_stream, stream_pieces
-from krm_function.model.origin import HELM_SOURCE
+from krm_function.model.origin import FILENAME, HELM_SOURCE
 from krm_function.yamltext import Source, resolve_foreign_aliases
-
-FILENAME = "postrenderer.helm.sh/postrender-filename"
 
 
 def decode_helm(source: Source) -> Stream:

@@ -5,7 +5,8 @@ their hashes, the wheel, and the launcher of tools/launcher. docs/explanation/bu
 
 Rule of this file: nothing is compiled but the launcher and byte-code, and the code is laid out by the program's own
 command `install`, so the bundle runs what the wheel's tests ran. The same parts give the same bytes: byte-code is of
-unchecked hashes, and the archive is packed by the bundle's own Python, hence its zlib.
+unchecked hashes, and the archive is packed by the bundle's own Python, hence its zlib. What such a CPython wants:
+docs/facts/python.md#a-cpython-that-can-be-moved.
 """
 
 import glob
@@ -21,6 +22,7 @@ import zipfile
 from krm_function import __version__
 from krm_function.cli.bundle import LAUNCHER, LIBRARY, PYTHON, SUMS
 from tools.build import build_one
+from tools.bundle_notice import notice
 from tools.cache import HERE, ToolError, say
 from tools.interpreters import REQUIREMENTS, install_one
 
@@ -40,7 +42,13 @@ sys.exit(main())
 LANDMARK = "Python takes the folder above as its own because this folder is there; all modules in C are built in.\n"
 NOT_NEEDED = frozenset(  # of the standard library: what neither the program nor its libraries import
     (
-        *("__pycache__", f"config-{VERSION}-{platform.machine()}-linux-gnu", "lib-dynload", "site-packages"),
+        *(
+            "__pycache__",
+            "build-details.json",
+            f"config-{VERSION}-{platform.machine()}-linux-gnu",
+            "lib-dynload",
+            "site-packages",
+        ),
         *("ensurepip", "idlelib", "lib2to3", "test", "turtledemo", "venv", "unittest", "doctest.py", "pydoc_data"),
         *("curses", "dbm", "shelve.py", "sqlite3", "tkinter", "turtle.py", "xmlrpc", "wsgiref", "imaplib.py"),
         *("ftplib.py", "poplib.py", "smtplib.py", "mailbox.py", "_pyrepl", "pdb.py", "bdb.py", "cmd.py", "pydoc.py"),
@@ -66,6 +74,7 @@ def build(directory: str, wheel: str) -> str:
         os.chmod(os.path.join(made, LAUNCHER), 0o755)  # noqa: S103  everybody may run it
         _write(os.path.join(made, "start.py"), START)
         shutil.copyfile(os.path.join(ROOT, "LICENSE"), os.path.join(made, "LICENSE"))
+        _write(os.path.join(made, "NOTICE"), notice(python, os.path.join(made, LIBRARY), VERSION))
         _write(os.path.join(made, SUMS), _sums(made))
         archive = os.path.join(directory, f"{NAME}.tar.gz")
         pack = f"import sys; sys.path.insert(0, {ROOT!r}); from tools.archive import files_below, tar_gz\n"

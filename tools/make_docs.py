@@ -27,7 +27,7 @@ from tools.mistakes_page import mistakes_page, more_mistakes_page
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCS = os.path.join(ROOT, "docs")
-SHELL = os.path.join(DOCS, "shell")
+SHELL = os.path.join(ROOT, "krm_function", "cli", "shell")
 SCHEMAS = os.path.join(ROOT, "krm_function", "api", "schemas")
 COMMANDS = ("", *(name for name in SUMMARIES if not any(other.startswith(f"{name} ") for other in SUMMARIES)))
 
@@ -49,7 +49,7 @@ def printed_by(*arguments: str) -> str:
 
 
 def shell_files() -> dict[str, str]:
-    """What a wheel and a bundle install below share/ for shells and man: name in docs/shell -> text."""
+    """What a wheel and a bundle install below share/ for shells and man: name in krm_function/cli/shell -> text."""
     completions = {f"contrast-krm.{shell}": printed_by("completion", shell) for shell in SHELLS}
     return {"contrast-krm.1": man_page(), **completions}
 

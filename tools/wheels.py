@@ -28,9 +28,7 @@ def wheels() -> str:
             say("fetching the wheels of requirements/run.txt")
             with fresh(place) as made:
                 pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet"]
-                done = run(
-                    [*pip, "--require-hashes", "--only-binary", ":all:", "-d", made, "-r", LOCK_FILE], "", os.environ
-                )
+                done = run([*pip, "--require-hashes", "-d", made, "-r", LOCK_FILE], "", os.environ)
                 if done.returncode != 0:
                     raise ToolError(f"wheels: pip could not fetch them: {done.stderr.strip()[-200:]}")
     return place

@@ -41,9 +41,13 @@ class Rendered(NamedTuple):
 
     @property
     def namespaces(self) -> list[str]:
-        """Where the cluster has the workloads and manifests; one that an object does not name is `default`."""
+        """Where the cluster has the workloads and manifests; `default` if no object names one."""
         refs = [*(one.ref for one in self.workloads), *self.manifests]
-        return sorted({ref.namespace or "default" for ref in refs})
+        return sorted({ref.namespace for ref in refs if ref.namespace}) or ["default"]
+
+    def placed(self, ref: Ref) -> list[Ref]:
+        """The objects of the cluster that one of this output may be; Helm puts one without namespace anywhere."""
+        return [ref._replace(namespace=name) for name in ([ref.namespace] if ref.namespace else self.namespaces)]
 
 
 def compare_live(
@@ -54,11 +58,15 @@ def compare_live(
     objects: all workloads and ConfigMaps of the namespaces. classes: the RuntimeClass objects by name; None: unknown.
     """
     live = {reference(value): value for value in objects}
+
+    def there(ref: Ref) -> Any:
+        return next((live[one] for one in output.placed(ref) if one in live), None)
+
     findings: list[Finding] = []
     for workload in output.workloads:
-        findings += _workload(workload, live.get(_placed(workload.ref)), references)
+        findings += _workload(workload, there(workload.ref), references)
     for ref, value in output.manifests.items():
-        findings += _manifest(ref, str(manifest_of(value)), live.get(_placed(ref)))
+        findings += _manifest(ref, str(manifest_of(value)), there(ref))
     findings += _beside(output, objects, {found.ref for found in findings})
     return [*findings, *(differing_classes(output.workloads, output.classes, classes) if classes is not None else ())]
 
@@ -72,10 +80,6 @@ def described(output: Rendered, context: str, *, classes: bool) -> str:
         known = output.classes.keys() >= {one.runtime_class for one in output.workloads}
         parts.append("their RuntimeClasses" if known else "that their RuntimeClasses admit them")
     return f"compared with the cluster of context {context}: {', '.join(parts)}\n"
-
-
-def _placed(ref: Ref) -> Ref:
-    return ref._replace(namespace=ref.namespace or "default")
 
 
 def _short_digest(text: str) -> str:
@@ -144,12 +148,12 @@ def _beside(output: Rendered, objects: Sequence[Any], differing: Collection[Ref 
     A manifest, there or here as its base, knows those of other releases; a policy of this output's is no other's.
     differing: workloads with a finding, which is about all that their controllers made, too.
     """
-    ours = {_placed(one.ref) for one in output.workloads}
+    ours = {ref for one in output.workloads for ref in output.placed(one.ref)}
     texts = [manifest_of(value) for value in (*objects, *output.manifests.values())]
     known = {digest for text in texts if text is not None for digest in _policies(text)}
     known -= set(map(_digest, output.workloads))
     made, by_owner = copies((index, (), value) for index, value in enumerate(objects)), known_controllers(objects)
-    reported = {_placed(ref) for ref in differing if ref is not None}
+    reported = {one for ref in differing if ref is not None for one in output.placed(ref)}
     for index, value in enumerate(objects):
         if dig(value, ("metadata", "deletionTimestamp")) is not None or (index, ()) in made:
             continue

@@ -10,6 +10,7 @@ from typing import Any
 from krm_function.checking.differing_paths import differing_paths, never, paths_text
 from krm_function.findings import Finding, Path, finding
 from krm_function.manifest import ManifestError, decode, validate
+from krm_function.manifest.last_of import last_of
 from krm_function.record import NamedTuple
 from krm_function.stages.manifest_config_map import manifest_of
 
@@ -25,10 +26,11 @@ class ManifestFile(NamedTuple):
 
 
 class Manifests(NamedTuple):
-    """All manifests as bytes, that of the file first. decoded: the first one, None when there is none."""
+    """All manifests as bytes, that of the file first. text, decoded: the one that counts, None when there is none."""
 
     file: ManifestFile | None
     texts: tuple[bytes, ...] = ()
+    text: bytes = b""
     decoded: Mapping[str, Any] | None = None
 
     @property
@@ -38,14 +40,18 @@ class Manifests(NamedTuple):
 
 
 def find_manifests(file: ManifestFile | None, values: Sequence[Any]) -> tuple[Manifests, list[Finding]]:
-    """The manifests of the file and of the output; CC0702 when the first is none."""
+    """The manifests of the file and of the output; CC0702 when the first is none.
+
+    That of the file counts; without a file that of the release that was rendered last, see `last_of`, or the first one.
+    """
     emitted = [text.encode("utf-8") for text in map(manifest_of, values) if text is not None]
     texts = (*([file.data] if file else []), *emitted)
     made = Manifests(file, texts)
     if not texts:
         return made, []
+    text = texts[0] if file else last_of(texts) or texts[0]
     try:
-        return made._replace(decoded=decode(texts[0])), []
+        return made._replace(text=text, decoded=decode(text)), []
     except ManifestError as problem:
         return made, [finding("CC0702", field=made.place or "manifest.json", problem=str(problem), file=made.place)]
 
@@ -75,8 +81,8 @@ def _shortened(fields: Sequence[str]) -> Iterator[str]:
 
 
 def differing_bytes(manifests: Manifests) -> list[Finding]:
-    """A finding if there are two manifests of different bytes: one of them would not verify."""
-    if len(set(manifests.texts)) < 2:
+    """A finding if there are two manifests of different bytes, unless one was the base of the other."""
+    if len(set(manifests.texts)) < 2 or last_of(manifests.texts) == manifests.text:
         return []
     return [finding("CC1111", first=manifests.place or IN_THE_INPUT, second=IN_THE_INPUT)]
 
@@ -86,7 +92,7 @@ def differing_manifest(manifests: Manifests, again: bytes, *, sealed_otherwise: 
 
     sealed_otherwise: pods differ, so their digests in the manifest do as well and are not reported again.
     """
-    if not manifests.texts or manifests.texts[0] == again:
+    if not manifests.texts or manifests.text == again:
         return []
     paths = list(differing_paths(manifests.decoded, decode(again) if again else {}, never))
     fields = [_short(path) for path in paths if not (sealed_otherwise and path[0] == "Policies")]

@@ -98,9 +98,12 @@ def _unknown(ref: Ref, path: Path, name: str) -> Finding:
     return finding("CC1109", ref, path, kind=f"{ref.api_version} {ref.kind}".strip(), name=name)
 
 
-def check_manifest(sealed: Iterable[SealedWorkload], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
+def check_manifest(
+    sealed: Iterable[SealedWorkload], manifest: Mapping[str, Any], elsewhere: Iterable[str] = ()
+) -> tuple[Finding, ...]:
     """Find where manifest and workloads do not name exactly the same digests and roles, as `contrast set` does.
 
+    elsewhere: digests of workloads that are rendered by themselves.
     Source: docs/facts/contrast-manifest.md#set-and-verify.
     """
     policies = mapping(manifest.get("Policies"))  # whether its shape is right, `validate` says
@@ -119,7 +122,7 @@ def check_manifest(sealed: Iterable[SealedWorkload], manifest: Mapping[str, Any]
             findings.append(finding("CC1104", ref, (), digest=sealed_as))
         elif (found := mapping(policies[sealed_as]).get("Role") or "") != role:
             findings.append(finding("CC1110", ref, (), found=found or "none", wanted=role or "none"))
-    unknown = sorted(set(policies) - {one.digest for one in once.values()})
+    unknown = sorted(set(policies) - {one.digest for one in once.values()} - set(elsewhere))
     if unknown:
         names_of = ", ".join("/".join(_names(policies[one]) or [one[:16]]) for one in unknown)
         findings.append(finding("CC1105", names=names_of))

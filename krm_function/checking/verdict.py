@@ -22,7 +22,7 @@ from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.runtime_class_objects import parse_runtime_class_object as parse_class
 from krm_function.model.sealed import SealedWorkload
-from krm_function.model.workload import EMITTED, dig
+from krm_function.model.workload import EMITTED, dig, mapping
 from krm_function.policy import References
 from krm_function.record import NamedTuple
 from krm_function.stages.copies import copies
@@ -91,7 +91,7 @@ def check_output(
     named = [name for name in classes if is_contrast_name(name)]
     findings += check_classes([pod.workload for pod in pods], named, emitted=_emits_classes(values))
     findings += [finding("CC1106.function" if as_function else "CC1106")] if pods and manifests.decoded is None else []
-    findings += manifest_problems(manifests) + _digests(manifests.decoded, pods)
+    findings += manifest_problems(manifests) + _digests(manifests.decoded, pods, config)
     findings += refusals(resources, [pod.workload for pod in pods])
     if not has_errors(findings):
         findings += differing_bytes(manifests)
@@ -122,8 +122,9 @@ def _emits_classes(values: Sequence[Any]) -> bool:
     )
 
 
-def _digests(manifest: Mapping[str, Any] | None, pods: Sequence[Pod]) -> list[Finding]:
-    """What `contrast set` would refuse in the manifest beside the workloads."""
+def _digests(manifest: Mapping[str, Any] | None, pods: Sequence[Pod], config: Config | None) -> list[Finding]:
+    """What `contrast set` would refuse in the manifest beside the workloads, and those of its configured base."""
     if manifest is None:
         return []
-    return list(check_manifest([SealedWorkload(pod.workload, pod.checked.digest) for pod in pods], manifest))
+    base = mapping(mapping(config.generate.manifest.base if config else None).get("Policies"))
+    return list(check_manifest([SealedWorkload(pod.workload, pod.checked.digest) for pod in pods], manifest, base))

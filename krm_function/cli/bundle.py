@@ -5,6 +5,7 @@
     ROOT/python/              CPython; its program is bin/python3
     ROOT/lib/                 the code and its libraries, as `contrast-krm install` copies them
     ROOT/share/               manual page and completions
+    ROOT/LICENSE, ROOT/NOTICE the license of this program; the parts, with their versions and licenses
     ROOT/SHA256SUMS           the digest of every other file, as `sha256sum --check` reads it
 
 Rule of this file: the program runs as a bundle if its code and the Python that runs it stand in one folder under these

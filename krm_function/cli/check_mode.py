@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from krm_function.api import ConfigDocument, collect, options_in
 from krm_function.cli.configuration import with_namespace
-from krm_function.cli.messages import print_findings
+from krm_function.cli.form import Form
+from krm_function.cli.messages import TEXT, print_findings
 from krm_function.findings import Finding, has_errors
 from krm_function.model.resource import Resource
 from krm_function.pipeline import NO_RELEASE
@@ -52,7 +53,7 @@ def check_resources(
 def print_verdict(
     made: "Verdict",
     before: tuple[Finding, ...] = (),
-    form: str = "text",
+    form: Form = TEXT,
     report: str = "",
     *,
     in_results: bool = False,
@@ -65,7 +66,7 @@ def print_verdict(
     from krm_function.checking import beside_summary
 
     every = (*before, *made.findings)
-    findings = beside_summary(every, form)
+    findings = beside_summary(every, form.name)
     complete = made.workloads and len(findings) == len(every)
     summary = "" if complete or has_errors(findings) else made.summary
     return print_findings(findings, form, report, summary, in_results=in_results)

@@ -9,20 +9,16 @@ Rule of this file: only the text format has colours and shows more or less; the 
 --report and the exit code do not depend on it.
 """
 
-from typing import Literal, Self
+from typing import Literal
+
+from krm_function.record import NamedTuple
 
 Shown = Literal["error", "warning", "info"]
 
 
-class Form(str):
-    """One of options.FORMATS; as a str, so that a plain word is a form as well."""
+class Form(NamedTuple):
+    """One of options.FORMATS; colour, shown: of the text format."""
 
-    __slots__ = ("colour", "shown")
-    colour: bool
-    shown: Shown
-
-    def __new__(cls, name: str, *, colour: bool = False, shown: Shown = "warning") -> Self:
-        """The format `name`. colour, shown: of the text format."""
-        made = super().__new__(cls, name)
-        made.colour, made.shown = colour, shown
-        return made
+    name: str = "text"
+    colour: bool = False
+    shown: Shown = "warning"

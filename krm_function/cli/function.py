@@ -15,7 +15,8 @@ from krm_function.api import CONFIG_KINDS, ConfigDocument, collect, is_config
 from krm_function.cli.check_mode import check_resources, print_verdict, wants_check
 from krm_function.cli.configuration import from_files, from_resources, with_namespace
 from krm_function.cli.exits import USAGE
-from krm_function.cli.messages import print_findings
+from krm_function.cli.form import Form
+from krm_function.cli.messages import TEXT, print_findings
 from krm_function.cli.streams import read_in, write_out, write_pieces
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import blank
@@ -44,7 +45,7 @@ ON_A_TERMINAL = """contrast-krm reads a ResourceList on standard input. Try:
 
 def run_function(
     config_files: Sequence[str] = (),
-    form: str = "text",
+    form: Form = TEXT,
     report: str = "",
     engine: "Engine | None" = None,
     wrong: tuple[Finding, ...] = (),

@@ -1,7 +1,8 @@
 """What is left to do after `contrast-krm init`: what for, and below it the command to copy.
 
-Rule of this file: a step is named only while it is not done, judged by what the files hold. A command works as it
-stands in the directory where init was called; only numbers that no program can know stand there as letters.
+Rule of this file: a step is named only while it is not done, judged by what the files hold; the last ones, which leave
+nothing there, are named each time. A command works as it stands in the directory where init was called; only numbers
+that no program can know stand there as letters.
 """
 
 import os
@@ -68,6 +69,8 @@ def _steps(state: State) -> Iterator[tuple[str, str]]:
     yield from _reference_values(state, options, place)
     if not any(dig(value, ("spec", "images")) for value in values_of(state.lock)):
         yield "look the images up, and pin those that have a tag alone", _lock(state, place)
+    classes = f"contrast-krm release runtime-classes {place.config}"
+    yield "print the RuntimeClasses, which are applied once a cluster and not with each deployment", classes
     yield from _render(state, place)
 
 

@@ -18,6 +18,10 @@ import sys
 
 from krm_function.cli.exits import INTERNAL_ERROR, Terminated, exit_code_of_exception
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from krm_function.cli.form import Form
+
 ISSUES = "https://github.com/contrast-krm/contrast-krm/issues"
 LEGACY_ENVIRONMENT = ("KUSTOMIZE_PLUGIN_CONFIG_STRING", "KUSTOMIZE_PLUGIN_CONFIG_ROOT")
 
@@ -51,7 +55,7 @@ def _call(arguments: list[str]) -> int:
     try:
         return _dispatch(arguments)
     except OSError as problem:
-        return _print_file_problem(problem, "text", "")
+        return _print_file_problem(problem, None, "")
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -75,40 +79,40 @@ def _dispatch(arguments: list[str]) -> int:
         try:
             code: int = options.run(options)
         except OSError as problem:
-            form, report = getattr(options, "format", "text"), getattr(options, "report", "")
+            form, report = getattr(options, "format", None), getattr(options, "report", "")
             workload = getattr(options, "workload", "")
             return _print_file_problem(problem, form, report, options.parser.prog, workload)
         except ModuleNotFoundError as missing:
-            return _print_missing_extra(missing, getattr(options, "format", "text"), getattr(options, "report", ""))
+            return _print_missing_extra(missing, getattr(options, "format", None), getattr(options, "report", ""))
     return code
 
 
-def _print_missing_extra(missing: ModuleNotFoundError, form: str, report: str) -> int:
+def _print_missing_extra(missing: ModuleNotFoundError, form: "Form | None", report: str) -> int:
     """Print which extra a command needs. Raises the error again if the module is of no extra."""
     from krm_function.cli.extras import missing_extra
-    from krm_function.cli.messages import print_findings
+    from krm_function.cli.messages import TEXT, print_findings
 
     found = missing_extra(missing)
     if found is None:
         raise missing
-    return print_findings([found], form, report)
+    return print_findings([found], form or TEXT, report)
 
 
 def _print_file_problem(
-    problem: OSError, form: str, report: str, command: str = "contrast-krm", workload: str = ""
+    problem: OSError, form: "Form | None", report: str, command: str = "contrast-krm", workload: str = ""
 ) -> int:
     """Print which file cannot be read or written. Raises any other error of the system.
 
     command, workload: as of `empty_finding`.
     """
-    from krm_function.cli.messages import empty_finding, file_finding, print_findings
+    from krm_function.cli.messages import TEXT, empty_finding, file_finding, print_findings
     from krm_function.hosts.files import EmptyProblem, FileProblem
 
     if isinstance(problem, EmptyProblem):
-        return print_findings([empty_finding(problem, command, workload)], form, report)
+        return print_findings([empty_finding(problem, command, workload)], form or TEXT, report)
     if not isinstance(problem, FileProblem):
         raise problem
-    return print_findings([file_finding(problem)], form, "" if problem.path == report else report)
+    return print_findings([file_finding(problem)], form or TEXT, "" if problem.path == report else report)
 
 
 def _print_unusable_import(problem: ImportError) -> None:

@@ -16,12 +16,13 @@ from krm_function.hosts.files import EmptyProblem, FileProblem
 
 EXPLAIN_THEMSELVES = ("CC0909", "CC10")  # mistakes of the command line; what the system says of a file or a server
 
+TEXT = Form()
 FROM_ENVIRONMENT = "CC0911"  # an info that every format prints: what is set in the environment must not act unseen
 
 
 def print_findings(
     findings: Iterable[Finding],
-    form: str = "text",
+    form: Form = TEXT,
     report: str = "",
     summary: str = "",
     *,
@@ -30,25 +31,25 @@ def print_findings(
 ) -> int:
     """Print the findings; the exit code of a call that has these.
 
-    form: one of options.FORMATS, or such a word with colour and amount (form.py). report: a file that gets all of them
+    form: how they are printed (form.py). report: a file that gets all of them
     as well, "" for none. summary: closing lines in the text format. shown_info: the code of the infos that every format
     prints; others go to json, to the report, and to text with -v. in_results: the orchestrator shows the results of the
     ResourceList, so the text format prints the summary alone. Raises FileProblem for a report that cannot be written.
     """
     found = list(findings)
     chosen = [one for one in found if one.severity != "info" or one.code in (shown_info, FROM_ENVIRONMENT)]
-    if form != "text":
-        text = format_findings(found if form == "json" else chosen, form, infos=True)
+    if form.name != "text":
+        text = format_findings(found if form.name == "json" else chosen, form.name, infos=True)
     elif in_results:
         text = summary
     else:
-        text = _text(found, chosen, summary, form if isinstance(form, Form) else Form(form))
+        text = _text(found, chosen, summary, form)
     printed = _printed(text)
     if report:
         from krm_function.hosts.write_together import write_file
 
-        complete = format_findings(found, form, infos=True)
-        if form == "text":
+        complete = format_findings(found, form.name, infos=True)
+        if form.name == "text":
             complete += _where_explained(found) + summary
         write_file(report, complete.encode("utf-8"))
     return exit_code(found, printed=printed)

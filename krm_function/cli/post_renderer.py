@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from krm_function.api import collect
 from krm_function.cli.configuration import from_files, from_resources, with_namespace
-from krm_function.cli.messages import print_findings
+from krm_function.cli.form import Form
+from krm_function.cli.messages import TEXT, print_findings
 from krm_function.cli.streams import write_pieces
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 def post_render(
     data: bytes,
     config_files: Sequence[str] = (),
-    form: str = "text",
+    form: Form = TEXT,
     report: str = "",
     engine: "Engine | None" = None,
     wrong: tuple[Finding, ...] = (),
@@ -80,7 +81,7 @@ def post_render(
 def _print(
     pieces: Callable[[], Iterable[bytes]],
     findings: Iterable[Finding],
-    form: str,
+    form: Form,
     report: str,
     attest: "Attest | None",
     config: "Config | None",

@@ -21,7 +21,7 @@ ROWS: dict[str, Row] = {
     "CC1105": Row(
         "error",
         "the manifest has policies of no workload here: {names}",
-        "check all resources of the deployment together",
+        "check all resources of the deployment together; or, if manifest.base has the others, add --config",
     ),
     "CC1106": Row(
         "error",

@@ -23,7 +23,7 @@ from krm_function.model.workload import dig, mapping
 
 LONGEST = 250  # characters of a path
 PATHS = ("internal.config.kubernetes.io/", "config.kubernetes.io/")  # + path, + index
-HELM_4 = "postrenderer.helm.sh/postrender-filename"
+FILENAME = "postrenderer.helm.sh/postrender-filename"
 KUSTOMIZE = "config.kubernetes.io/origin"
 HELM_SOURCE = "# Source: "
 LONGEST_INDEX = 6  # digits
@@ -45,7 +45,7 @@ def origin_of_object(value: Any) -> Origin | None:
     for prefix in PATHS:
         if path := _path(annotations.get(f"{prefix}path")):
             return Origin(path, _index(annotations.get(f"{prefix}index")))
-    path = _path(annotations.get(HELM_4)) or _of_kustomize(annotations)
+    path = _path(annotations.get(FILENAME)) or _of_kustomize(annotations)
     return Origin(path) if path else None
 
 

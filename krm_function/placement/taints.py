@@ -2,7 +2,7 @@
 
 Rule of this file: it answers as Kubernetes' scheduler does (component-helpers, scheduling/corev1; core/v1 helpers), its
 oddities included. A toleration is plain data as parsed. Only NoSchedule and NoExecute keep a pod away;
-PreferNoSchedule is a wish.
+PreferNoSchedule is a wish. Which of the tolerations that Kubernetes adds a pod gets, `demand` of placement/fit.py says.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -65,6 +65,7 @@ class PodMetadata(NamedTuple):
     annotations: dict[str, str]
     labels: dict[str, Any]
     claim_templates: dict[str, str]  # of a StatefulSet's volumeClaimTemplates: name -> volumeMode, "" if not given
+    of_the_cluster: tuple[str, ...] = ()  # annotations that the cluster has added, which are in no policy
 
 
 def is_bookkeeping(key: str) -> bool:
@@ -100,6 +101,7 @@ def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
         _annotations(workload, findings),
         workload.labels,
         _claim_templates(workload),
+        tuple(key for key in workload.annotations if key in _OF_THE_CLUSTER),
     )
     return made, findings
 

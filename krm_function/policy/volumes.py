@@ -29,6 +29,7 @@ PROPAGATION = {"None": "rprivate", "HostToContainer": "rslave", "Bidirectional":
 CLAIM = "persistentVolumeClaim"
 SETTLED = frozenset({"configMap", "secret"})  # their mounts are in the settings
 FILES = SETTLED | {"projected", "downwardAPI"}  # always read-only
+ALL_ANNOTATIONS = "metadata.annotations"  # a fieldPath: all that the pod has, as lines of a file
 _IN_THE_VM = ("/dev", "/sys")
 
 BASE = re.compile(r"[A-Za-z0-9._-]+\Z")
@@ -133,7 +134,7 @@ def _mounted(
         return "", Cause("CC0601.sources", {"sources": ", ".join(sources)})
     source = sources[0] if sources else "emptyDir"
     own = volume.get(source) or {}
-    unstable = next(filter(_is_bookkeeping_field, _downward_fields(source, own)), None)
+    unstable = next((one for one in _downward_fields(source, own) if _is_unstable(one, pod)), None)
     if unstable:
         return "", Cause("CC0601.field-path", {"field_path": unstable})
     part = next((key for key in ("subPath", "subPathExpr") if entry.get(key)), None)
@@ -169,8 +170,13 @@ def _downward_fields(source: str, own: Json) -> list[str]:
     return [item["fieldRef"]["fieldPath"] for item in items if item.get("fieldRef")]
 
 
-def _is_bookkeeping_field(field_path: str) -> bool:
-    """Whether a field is an annotation that is in no policy and that tools change in a running cluster."""
+def _is_unstable(field_path: str, pod: PodMetadata) -> bool:
+    """Whether a field is an annotation that is in no policy and that tools change in a running cluster.
+
+    Or all annotations, and such a one is among them.
+    """
+    if field_path == ALL_ANNOTATIONS:
+        return bool(pod.of_the_cluster)
     found = QUOTED_KEY.match(field_path)
     return found is not None and found[1] == "annotations" and is_bookkeeping(found[2])
 

@@ -4,6 +4,7 @@ Rule of this file: what YAML and JSON Schema hold for the same is made the same;
 checker to find. Nothing is filled in.
 
     Choice with `fold`        the spelling of the table
+    Choice that has `off`     false is off: what YAML 1.1 reads where off has no quotes
     Number                    2.0 is 2
     JsonObject                the map that a string holds as JSON
     MapOf                     the key 2 is "2"
@@ -16,6 +17,8 @@ from typing import Any
 from krm_function.record import NamedTuple
 from krm_function.schema.check import Faults, faults
 from krm_function.schema.kinds import Choice, JsonObject, ListOf, MapOf, Number, OneOrMany, Record, Spec
+
+OFF = "off"
 
 
 class Reading(NamedTuple):
@@ -46,6 +49,8 @@ def _normal(spec: Spec, value: Any) -> Any:
             return _normal(spec.items, value)
         case ListOf() | OneOrMany() if isinstance(value, list):
             return [_normal(spec.items, item) for item in value]
+        case Choice() if value is False and OFF in spec.values:
+            return OFF
         case Choice(fold=True) if isinstance(value, str):
             return next((name for name in spec.values if name.lower() == value.lower()), value)
         case Number() if isinstance(value, float) and value.is_integer():

@@ -17,6 +17,13 @@ def call(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
     zygote.close()
 
 
+def warned() -> World:
+    """A deployment that renders with one warning."""
+    world = World()
+    world.pod["nodeName"] = "node-1"
+    return world
+
+
 class Shop:
     """The small deployment of tests/failures in a directory; `generate` renders it with more arguments."""
 

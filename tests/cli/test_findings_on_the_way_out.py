@@ -4,16 +4,9 @@ import json
 
 import pytest
 
-from tests.cli.conftest import Shop
+from tests.cli.conftest import Shop, warned
 from tests.failures.checking import CONFIG, RESOURCES
 from tests.failures.world import World
-
-
-def warned() -> World:
-    """A deployment that renders with one warning."""
-    world = World()
-    world.pod["nodeName"] = "node-1"
-    return world
 
 
 def failing() -> World:

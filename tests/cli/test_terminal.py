@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from krm_function.cli.terminal import Choice, coloured, columns
-from tests.cli.conftest import Shop
+from tests.cli.conftest import Shop, warned
 from tests.failures.checking import CONFIG
 from tests.failures.running import EXECUTABLE, Run, environment, spawned
 from tests.failures.world import World
@@ -21,13 +21,6 @@ from tests.failures.world import World
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart"
 ESCAPE = "\x1b["
 PLAN = ("plan", "deployment", "--config", CONFIG)
-
-
-def warned() -> World:
-    """A deployment that renders with one warning."""
-    world = World()
-    world.pod["nodeName"] = "node-1"
-    return world
 
 
 def failing() -> World:

@@ -37,6 +37,8 @@ def test_json_has_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     assert data["version"] == krm_function.__version__
     assert [one["name"] for one in data["profiles"]] == list(PROFILES)
     assert [one["name"] for one in data["profiles"] if one["default"]] == ["contrast-1.25"]
+    releases = {"contrast-1.25": "1.25", "strict": "1.25"}
+    assert {one["name"]: one["release"] for one in data["profiles"] if "release" in one} == releases
     assert data["python"]["version"] == platform.python_version()
     assert data.get("commit", "") == this_build().commit
     monkeypatch.setattr(krm_function, "__commit__", COMMIT)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 def set_runtime_classes(contrast: Path, value: str) -> None:
     """Write `runtimeClasses: VALUE` into a ContrastGenerate."""
-    line = f'  runtimeClasses: "{value}"'  # in quotes: `off` alone is a boolean
+    line = f"  runtimeClasses: {value}"
     text, count = re.subn(r"^  runtimeClasses: .*$", line, contrast.read_text(), flags=re.MULTILINE)
     contrast.write_text(text if count else text.replace("\nspec:\n", f"\nspec:\n{line}\n", 1))
 

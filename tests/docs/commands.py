@@ -21,7 +21,7 @@ ELSEWHERE = {
 PROGRAMS = (
     *("contrast-krm", "contrast", "kustomize", "helm", "kpt", "kubectl", "git", "flux", "pip", "make", "docker"),
     *("skopeo", "set", "export", "cat", "cd", "cp", "sed", "mkdir", "rm", "chmod", ".", "curl", "gpg"),
-    *("pipx", "uv", "uvx", "sha256sum"),
+    *("pipx", "uv", "uvx", "sha256sum", "cosign", "gh", "jq"),
     "podman",
 )
 

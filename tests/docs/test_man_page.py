@@ -8,7 +8,7 @@ from pathlib import Path
 from krm_function.cli.command_line import every_parser
 from krm_function.cli.commands import SUMMARIES
 
-PAGE = Path(__file__).parents[2] / "docs" / "shell" / "contrast-krm.1"
+PAGE = Path(__file__).parents[2] / "krm_function" / "cli" / "shell" / "contrast-krm.1"
 LINES = PAGE.read_text(encoding="ascii").splitlines()
 MACROS = {".TH", ".SH", ".SS", ".PP", ".TP", ".B", ".I", ".BR", ".RI", ".br", ".ad", ".nh", '.\\"'}
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "EXIT STATUS", "ENVIRONMENT", "SEE ALSO"]

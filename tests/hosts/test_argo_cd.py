@@ -197,13 +197,19 @@ spec:
 """
 
 
-def test_the_component_adds_the_sidecar_to_argo_cds_own_manifests(sidecar: Sidecar, tmp_path: Path) -> None:
+@pytest.mark.parametrize("namespace", ["", "argocd"])
+def test_the_component_adds_the_sidecar_to_argo_cds_own_manifests(
+    namespace: str, sidecar: Sidecar, tmp_path: Path
+) -> None:
     shutil.copytree(EXAMPLE, tmp_path / "argo-cd")
     (tmp_path / "argocd").mkdir()
     (tmp_path / "argocd/install.yaml").write_text(INSTALL)
-    (tmp_path / "argocd/kustomization.yaml").write_text("resources: [install.yaml]\ncomponents: [../argo-cd]\n")
+    listed = "resources: [install.yaml]\ncomponents: [../argo-cd]\n"
+    own = f"namespace: {namespace}\n" if namespace else ""
+    (tmp_path / "argocd/kustomization.yaml").write_text(listed + own)
     objects = list(yaml.safe_load_all(sidecar.machine.run(["kustomize", "build", "argocd"], tmp_path).ok()))
     config, server = sorted(objects, key=lambda each: str(each["kind"]))
+    assert {each["metadata"].get("namespace", "") for each in objects} == {namespace}
     assert config["data"] == {"plugin.yaml": (EXAMPLE / "plugin.yaml").read_text()}
     spec = server["spec"]["template"]["spec"]
     assert {each["name"] for each in spec["containers"]} == {"argocd-repo-server", "contrast"}

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from helm_plugin.helm_stream import FILENAME, decode_helm, encode_helm
+from helm_plugin.helm_stream import decode_helm, encode_helm
 from krm_function.hosts.stream import Stream, decode_stream, encode_stream
+from krm_function.model.origin import FILENAME
 from krm_function.model.workload import EMITTED
 from krm_function.yamltext import YamlError, decode
 from tests.hosts.documents import load

@@ -79,7 +79,7 @@ def test_the_commands_of_the_page_install_it(tmp_path: Path) -> None:
     subprocess.run(["bash", "-euc", script], cwd=tmp_path, env=environment, capture_output=True, check=True)
     assert_renders([str(tmp_path / ".local/bin/contrast-krm")])
     page = tmp_path / ".local/lib" / bundle.NAME / "share/man/man1/contrast-krm.1"
-    assert page.read_bytes() == (ROOT / "docs/shell/contrast-krm.1").read_bytes()
+    assert page.read_bytes() == (ROOT / "krm_function/cli/shell/contrast-krm.1").read_bytes()
 
 
 def test_it_says_that_it_is_a_bundle(root: Path) -> None:
@@ -235,6 +235,18 @@ def test_every_module_that_the_program_imports_is_in_it(root: Path) -> None:
     )
     done = said(root / "python/bin/python3", "-I", "-S", "-B", "-W", "error", "-c", code)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_its_notice_names_every_part(root: Path) -> None:
+    rows = [line.split("\t") for line in (root / "NOTICE").read_text().splitlines()]
+    assert all(len(row) == 4 and all(row) for row in rows)
+    versions = {row[0]: row[1] for row in rows}
+    assert versions["CPython"].startswith(bundle.VERSION)
+    assert versions["OpenSSL"].startswith("3.")
+    libraries = {path.name.partition("-")[0] for path in (root / "lib").glob("*.dist-info")}
+    assert libraries <= {name.replace("-", "_").lower() for name in versions}
+    for _, _, _, files in rows:
+        assert [name for name in files.split(", ") if name != "-" and not (root / name).is_file()] == []
 
 
 def test_what_it_leaves_out_is_said_with_a_way_to_have_it(root: Path) -> None:

@@ -106,7 +106,7 @@ def test_the_wheel_holds_the_packages_and_the_files_of_shells(built: Built) -> N
         shared = {name.removeprefix(data) for name in names if name.startswith(data)}
         assert shared == set(SHARED)
         for name, committed in SHARED.items():
-            assert wheel.read(f"{data}{name}") == (ROOT / "docs/shell" / committed).read_bytes()
+            assert wheel.read(f"{data}{name}") == (ROOT / "krm_function/cli/shell" / committed).read_bytes()
         assert {name.split("/")[0] for name in names} - {f"{stem}.data", f"{stem}.dist-info"} == {
             "krm_function",
             "helm_plugin",
@@ -155,7 +155,7 @@ def test_pipx_installs_the_wheel_with_its_page_and_completions(built: Built, hom
     local = home.directory / ".local"
     assert_renders([str(local / "bin" / "contrast-krm")])
     for name, committed in SHARED.items():
-        assert (local / name).read_bytes() == (ROOT / "docs/shell" / committed).read_bytes()
+        assert (local / name).read_bytes() == (ROOT / "krm_function/cli/shell" / committed).read_bytes()
 
 
 def test_uv_installs_the_wheel_as_a_tool(built: Built, home: Home) -> None:

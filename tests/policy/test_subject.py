@@ -126,15 +126,41 @@ def test_service_accounts() -> None:
 KUBECTL = "metadata.annotations['kubectl.kubernetes.io/restartedAt']"
 
 
-@pytest.mark.parametrize("source", ["downwardAPI", "projected"])
-def test_a_volume_of_an_annotation_that_kubectl_changes_is_refused(source: str) -> None:
-    items = {"items": [{"path": "a", "fieldRef": {"fieldPath": KUBECTL}}]}
+def reading(field: str, source: str) -> dict[str, Any]:
+    """A pod spec with a volume of one field of the pod."""
+    items = {"items": [{"path": "a", "fieldRef": {"fieldPath": field}}]}
     volume = {"name": "v", source: items if source == "downwardAPI" else {"sources": [{"downwardAPI": items}]}}
     container = {**SPEC["containers"][0], "volumeMounts": [{"name": "v", "mountPath": "/v"}]}
-    sealed, findings = pods.sealing(pods.workload({**SPEC, "containers": [container], "volumes": [volume]}))
+    return {**SPEC, "containers": [container], "volumes": [volume]}
+
+
+@pytest.mark.parametrize("source", ["downwardAPI", "projected"])
+def test_a_volume_of_an_annotation_that_kubectl_changes_is_refused(source: str) -> None:
+    sealed, findings = pods.sealing(pods.workload(reading(KUBECTL, source)))
     assert sealed is None
     assert [found.code for found in findings] == ["CC0601"]
     assert KUBECTL in findings[0].message
+
+
+@pytest.mark.parametrize("source", ["downwardAPI", "projected"])
+@pytest.mark.parametrize(
+    ("key", "refused"),
+    [
+        ("kubectl.kubernetes.io/last-applied-configuration", True),
+        ("kubectl.kubernetes.io/restartedAt", True),
+        ("kubernetes.io/limit-ranger", True),
+        ("example.com/a", False),
+        ("contrast-krm.dev/original", False),  # which a render gives to each bare Pod
+    ],
+)
+def test_a_volume_of_all_annotations_is_refused_where_kubectl_has_added_one(
+    key: str, source: str, *, refused: bool
+) -> None:
+    given = pods.workload(reading("metadata.annotations", source), "Pod", template_metadata={"annotations": {key: "x"}})
+    sealed, findings = pods.sealing(given)
+    assert (sealed is None, [found.code for found in findings]) == (refused, ["CC0601" if refused else "CC0606"])
+    labels = pods.workload(reading("metadata.labels", source), "Pod", template_metadata={"annotations": {key: "x"}})
+    assert pods.sealing(labels)[0] is not None
 
 
 def test_a_variable_of_an_annotation_that_kubectl_changes_is_refused() -> None:

@@ -232,3 +232,11 @@ def test_types_have_the_names_of_yaml() -> None:
 def test_hex_digits_are_counted(spec: Text, good: str, bad: str) -> None:
     assert faults(spec, good) == ()
     assert faults(spec, bad) == (Fault((), "value", "must be 2 hex digits (1 bytes)", spec),)
+
+
+def test_off_may_stand_without_quotes() -> None:
+    """YAML 1.1 reads it as false then."""
+    spec = Choice(("check", "off"))
+    assert read_value(spec, False) == ("off", ())
+    assert read_value(spec, True).faults
+    assert read_value(Choice(("check", "emit")), False).faults

@@ -94,7 +94,7 @@ def run(options: Namespace) -> int:
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
             write_out(encode_failure(source.decoded, krm_results(findings)))
-    printed = beside_summary(findings, options.format)
+    printed = beside_summary(findings, options.format.name)
     summary = checked.summary + line + said
     return print_findings(printed, options.format, options.report, summary, shown_info=STRONGER_FINDING)
 
@@ -132,7 +132,7 @@ def _attested(
 
     file = Artefact(manifest.name, digest_of(manifest.data)) if manifest else None
     found = attestation_findings(given, inputs.sources, inputs.resources, file, options.input)
-    if options.format != "text":
+    if options.format.name != "text":
         return tuple(found), ""
     errors = tuple(one for one in found if one.severity == "error")
     return errors, "".join(f"{on_one_line(f'{one.file}: {one.message}')}\n" for one in found if one not in errors)

@@ -31,6 +31,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
+    from krm_function.manifest.last_of import last_of
 
     if options.validate:
         return print_findings(_problems(options.validate), options.format, options.report)
@@ -39,10 +40,10 @@ def run(options: Namespace) -> int:
     if not has_errors(findings):
         if not found:
             findings += (finding("CC1106.not-emitted" if _rendered(inputs) else "CC1106.not-rendered"),)
-        elif len(set(found)) > 1:
+        elif (last := last_of([text.encode("utf-8") for text in found])) is None:
             findings += (finding("CC0108.manifests", count=len(found)),)
         else:
-            write_out(found[0].encode("utf-8"))
+            write_out(last)
     return print_findings(findings, options.format, options.report)
 
 

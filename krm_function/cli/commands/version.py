@@ -15,7 +15,11 @@ DESCRIPTION = (
 
 def add_arguments(parser: Parser) -> None:
     """The form."""
-    parser.add_argument("--json", action="store_true", help="the same as JSON; a commit that is not known is left out")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="the same as JSON, with the Contrast release of each profile; a commit that is not known is left out",
+    )
 
 
 def run(options: Namespace) -> int:
@@ -35,7 +39,13 @@ def run(options: Namespace) -> int:
             **({"commit": build.commit} if build.commit else {}),
             "build": build.kind,
             "profiles": [
-                {"name": one.name, "default": one is DEFAULT, "means": one.means} for one in PROFILES.values()
+                {
+                    "name": one.name,
+                    "default": one is DEFAULT,
+                    **({"release": ".".join(map(str, one.release))} if one.release else {}),
+                    "means": one.means,
+                }
+                for one in PROFILES.values()
             ],
             "python": {"version": platform.python_version(), "implementation": platform.python_implementation()},
         }

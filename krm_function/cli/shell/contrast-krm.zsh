@@ -431,7 +431,7 @@ _shtab_contrast_krm_uninject_defaults_added=0
 
 _shtab_contrast_krm_version_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--json[the same as JSON\; a commit that is not known is left out]"
+  "--json[the same as JSON, with the Contrast release of each profile\; a commit that is not known is left out]"
 )
 
 # guard to ensure default positional specs are added only once per session

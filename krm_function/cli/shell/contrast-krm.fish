@@ -297,7 +297,7 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using completion' -s h -l help 
 complete -c contrast-krm -n '_shtab_contrast_krm_using completion; and test $_shtab_contrast_krm_npos -eq 0' -ka "bash zsh fish" -d 'bash, zsh, fish'
 complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contrast_krm_npos -eq 0' -a version -d 'Print the version, the build, the policy profiles and the Python that runs it. The kind of build is release, git, editable, package (a wheel of another origin), bundle (with a Python of its own), image, copy (by `contrast-krm install`) or source. `contrast-krm --version` prints the version alone.'
 complete -c contrast-krm -n '_shtab_contrast_krm_using version' -s h -l help -d 'show this help message and exit'
-complete -c contrast-krm -n '_shtab_contrast_krm_using version' -l json -d 'the same as JSON; a commit that is not known is left out'
+complete -c contrast-krm -n '_shtab_contrast_krm_using version' -l json -d 'the same as JSON, with the Contrast release of each profile; a commit that is not known is left out'
 complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contrast_krm_npos -eq 0' -a help -d 'Print the help of a command. The same as contrast-krm COMMAND --help; without a command the list of all. A code: see explain.'
 complete -c contrast-krm -n '_shtab_contrast_krm_using help' -s h -l help -d 'show this help message and exit'
 

@@ -1,0 +1,192 @@
+"""`python -m tools.built DIRECTORY TAG COMMIT`: is everything of a release there, and is it what the tag says?
+
+    file                                                      must hold
+    contrast_krm-VERSION-py3-none-any.whl, .tar.gz            version, commit, address of the documentation at the tag
+    contrast-krm-VERSION-linux-MACHINE.tar.gz                 a program that says version, commit and its kind of build
+    contrast-krm-VERSION-image-linux-MACHINE.tar              one image that says version, commit, digest of its base
+    contrast-krm-VERSION.tgz, helm3-contrast-VERSION.tar.gz   a plugin.yaml of the version
+    each of these two with .prov                              a signed text with the digest of the archive
+    contrast-krm-VERSION.cdx.json                             the version
+    release-key.gpg                                           anything
+    SHA256SUMS                                                every other file with its digest
+
+Rule of this file: one file too many or too few is an error, since all that is there is attested and published.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from tools.cache import ToolError, say
+
+SUMS = "SHA256SUMS"
+MACHINE = platform.machine()
+
+
+def problems(directory: str, tag: str, commit: str) -> Iterator[str]:
+    """A line for each thing that is not as it must be."""
+    version = tag.removeprefix("v")
+    checks = _checks(version)
+    there = set(os.listdir(directory))
+    yield from (f"{name} is missing" for name in sorted(checks.keys() - there))
+    yield from (f"{name} does not belong to a release" for name in sorted(there - checks.keys()))
+    for name in sorted(there & checks.keys()):
+        try:
+            wrong = checks[name](os.path.join(directory, name), version, commit)
+        except (OSError, KeyError, ValueError, tarfile.TarError, zipfile.BadZipFile) as error:
+            wrong = f"cannot be read: {error}"
+        if wrong:
+            yield f"{name}: {wrong}"
+
+
+Check = Callable[[str, str, str], str]  # path, version, commit -> what is wrong, or ""
+
+
+def _checks(version: str) -> dict[str, Check]:
+    prefix = f"contrast-krm-{version}"
+    plugins = (f"{prefix}.tgz", f"helm3-contrast-{version}.tar.gz")
+    return {
+        f"contrast_krm-{version}-py3-none-any.whl": _wheel,
+        f"contrast_krm-{version}.tar.gz": _sdist,
+        f"{prefix}-linux-{MACHINE}.tar.gz": _bundle,
+        f"{prefix}-image-linux-{MACHINE}.tar": _image,
+        f"{prefix}.cdx.json": _sbom,
+        **dict.fromkeys(plugins, _plugin),
+        **{f"{name}.prov": _signature for name in plugins},
+        "release-key.gpg": _present,
+        SUMS: _sums,
+    }
+
+
+def _stamped(text: Callable[[str], str], version: str, commit: str) -> str:
+    """What is wrong with the two places that tools/stamp.py writes. text: the content of a file of the program."""
+    package, documentation = text("krm_function/__init__.py"), text("krm_function/findings/documentation.py")
+    if f'__version__ = "{version}"' not in package:
+        return f"is not of version {version}"
+    if f'__commit__ = "{commit}"' not in package:
+        return f"is not of commit {commit}"
+    return (
+        ""
+        if re.search(rf'^DOCUMENTATION = "https://.*/v{version}/docs"', documentation, re.MULTILINE)
+        else ("does not say where its documentation is")
+    )
+
+
+def _wheel(path: str, version: str, commit: str) -> str:
+    with zipfile.ZipFile(path) as archive:
+        return _stamped(lambda name: archive.read(name).decode(), version, commit)
+
+
+def _sdist(path: str, version: str, commit: str) -> str:
+    with tarfile.open(path) as archive:
+        return _stamped(lambda name: _member(archive, f"contrast_krm-{version}/{name}"), version, commit)
+
+
+def _plugin(path: str, version: str, _commit: str) -> str:
+    with tarfile.open(path) as archive:
+        (name,) = [name for name in archive.getnames() if os.path.basename(name) == "plugin.yaml"]
+        text = _member(archive, name)
+    return "" if re.search(rf"^version: {re.escape(version)}$", text, re.MULTILINE) else f"is not of version {version}"
+
+
+def _member(archive: tarfile.TarFile, name: str) -> str:
+    file = archive.extractfile(name)
+    if file is None:
+        raise KeyError(name)
+    return file.read().decode()
+
+
+def _bundle(path: str, version: str, commit: str) -> str:
+    with tempfile.TemporaryDirectory() as directory:
+        with tarfile.open(path) as archive:
+            archive.extractall(directory, filter="data")
+        (folder,) = os.listdir(directory)
+        command = [os.path.join(directory, folder, "contrast-krm"), "version", "--json"]
+        done = subprocess.run(command, env={}, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return f"does not run: {done.stderr.strip()}"
+    said = json.loads(done.stdout)
+    wanted = {"version": version, "commit": commit, "build": "bundle"}
+    wrong = [f"{name} {said.get(name)}" for name, value in wanted.items() if said.get(name) != value]
+    return f"says {', '.join(wrong)}" if wrong else ""
+
+
+def _image(path: str, version: str, commit: str) -> str:
+    with tarfile.open(path) as archive:
+        images = json.loads(_member(archive, "index.json"))["manifests"]
+        if len(images) != 1:
+            return f"holds {len(images)} images"
+        labels = _blob(archive, _blob(archive, images[0])["config"])["config"]["Labels"]
+    named = {name: labels.get(f"org.opencontainers.image.{name}") for name in ("version", "revision")}
+    wrong = [
+        f"{name} {named[name]}"
+        for name, wanted in (("version", version), ("revision", commit))
+        if named[name] != wanted
+    ]
+    if not re.search(r"@sha256:[0-9a-f]{64}$", labels.get("contrast-krm.dev/base", "")):
+        wrong.append("a base without a digest")
+    return f"says {', '.join(wrong)}" if wrong else ""
+
+
+def _blob(archive: tarfile.TarFile, descriptor: Mapping[str, str]) -> Any:
+    return json.loads(_member(archive, "blobs/" + descriptor["digest"].replace(":", "/")))
+
+
+def _sbom(path: str, version: str, _commit: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        said = json.load(file)["metadata"]["component"]["version"]
+    return "" if said == version else f"is about version {said}"
+
+
+def _signature(path: str, _version: str, _commit: str) -> str:
+    with open(path, "rb") as file:
+        text = file.read().decode()
+    with open(path.removesuffix(".prov"), "rb") as signed:
+        digest = hashlib.file_digest(signed, "sha256").hexdigest()
+    if not text.startswith("-----BEGIN PGP SIGNED MESSAGE-----"):
+        return "is not signed"
+    return "" if f"sha256:{digest}" in text else "has the digest of another archive"
+
+
+def _present(path: str, _version: str, _commit: str) -> str:
+    return "" if os.path.getsize(path) else "is empty"
+
+
+def _sums(path: str, _version: str, _commit: str) -> str:
+    directory = os.path.dirname(path)
+    with open(path, encoding="utf-8") as file:
+        listed = dict(line.rstrip("\n").split("  ", 1)[::-1] for line in file)
+    there = {}
+    for name in os.listdir(directory):
+        if name != SUMS:
+            with open(os.path.join(directory, name), "rb") as content:
+                there[name] = hashlib.file_digest(content, "sha256").hexdigest()
+    wrong = sorted(name for name in there.keys() | listed.keys() if there.get(name) != listed.get(name))
+    return f"is wrong about {', '.join(wrong)}" if wrong else ""
+
+
+def main(arguments: list[str]) -> int:
+    """0, or 1 with a line for each problem."""
+    if len(arguments) != 3:
+        print("usage: python -m tools.built DIRECTORY TAG COMMIT", file=sys.stderr)
+        return 2
+    try:
+        found = list(problems(*arguments))
+    except (ToolError, OSError) as error:
+        found = [str(error)]
+    for problem in found:
+        say(f"error: {problem}")
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
