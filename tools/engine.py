@@ -18,7 +18,8 @@ driver = "{driver}"
 graphroot = "{here}/storage"
 runroot = "{here}/run"
 """
-# The engine's default limits are higher than what a sandbox may set. cgroupfs: there may be no systemd to ask.
+# The engine's default limits are higher than what a sandbox may set. runc: crun refuses a machine that has cgroups of
+# both versions. cgroupfs: there may be no systemd to ask.
 CONTAINERS = """[containers]
 default_ulimits = ["nofile=1024:2048", "nproc=2048:2048"]
 [engine]
