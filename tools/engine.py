@@ -17,8 +17,12 @@ STORAGE = """[storage]
 driver = "{driver}"
 graphroot = "{here}/storage"
 runroot = "{here}/run"
+[storage.options.overlay]
+skip_mount_home = "true"
 """
-# The engine's default limits are higher than what a sandbox may set. cgroupfs: there may be no systemd to ask.
+# skip_mount_home: a mount that outlives the engine would keep `make clean` from removing out/.
+# The engine's default limits are higher than what a sandbox may set. runc: crun refuses a machine that has cgroups of
+# both versions. cgroupfs: there may be no systemd to ask.
 CONTAINERS = """[containers]
 default_ulimits = ["nofile=1024:2048", "nproc=2048:2048"]
 [engine]

@@ -18,7 +18,7 @@ from tools.real import tool
 
 CURRENT = f"{os.getuid()}:{os.getgid()}"
 ENGINE = """#!/bin/sh
-printf '%s\\n' "$*" >> {log}
+printf '%s %s\\n' "${{0##*/}}" "$*" >> {log}
 exec {podman} "$@"
 """
 
@@ -32,13 +32,12 @@ class Engine(NamedTuple):
     def run(self, *command: str, cwd: Path, **more: str) -> Ran:
         """Run a command."""
         settings = {name: value for name, value in environment().items() if name.startswith(("CONTAINERS", "BUILDAH"))}
-        runtime = {"KPT_FN_RUNTIME": "podman", "KRM_FN_RUNTIME": "podman"}
-        return self.machine.run(command, cwd, env={**settings, **runtime, **more})
+        return self.machine.run(command, cwd, env={**settings, **more})
 
     def calls(self) -> list[list[str]]:
-        """The arguments of each container that was started."""
+        """Each container that was started: the name of the engine and its arguments."""
         lines = self.log.read_text().splitlines() if self.log.exists() else []
-        return [shlex.split(line) for line in lines if line.startswith("run ")]
+        return [shlex.split(line) for line in lines if " run " in line]
 
 
 def engine_machine(directory: Path) -> Engine:

@@ -16,6 +16,7 @@ from tests.hosts.running import EXAMPLES, called
 from tests.install.archive import base
 from tests.install.archive import python as python_path
 from tests.install.containers import STRICT, contain, python
+from tools.engine import HERE
 
 QUICK = EXAMPLES / "quickstart"
 MOUNT = (f"--volume={QUICK}:/quickstart:ro",)
@@ -133,6 +134,12 @@ def test_an_init_container_copies_the_program_for_a_pod_with_the_same_python(tmp
     copy = "/custom-tools/contrast-krm"
     assert contain(*GENERATE, flags=flags, image=base(), entry=copy).ok() == EXPECTED
     assert json.loads(contain("version", "--json", flags=flags, image=base(), entry=copy).ok())["build"] == "copy"
+
+
+def test_the_engine_leaves_no_mount_behind() -> None:
+    """Or out/ could not be removed."""
+    contain("version").ok()
+    assert HERE not in Path("/proc/mounts").read_text()
 
 
 def test_nothing_in_the_image_is_chosen_by_the_working_directory(tmp_path: Path) -> None:

@@ -8,14 +8,17 @@ from tests.hosts.running import ROOT
 from tests.install.container_hosts import CURRENT, Engine, engine_machine, expected, with_image
 from tools.image import IMAGE
 
+PODMAN = {"KRM_FN_RUNTIME": "podman"}  # KPT_FN_RUNTIME in kpt 1.0.0-beta.56
+
 
 @pytest.fixture
 def hosts(tmp_path: Path) -> Engine:
     return engine_machine(tmp_path)
 
 
-def assert_confined(call: list[str], user: str) -> None:
+def assert_confined(call: list[str], name: str, user: str) -> None:
     """The host gave it no network and no rights: the test would show nothing otherwise."""
+    assert call[:2] == [name, "run"]
     line = " ".join(call)
     assert "--network none" in line
     assert f"--user {user}" in line
@@ -26,9 +29,9 @@ def assert_confined(call: list[str], user: str) -> None:
 
 def test_kpt_fn_render(hosts: Engine, tmp_path: Path) -> None:
     package = with_image("kpt", tmp_path / "package")
-    assert hosts.run("kpt", "fn", "render", "-o", "unwrap", cwd=package).ok() == expected("kpt")
+    assert hosts.run("kpt", "fn", "render", "-o", "unwrap", cwd=package, **PODMAN).ok() == expected("kpt")
     (call,) = hosts.calls()
-    assert_confined(call, "nobody")
+    assert_confined(call, "podman", "nobody")
     assert call[-1] == IMAGE
 
 
@@ -39,11 +42,18 @@ def test_kpt_fn_eval(hosts: Engine, tmp_path: Path, flags: tuple[str, ...], user
     """The bytes are those of the program on the same package; kpt leaves a Kptfile without pipeline alone."""
     package = with_image("kpt", tmp_path / "package")
     function = ["--fn-config", "contrast.yaml", "-o", "unwrap"]
-    inside = hosts.run("kpt", "fn", "eval", "--image", IMAGE, *flags, *function, cwd=package).ok()
+    inside = hosts.run("kpt", "fn", "eval", "--image", IMAGE, *flags, *function, cwd=package, **PODMAN).ok()
     (call,) = hosts.calls()
-    assert_confined(call, user)
+    assert_confined(call, "podman", user)
     (hosts.machine.directory / "bin/contrast-krm").symlink_to(ROOT / ".venv/bin/contrast-krm")
     assert hosts.run("kpt", "fn", "eval", "--exec", "contrast-krm", *function, cwd=package).ok() == inside
+
+
+def test_kpt_refuses_podman_under_the_name_of_docker(hosts: Engine, tmp_path: Path) -> None:
+    """Hence the variable."""
+    ran = hosts.run("kpt", "fn", "render", cwd=with_image("kpt", tmp_path / "package"))
+    assert ran.code != 0
+    assert "docker client version" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -54,7 +64,7 @@ def test_kustomize_build(hosts: Engine, tmp_path: Path, flags: tuple[str, ...], 
     build = ("kustomize", "build", "--enable-alpha-plugins", *flags, "confidential")
     assert hosts.run(*build, cwd=overlays).ok() == expected("kustomize")
     (call,) = hosts.calls()
-    assert_confined(call, user)
+    assert_confined(call, "docker", user)
 
 
 @pytest.mark.parametrize("example", ["kpt", "kustomize"])
@@ -67,7 +77,7 @@ def test_a_refusal_in_the_container_fails_the_host_and_says_why(hosts: Engine, t
         "kpt": ("kpt", "fn", "render"),
         "kustomize": ("kustomize", "build", "--enable-alpha-plugins", "confidential"),
     }[example]
-    ran = hosts.run(*command, cwd=directory)
+    ran = hosts.run(*command, cwd=directory, **PODMAN)
     assert ran.code != 0
     assert ran.out == b""
     assert "contrast-cc-none" in ran.err

@@ -50,10 +50,11 @@ def test_kpt_renders_and_evaluates(hosts: Engine, tmp_path: Path) -> None:
     assert f"    - image: {NAME}\n      configPath: contrast.yaml\n" in (package / "Kptfile").read_text()
     assert f"        - image: {NAME}\n          configPath: contrast.yaml\n" in TEXT
     run(hosts, "kpt fn render", package)
+    assert [call[0] for call in hosts.calls()] == ["podman"]
     rendered = (package / "web.yaml").read_bytes()
     assert b"io.katacontainers.config.hypervisor.cc_init_data" in rendered
     again = with_image("kpt", tmp_path / "again", NAME)
-    run(hosts, "kpt fn eval", again)
+    run(hosts, "kpt fn eval", again, KRM_FN_RUNTIME="podman")
     assert (again / "web.yaml").read_bytes() == rendered
 
 
