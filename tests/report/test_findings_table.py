@@ -94,6 +94,7 @@ PASSED_ON = {
     "CC1003.kubeconfig": "the Kubernetes client",
     "CC1003.no-answer": "the Kubernetes client",
     "CC1003.status": "the API server",
+    "CC1121": "the API server",
     "CC1213": "the operating system",
     "CC1250.tls": "OpenSSL",
     "CC1252.system": "the operating system",
