@@ -4,6 +4,7 @@ Rule of this file: only files that the operator named are read, on the command l
 calls, in the environment (environment.py); a configuration can name none.
 """
 
+import os
 from collections.abc import Iterable, Sequence
 from functools import partial
 
@@ -24,17 +25,17 @@ def with_namespace(config: Config | None, namespace: str | None) -> Config | Non
     return config._replace(generate=config.generate._replace(namespace=namespace))
 
 
-def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """Configuration documents in the files; other kinds in them are left for the render."""
+def from_files(paths: Sequence[str], variable: str = "") -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
+    """Configuration documents in the files; other kinds in them are left for the render.
+
+    variable: that of the environment which names the paths, and CC0911 says so; "" for the command line.
+    """
     from krm_function.hosts.stream import decode_stream
 
     documents: list[ConfigDocument] = []
     findings: list[Finding] = []
-    if paths:
-        from krm_function.cli.paths_of_variable import PathsOfVariable
-
-        if isinstance(paths, PathsOfVariable):
-            findings.append(finding("CC0911", variable=paths.variable, value=paths.value))
+    if variable:
+        findings.append(finding("CC0911", variable=variable, value=os.pathsep.join(paths)))
     try:
         files = find_files(paths)
     except FileProblem as problem:
@@ -52,10 +53,10 @@ def from_files(paths: Sequence[str]) -> tuple[list[ConfigDocument], tuple[Findin
 
 
 def from_files_and_resources(
-    paths: Sequence[str], resources: Iterable[Resource]
+    paths: Sequence[str], resources: Iterable[Resource], variable: str = ""
 ) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """The configuration in the files that the operator named, then that in the input."""
-    documents, findings = from_files(paths)
+    """The configuration in the files that the operator named, then that in the input. variable: as of `from_files`."""
+    documents, findings = from_files(paths, variable)
     more, problems = from_resources(resources)
     return documents + more, findings + problems
 

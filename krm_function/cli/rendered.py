@@ -28,7 +28,7 @@ def render_inputs(
     live: what controllers made of workloads of the input is skipped; otherwise it is an error.
     Options of `contrast generate` count where the command has them.
     """
-    documents, findings = from_files_and_resources(options.config, inputs.resources)
+    documents, findings = from_files_and_resources(options.config, inputs.resources, options.config_from)
     config, unmet = collect(_once(documents))
     config = with_namespace(config, getattr(options, "namespace", None))
     if config is not None and hasattr(options, "reference_values"):

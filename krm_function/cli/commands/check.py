@@ -81,7 +81,7 @@ def _config(options: Namespace, inputs: "Inputs") -> "tuple[Config | None, tuple
 
     if not options.config:
         return None, inputs.findings
-    documents, findings = from_files_and_resources(options.config, inputs.resources)
+    documents, findings = from_files_and_resources(options.config, inputs.resources, options.config_from)
     config, unmet = collect(documents)
     return with_namespace(config, options.namespace), inputs.findings + findings + unmet
 
