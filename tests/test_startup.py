@@ -131,10 +131,7 @@ COMMAND_FILES = frozenset(
 OF_HELP = frozenset(
     (
         *(f"krm_function.cli{name}" for name in ("", ".command_line", ".commands", ".exits", ".main", ".options")),
-        *(
-            f"krm_function.cli.{name}"
-            for name in ("argument_parser", "environment", "paths_of_variable", "plan_output")
-        ),
+        *(f"krm_function.cli.{name}" for name in ("argument_parser", "environment", "plan_output")),
         *(f"krm_function.cli.{name}" for name in ("signals", "streams")),
     )
 )

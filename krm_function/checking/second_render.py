@@ -29,6 +29,7 @@ from krm_function.pipeline.live import copies_in
 from krm_function.pipeline.sealer import Sealer
 from krm_function.policy import annotation, decode_toml, digest, encode_toml, from_annotation
 from krm_function.policy.initdata import POLICY
+from krm_function.stages.copies import Copy, Place
 from krm_function.stages.policy import Sealing
 from krm_function.stages.prove import prove
 from krm_function.stages.read import read
@@ -131,9 +132,14 @@ def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list
     return [pod.placed(found)]
 
 
-def not_rendered_again(resources: Sequence[Resource], pods: Sequence[Pod], output: Output) -> list[Finding]:
-    """The checks that need no configuration: records that no render writes; and CC1117, what was not checked."""
-    restored = read(resources, ())
+def not_rendered_again(
+    resources: Sequence[Resource], pods: Sequence[Pod], output: Output, copied: Mapping[Place, Copy]
+) -> list[Finding]:
+    """The checks that need no configuration: records that no render writes; and CC1117, what was not checked.
+
+    copied: what controllers made. What of it runs no pod may be of an object that somebody had changed.
+    """
+    restored = read(resources, (), left=[place for place, copy in copied.items() if copy.retired])
     findings = [*restored.findings, *prove(resources, restored.documents, restored.claims, any_image)]
     if pods or any(reference(value).kind == "RuntimeClass" for _, _, value in output.objects()):
         findings.append(finding("CC1117.no-configuration"))

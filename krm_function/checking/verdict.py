@@ -11,8 +11,8 @@ from typing import Any
 from krm_function.admission.refusals import refusals
 from krm_function.api.records import Config
 from krm_function.checking.gather_pods import Pod, check_pod, pods_of
-from krm_function.checking.manifests import ManifestFile, Manifests, differing_bytes, find_manifests, manifest_problems
-from krm_function.checking.output import Output, object_findings, parse_output
+from krm_function.checking.manifests import ManifestFile, differing_bytes, find_manifests, manifest_problems
+from krm_function.checking.output import object_findings, parse_output
 from krm_function.checking.seal_checks import check_classes, check_manifest
 from krm_function.checking.second_render import compare_renders, not_rendered_again
 from krm_function.findings import Finding, finding, has_errors
@@ -96,16 +96,11 @@ def check_output(
     if not has_errors(findings):
         findings += differing_bytes(manifests)
     if not has_errors(findings):
-        findings += _again(resources, output, pods, manifests, config)
+        if config is None:
+            findings += not_rendered_again(resources, pods, output, copied)
+        else:
+            findings += compare_renders(resources, output, pods, manifests, config)
     return Verdict(tuple(dict.fromkeys(findings)), len(pods))
-
-
-def _again(
-    resources: Sequence[Resource], output: Output, pods: Sequence[Pod], manifests: Manifests, config: Config | None
-) -> list[Finding]:
-    if config is None:
-        return not_rendered_again(resources, pods, output)
-    return compare_renders(resources, output, pods, manifests, config)
 
 
 def _classes(values: Sequence[Any]) -> Mapping[str, RuntimeClass]:

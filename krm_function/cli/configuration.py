@@ -4,6 +4,7 @@ Rule of this file: only files that the operator named are read, on the command l
 calls, in the environment (environment.py); a configuration can name none.
 """
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
@@ -25,21 +26,19 @@ def with_namespace(config: Config | None, namespace: str | None) -> Config | Non
 
 
 def from_files(
-    paths: Sequence[str], read: Callable[[str], bytes] = read_file
+    paths: Sequence[str], variable: str = "", read: Callable[[str], bytes] = read_file
 ) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
     """Configuration documents in the files; other kinds in them are left for the render.
 
-    read: reads one file. Raises FileProblem.
+    variable: that of the environment which names the paths, and CC0911 says so; "" for the command line. read: reads
+    one file. Raises FileProblem.
     """
     from krm_function.hosts.stream import decode_stream
 
     documents: list[ConfigDocument] = []
     findings: list[Finding] = []
-    if paths:
-        from krm_function.cli.paths_of_variable import PathsOfVariable
-
-        if isinstance(paths, PathsOfVariable):
-            findings.append(finding("CC0911", variable=paths.variable, value=paths.value))
+    if variable:
+        findings.append(finding("CC0911", variable=variable, value=os.pathsep.join(paths)))
     try:
         files = find_files(paths)
     except FileProblem as problem:
@@ -57,10 +56,13 @@ def from_files(
 
 
 def from_files_and_resources(
-    paths: Sequence[str], resources: Iterable[Resource], read: Callable[[str], bytes] = read_file
+    paths: Sequence[str],
+    resources: Iterable[Resource],
+    variable: str = "",
+    read: Callable[[str], bytes] = read_file,
 ) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """The configuration in the files that the operator named, then that in the input. read: as of `from_files`."""
-    documents, findings = from_files(paths, read)
+    """The configuration in the files that the operator named, then that in the input. As `from_files`."""
+    documents, findings = from_files(paths, variable, read)
     more, problems = from_resources(resources)
     return documents + more, findings + problems
 

@@ -18,13 +18,18 @@ import os
 from argparse import Namespace
 
 from krm_function.cli.options import FORMATS
-from krm_function.cli.paths_of_variable import PathsOfVariable
 
 
 def take_from_environment(options: Namespace) -> None:
-    """Fill in what the command line of a call leaves open. Raises Exit for a value that cannot be meant."""
-    if hasattr(options, "config") and not options.config:
-        options.config = _config(options)
+    """Fill in what the command line of a call leaves open. Raises Exit for a value that cannot be meant.
+
+    `options.config_from` is the variable that the paths of `options.config` are from, "" if it is none.
+    """
+    if hasattr(options, "config"):
+        options.config_from = ""
+        if not options.config:
+            options.config = _config(options)
+            options.config_from = options.config_variable if options.config else ""
     if hasattr(options, "format") and not options.format:
         options.format = _format(options)
 
@@ -34,7 +39,7 @@ def _config(options: Namespace) -> list[str]:
     value = os.environ.get(variable, "") if variable else ""
     if not value:
         return []
-    paths = PathsOfVariable(variable, value)
+    paths: list[str] = value.split(os.pathsep)  # as PATH separates them
     if "" in paths:
         options.parser.error(f"{variable}: one of its paths is empty")
     return paths

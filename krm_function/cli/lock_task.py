@@ -40,7 +40,7 @@ class Task(NamedTuple):
 def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
     """Read resources, configuration and lock. Without a release nothing is injected, which is a finding."""
     inputs = read_inputs(options.paths)
-    documents, problems = from_files_and_resources(options.config, inputs.resources)
+    documents, problems = from_files_and_resources(options.config, inputs.resources, options.config_from)
     file, more = open_lock(options.output)
     config, unmet = collect(documents)
     entries, wrong = known_entries([*documents, *([file.lock] if file.lock else [])])

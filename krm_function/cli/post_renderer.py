@@ -43,7 +43,7 @@ def post_render(
         return print_findings([finding("CC0109.helm")], form, report)
     if attest:
         attest.add_input("", data)
-    documents, findings = from_files(config_files, attest.reader("config") if attest else read_file)
+    documents, findings = from_files(config_files, "", attest.reader("config") if attest else read_file)
     if attest and engine:
         attest.read_program()
     if config_files and passes_through(data) and not has_errors((*findings, *collect(documents)[1], *wrong)):

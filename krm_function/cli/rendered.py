@@ -43,7 +43,9 @@ def configured(
     options: Namespace, inputs: Inputs, read: Read = read_plainly
 ) -> tuple[Config | None, tuple[Finding, ...]]:
     """The configuration of a call, and the findings of it and of the input. Raises FileProblem."""
-    documents, findings = from_files_and_resources(options.config, inputs.resources, partial(read, "config"))
+    documents, findings = from_files_and_resources(
+        options.config, inputs.resources, options.config_from, partial(read, "config")
+    )
     config, unmet = collect(_once(documents))
     config = with_namespace(config, getattr(options, "namespace", None))
     if config is not None and hasattr(options, "reference_values"):

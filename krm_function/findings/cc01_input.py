@@ -96,6 +96,11 @@ ROWS: dict[str, Row] = {
             "no-manifest": "its manifest.json is no manifest",
         },
     ),
+    "CC0117": Row(
+        "warning",
+        "namespace {namespace} is taken away from {names}, as the annotation contrast-krm.dev/original has it",
+        "if the render was given that namespace, add --namespace {namespace}; else render their source again",
+    ),
     "CC0118": Row(
         "error",
         "{kind} {name} is in the input twice, also at {other}",

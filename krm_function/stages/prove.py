@@ -17,6 +17,7 @@ from krm_function.model.injected import secrets_mount
 from krm_function.model.inverse import RECORD, Images, containers_of, is_same_container, secrets_mounts, unexplained
 from krm_function.model.kinds import KINDS
 from krm_function.model.labels import is_dns_label
+from krm_function.model.listed import listed
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.resource import Resource
@@ -62,6 +63,32 @@ def prove(
         now = parse(resource.text, line=resource.line)
         for root, path in _unproven_objects(now.value, documents[index].value, index, roots, images, made):
             findings.append(with_position(_wrong(now.value, documents[index].value, root, path), resource, now))
+    return tuple(findings)
+
+
+def taken_namespaces(
+    resources: Sequence[Resource], documents: Mapping[int, Document], claims: Claims, given: str | None
+) -> tuple[Finding, ...]:
+    """Return what is to be said of the records that take a namespace away, where nothing is rendered.
+
+    given: the namespace that the render is said to have given, None if that is not said: CC0117, a warning for each
+    namespace. A record that takes another one is CC0115.
+    """
+    findings: list[Finding] = []
+    unproven: dict[str, list[str]] = {}
+    for index, roots in claims.items():
+        now = parse(resources[index].text, line=resources[index].line)
+        for root in roots:
+            ref = reference(dig(now.value, root))
+            if not ref.namespace or dig(documents[index].value, (*root, *NAMESPACE)) not in (None, ""):
+                continue
+            if given is None:
+                unproven.setdefault(ref.namespace, []).append(f"{ref.kind}/{ref.name}")
+            elif ref.namespace != given:
+                wrong = finding("CC0115.namespace", ref, (*root, *RECORD), namespace=ref.namespace)
+                findings.append(with_position(wrong, resources[index], now))
+    for namespace, names in unproven.items():
+        findings.append(finding("CC0117", namespace=namespace, names=listed(names)))
     return tuple(findings)
 
 

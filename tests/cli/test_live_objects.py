@@ -138,6 +138,20 @@ def test_what_an_upgrade_has_left_and_runs_no_pod_is_not_checked() -> None:
     assert "made by CronJob nightly-report, and runs no pod" in plan
 
 
+def test_a_replica_set_of_a_pod_that_somebody_took_out_of_its_vm_for_a_while_is_not_checked() -> None:
+    """It has the record of the Deployment, and another pod."""
+    objects = live()
+    value = earlier(objects, "web-7cbfdbb585")
+    value["spec"]["replicas"] = 0
+    del value["spec"]["template"]["spec"]["runtimeClassName"]
+    objects[:] = [one for one in objects if one["metadata"]["name"] != "web-7cbfdbb585-vhsrf"]
+    for more in ([], ["--config", CONFIG]):
+        ran = called("check", *more, stdin=stream(objects))
+        assert (ran.code, ran.err.splitlines()[0]) == (0, "checked 6 Contrast workloads"), ran.err
+    value["spec"]["replicas"] = 1
+    assert "error CC0115 shop/web-7cbfdbb585 " in called("check", stdin=stream(objects)).err
+
+
 @pytest.mark.parametrize(
     ("name", "part"),
     [

@@ -136,8 +136,26 @@ def test_uninject_gives_the_sources_back(krm_machine: Machine, tmp_path: Path) -
     stream = "".join(f"---\n{text}" for text in texts.values()).encode()
     made = krm_machine.krm("generate", "--config", "config", "--namespace", "shop", stdin=stream, cwd=directory).ok()
     assert krm_machine.krm("uninject", stdin=made).ok() == stream
+    proven = krm_machine.krm("uninject", "--namespace", "shop", stdin=made)
+    assert (proven.ok(), proven.err) == (stream, "")
     again = krm_machine.krm("generate", "--config", "config", "--namespace", "shop", stdin=made, cwd=directory)
     assert again.ok() == made
+
+
+def test_uninject_warns_of_a_namespace_that_it_takes_away_on_the_word_of_the_output(
+    krm_machine: Machine, tmp_path: Path
+) -> None:
+    """Anybody can write a record; what the render's namespace was, its caller knows."""
+    directory = make_files(krm_machine, tmp_path, unnamed())
+    stream = "".join(f"---\n{text}" for text in unnamed().resources.values()).encode()
+    made = krm_machine.krm("generate", "--config", "config", "--namespace", "shop", stdin=stream, cwd=directory).ok()
+    ran = krm_machine.krm("uninject", stdin=made)
+    assert ran.err.startswith("warning CC0117: namespace shop is taken away from ")
+    assert ran.err.count("CC0117:") == 1
+    other = krm_machine.krm("uninject", "--namespace", "prod", stdin=made)
+    assert (other.code, other.out) == (1, b"")
+    assert "error CC0115 shop/web metadata.annotations" in other.err
+    assert "takes namespace shop away, which this render does not give back" in other.err
 
 
 def test_explain_says_where_the_namespace_is_from(krm_machine: Machine, tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def _config(
 
     if not options.config:
         return None, inputs.findings
-    documents, findings = from_files_and_resources(options.config, inputs.resources, read)
+    documents, findings = from_files_and_resources(options.config, inputs.resources, options.config_from, read)
     config, unmet = collect(documents)
     return with_namespace(config, options.namespace), inputs.findings + findings + unmet
 

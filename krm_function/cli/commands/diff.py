@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_namespace, add_output_format, add_paths
-from krm_function.cli.paths_of_variable import PathsOfVariable
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import Inputs
@@ -45,7 +44,7 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Print a diff of every document that would change, or with --policy the differences of the policies."""
     if options.policy:
-        named = options.config and not isinstance(options.config, PathsOfVariable)
+        named = options.config and not options.config_from
         if options.paths or named or options.namespace:
             options.parser.error("--policy takes two outputs and nothing else")
         return _diff_policies(options)

@@ -95,6 +95,6 @@ def _settings(options: Namespace, inputs: "Inputs") -> Mapping[str, Any] | None:
     from krm_function.api import collect
     from krm_function.cli.configuration import from_files_and_resources
 
-    documents, _ = from_files_and_resources(options.config, inputs.resources)
+    documents, _ = from_files_and_resources(options.config, inputs.resources, options.config_from)
     config, _ = collect(documents)
     return (config.generate.policy.settings or config.release.policy_settings) if config else None

@@ -32,7 +32,7 @@ def run(options: Namespace) -> int:
     from krm_function.model.platforms import PLATFORMS
     from krm_function.stages.runtime_classes import runtime_classes
 
-    documents, problems = from_files(options.config)
+    documents, problems = from_files(options.config, options.config_from)
     config, unmet = collect(documents)
     findings = [*problems, *unmet]
     if config is not None and not has_errors(findings):

@@ -1,7 +1,8 @@
 """`contrast-krm uninject`: rendered output back to its input.
 
 Rule of this file: everything needed is in the output itself (`contrast-krm.dev/original`), so no configuration is read;
-a record that would change more than a render does is an error.
+a record that would change more than a render does is an error. One that takes a namespace away is a warning, because
+only the configuration of the render could prove it: `--namespace` says what that was.
 """
 
 from argparse import Namespace
@@ -19,8 +20,13 @@ DESCRIPTION = "Needs no configuration."
 
 
 def add_arguments(parser: Parser) -> None:
-    """Inputs and findings."""
+    """Inputs, the namespace of the render, findings."""
     add_paths(parser, what="rendered output")
+    parser.add_argument(
+        "--namespace",
+        metavar="NAME",
+        help="the namespace that the render gave to workloads which named none; only this one is taken away again",
+    )
     add_findings(parser)
 
 
@@ -31,13 +37,15 @@ def run(options: Namespace) -> int:
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
     from krm_function.model.inverse import any_image
-    from krm_function.stages.prove import prove
+    from krm_function.stages.prove import prove, taken_namespaces
     from krm_function.stages.read import read
 
     inputs = read_inputs(options.paths)
     restored = read(inputs.resources, ())
     findings = inputs.findings + restored.findings
     findings += prove(inputs.resources, restored.documents, restored.claims, any_image)
+    if not has_errors(findings):
+        findings += taken_namespaces(inputs.resources, restored.documents, restored.claims, options.namespace)
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
     texts: list[str | None] = [resource.text for resource in inputs.resources]

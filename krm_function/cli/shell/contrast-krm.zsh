@@ -418,6 +418,7 @@ _shtab_contrast_krm_schema_defaults_added=0
 
 _shtab_contrast_krm_uninject_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--namespace[the namespace that the render gave to workloads which named none\; only this one is taken away again]:NAME:"
   "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
   "--report[also write the findings to FILE, in the same format]:FILE:_files"
   "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
