@@ -6,7 +6,7 @@ controller owns. `generate` and its likes ask `controller_of` alone: they refuse
 
 What runs no pod may have another policy: an upgrade leaves objects of the render before it behind, a repair those that
 somebody had changed. A status is proven by the cluster alone and anybody can write one into a file, so what has ended
-by its status is a warning in `check`, CC1122.
+by its status is checked as a copy if it has the same policy, and a warning in `check` if it has another, CC1122.
 
     object        runs no pod if
     ReplicaSet    its spec.replicas is 0
@@ -33,7 +33,7 @@ OVER = ("Complete", "Failed")  # conditions of a Job
 
 
 class Copy(NamedTuple):
-    """What a controller made. origin: the workload that it was made of. retired: runs no pod, with another policy."""
+    """What a controller made. origin: the workload that it was made of. retired: runs no pod, whatever its policy."""
 
     origin: Any
     retired: bool = False
@@ -101,6 +101,8 @@ def _copy(value: Any, known: Mapping[Controller, Any]) -> Copy | None:
     owners, sealed = controllers(value, known), _sealed(value)
     if not owners:
         return None
+    if reference(value).kind == "ReplicaSet" and runs_no_pod(value):
+        return Copy(owners[-1], retired=True)
     if sealed is not None and all(_sealed(owner) == sealed for owner in owners):
         return Copy(owners[-1])
     return Copy(owners[-1], retired=True) if runs_no_pod(value) else None

@@ -16,6 +16,7 @@ KINDS = "all,configmaps,secrets"
 # Folders of examples that hold no rendered output of their own, and why.
 NOT_APPLIED = {
     "argo-cd": "applications of Argo CD, whose kinds no plain cluster has; what they apply is another example",
+    "fleet": "the configuration of Porch, whose kinds no plain cluster has; its packages are made while it is measured",
     "flux": "sources and Kustomizations of Flux, whose kinds no plain cluster has; what they apply is another example",
 }
 
