@@ -111,6 +111,7 @@ bundle: .venv/installed-dev dist tools
 # podman wants; `$(BIN)/python -m tools.image` alone makes the archive in dist/.
 image: .venv/installed-dev tools
 	$(BIN)/python -m tools.image $(BASE)
+	$(BIN)/python -m tools.checksums dist
 	CONTRAST_KRM_IMAGE=1 $(PYTEST) tests/install/test_image.py tests/install/test_image_root.py \
 	  tests/install/test_image_hosts.py tests/install/test_image_page.py
 

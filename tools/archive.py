@@ -1,4 +1,4 @@
-"""Archives that are byte-equal whenever they hold the same files: `.tar.gz` with nothing of the machine in it.
+"""Archives that are byte-equal whenever they hold the same files: `.tar` and `.tar.gz` with nothing of the machine.
 
 Rule of this file: members are sorted by name, belong to 0:0, have mode 0755 (programs and folders) or 0644, and are
 as old as SOURCE_DATE_EPOCH (seconds; default 2020-02-02, as hatchling's). Links are kept as links; anything else, such
@@ -31,12 +31,17 @@ def files_below(directory: str, prefix: str) -> dict[str, str]:
 
 
 def tar_gz(members: Mapping[str, str]) -> bytes:
+    """The compressed archive of these files, as `tar` takes them."""
+    return gzip.compress(tar(members), compresslevel=9, mtime=0)
+
+
+def tar(members: Mapping[str, str]) -> bytes:
     """The archive of these files (name -> path). Raises ValueError for what is neither file, folder nor link."""
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in sorted(members):
             _add(archive, name, members[name])
-    return gzip.compress(plain.getvalue(), compresslevel=9, mtime=0)
+    return plain.getvalue()
 
 
 def _add(archive: tarfile.TarFile, name: str, path: str) -> None:

@@ -14,12 +14,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from typing import NamedTuple
 
 from packaging.markers import Marker
 
 from krm_function import __commit__, __version__
-from tools.archive import source_date
+from tools.archive import files_below, source_date, tar
 from tools.cache import ToolError
 from tools.engine import HERE, engine, environment
 
@@ -109,11 +110,15 @@ def revision() -> str:
 def save(name: str, archive: str) -> str:
     """Write the image as an OCI archive; the digest of its manifest, which a registry that gets the archive keeps."""
     os.makedirs(os.path.dirname(archive), exist_ok=True)
-    if os.path.exists(archive):
-        os.remove(archive)
-    engine("podman", "save", "--quiet", "--format=oci-archive", f"--output={archive}", name)
-    index = json.loads(subprocess.run(["tar", "-xOf", archive, "index.json"], capture_output=True, check=True).stdout)
-    digest: str = index["manifests"][0]["digest"]
+    with tempfile.TemporaryDirectory() as scratch:
+        layout = os.path.join(scratch, "layout")
+        engine("podman", "save", "--quiet", "--format=oci-dir", f"--output={layout}", name)
+        members = files_below(layout, ".")
+        del members["."]
+        with open(archive, "wb") as file:
+            file.write(tar(members))
+        with open(os.path.join(layout, "index.json"), "rb") as file:
+            digest: str = json.load(file)["manifests"][0]["digest"]
     return digest
 
 

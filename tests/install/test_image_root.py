@@ -26,7 +26,7 @@ from tests.install.archive import (
     python,
 )
 from tests.install.containers import contain
-from tools.image import IMAGE, build, save
+from tools.image import ARCHIVE, IMAGE, build, save
 
 PROGRAM = "/opt/contrast-krm/bin/contrast-krm"
 SETTINGS = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "UV_INDEX_URL", "UV_DEFAULT_INDEX")
@@ -153,3 +153,8 @@ def test_a_second_build_from_another_folder_is_the_same_image(tmp_path: Path, mo
         os.umask(before)
     assert again.identity == identity()
     assert digest == manifest_digest()
+
+
+def test_the_archive_is_the_same_whenever_it_is_written(tmp_path: Path) -> None:
+    save(IMAGE, str(tmp_path / "again.tar"))
+    assert (tmp_path / "again.tar").read_bytes() == Path(ARCHIVE).read_bytes()

@@ -1,5 +1,6 @@
 """Archives of tools/archive.py: the same files give the same bytes, and tar reads them back."""
 
+import gzip
 import os
 import subprocess
 import tarfile
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.archive import files_below, tar_gz
+from tools.archive import files_below, tar, tar_gz
 
 
 def _folder(where: Path, umask: int) -> Path:
@@ -52,3 +53,8 @@ def test_a_device_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="neither a file"):
         tar_gz({"pipe": str(tmp_path / "pipe")})
+
+
+def test_a_plain_archive_is_what_a_compressed_one_holds(tmp_path: Path) -> None:
+    members = files_below(str(_folder(tmp_path / "a", 0o022)), "x-1")
+    assert gzip.decompress(tar_gz(members)) == tar(members)
