@@ -6,6 +6,7 @@ their ratios nearly are. Peers read the same bytes.
 """
 
 import argparse
+import os
 import tempfile
 from collections.abc import Iterable, Iterator
 
@@ -27,6 +28,8 @@ def main() -> None:
     before = "only against an older tree of ours, with a .venv of its own"
     parser.add_argument("--before", default="", metavar="TREE", help=before)
     arguments = parser.parse_args()
+    if arguments.before and not os.path.exists(os.path.join(arguments.before, ".venv", "bin", "contrast-krm")):
+        parser.error(f"{arguments.before} has no .venv: make -C {arguments.before} .venv/installed")
     with tempfile.TemporaryDirectory() as directory:
         if arguments.before:
             cases = against(directory, arguments.before, quick=arguments.quick)
