@@ -65,7 +65,7 @@ def pods_of(
         copy = copied.get((index, workload.root))
         made_of = reference(copy.origin) if copy else None
         if copy and made_of and copy.retired:
-            code = "CC1119.retired" if workload.ref.kind == "ReplicaSet" else "CC1122"
+            code = "CC1119.retired" if copy.retired == "spec" else "CC1122"
             findings.append(finding(code, workload.ref, kind=made_of.kind, name=made_of.name))
             continue
         checked = _check_copy(workload, copy.origin, references) if copy else check_workload(workload, references)

@@ -8,15 +8,15 @@ What runs no pod may have another policy: an upgrade leaves objects of the rende
 somebody had changed. A status is proven by the cluster alone and anybody can write one into a file, so what has ended
 by its status is checked as a copy if it has the same policy, and a warning in `check` if it has another, CC1122.
 
-    object        runs no pod if
-    ReplicaSet    its spec.replicas is 0
-    Job           it has the condition Complete or Failed
-    Pod           its phase is Succeeded or Failed
+    object        runs no pod if                             known by
+    ReplicaSet    its spec.replicas is 0                     spec
+    Job           it has the condition Complete or Failed    status
+    Pod           its phase is Succeeded or Failed           status
 """
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from krm_function.findings import Path
 from krm_function.model.kinds import KINDS
@@ -32,11 +32,14 @@ ENDED = ("Succeeded", "Failed")  # phases of a Pod
 OVER = ("Complete", "Failed")  # conditions of a Job
 
 
+Retired = Literal["", "spec", "status"]  # what says that an object runs no pod; "" if nothing does
+
+
 class Copy(NamedTuple):
-    """What a controller made. origin: the workload that it was made of. retired: runs no pod, whatever its policy."""
+    """What a controller made. origin: the workload that it was made of. retired: runs no pod, and is not checked."""
 
     origin: Any
-    retired: bool = False
+    retired: Retired = ""
 
 
 NO_COPIES: Mapping[Place, Copy] = MappingProxyType({})
@@ -101,26 +104,26 @@ def _copy(value: Any, known: Mapping[Controller, Any]) -> Copy | None:
     owners, sealed = controllers(value, known), _sealed(value)
     if not owners:
         return None
-    if reference(value).kind == "ReplicaSet" and runs_no_pod(value):
-        return Copy(owners[-1], retired=True)
-    if sealed is not None and all(_sealed(owner) == sealed for owner in owners):
+    retired = _retired(value)
+    if retired != "spec" and sealed is not None and all(_sealed(owner) == sealed for owner in owners):
         return Copy(owners[-1])
-    return Copy(owners[-1], retired=True) if runs_no_pod(value) else None
+    return Copy(owners[-1], retired) if retired else None
 
 
-def runs_no_pod(value: Any) -> bool:
-    """Whether an object has ended, or makes no pods; the status is the cluster's, so this is for live objects."""
+def _retired(value: Any) -> Retired:
+    """Return what says that an object has ended, or makes no pods."""
     match reference(value).kind:
         case "ReplicaSet":
             replicas = dig(value, ("spec", "replicas"))
-            return replicas == 0 and replicas is not False
+            return "spec" if replicas == 0 and replicas is not False else ""
         case "Job":
             conditions = maps(dig(value, ("status", "conditions")))
-            return any(one.get("type") in OVER and one.get("status") == "True" for one in conditions)
+            over = any(one.get("type") in OVER and one.get("status") == "True" for one in conditions)
+            return "status" if over else ""
         case "Pod":
-            return dig(value, ("status", "phase")) in ENDED
+            return "status" if dig(value, ("status", "phase")) in ENDED else ""
         case _:
-            return False
+            return ""
 
 
 def _sealed(value: Any) -> tuple[str, str] | None:
