@@ -9,32 +9,10 @@ import pytest
 from tests.cluster.api import Api
 from tests.cluster.conftest import Sizes, clear_namespace
 from tests.cluster.control_plane import ControlPlane
-from tests.hosts.hosts import COMMAND, CONFIG, POST_RENDER, WEB
+from tests.hosts.hosts import COMMAND, CONFIG, POST_RENDER
+from tests.hosts.many_workloads import many_workloads
 from tests.hosts.running import Machine, Ran, copied
 
-MANY = """{{ range $i := until COUNT }}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: unit-{{ $i }}, namespace: shop}
-spec:
-  replicas: 0
-  selector: {matchLabels: {app: unit-{{ $i }}}}
-  template:
-    metadata:
-      labels: {app: unit-{{ $i }}}
-      annotations: ANNOTATIONS
-    spec:
-      runtimeClassName: contrast-cc-metal-qemu-snp
-      containers:
-        - name: web
-          image: WEB
-          env:
-          {{- range $n := until 12 }}
-            - {name: V{{ $n }}, value: '{{ sha256sum (printf "%d-%d" $i $n) }}'}
-          {{- end }}
-{{ end }}
-"""
 # Annotations of each pod; how many workloads a release holds, and how many it does not: see docs/how-to/helm.md.
 CHARTS = {
     "short": ("{}", 100, 260),
@@ -69,8 +47,7 @@ class Chart:
 
     def install_many(self, count: int, annotations: str) -> tuple[bool, bool]:
         """Install so many workloads; whether Helm did, and whether the post-renderer warned. They are removed."""
-        text = MANY.replace("COUNT", str(count)).replace("WEB", WEB).replace("ANNOTATIONS", annotations)
-        (self.templates / "many.yaml").write_text(text)
+        (self.templates / "many.yaml").write_text(many_workloads(count, annotations))
         ran = self.install("many")
         assert ran.code == 0 or REFUSED.search(ran.err), ran.err
         if ran.code == 0:

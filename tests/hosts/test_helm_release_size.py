@@ -13,7 +13,8 @@ from typing import ClassVar
 import pytest
 
 from helm_plugin.release_size import LIMIT, NEARLY, may_be_large, release_size
-from tests.hosts.hosts import CHART, COMMAND, CONFIG, POST_RENDER, WEB, put, quickstart
+from tests.hosts.hosts import CHART, COMMAND, CONFIG, POST_RENDER, put, quickstart
+from tests.hosts.many_workloads import many_workloads
 from tests.hosts.running import Machine, called
 
 GROUPS = {
@@ -26,26 +27,6 @@ CORE = ["ConfigMap", "Namespace", "Pod", "Secret", "Service", "ServiceAccount"]
 
 
 CLUSTER_WIDE = {"Namespace", "RuntimeClass"}
-MANY = """{{ range $i := until COUNT }}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: unit-{{ $i }}, namespace: shop}
-spec:
-  selector: {matchLabels: {app: unit-{{ $i }}}}
-  template:
-    metadata: {labels: {app: unit-{{ $i }}}}
-    spec:
-      runtimeClassName: contrast-cc-metal-qemu-snp
-      containers:
-        - name: web
-          image: WEB
-          env:
-          {{- range $n := until 12 }}
-            - {name: V{{ $n }}, value: '{{ sha256sum (printf "%d-%d" $i $n) }}'}
-          {{- end }}
-{{ end }}
-"""
 
 
 def plural(kind: str) -> str:
@@ -121,7 +102,7 @@ def api() -> Iterator[ThreadingHTTPServer]:
 def chart_of(directory: Path, count: int) -> Path:
     """The quickstart beside a template of so many confidential workloads, each with values of its own."""
     shop = quickstart()
-    many = MANY.replace("COUNT", str(count)).replace("WEB", WEB)
+    many = many_workloads(count)
     put(directory / "chart", {"Chart.yaml": CHART})
     put(directory / "chart/templates", {**shop.resources, "many.yaml": many})
     put(directory / "config", shop.config)
