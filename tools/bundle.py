@@ -10,7 +10,6 @@ docs/facts/python.md#a-cpython-that-can-be-moved.
 """
 
 import glob
-import hashlib
 import os
 import platform
 import shutil
@@ -24,6 +23,7 @@ from krm_function.cli.bundle import LAUNCHER, LIBRARY, PYTHON, SUMS
 from tools.build import build_one
 from tools.bundle_notice import notice
 from tools.cache import HERE, ToolError, say
+from tools.checksums import line_of
 from tools.interpreters import REQUIREMENTS, install_one
 
 VERSION = "3.14"
@@ -135,13 +135,8 @@ def _code(python: str, work: str, made: str) -> None:
 
 def _sums(made: str) -> str:
     """A line for every file, as sha256sum writes it."""
-    lines = []
-    for folder, _, names in os.walk(made):
-        for name in names:
-            path = os.path.join(folder, name)
-            with open(path, "rb") as file:
-                lines.append((os.path.relpath(path, made), hashlib.file_digest(file, "sha256").hexdigest()))
-    return "".join(f"{digest}  {name}\n" for name, digest in sorted(lines))
+    paths = [os.path.join(folder, name) for folder, _, names in os.walk(made) for name in names]
+    return "".join(line_of(os.path.relpath(path, made), path) for path in sorted(paths))
 
 
 def _write(path: str, text: str) -> None:

@@ -12,13 +12,17 @@ def checksums(directory: str) -> str:
     lines = []
     for name in sorted(os.listdir(directory)):
         path = os.path.join(directory, name)
-        if name == NAME or not os.path.isfile(path):
-            continue
-        if not name.isprintable() or "\\" in name:
-            raise ValueError(f"{name!r}: a name that sha256sum writes in another way")
-        with open(path, "rb") as file:
-            lines.append(f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {name}\n")
+        if name != NAME and os.path.isfile(path):
+            lines.append(line_of(name, path))
     return "".join(lines)
+
+
+def line_of(name: str, path: str) -> str:
+    """The line of one file. name: as it stands in the line. Raises as `checksums`."""
+    if not name.isprintable() or "\\" in name:
+        raise ValueError(f"{name!r}: a name that sha256sum writes in another way")
+    with open(path, "rb") as file:
+        return f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {name}\n"
 
 
 def main(arguments: list[str]) -> int:
