@@ -1,7 +1,7 @@
 """Compare the RuntimeClasses of a cluster with those of a render, and ask what admission says of the pods then.
 
-Rule of this file: pure. The classes of a cluster belong to nobody in particular, and whoever may, patches them: the API
-server merges what it has into every pod, whatever the configuration says.
+Rule of this file: pure. The API server merges the class that the cluster has into every pod, whatever the configuration
+says, and an administrator may have patched it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -2,7 +2,7 @@
 
 Rule of this file: Kubernetes merges the scheduling of a RuntimeClass into every pod that names it, so the configured
 scheduling is written there, and else only into DaemonSets. A contradiction between object, release and configuration is
-an error. A class belongs to the whole cluster, so Helm is told to keep an emitted one when it uninstalls a release.
+an error. A class belongs to the whole cluster, so an emitted one tells Helm to keep it on uninstall.
 Sources: docs/facts/kubernetes.md#runtimeclass-admission, docs/facts/helm.md#objects.
 """
 

@@ -1,4 +1,4 @@
-"""An emitted RuntimeClass is there before the pods that name it, whoever applies the render, at the first try."""
+"""An emitted RuntimeClass is there before the pods that name it, at the first try, with each tool that applies it."""
 
 import re
 import shutil
