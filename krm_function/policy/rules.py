@@ -2,7 +2,8 @@
 
 Rule of this file: a policy has the files that its profile names, concatenated. The first is shared by all and calls
 what the others define, so that a missing part cannot go unnoticed. A policy with open variables has one file more,
-which only adds to what is allowed, so that all other policies keep their digests.
+which only adds to what is allowed, so that all other policies keep their digests. Comments stay here: a policy is in an
+annotation of each pod, where every kilobyte counts.
 """
 
 import functools
@@ -41,7 +42,19 @@ def profile_of_rules(rego: str) -> Profile | None:
 
 
 def load_file(name: str) -> str:
-    """Read one file of the rules, by its name without the extension."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rules", f"{name}.rego")
-    with open(path, encoding="utf-8", newline="") as file:
-        return file.read()
+    """Read one file of the rules as a policy has it, by its name without the extension.
+
+    Without lines of comment, the first line of the file excepted, and with one blank line between two rules.
+    """
+    with open(path_of(name), encoding="utf-8", newline="") as file:
+        first, *lines = file.read().splitlines()
+    kept = [first]
+    for line in lines:
+        if not line.lstrip().startswith("#") and (line or kept[-1]):
+            kept.append(line)
+    return "\n".join(kept) + "\n"
+
+
+def path_of(name: str) -> str:
+    """Return where a file of the rules is."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "rules", f"{name}.rego")

@@ -25,7 +25,6 @@ ENTRY_POINTS_ALLOWED = [
     "OnlineCPUMemRequest",
     "RemoveStaleVirtiofsShareMountsRequest",
     "SignalProcessRequest",
-    "StartContainerRequest",
     "StatsContainerRequest",
     "TtyWinResizeRequest",
     "WaitProcessRequest",
@@ -156,17 +155,17 @@ class Agent:
 
     Sources: docs/facts/kata-rules.md#state, docs/facts/kata-rules.md#verdicts.
 
-    quick: leave out rego-cpp, the slowest of the engines that must agree.
+    quick: leave out rego-cpp, the slowest of the engines that must agree. older: ask the older regorus as well.
     """
 
-    def __init__(self, rego: str, *, quick: bool = False) -> None:
+    def __init__(self, rego: str, *, quick: bool = False, older: bool = True) -> None:
         self._rego = rego
-        self._quick = quick
+        self._quick, self._older = quick, older
         self.state: Json = {}
 
     def verdict(self, entry_point: str, request: Any) -> Any:
         """What the rules say: a boolean or {allowed, ops}, the same in all engines. Nothing is applied."""
-        answer = agreed.ask(self._rego, entry_point, self.state, request, quick=self._quick)
+        answer = agreed.ask(self._rego, entry_point, self.state, request, quick=self._quick, older=self._older)
         if answer.kind != "value":
             raise RuntimeError(f"{entry_point}: {answer.kind}: {answer.text}")
         return answer.value
@@ -245,7 +244,7 @@ class Host:
                 "Root": {"Path": f"/run/kata-containers/{bundle}/rootfs", "Readonly": oci["Root"]["Readonly"]},
                 "Mounts": mounts,
                 "Annotations": annotations,
-                "Linux": self._linux(oci, kind),
+                "Linux": self._linux(oci, kind, bundle),
             },
         }
 
@@ -260,8 +259,9 @@ class Host:
         process["Capabilities"] = {key: self._capabilities(names) for key, names in process["Capabilities"].items()}
         return process
 
-    def _linux(self, oci: Json, kind: str) -> Json:
+    def _linux(self, oci: Json, kind: str, bundle: str) -> Json:
         linux = {**copy.deepcopy(LINUX), **copy.deepcopy(oci["Linux"])}
+        linux["CgroupsPath"] = self.node.cgroup(UID, bundle)
         linux["Namespaces"] += [{"Type": name, "Path": NETNS * path} for name, path in self.node.namespaces]
         linux["MaskedPaths"] += self.node.masked[kind] if linux["MaskedPaths"] else ()
         if kind == "container" and not self.node.container_sysctls:

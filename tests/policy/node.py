@@ -45,6 +45,13 @@ class Node(NamedTuple):
     root_propagation: bool  # whether containerd's RootfsPropagation comes through
     sandbox_id: bool  # whether the sandbox's container has the id of the sandbox
     apparmor: str
+    systemd: bool  # the kubelet's cgroup driver: systemd or cgroupfs
+
+    def cgroup(self, uid: str, container_id: str) -> str:
+        """What containerd writes into CgroupsPath (docs/facts/contrast-node.md#requests), of a besteffort pod."""
+        if self.systemd:
+            return f"kubepods-besteffort-pod{uid.replace('-', '_')}.slice:cri-containerd:{container_id}"
+        return f"/kubepods/besteffort/pod{uid}/{container_id}"
 
 
 KATA = Node(
@@ -61,6 +68,7 @@ KATA = Node(
     root_propagation=False,
     sandbox_id=False,
     apparmor="",
+    systemd=False,
 )
 CONTRAST = Node(
     oci_version="1.3.0",
@@ -79,4 +87,5 @@ CONTRAST = Node(
     root_propagation=True,
     sandbox_id=True,
     apparmor="cri-containerd.apparmor.d",
+    systemd=True,
 )

@@ -57,9 +57,10 @@ def test_it_has_every_field_that_enters_a_policy() -> None:
     assert set(_used(spec, POD_SPEC)) == every
 
 
-@pytest.mark.parametrize("name", ["pause", "proxy", "prepare", "app"])
-def test_a_correct_host_can_run_it(fresh: host.Agent, correct: host.Host, name: str) -> None:
-    assert fresh.allows("CreateContainerRequest", correct.create(name))
+def test_a_correct_host_can_run_it(rego: str, correct: host.Host) -> None:
+    agent = host.Agent(rego)
+    for name in ("pause", "proxy", "prepare", "app"):
+        assert agent.allows("CreateContainerRequest", correct.create(name))
 
 
 def test_it_did_not_move() -> None:

@@ -246,14 +246,12 @@ def _copy(path: str) -> Json:
 
 
 def _sandbox(*storages: Json) -> Json:
-    return {"storages": list(storages), "sandbox_pidns": False, "guest_hook_path": "", "kernel_modules": []}
+    request = {"storages": list(storages), "sandbox_pidns": False, "guest_hook_path": "", "kernel_modules": []}
+    return {**request, "sandbox_id": host.SANDBOX_ID}
 
 
 # A request to a pod that runs.
 LATER: dict[str, tuple[str, Callable[[host.Host], Json]]] = {
-    "the same container again": ("CreateContainerRequest", lambda h: _annotated(h.create("app"))),
-    "a key of the state that is removed": ("RemoveContainerRequest", lambda _: {"container_id": "sandbox_name"}),
-    "an unknown container that is removed": ("RemoveContainerRequest", lambda _: {"container_id": OTHER}),
     "an exec as another pod of the workload": (
         "ExecProcessRequest",
         lambda h: host.Host.execute(_Renamed(h), "app", ["/web", "health"]),

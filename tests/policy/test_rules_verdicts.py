@@ -67,7 +67,8 @@ def test_a_correct_container_is_allowed_first(
         "/pstate/sandbox_name": host.TOKENS["sandbox-name"],
         "/pstate/namespace": "shop",
         "/pstate/network_namespace": host.NETNS if profile is KATA else "",
-        f"/pstate/{correct.id_of(correct.index(name))}": correct.index(name),
+        **({} if profile is KATA else {"/pstate/sandbox_id": host.SANDBOX_ID}),
+        f"/pstate/{correct.id_of(correct.index(name))}": {"container": correct.index(name), "phase": "created"},
     }
 
 
@@ -452,9 +453,10 @@ def test_the_version_of_the_runtime_is_kata_s_matter_and_not_contrast_s(
 
 def test_the_state_pins_the_pod(profile: Profile, running: host.Agent, rego: str) -> None:
     again = host.Host(rego).create("app", "a" * 64)
-    assert running.verdict("CreateContainerRequest", again)["ops"] == [
-        {"op": "add", "path": f"/pstate/{'a' * 64}", "value": 4}
-    ]
+    created = {"op": "add", "path": f"/pstate/{'a' * 64}", "value": {"container": 4, "phase": "created"}}
+    given_up = {"op": "add", "path": f"/pstate/{4:064x}", "value": {"container": 4, "phase": "removed"}}
+    kept = [] if profile is KATA else [given_up]
+    assert running.verdict("CreateContainerRequest", again)["ops"] == [*kept, created]
 
     renamed = host.Host(rego, name="web-7c5ddbdf54-bbbbb").create("app", "a" * 64)
     assert running.verdict("CreateContainerRequest", renamed) is False
@@ -522,6 +524,8 @@ def test_a_removed_container_is_gone(rego: str, correct: host.Host) -> None:
     assert agent.allows("RemoveContainerRequest", remove)
     assert not agent.allows("RemoveContainerRequest", remove)
     assert not agent.allows("ExecProcessRequest", correct.execute("app", ["/web", "health"]))
+    assert not agent.allows("CreateContainerRequest", app)
+    assert agent.allows("CreateContainerRequest", correct.create("app", "a" * 64))
 
 
 BUNDLE = "a" * 64
@@ -584,7 +588,7 @@ def _sandbox(**changes: Any) -> Json:
     ],
 )
 def test_the_sandbox_has_its_own_storages_only(fresh: host.Agent, request_: Json, *, allowed: bool) -> None:
-    assert fresh.verdict("CreateSandboxRequest", request_) is allowed
+    assert bool(fresh.verdict("CreateSandboxRequest", request_)) is allowed
 
 
 def _interface(**changes: Any) -> Json:
@@ -654,6 +658,16 @@ def test_the_network_stays_outside_of_loopback(
 @pytest.mark.parametrize("entry_point", host.ENTRY_POINTS_ALLOWED)
 def test_always_allowed(fresh: host.Agent, entry_point: str) -> None:
     assert fresh.verdict(entry_point, {}) is True
+
+
+def test_a_container_that_was_created_is_started_once_but_for_plain_kata(
+    profile: Profile, rego: str, correct: host.Host
+) -> None:
+    agent, start = host.Agent(rego), {"container_id": correct.id_of(correct.index("app"))}
+    assert agent.allows("StartContainerRequest", start) is (profile is KATA)
+    assert agent.allows("CreateContainerRequest", correct.create("app"))
+    assert agent.allows("StartContainerRequest", start)
+    assert agent.allows("StartContainerRequest", start) is (profile is KATA)
 
 
 @pytest.mark.parametrize("entry_point", host.ENTRY_POINTS_DENIED)

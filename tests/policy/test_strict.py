@@ -1,5 +1,8 @@
 """The policy data of profile strict."""
 
+import re
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +11,7 @@ from krm_function.checking.drift import drift
 from krm_function.policy import KATA, PROFILES, STRICT, load_rules, profile_of_rules, read_policy_data
 from krm_function.policy.pod_metadata import pod_metadata as read
 from krm_function.policy.references import References
+from krm_function.policy.rules import load_file, path_of
 from krm_function.policy.settings import default_settings
 from krm_function.policy.strict import escaped, narrowed
 from tests.policy import pods
@@ -34,11 +38,27 @@ def test_a_policy_says_which_profile_it_has() -> None:
 
 
 def test_the_rules_of_a_profile_are_three_texts_one_about_the_node_and_one_about_texts() -> None:
+    files = {name: path_of(name) for profile in PROFILES.values() for name in profile.rules}
+    heads = {
+        name: re.findall(r"^# --- (A node|Texts)", Path(path).read_text(), re.MULTILINE) for name, path in files.items()
+    }
     for profile in PROFILES.values():
-        rules = load_rules(profile)
-        assert rules.count("\n# --- A node") == rules.count("\n# --- Texts") == 1
-    parts = {profile.name: load_rules(profile).split("\n# --- A node")[0] for profile in PROFILES.values()}
-    assert len(set(parts.values())) == 1
+        assert [heads[name] for name in profile.rules] == [[], ["A node"], ["Texts"]]
+        assert load_rules(profile) == "".join(map(load_file, profile.rules))
+
+
+def test_a_policy_holds_one_comment_and_the_code_of_its_files() -> None:
+    for profile in PROFILES.values():
+        lines = load_rules(profile).splitlines()
+        assert [line for line in lines if line.lstrip().startswith("#")] == lines[:1]
+        assert all(first or second for first, second in pairwise(lines))
+        code = [
+            line
+            for name in profile.rules
+            for line in Path(path_of(name)).read_text().splitlines()
+            if line and not line.lstrip().startswith("#")
+        ]
+        assert [line for line in lines[1:] if line] == code
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,6 @@
 
 # --- Texts: as closely as Kata's own rules look at them, and no closer -------------------------------------------------
 
-default RemoveContainerRequest := true
-
-removable(_) := true
-
 # any text is a pattern, and it may be found anywhere
 matches(pattern, text) if regex.match(pattern, text)
 

@@ -23,13 +23,50 @@ bundle_pattern(path) := concat("", ["^", replace(path, "$(bundle-id)", "([0-9a-f
 
 identified(bundle_id) if {
 	bundle_id == input.container_id
-	own_id
+	own_id(input.OCI.Annotations["io.kubernetes.cri.container-type"], input.OCI.Annotations["io.kubernetes.cri.sandbox-id"])
 }
 
-# The VM takes its own pause image for the container with the sandbox's id.
-own_id if input.OCI.Annotations["io.kubernetes.cri.container-type"] == "sandbox"
+# The VM takes its own pause image for the container with the sandbox's id, which the state knows.
+own_id("sandbox", sandbox_id) if input.container_id == sandbox_id
 
-own_id if input.container_id != input.OCI.Annotations["io.kubernetes.cri.sandbox-id"]
+own_id("container", sandbox_id) if input.container_id != sandbox_id
+
+# --- The life of a container
+#
+# An id is used once: what the agent mounted for it may still be there, whatever became of the container. A container of
+# the policy has one id at a time. A new one takes its place if it was never started; if it was, only after its removal
+# was asked for.
+
+sandbox_pinned(id) := pinned("sandbox_id", id)
+
+creation(id, container) := array.concat(given_up, [recorded(id, container, "created")]) if {
+	not is_pinned(id)
+	count([1 | known := data.pstate[_]; known.container == container; known.phase == "started"]) == 0
+	given_up := [recorded(other, container, "removed") |
+		known := data.pstate[other]
+		known.container == container
+		known.phase == "created"
+	]
+}
+
+default StartContainerRequest := false
+
+StartContainerRequest := {"allowed": true, "ops": [recorded(id, data.pstate[id].container, "started")]} if {
+	id := input.container_id
+	data.pstate[id].phase == "created"
+}
+
+# Where containerd counts the container's resources, in the kubelet's hierarchy: with cgroupfs, and with systemd.
+cgroup_permitted(path) if {
+	count(path) < 256
+	below := `(/[0-9A-Za-z_-]+(\.[0-9A-Za-z_-]+)*)*/`
+	regex.match(concat("", ["^", below, "kubepods", below, input.container_id, "$"]), path)
+}
+
+cgroup_permitted(path) if {
+	count(path) < 256
+	regex.match(concat("", ["^([0-9A-Za-z_]+-)*kubepods(-[0-9A-Za-z_]+)*[.]slice:cri-containerd:", input.container_id, "$"]), path)
+}
 
 # Every storage is one of the policy, images included, and each of the policy is there as often as the policy has it.
 storages_permitted(p, bundle_id, sandbox_id) if {

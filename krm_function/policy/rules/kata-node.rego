@@ -10,6 +10,28 @@ bundle_pattern(path) := replace(path, "$(bundle-id)", "([0-9a-f]{64}|[a-z0-9][a-
 # The directory of a container need not be named after it.
 identified(_) := true
 
+# --- The life of a container
+#
+# An id may be created again as the same container. One that was removed is used no more.
+
+sandbox_pinned(_) := []
+
+creation(id, container) := [recorded(id, container, "created")] if not is_pinned(id)
+
+creation(id, container) := [] if data.pstate[id] == {"container": container, "phase": "created"}
+
+default StartContainerRequest := true
+
+# As Kata: the patch removes a key of the state, or fails.
+RemoveContainerRequest := {"allowed": true, "ops": [{"op": "remove", "path": state_path(id)}]} if {
+	id := input.container_id
+	not is_container(id)
+}
+
+is_container(id) if data.pstate[id].phase
+
+cgroup_permitted(_) := true
+
 # The image that the VM pulls itself is the one storage a policy does not list.
 pulled_images := [storage | storage := input.storages[_]; storage.driver == "image_guest_pull"]
 

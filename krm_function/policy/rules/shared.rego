@@ -1,8 +1,11 @@
-# Execution policy of a confidential pod: which requests of the (untrusted) host the agent inside the VM may obey.
+# Which requests of the host the agent may obey. By contrast-krm, krm_function/policy/rules, where the comments are.
+#
+# Execution policy of a confidential pod: the host is untrusted, the agent is inside of the VM.
 #
 # For Kata agents of release 4.1. Everything that is not permitted is denied. What differs from node to node and how
 # closely texts are looked at is said at the end, what a pod may run in policy_data. The state of the VM, data.pstate, is
-# kept by the agent: it applies the patches ("ops") of every request that is allowed.
+# kept by the agent: it applies the patches ("ops") of every request that is allowed, whether or not it can then do what
+# was asked.
 #
 # Only what regorus (v0 with future keywords, and v1), OPA and rego-cpp agree on is used: no negation and no loop inside
 # an `every` body, no builtin the agent is built without. Helpers that are loops in disguise say so.
@@ -26,8 +29,6 @@ default OnlineCPUMemRequest := true
 default RemoveStaleVirtiofsShareMountsRequest := true
 
 default SignalProcessRequest := true
-
-default StartContainerRequest := true
 
 default StatsContainerRequest := true
 
@@ -102,6 +103,9 @@ default WriteStreamRequest := false
 WriteStreamRequest if policy_data.request_defaults.WriteStreamRequest == true
 
 # --- State ----------------------------------------------------------------------------------------------------------
+#
+# sandbox_name, namespace, network_namespace, sandbox_id: of the pod, as the first request said them. And by its id each
+# container that was ever created: {"container": index in policy_data.containers, "phase": created | started | removed}.
 
 # The patches that make the state say key = value. Undefined if it says something else already.
 pinned(key, value) := [] if data.pstate[key] == value
@@ -111,6 +115,11 @@ pinned(key, value) := [{"op": "add", "path": state_path(key), "value": value}] i
 is_pinned(key) if count([1 | data.pstate[k]; k == key]) > 0
 
 state_path(key) := concat("/", ["", "pstate", key])
+
+recorded(id, container, phase) := {"op": "add", "path": state_path(id), "value": {"container": container, "phase": phase}}
+
+# The container of the policy that an id stands for, unless it was removed.
+container_of(id) := data.pstate[id].container if data.pstate[id].phase in {"created", "started"}
 
 # --- CreateContainerRequest -----------------------------------------------------------------------------------------
 
@@ -128,8 +137,9 @@ CreateContainerRequest := {"allowed": true, "ops": ops} if {
 	name_ops := pinned("sandbox_name", name)
 	namespace_ops := pinned("namespace", namespace)
 	network_ops := pinned("network_namespace", network_namespace)
-	id_ops := pinned(input.container_id, candidates[0])
-	ops := array.concat(array.concat(name_ops, namespace_ops), array.concat(network_ops, id_ops))
+	sandbox_ops := sandbox_pinned(input.OCI.Annotations["io.kubernetes.cri.sandbox-id"])
+	pod_ops := array.concat(array.concat(name_ops, namespace_ops), array.concat(network_ops, sandbox_ops))
+	ops := array.concat(pod_ops, creation(input.container_id, candidates[0]))
 }
 
 # Nothing that no pod of ours ever needs.
@@ -150,6 +160,7 @@ ordinary_container if {
 	is_null(input.OCI.Linux.Resources.Pids)
 	input.OCI.Process.SelinuxLabel == ""
 	input.OCI.Process.User.Username == ""
+	cgroup_permitted(input.OCI.Linux.CgroupsPath)
 }
 
 container_permitted(p, name, namespace) if {
@@ -609,10 +620,10 @@ capability_names(list) := {trim_prefix(name, "CAP_") | name := list[_]}
 
 # --- RemoveContainerRequest, ExecProcessRequest ----------------------------------------------------------------------
 
-RemoveContainerRequest := {"allowed": true, "ops": ops} if {
-	removable(input.container_id)
-	ops := [{"op": "remove", "path": state_path(input.container_id)}]
-}
+default RemoveContainerRequest := false
+
+# The id stays in the state, so that it is never a new container's.
+RemoveContainerRequest := {"allowed": true, "ops": [recorded(id, container_of(id), "removed")]} if id := input.container_id
 
 default ExecProcessRequest := false
 
@@ -621,7 +632,7 @@ ExecProcessRequest if {
 	input.process.SelinuxLabel == ""
 	input.process.ApparmorProfile == ""
 	is_null(input.process.Capabilities)
-	p := policy_data.containers[data.pstate[input.container_id]]
+	p := policy_data.containers[container_of(input.container_id)]
 	some key, pattern in p.OCI.Annotations
 	key == "io.kubernetes.cri.sandbox-name"
 	process_permitted(p.OCI.Process, input.process, exec_name(pattern), data.pstate.namespace)
@@ -670,7 +681,7 @@ climbs(path) if regex.match(`(^|/)\.\.($|/)`, path)
 
 default CreateSandboxRequest := false
 
-CreateSandboxRequest if {
+CreateSandboxRequest := {"allowed": true, "ops": ops} if {
 	input.guest_hook_path == ""
 	count(input.kernel_modules) == 0
 	input.sandbox_pidns == false
@@ -678,6 +689,7 @@ CreateSandboxRequest if {
 	every storage in input.storages {
 		storage in policy_data.sandbox.storages
 	}
+	ops := sandbox_pinned(input.sandbox_id)
 }
 
 default UpdateInterfaceRequest := false

@@ -3,14 +3,6 @@
 #
 # Each rule here allows a part of what its namesake among Kata's texts allows, so the whole allows a part of the whole.
 
-default RemoveContainerRequest := false
-
-# The id of a container is a key of the state, but the state's own keys are no containers.
-removable(id) if {
-	regex.match("^[0-9a-f]{64}$", id)
-	is_pinned(id)
-}
-
 # A pattern says where it begins, and is about the whole text. Any other text is no pattern.
 matches(pattern, text) if {
 	startswith(pattern, "^")
@@ -92,14 +84,24 @@ variable_name(variable) := name if {
 distinct(list) if count({entry | entry := list[_]}) == count(list)
 
 # The request is about this container as a whole: nothing in it is there twice, nothing of the policy is missing.
-complete(p, name, namespace, bundle_id) if {
+complete(p, name, namespace, _) if {
 	regex.match("^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$", name)
 	regex.match("^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", namespace)
-	not is_pinned(bundle_id)
+	own_cgroup(input.OCI.Linux.CgroupsPath, input.OCI.Annotations["io.kubernetes.cri.sandbox-uid"])
 	variables_complete(p)
 	mounts_complete(p)
 	volumes_apart(p)
 	devices_complete(p)
+}
+
+own_cgroup(path, uid) if {
+	some class in {"", "burstable/", "besteffort/"}
+	path == concat("", ["/kubepods/", class, "pod", uid, "/", input.container_id])
+}
+
+own_cgroup(path, uid) if {
+	some class in {"", "burstable-", "besteffort-"}
+	path == concat("", ["kubepods-", class, "pod", replace(uid, "-", "_"), ".slice:cri-containerd:", input.container_id])
 }
 
 variables_complete(p) if {

@@ -37,10 +37,17 @@ TABLE = (
     Free(CREATE, "container_id", "alter|prefix|suffix|newline|empty", "the host names containers", KATA),
     Free(CREATE, r"OCI\.Version", TEXT, "Contrast: of the node's runtime", CONTRAST),
     Free(f"{CREATE}|{EXEC}", "exec_id|stdin_port|stdout_port|stderr_port", ANY, "a channel, not a process"),
-    Free("RemoveContainerRequest", "container_id", "alter|prefix|suffix|newline|empty", "the agent's patch then fails"),
+    Free(
+        "RemoveContainerRequest",
+        "container_id",
+        "alter|prefix|suffix|newline|empty",
+        "the agent's patch then fails",
+        KATA,
+    ),
     Free("RemoveContainerRequest", "timeout", ANY, "how long the agent waits"),
+    Free("StartContainerRequest", "container_id", ANY, "Kata: the agent knows what it can start", KATA),
     Free(CREATE, r"OCI\.Hostname", ANY, "Kubernetes' name of the pod; a process may not rely on it"),
-    Free(CREATE, r"OCI\.Annotations\['io.kubernetes.cri.sandbox-id'\]", "alter", "any id of that form"),
+    Free(CREATE, r"OCI\.Annotations\['io.kubernetes.cri.sandbox-id'\]", "alter", "any id of that form", KATA),
     Free(
         CREATE,
         r"OCI\.Annotations\['io.kubernetes.cri.(sandbox-(uid|cpu-\w+|memory)|podsandbox.image-name)'\]",
@@ -63,7 +70,7 @@ TABLE = (
         KATA,
     ),
     # limits and scheduling: availability is the host's anyway
-    Free(CREATE, r"OCI\.Linux\.CgroupsPath", ANY, "where the host counts resources"),
+    Free(CREATE, r"OCI\.Linux\.CgroupsPath", ANY, "where the host counts resources", KATA),
     Free(CREATE, r"OCI\.Linux\.Resources\.(CPU|Memory|HugepageLimits)", ANY, "limits are the host's to set"),
     Free(f"{CREATE}|{EXEC}", r"(OCI\.Process|process)\.(OOMScoreAdj|Rlimits|ConsoleSize)", ANY, "limits, and a window"),
     Free(CREATE, r"OCI\.Process\.ApparmorProfile", ANY, "the guest has no AppArmor"),

@@ -44,7 +44,7 @@ def _requests(host: Host) -> Iterator[tuple[str, str, Json]]:
     data = host.data
     yield "interface", "UpdateInterfaceRequest", {"interface": _interface()}
     yield "routes", "UpdateRoutesRequest", {"routes": {"Routes": [_route("10.0.0.0/16"), _route("")]}}
-    yield "sandbox", "CreateSandboxRequest", _sandbox(data)
+    yield "sandbox", "CreateSandboxRequest", sandbox(data)
     yield "neighbors", "AddARPNeighborsRequest", {"neighbors": {"ARPNeighbors": [_neighbor()]}}
     for index, container in enumerate(data["containers"]):
         name = container["OCI"]["Annotations"].get("io.kubernetes.cri.container-name", "pause")
@@ -64,7 +64,8 @@ def _requests(host: Host) -> Iterator[tuple[str, str, Json]]:
     yield "destroy", "DestroySandboxRequest", {}
 
 
-def _sandbox(data: Json) -> Json:
+def sandbox(data: Json) -> Json:
+    """CreateSandboxRequest of a correct host. data: of the policy."""
     return {
         "hostname": "web",
         "dns": ["nameserver 10.0.0.10"],

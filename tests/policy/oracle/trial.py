@@ -9,7 +9,7 @@ from tests.policy.oracle.meaningless import FIRST, LINK, NO_LINK, TABLE, Free, r
 from tests.policy.oracle.mutations import mutations
 from tests.policy.oracle.requests import Asked
 
-WITHOUT_CONDITION = ("StartContainerRequest", "DestroySandboxRequest")
+WITHOUT_CONDITION = ("DestroySandboxRequest",)
 
 
 class Trial(NamedTuple):
