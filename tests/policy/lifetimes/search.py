@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis import seed as seeded
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
@@ -193,18 +194,22 @@ def short(own: str) -> str:
     return "sandbox" if own == SANDBOX_ID else own if own in KEYS else f"#{own[-1]}"
 
 
-def search(rego: str, examples: int, *, shrink: bool = True) -> None:
-    """Try so many sequences on a policy; raises AssertionError with the shortest that breaks an invariant."""
+def search(rego: str, examples: int, *, seed: int | None = None) -> None:
+    """Try so many sequences on a policy; raises AssertionError with the shortest that breaks an invariant.
+
+    seed: of the sequences; None for what the run of the tests says.
+    """
     made = type("Host", (HostileHost,), {"rego": rego})
-    phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
+    usual = settings.default or settings()
     run_state_machine_as_test(
-        made,
+        made if seed is None else seeded(seed)(made),
         settings=settings(
             max_examples=examples,
             stateful_step_count=LENGTH,
-            phases=phases,
+            phases=(Phase.generate, Phase.shrink),
             deadline=None,
             database=None,
+            derandomize=usual.derandomize and seed is None,
             suppress_health_check=list(HealthCheck),
         ),
     )
