@@ -100,7 +100,8 @@ class Output:
         notes[INITDATA] = annotation(after)
         old, new = sha256(before).hexdigest(), sha256(after).hexdigest()
         value = self.manifest
-        value["Policies"] = {new if key == old else key: one for key, one in value["Policies"].items()}
+        policies = {new if key == old else key: one for key, one in value["Policies"].items()}
+        value["Policies"] = dict(sorted(policies.items()))
         self.write_manifest(value)
 
     def stream(self) -> bytes:

@@ -14,6 +14,7 @@ import yaml
 
 from tests.cli.test_plan import kubeconfig
 from tests.failures.running import Run, Zygote
+from tests.hosts.digests import digest
 from tests.hosts.running import EXAMPLES, called
 
 RENDERED = EXAMPLES / "quickstart/expected/rendered.yaml"
@@ -150,16 +151,16 @@ def another_manifest(objects: Objects) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (another_render, "shop/web: the cluster has that of another render: policy dcb2ee4c"),
+        (another_render, f"shop/web: the cluster has that of another render: policy {digest('recommendations')}"),
         (
             another_image,
-            "shop/web: changed in the cluster since this render, under its policy 8406972d6903869e: web: im",
+            f"shop/web: changed in the cluster since this render, under its policy {digest('web')}: web: im",
         ),
-        (no_port, "shop/web: changed in the cluster since this render, under its policy 8406972d6903869e: spec.cont"),
-        (more_cpu, "shop/web: changed in the cluster since this render, under its policy 8406972d6903869e: its vCPU"),
+        (no_port, f"shop/web: changed in the cluster since this render, under its policy {digest('web')}: spec.cont"),
+        (more_cpu, f"shop/web: changed in the cluster since this render, under its policy {digest('web')}: its vCPU"),
         (another_class, "shop/web: the cluster runs it with runtime class runc, this output with contrast-cc-metal-q"),
         (no_class, "shop/web: the cluster runs it without runtime class and so in no VM, this output with contrast-"),
-        (no_policy, "shop/web: the cluster runs it without a policy, this output with 8406972d6903869e"),
+        (no_policy, f"shop/web: the cluster runs it without a policy, this output with {digest('web')}"),
         (broken_policy, "shop/web: the policy that the cluster runs it with cannot be read"),
         (absent, "shop/web: the cluster has no such object"),
         (another_manifest, "shop/contrast-manifest: the cluster has manifest 44136fa355b3678a, here it is "),

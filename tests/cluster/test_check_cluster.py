@@ -11,6 +11,7 @@ from tests.cluster.api import Api, Json, until
 from tests.cluster.conftest import add_namespace, remove_namespace
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.made_up_nodes import made_up_nodes
+from tests.hosts.digests import digest
 from tests.hosts.hosts import WEB
 from tests.hosts.running import EXAMPLES, Machine, Ran
 
@@ -135,19 +136,19 @@ ROUNDS: dict[str, list[tuple[Callable[[Shop], None], str]]] = {
     "pods": [
         (
             template("deployment", "web", ("replace", "spec/containers/0/image", EVIL)),
-            f"shop/web: {CHANGED} 8406972d6903869e: web: image",
+            f"shop/web: {CHANGED} {digest('web')}: web: image",
         ),
         (
             template("deployment", "payments", ("add", "metadata/annotations/example.com~1a", "b")),
-            f"shop/payments: {CHANGED} 8bd69fd0",
+            f"shop/payments: {CHANGED} {digest('payments')}",
         ),
         (  # which no policy shows: a command that is missing is that of the image
             template("cronjob", "nightly-report", ("remove", "spec/containers/0/command", None)),
-            f"shop/nightly-report: {CHANGED} f163851fd1bcbfcd: spec.containers[0].command",
+            f"shop/nightly-report: {CHANGED} {digest('nightly-report')}: spec.containers[0].command",
         ),
         (
             template("statefulset", "db", ("add", "spec/containers/0/resources/limits/cpu", "7")),
-            f"shop/db: {CHANGED} c1678cd5",
+            f"shop/db: {CHANGED} {digest('db')}",
         ),
         (
             kubectl("delete", "deployment/recommendations"),
@@ -161,11 +162,11 @@ ROUNDS: dict[str, list[tuple[Callable[[Shop], None], str]]] = {
     "policies": [
         (
             other_policy,
-            "shop/recommendations: the cluster has that of another render: policy 8406972d6903869e, here dcb2ee4c",
+            f"shop/recommendations: the cluster has that of another render: policy {digest('webf')}, here {digest('recommendations')}",
         ),
         (
             template("deployment", "web", ("remove", POLICY, None)),
-            "shop/web: the cluster runs it without a policy, this output with 8406972d6903869e",
+            f"shop/web: the cluster runs it without a policy, this output with {digest('web')}",
         ),
         (
             template("deployment", "payments", ("remove", "spec/runtimeClassName", None)),
@@ -191,11 +192,11 @@ ROUNDS: dict[str, list[tuple[Callable[[Shop], None], str]]] = {
     "annotations": [
         (
             template("deployment", "web", ("remove", f"metadata/annotations/{MESH}", None)),
-            f"shop/web: {CHANGED} 8406972d6903869e: annotation contrast.edgeless.systems/servicemesh-ingress",
+            f"shop/web: {CHANGED} {digest('web')}: annotation contrast.edgeless.systems/servicemesh-ingress",
         ),
         (
             kubectl("set", "env", "deployment/payments", "DEBUG=1"),
-            f"shop/payments: {CHANGED} 8bd69fd0",
+            f"shop/payments: {CHANGED} {digest('payments')}",
         ),
     ],
 }
