@@ -162,7 +162,8 @@ ROUNDS: dict[str, list[tuple[Callable[[Shop], None], str]]] = {
     "policies": [
         (
             other_policy,
-            f"shop/recommendations: the cluster has that of another render: policy {digest('webf')}, here {digest('recommendations')}",
+            f"shop/recommendations: the cluster has that of another render: policy {digest('web')}, "
+            f"here {digest('recommendations')[:8]}",
         ),
         (
             template("deployment", "web", ("remove", POLICY, None)),
