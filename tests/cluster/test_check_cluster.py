@@ -130,6 +130,7 @@ def manifest(shop: Shop) -> None:
 
 
 EVIL = "registry.example.com/evil@sha256:" + "0" * 64
+ANOTHER = "the cluster has that of another render: policy"
 CHANGED = "changed in the cluster since this render, under its policy"
 # Rounds of drifts that do not touch each other: what somebody does, and the beginning of the answer.
 ROUNDS: dict[str, list[tuple[Callable[[Shop], None], str]]] = {
@@ -162,8 +163,7 @@ ROUNDS: dict[str, list[tuple[Callable[[Shop], None], str]]] = {
     "policies": [
         (
             other_policy,
-            f"shop/recommendations: the cluster has that of another render: policy {digest('web')}, "
-            f"here {digest('recommendations')[:8]}",
+            f"shop/recommendations: {ANOTHER} {digest('web')}, here {digest('recommendations')}",
         ),
         (
             template("deployment", "web", ("remove", POLICY, None)),

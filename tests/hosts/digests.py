@@ -10,4 +10,4 @@ from tests.hosts.running import EXAMPLES
 def digest(name: str) -> str:
     """As much of the digest of a workload as messages show."""
     policies = json.loads((EXAMPLES / "quickstart/expected/manifest.json").read_text())["Policies"]
-    return next(key for key, entry in policies.items() if entry["SANs"][0] == name)[:16]
+    return next(str(key) for key, entry in policies.items() if entry["SANs"][0] == name)[:16]
