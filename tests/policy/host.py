@@ -156,16 +156,19 @@ class Agent:
     Sources: docs/facts/kata-rules.md#state, docs/facts/kata-rules.md#verdicts.
 
     quick: leave out rego-cpp, the slowest of the engines that must agree. older: ask the older regorus as well.
+    kept: its questions are some that are asked again of changed rules.
     """
 
-    def __init__(self, rego: str, *, quick: bool = False, older: bool = True) -> None:
+    def __init__(self, rego: str, *, quick: bool = False, older: bool = True, kept: bool = True) -> None:
         self._rego = rego
-        self._quick, self._older = quick, older
+        self._quick, self._older, self._kept = quick, older, kept
         self.state: Json = {}
 
     def verdict(self, entry_point: str, request: Any) -> Any:
         """What the rules say: a boolean or {allowed, ops}, the same in all engines. Nothing is applied."""
-        answer = agreed.ask(self._rego, entry_point, self.state, request, quick=self._quick, older=self._older)
+        answer = agreed.ask(
+            self._rego, entry_point, self.state, request, quick=self._quick, older=self._older, kept=self._kept
+        )
         if answer.kind != "value":
             raise RuntimeError(f"{entry_point}: {answer.kind}: {answer.text}")
         return answer.value

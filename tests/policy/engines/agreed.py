@@ -70,10 +70,12 @@ def ask(
     *,
     quick: bool = False,
     older: bool = True,
+    kept: bool = True,
 ) -> Answer:
     """What all engines say of a rule; raises Disagreement if they do not say the same.
 
     what: for the corpus. quick: leave out rego-cpp, also when it is its turn. older: ask the older regorus as well.
+    kept: in the corpus.
     """
     quick = not TURNS.due() or quick
     asked = asked_about(policy, quick=quick, older=older and TURNS.odd())
@@ -82,5 +84,6 @@ def ask(
         if not answer.same(answers[0]):
             told = f"{asked[0].name}: {answers[0]}\n{engine.name}: {answer}"
             raise Disagreement(f"{entry_point}\n{told}\nstate {json.dumps(state)}\ninput {json.dumps(request)[:4000]}")
-    corpus.record(policy, entry_point, state, request, answers[0], what)
+    if kept:
+        corpus.record(policy, entry_point, state, request, answers[0], what)
     return answers[0]

@@ -46,7 +46,7 @@ class Machine:
     """The VM: what is mounted, what runs. Every method says whether the rules let the agent try."""
 
     def __init__(self, rego: str) -> None:
-        self.rules = Agent(rego, quick=True, older=False)
+        self.rules = Agent(rego, quick=True, older=False, kept=False)
         self.sandboxes: set[str] = set()
         self.mounted: dict[str, str] = {}  # mount point -> what is there
         self.containers: dict[str, Container] = {}
