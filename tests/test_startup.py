@@ -31,7 +31,7 @@ ELSEWHERE = frozenset(
         *("api.config_map", "api.schema", "cli.command_line", "cli.commands", "cli.options", "cli.argument_parser"),
         *("cli.generate_flags", "cli.genpolicy", "cli.inputs", "cli.rendered", "cli.sealed_workload"),
         *("cli.attest", "cli.attest_place", "cli.attestation", "cli.public_key", "cli.reading", "provenance"),
-        *("policy.compare", "policy.dropins", "policy.genpolicy"),
+        *("policy.compare", "policy.dropins", "policy.genpolicy", "replay", "cli.rego_engine"),
         *("model.glob_pattern", "policy.external_sources", "policy.open_variables", "policy.steering_variables"),
         *("hosts.stream", "report.machine", "report.plan", "report.pools", "checking", "placement"),
         *("cli.lock_task", "lock", "schema.remedy"),

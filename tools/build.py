@@ -28,6 +28,7 @@ TOOLS: tuple[Tool, ...] = (
     golang.Tool("kpt", ("main.version={version}",)),  # its groups `fn` and `live`
     golang.Tool("registry", ("github.com/distribution/distribution/v3/version.version={version}",)),  # tests of `lock`
     golang.Tool("opa", ()),
+    golang.Tool("opa-cli", ()),  # as users have it, for `policy replay`
     golang.Tool("goyaml", ()),  # a peer of the benchmarks
     golang.Tool("containerd", ()),  # who a process of an image runs as, and what its layers make
     golang.Tool("defaults", ()),  # what the API server makes of an object
@@ -42,6 +43,7 @@ TOOLS: tuple[Tool, ...] = (
     golang.Tool("python314", ()),
     rust.Tool("regorus", "regorus", ("src/lines.rs",)),  # as it is published
     rust.Tool("regorus-agent", "regorus", ("../regorus/src/lines.rs",)),  # with the limits of Kata's agent
+    rust.Tool("regorus-cli", "regorus"),  # the command line of the crate's example, for `policy replay`
 )
 
 

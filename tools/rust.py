@@ -1,11 +1,13 @@
 """Rule of this file: a tool written in Rust is built from `tools/<name>/Cargo.toml` and `Cargo.lock`, never without.
 
-The program is a few lines around the crate that the pin is for; two tools may hold two versions of one crate
-and share the lines. No package carries a Rust toolchain that could be pinned (CONTRIBUTING.md#build), so cargo must be
-on PATH. One of rustup looks for its toolchains in the caller's home; where that has none, they are beside the proxy.
+The program is a few lines around the crate that the pin is for, or the text of the crate's own example, at the place
+that CRATE names; two tools may hold two versions of one crate and share the lines. No package carries a Rust toolchain
+that could be pinned (CONTRIBUTING.md#build), so cargo must be on PATH. One of rustup looks for its toolchains in the
+caller's home; where that has none, they are beside the proxy.
 """
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -17,6 +19,7 @@ from tools.cache import HERE, ToolError, run
 
 SOURCES = ("Cargo.toml", "Cargo.lock", "src/main.rs")  # of every tool, in its directory
 FLAGS = ("--release", "--locked", "--quiet")
+CRATE = "CONTRAST_KRM_CRATE"  # where cargo has unpacked the crate, for sources that take a file of it
 
 
 class Tool(NamedTuple):
@@ -86,11 +89,24 @@ def _beside(cargo: str) -> str:
 def build(tool: Tool, wanted: Pin, rust: Toolchain, out: str) -> None:
     """Build one tool into the file `out`; what cargo leaves behind vanishes."""
     with tempfile.TemporaryDirectory(prefix="contrast-krm-") as target:
-        done = run([rust.program, "build", *FLAGS, "--target-dir", target], tool.name, _environment(rust.rustup_home))
+        environment = _environment(rust.rustup_home)
+        with open(os.path.join(HERE, tool.name, SOURCES[-1]), encoding="utf-8") as file:
+            if CRATE in file.read():
+                environment[CRATE] = _crate(tool, rust, environment)
+        done = run([rust.program, "build", *FLAGS, "--target-dir", target], tool.name, environment)
         if done.returncode != 0:
             sys.stderr.write(done.stderr)
             raise ToolError(f"{tool.name}: {wanted.version} does not build: {_reason(done.stderr)}")
         shutil.move(os.path.join(target, "release", tool.name), out)
+
+
+def _crate(tool: Tool, rust: Toolchain, environment: dict[str, str]) -> str:
+    """Return the directory of the tool's crate, of the bytes that Cargo.lock names."""
+    done = run([rust.program, "metadata", "--locked", "--format-version", "1"], tool.name, environment)
+    if done.returncode != 0:
+        raise ToolError(f"{tool.name}: cargo does not say where {tool.crate} is: {_reason(done.stderr)}")
+    manifests = {one["name"]: str(one["manifest_path"]) for one in json.loads(done.stdout)["packages"]}
+    return os.path.dirname(manifests[tool.crate])
 
 
 def _environment(rustup_home: str) -> dict[str, str]:

@@ -146,6 +146,16 @@ ROWS: dict[str, Row] = {
                 "{program} is not executable",
                 "name genpolicy's executable by its path, such as ./genpolicy",
             ),
+            # policy replay
+            "engine-file": ("{program} is no file", "name a program by its path, or use opa or regorus"),
+            "engine-mode": ("{program} is not executable", "name a program by its path, or use opa or regorus"),
+            "log-long": ("{error}", "cut out the lines of one pod"),  # in the words of replay/log_text
+            "log-empty": (
+                "it has no request and no denial",
+                "docs/how-to/blocked-by-policy.md says which logs have them, and how to get one",
+            ),
+            "log-pods": ("none of its pods is named like the workload", "name one with --pod: {known}"),
+            "log-no-pod": ("the log has no pod {text}", "use one of {known}"),
             # keys
             "key": (
                 "{error}",

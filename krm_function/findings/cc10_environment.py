@@ -37,4 +37,19 @@ ROWS: dict[str, Row] = {
         "the output has {size} bytes; check, manifest and uninject read files of at most {limit}",
         "let the input be several files, and use --in-place, which keeps them apart; or render parts of the deployment",
     ),
+    "CC1006": Row(
+        "error",
+        "the policy cannot be asked: {problem}",
+        "see docs/how-to/blocked-by-policy.md for the engines, and how to get one",
+        {
+            "none": (
+                "{names} is not on PATH",
+                (
+                    "install OPA (https://www.openpolicyagent.org/docs#1-download-opa) or regorus (`cargo install"
+                    " --example regorus regorus`), or name one with --engine"
+                ),
+            ),
+            "load": ("{engine} does not load it: {error}", "use another engine, or a newer one"),  # in its own words
+        },
+    ),
 }

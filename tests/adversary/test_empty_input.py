@@ -22,6 +22,7 @@ COMMANDS = {
     "manifest": ("manifest",),
     "policy show": ("policy", "show", "Deployment/web"),
     "policy compare": ("policy", "compare", "Deployment/web", "--genpolicy", "/bin/false"),
+    "policy replay": ("policy", "replay", "Deployment/web", "--log", "/dev/null"),
     "lock": ("lock", "--config", CONFIG),
     "release show": ("release", "show"),
 }

@@ -12,6 +12,10 @@ from pathlib import Path
 
 from tests.hosts.running import EXAMPLES, ROOT, Machine
 from tests.install.helm_archives import build_signed, make_key
+from tests.policy import node
+from tests.policy.host import Host, Json
+from tests.replay.logs import agent, created
+from tools.real import tool
 
 GIT = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com"}
 GIT |= {name.replace("AUTHOR", "COMMITTER"): value for name, value in GIT.items()}
@@ -37,6 +41,26 @@ def files(machine: Machine, here: Path) -> None:
     (here / "manifest.json").write_bytes(machine.krm("manifest", "rendered.yaml", cwd=here).ok())
     shutil.copy(here / "rendered.yaml", here / "deployed.yaml")
     _committed(machine, here)
+
+
+def files_and_log(machine: Machine, here: Path) -> None:
+    """The same, OPA on PATH, and the log of an agent in whose VM the pod `web` started."""
+    files(machine, here)
+    opa = machine.directory / "bin/opa"
+    if not opa.exists():
+        opa.symlink_to(tool("opa-cli"))
+    (here / "agent.log").write_text(
+        agent_log(machine.krm("policy", "show", "Deployment/web", "rendered.yaml", cwd=here).ok())
+    )
+
+
+def agent_log(policy: bytes, change: Callable[[Json], object] = lambda _: None) -> str:
+    """What a node asks of the VM of the quickstart's pod. change: of the request for the container web."""
+    on = Host(policy.decode(), "web-7c5ddbdf54-x2v9k", "shop", node.CONTRAST)
+    names = ("pause", "contrast-service-mesh", "contrast-initializer", "web")
+    asked = [("CreateContainerRequest", created(on, name)) for name in names]
+    change(asked[-1][1])
+    return agent([*asked, ("ReadStreamRequest", {"container_id": asked[-1][1]["container_id"]})])
 
 
 def without_namespace(_machine: Machine, here: Path) -> None:
@@ -183,6 +207,7 @@ SCENES: Mapping[str, Callable[[Machine, Path], None]] = {
     for one in (
         *(
             files,
+            files_and_log,
             overlays,
             outermost,
             production,

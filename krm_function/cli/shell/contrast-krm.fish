@@ -50,8 +50,8 @@ function _shtab_contrast_krm_using
   test "$_shtab_contrast_krm_cmdpath" = "$argv"
 end
 
-set -g _shtab_contrast_krm_commands fn post-render generate plan explain diff check uninject policy 'policy show' 'policy compare' lock manifest schema release 'release import' 'release runtime-classes' 'release show' init keys 'keys new' install completion version help
-set -g _shtab_contrast_krm_opts_with_value --add-seedshare-owner-key --add-to --add-workload-owner-key --attest --attestation --color --config --format --from --genpolicy --genpolicy-timeout --helm --image-replacements --input --insecure-registry --jobs --manifest --max-layer-size --minimum-tcb --mr-seam --namespace --no-weaker --nodes --output --platform --policy --public --python --reference-values --release --report --settings --timeout --validate --vcpus --write-kustomize --write-values -m -o -p -s -w
+set -g _shtab_contrast_krm_commands fn post-render generate plan explain diff check uninject policy 'policy show' 'policy compare' 'policy replay' lock manifest schema release 'release import' 'release runtime-classes' 'release show' init keys 'keys new' install completion version help
+set -g _shtab_contrast_krm_opts_with_value --add-seedshare-owner-key --add-to --add-workload-owner-key --attest --attestation --color --config --engine --format --from --genpolicy --genpolicy-timeout --helm --image-replacements --input --insecure-registry --jobs --log --manifest --max-layer-size --minimum-tcb --mr-seam --namespace --no-weaker --nodes --output --platform --pod --policy --public --python --reference-values --release --report --settings --timeout --validate --vcpus --write-kustomize --write-values -m -o -p -s -w
 
 complete -c contrast-krm -e
 complete -c contrast-krm -f
@@ -168,7 +168,7 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using uninject' -l color -xka "
 complete -c contrast-krm -n '_shtab_contrast_krm_using uninject' -s v -l verbose -d 'also print infos in text, such as the nodes, the policy and the digest of each workload'
 complete -c contrast-krm -n '_shtab_contrast_krm_using uninject' -s q -l quiet -d 'print nothing but errors in text'
 complete -c contrast-krm -n '_shtab_contrast_krm_using uninject; and test $_shtab_contrast_krm_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'rendered output (default: standard input)'
-complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contrast_krm_npos -eq 0' -a policy -d 'Print the policy of one workload, or compare it with genpolicy'"'"'s.'
+complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contrast_krm_npos -eq 0' -a policy -d 'Print the policy of one workload, compare it with genpolicy'"'"'s, or replay a log against it.'
 complete -c contrast-krm -n '_shtab_contrast_krm_using policy' -s h -l help -d 'show this help message and exit'
 complete -c contrast-krm -n '_shtab_contrast_krm_using policy; and test $_shtab_contrast_krm_npos -eq 0' -a show -d 'Print the policy that is sealed into a workload. Reads rendered output; with a configuration the input is rendered first.'
 complete -c contrast-krm -n '_shtab_contrast_krm_using policy show' -s h -l help -d 'show this help message and exit'
@@ -194,6 +194,20 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare' -l color 
 complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare' -s v -l verbose -d 'also print infos in text, such as the nodes, the policy and the digest of each workload'
 complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare' -s q -l quiet -d 'print nothing but errors in text'
 complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare; and test $_shtab_contrast_krm_npos -ge 1' -ka "(__fish_complete_path (commandline -ct))" -d 'files or directories (default: standard input)'
+complete -c contrast-krm -n '_shtab_contrast_krm_using policy; and test $_shtab_contrast_krm_npos -eq 0' -a replay -d 'Say which requests of an agent'"'"'s log the policy of a workload denies, and why. Says which field of which request was refused, and what in the pod decides it. The log is that of the agent at debug level, or any text that quotes it. Needs OPA or regorus. Exit code 1 if a request is denied.'
+complete -c contrast-krm -n '_shtab_contrast_krm_using policy replay' -s h -l help -d 'show this help message and exit'
+complete -c contrast-krm -n '_shtab_contrast_krm_using policy replay' -l log -xka "(__fish_complete_path (commandline -ct))" -d 'a log with requests that the agent wrote down'
+complete -c contrast-krm -n '_shtab_contrast_krm_using policy replay' -l pod -x -d 'the pod of the log, as NAME or NAMESPACE/NAME (default: by its name)'
+complete -c contrast-krm -n '_shtab_contrast_krm_using policy replay' -l engine -x -d 'opa, regorus, or the path of one (default: the first of the two on PATH)'
+complete -c contrast-krm -n '_shtab_contrast_krm_using policy replay' -s o -l output -xka "text json" -d 'output format'
+complete -c contrast-krm -n '_shtab_contrast_krm_using policy replay' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable)'
+complete -c contrast-krm -n '_shtab_contrast_krm_using policy replay' -l namespace -x -d 'namespace of the Contrast workloads that name none; wins over spec.namespace of the configuration'
+complete -c contrast-krm -n '_shtab_contrast_krm_using policy replay' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: $CONTRAST_KRM_FORMAT, else text)'
+complete -c contrast-krm -n '_shtab_contrast_krm_using policy replay' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'
+complete -c contrast-krm -n '_shtab_contrast_krm_using policy replay' -l color -xka "auto always never" -d 'colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never'
+complete -c contrast-krm -n '_shtab_contrast_krm_using policy replay' -s v -l verbose -d 'also print infos in text, such as the nodes, the policy and the digest of each workload'
+complete -c contrast-krm -n '_shtab_contrast_krm_using policy replay' -s q -l quiet -d 'print nothing but errors in text'
+complete -c contrast-krm -n '_shtab_contrast_krm_using policy replay; and test $_shtab_contrast_krm_npos -ge 1' -ka "(__fish_complete_path (commandline -ct))" -d 'files or directories (default: standard input)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contrast_krm_npos -eq 0' -a lock -d 'Look up every image of the Contrast workloads, and write an ImageLock. Uses the network, unless --from names files only. On an error nothing is printed or written.'
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -s h -l help -d 'show this help message and exit'
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'the lock: a new file, or one whose entries and comments are kept (default: standard output)'

@@ -1,0 +1,140 @@
+"""`contrast-krm policy replay`: the requests of a log against the policy that is sealed into one workload.
+
+Rule of this file: the engine judges; what a log has and cannot be judged is counted, and no success is said of it.
+"""
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from krm_function.cli.argument_parser import Parser
+from krm_function.cli.options import add_config, add_findings, add_namespace, add_output_format, add_paths, add_workload
+
+if TYPE_CHECKING:
+    from krm_function.findings import Finding
+    from krm_function.model.workload import Workload
+    from krm_function.replay.pods import Sorted
+    from krm_function.replay.records import Denial, Log, Pod
+
+DESCRIPTION = (
+    "Says which field of which request was refused, and what in the pod decides it. The log is that of the agent at "
+    "debug level, or any text that quotes it. Needs OPA or regorus. Exit code 1 if a request is denied."
+)
+
+
+def add_arguments(parser: Parser) -> None:
+    """The log, the engine, output, the workload, inputs, findings."""
+    parser.add_argument("--log", metavar="FILE", required=True, help="a log with requests that the agent wrote down")
+    parser.add_argument(
+        "--pod", metavar="NAME", default="", help="the pod of the log, as NAME or NAMESPACE/NAME (default: by its name)"
+    )
+    parser.add_argument(
+        "--engine",
+        metavar="PROGRAM",
+        default="",
+        help="opa, regorus, or the path of one (default: the first of the two on PATH)",
+    )
+    add_output_format(parser)
+    add_workload(parser)
+    add_paths(parser)
+    add_config(parser, variable=False)
+    add_namespace(parser)
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print which requests of a log the policy of one workload denies, and why."""
+    from functools import partial
+
+    from krm_function.cli.exits import exit_code_of_differences
+    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.rego_engine import rego_engine
+    from krm_function.cli.sealed_workload import sealed_workload
+    from krm_function.cli.streams import write_out
+    from krm_function.findings import has_errors
+    from krm_function.policy import decode_toml, digest, read_policy_data, rules_of
+    from krm_function.policy.base import unreadable
+    from krm_function.policy.initdata import POLICY
+    from krm_function.replay.diagnose import Sealed, explain
+    from krm_function.replay.judge import replay
+    from krm_function.replay.pods import pods_of
+    from krm_function.replay.records import Replayed
+    from krm_function.report.replay import Replay, replay_json, replay_text
+
+    workload, toml, _, findings = sealed_workload(options, read_inputs(options.paths))
+    if workload is None or has_errors(findings):
+        return print_findings(findings, options.format, options.report)
+    log, wrong = _read(options.log)
+    if log is None:
+        return print_findings((*findings, *wrong), options.format, options.report)
+    found = pods_of(log)
+    pods, wrong = _chosen(found, workload, options.pod)
+    if wrong:
+        return print_findings((*findings, *wrong), options.format, options.report)
+    try:
+        initdata = decode_toml(toml)
+        rego = initdata.data.get(POLICY, "")
+        sealed = Sealed(workload, rules_of(rego), read_policy_data(rego))
+    except ValueError as problem:
+        return print_findings((*findings, unreadable(workload, problem)), options.format, options.report)
+    replayed: list[Replayed] = []
+    engine = ""
+    if pods:
+        with rego_engine(options.engine, rego, sealed.data) as (ask, engine, wrong):
+            if ask is None:
+                return print_findings((*findings, *wrong), options.format, options.report)
+            for pod in pods:
+                judged = replay(pod.requests, ask, partial(explain, sealed, ask))
+                replayed.append(Replayed(pod, tuple(judged)))
+    made = Replay(
+        workload.ref,
+        digest(toml, initdata.algorithm),
+        engine,
+        log,
+        tuple(replayed),
+        sum(len(pod.requests) for pod in found.pods if pod not in pods),
+        len(found.unknown),
+        _without_request(log),
+    )
+    write_out((replay_json(made) if options.output == "json" else replay_text(made)).encode("utf-8"))
+    allowed = all(one.allowed for pod in made.pods for one in pod.judged)
+    code = print_findings(findings, options.format, options.report)
+    return exit_code_of_differences(code, differ=not allowed or bool(made.denials or log.unreadable))
+
+
+def _read(path: str) -> "tuple[Log | None, tuple[Finding, ...]]":
+    """The log, or what is wrong with it. Raises FileProblem."""
+    from krm_function.findings import finding
+    from krm_function.hosts.files import read_file
+    from krm_function.replay.log_text import LONGEST, read_log
+
+    try:
+        log = read_log(read_file(path, LONGEST + 1))
+    except ValueError as problem:
+        return None, (finding("CC0909.log-long", option="--log", error=str(problem)),)
+    if not (log.requests or log.denials or log.unreadable):
+        return None, (finding("CC0909.log-empty", option="--log"),)
+    return log, ()
+
+
+def _chosen(found: "Sorted", workload: "Workload", name: str) -> "tuple[tuple[Pod, ...], tuple[Finding, ...]]":
+    """The pods to replay, or what is wrong."""
+    from krm_function.findings import finding
+    from krm_function.replay.pods import meant
+    from krm_function.report.replay import name_of
+
+    pods = meant(found.pods, workload, name)
+    if pods or not (found.pods or name):
+        return pods, ()
+    known = ", ".join(dict.fromkeys(name_of(pod) for pod in found.pods if pod.name)) or "none"
+    if name:
+        return (), (finding("CC0909.log-no-pod", option="--pod", text=name, known=known),)
+    return (), (finding("CC0909.log-pods", option="--log", known=known),)
+
+
+def _without_request(log: "Log") -> "tuple[Denial, ...]":
+    """The denials of kinds of which no request stands before them."""
+    first: dict[str, int] = {}
+    for request in log.requests:
+        first.setdefault(request.kind, request.line)
+    return tuple(one for one in log.denials if first.get(one.kind, one.line) >= one.line)

@@ -1,0 +1,153 @@
+r"""Read the requests and the denials out of a log: the agent's own file, a journal, what kubectl or containerd print.
+
+Forms, of a line each, in any text around them:
+
+    {"kind": "CreateContainerRequest", "request": {…}}       the agent at debug level, in /tmp/policy.jsonl of its VM
+    … msg="{\"kind\": \"CreateContainerRequest\", …}"         the same, quoted by whoever passes it on
+    … CreateContainerRequest is blocked by policy: …         a denial, without the request
+
+Sources: docs/facts/kata-rules.md#requests, docs/facts/kata-rules.md#verdicts.
+
+Rule of this file: the log is anybody's. What begins like a request is read completely or counted as not readable, and
+of the text around a request, or behind "blocked by policy", nothing is kept: the rules of some generators print values
+there.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from krm_function.replay.records import Denial, Log, Request
+
+LONGEST = 64 << 20  # bytes of a log, as of every input
+DEEPEST = 3  # quotes around quotes
+NESTING = 64  # of a request; the deepest that the agent makes has eight levels
+START = re.compile(r'\{\s*(\\*)"kind\1"\s*:')
+DENIED = re.compile(r"\b([A-Za-z]{1,64}) is blocked by policy")
+KIND = re.compile(r"[A-Za-z]{1,64}")
+TIME = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?|\b[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d\b"
+)
+SANDBOX = re.compile(r'\bsandbox(?:[_-]?id)?\\*"?[=:]\\*"?([0-9a-f]{64})\b')
+QUOTED = re.compile(r'(?:[^"\\]|\\.)*')
+ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
+SURROGATE = re.compile("[\ud800-\udfff]")
+ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v"}
+
+
+def read_log(data: bytes) -> Log:
+    """Read a log. Raises ValueError for one that is longer than LONGEST."""
+    if len(data) > LONGEST:
+        raise ValueError(f"it has {len(data)} bytes; at most {LONGEST} are read")
+    requests: list[Request] = []
+    denials: list[Denial] = []
+    unreadable: list[tuple[int, str]] = []
+    lines = data.decode("utf-8", "replace").split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    for number, line in enumerate(lines, 1):
+        time = found[0] if (found := TIME.search(line[:200])) else ""
+        begins = False
+        for made in _requests(line):
+            begins = True
+            if isinstance(made, str):
+                unreadable.append((number, made))
+            else:
+                mark = SANDBOX.search(line)
+                requests.append(Request(*made, number, time, mark[1] if mark else ""))
+        if not begins and (said := DENIED.search(line)):
+            denials.append(Denial(said[1], number, time))
+    return Log(len(lines), tuple(requests), tuple(denials), tuple(unreadable))
+
+
+def _requests(line: str) -> Iterator[tuple[str, Any] | str]:
+    """Kind and input of each request of a line, or why it cannot be read."""
+    at = 0
+    while start := START.search(line, at):
+        depth = {0: 0, 1: 1, 3: 2, 7: 3}.get(len(start[1]))
+        text = line[start.start() :]
+        for _ in range(depth or 0):
+            text = _unquoted(text)
+        if depth is None:
+            made: tuple[tuple[str, Any] | str, int] = f"quoted more than {DEEPEST} times", 0
+        else:
+            made = _object(text)
+        yield made[0]
+        if depth != 0 or not made[1]:
+            return  # behind a request that is quoted, or was cut off, nothing is at a known place
+        at = start.start() + made[1]
+
+
+def _unquoted(text: str) -> str:
+    """The text up to the closing quote, as Go and JSON escape it."""
+    inside = QUOTED.match(text)
+    made = ESCAPE.sub(_character, inside[0] if inside else "")
+    if SURROGATE.search(made):  # JSON writes a character as two of them
+        made = made.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return made
+
+
+def _character(found: re.Match[str]) -> str:
+    said = found[1]
+    if len(said) > 1:
+        number = int(said[1:], 16)
+        return chr(number) if number < 0x110000 else "\ufffd"
+    return ESCAPED.get(said, said)
+
+
+def _object(text: str) -> tuple[tuple[str, Any] | str, int]:
+    """What a text begins with, and where it ends; 0 if it cannot be read."""
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except _TwiceError as problem:
+        return str(problem), 0
+    except (ValueError, RecursionError):
+        return "cut off, or no JSON", 0
+    kind = value.get("kind")
+    if set(value) != {"kind", "request"} or not isinstance(kind, str) or not KIND.fullmatch(kind):
+        return "not of the form {kind, request}", 0
+    if _too_deep(value["request"]):
+        return f"nested more than {NESTING} levels deep", 0
+    if "\ufffd" in text[:end] or SURROGATE.search(json.dumps(value, ensure_ascii=False)):
+        return "not UTF-8", 0
+    return (kind, value["request"]), end
+
+
+class _TwiceError(ValueError):
+    """A member that is there twice."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise _TwiceError("a member is there twice")
+    return made
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")  # NaN, Infinity
+
+
+def _finite(text: str) -> float:
+    made = float(text)
+    if made - made != 0:
+        raise ValueError("no number")
+    return made
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number, parse_float=_finite)
+
+
+def _too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(NESTING):
+        level = [
+            part
+            for one in level
+            if isinstance(one, dict | list)
+            for part in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return True

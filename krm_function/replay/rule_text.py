@@ -1,0 +1,89 @@
+"""The definitions and conditions of sealed rules, as they are written.
+
+Rule of this file: an explanation asks the conditions that the policy itself has. So they are cut out of its text and
+never written a second time; what is not laid out as `opa fmt` does is not found, and then only the verdict is known.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from krm_function.record import NamedTuple
+
+# a definition whose body is a block: `name(parameters) if {`, `Name := {…} if {`
+HEAD = re.compile(r"^([A-Za-z_]\w*)(?:\(([^()]*)\))?( :=[^\n]*)? if \{\n(.*?)^\}$", re.MULTILINE | re.DOTALL)
+ANY = re.compile(r"^(?:default )?([A-Za-z_]\w*)\b(?=[(:= \[]|$)", re.MULTILINE)
+EVERY = re.compile(r"every (\w+)(?:, (\w+))? in (.+?) \{(.*)\}", re.DOTALL)
+SOME = re.compile(r"some (\w+(?:, \w+)*) in .*", re.DOTALL)
+ASSIGNED = re.compile(r"(\w+) := .*", re.DOTALL)
+CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
+OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
+
+
+class Body(NamedTuple):
+    """A definition with a block as its body. parameters: names, each `_` with a number behind it."""
+
+    name: str
+    parameters: tuple[str, ...]
+    statements: tuple[str, ...]
+
+
+def bodies(rules: str) -> Mapping[str, tuple[Body, ...]]:
+    """The blocks by the name that they define, a tuple for those with several; () for a name with other definitions."""
+    found: dict[str, list[Body]] = {}
+    for head in HEAD.finditer(rules):
+        names = [name.strip() for name in (head[2] or "").split(",") if name.strip()]
+        parameters = tuple(f"unused_{index}" if name == "_" else name for index, name in enumerate(names))
+        found.setdefault(head[1], []).append(Body(head[1], parameters, tuple(statements(head[4]))))
+    return {name: tuple(made) for name, made in found.items() if len(made) == definitions(rules, name)}
+
+
+def definitions(rules: str, name: str) -> int:
+    """How many definitions a name has, its default aside."""
+    return sum(1 for found in ANY.finditer(rules) if found[1] == name and not found[0].startswith("default "))
+
+
+def defined(rules: str, name: str) -> bool:
+    """Whether there is any definition of a name."""
+    return any(found[1] == name for found in ANY.finditer(rules))
+
+
+def statements(block: str) -> Iterator[str]:
+    """The statements of a block: its lines, joined while a bracket is open; without comments."""
+    held: list[str] = []
+    depth = 0
+    for line in block.splitlines():
+        if line.strip().startswith("#") or not line.strip():
+            continue
+        held.append(line.strip())
+        depth += _opened(line)
+        if depth <= 0:
+            yield "\n".join(held)
+            held, depth = [], 0
+    if held:
+        yield "\n".join(held)
+
+
+def arguments(text: str) -> list[str]:
+    """The arguments of a call, as they are written."""
+    made, depth, start = [], 0, 0
+    for at, character in enumerate(text):
+        depth += (character in OPENING) - (character in CLOSING)
+        if character == "," and depth == 0:
+            made.append(text[start:at].strip())
+            start = at + 1
+    return [*made, text[start:].strip()] if text.strip() else []
+
+
+def words(text: str) -> frozenset[str]:
+    """The names in a text, those in quotes aside."""
+    return frozenset(re.findall(r"(?<![.\w])[A-Za-z_]\w*", _unquoted(text)))
+
+
+def _opened(line: str) -> int:
+    """How many brackets a line leaves open."""
+    bare = _unquoted(line)
+    return sum((one in OPENING) - (one in CLOSING) for one in bare)
+
+
+def _unquoted(line: str) -> str:
+    return re.sub(r'"(?:[^"\\]|\\.)*"|`[^`]*`', '""', line)
