@@ -1,9 +1,9 @@
 """`--genpolicy PATH`: Kata's or Contrast's own policy generator as the engine of a render.
 
-Rule of this file: beside rego_engine.py the one place where a program is started, and the only one in a render; it is
-one that the operator named with a path on the command line. No shell, no search in PATH, a reduced environment, a directory of its own, an end after so many seconds
-and so many bytes. Everything it is given is in that directory, readable by the owner alone and removed at the end;
-genpolicy itself pulls images from their registries.
+Rule of this file: the one place of a render where a program is started (rego_engine.py is that of `policy replay`), and
+only one that the operator named with a path on the command line. No shell, no search in PATH, a reduced environment, a
+directory of its own, an end after so many seconds and so many bytes. Everything it is given is in that directory,
+readable by the owner alone and removed at the end; genpolicy itself pulls images from their registries.
 """
 
 import os

@@ -11,7 +11,7 @@ from typing import Literal
 
 from krm_function.record import NamedTuple
 
-# how a difference is told: says.py
+# how a difference is told: differences.py
 Says = Literal[
     "arguments", "capabilities", "devices", "elements", "mounts", "none", "paths", "plain", "required",
     "role", "state", "storages", "used", "value", "values",
@@ -105,8 +105,8 @@ CONDITIONS = (
         "arguments_permitted", "count", "OCI.Process.Args", "OCI.Process.Args", "{container}.command, args", "arguments"
     ),
     Condition(
-        "arguments_permitted", "every", "OCI.Process.Args", "OCI.Process.Args", "{container}.command, args", "arguments",
-        AGAIN, True,
+        "arguments_permitted", "every", "OCI.Process.Args", "OCI.Process.Args", "{container}.command, args",
+        "arguments", AGAIN, True,
     ),
     *(
         Condition(

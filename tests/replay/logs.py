@@ -129,7 +129,7 @@ LAST SEEN   TYPE      REASON      OBJECT     MESSAGE
 2m          Normal    Scheduled   pod/test   Successfully assigned default/test to node-1
 2m          Normal    Pulled      pod/test   Container image already present on machine
 90s         Warning   Failed      pod/test   Error: failed to create containerd task: rpc status: \
-Status { code: PERMISSION_DENIED, message: "CreateContainerRequest is blocked by policy: [\\"variable CANARY-value\\"]" }
+Status { code: PERMISSION_DENIED, message: "CreateContainerRequest is blocked by policy: [\\"CANARY-value\\"]" }
 Nov 23 06:00:07 node-1 containerd[812]: time="2026-11-23T06:00:07.5Z" level=error msg="StartContainer for \\"test\\" \
 failed" error="CreateContainerRequest is blocked by policy: "
 """

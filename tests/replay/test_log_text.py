@@ -6,13 +6,15 @@ import pytest
 
 from krm_function.replay import log_text
 from krm_function.replay.log_text import NESTING, read_log
-from tests.replay.logs import DATA, SANDBOX_ID, agent, kubectl, life, line, refused
+from krm_function.replay.records import Log
+from tests.policy.host import SANDBOX_ID
+from tests.replay.logs import DATA, agent, kubectl, life, line, refused
 
 ASKED = refused()
 REQUEST = line("ExecProcessRequest", {"container_id": "c", "process": {"Args": ['say "ä"\n', "\\"]}})
 
 
-def read(text: str) -> log_text.Log:
+def read(text: str) -> Log:
     return read_log(text.encode())
 
 
