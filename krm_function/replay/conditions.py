@@ -47,6 +47,7 @@ _CREATE = "CreateContainerRequest"
 _CAPABLE = "{container}.securityContext.capabilities"
 
 CONDITIONS = (
+    Condition("ordinary_container", "cgroup_permitted", "OCI.Linux.CgroupsPath", "", "", "plain", NODE),
     Condition("ordinary_container", "", "", "", "", "none", NODE),
     Condition(_MATCH, "p.sandbox_pidns", "sandbox_pidns", "sandbox_pidns", "spec.shareProcessNamespace", "value"),
     Condition(_MATCH, "version_permitted", "OCI.Version", "OCI.Version", "", "value", NODE),
@@ -78,7 +79,6 @@ CONDITIONS = (
     Condition(_MATCH, "bundle_id", "OCI.Root.Path", "", "", "plain", NODE),
     Condition(_MATCH, "identified", "container_id", "", "", "plain", NODE),
     Condition("identified", "", "container_id", "", "", "plain", NODE),
-    Condition(_MATCH, "cgroup_permitted", "OCI.Linux.CgroupsPath", "", "", "plain", NODE),
     Condition(
         "annotations_permitted", "every", "OCI.Annotations", "OCI.Annotations", "metadata.annotations", "elements",
         WEBHOOK,
@@ -146,6 +146,7 @@ CONDITIONS = (
     Condition("storages_permitted", "every wanted", "storages", "storages", "spec.volumes", "storages", AGAIN, True),
     Condition(_MATCH, "complete", "", "", "", "required", WEBHOOK),
     Condition("complete", "regex", 'OCI.Annotations["io.kubernetes.cri.sandbox-name"]', "", "", "plain", NODE),
+    Condition("complete", "own_cgroup", "OCI.Linux.CgroupsPath", "", "", "plain", NODE),
     Condition("complete", "not is_pinned", "container_id", "", "", "state", STARTED),
     Condition(
         "variables_complete", "count(given)", "OCI.Process.Env", "", "{container}.env", "plain",
@@ -167,12 +168,18 @@ CONDITIONS = (
     Condition(_CREATE, "network_ops", "OCI.Linux.Namespaces", "network_namespace", "", "state", STARTED),
     Condition(
         _CREATE, "id_ops", "container_id", "container_id", "", "state",
-        "the id was used before, for another container: containerd makes a new one for each; " + STARTED,
+        STARTED,
     ),
+    Condition(
+        _CREATE, "sandbox_ops", 'OCI.Annotations["io.kubernetes.cri.sandbox-id"]', "sandbox_id", "", "state", STARTED
+    ),
+    Condition(_CREATE, "ops", "container_id", "container_id", "", "state", STARTED),
+    Condition("StartContainerRequest", "", "container_id", "container_id", "", "state", STARTED),
+    Condition("CreateSandboxRequest", "ops", "sandbox_id", "sandbox_id", "", "state", STARTED),
     Condition(
         "ExecProcessRequest", "is_null(input.process.Capabilities)", "process.Capabilities", "", "", "plain", NODE
     ),
-    Condition("ExecProcessRequest", "p :=", "container_id", "", "", "state", "no container of this id was created"),
+    Condition("ExecProcessRequest", "p :=", "container_id", "", "", "state", STARTED),
     Condition(
         "ExecProcessRequest", "command_permitted", "process.Args", "", "{container}.livenessProbe, readinessProbe, "
         "startupProbe, lifecycle", "arguments",
@@ -180,7 +187,7 @@ CONDITIONS = (
     ),
     Condition("ExecProcessRequest", "is_null", "string_user", "", "", "plain", NODE),
     Condition("ExecProcessRequest", "input.process", "process", "", "", "plain", NODE),
-    Condition("RemoveContainerRequest", "", "container_id", "", "", "state", "no container of this id is there"),
+    Condition("RemoveContainerRequest", "", "container_id", "", "", "state", STARTED),
     Condition(
         "CreateSandboxRequest", "input.sandbox_pidns", "sandbox_pidns", "", "spec.shareProcessNamespace", "plain"
     ),
@@ -192,6 +199,7 @@ SETTINGS = "the settings of the policy decide it: spec.policy.settings, request_
 
 # requests of which more is known than their conditions say: field, remedy
 KINDS = {
+    "RemoveContainerRequest": ("container_id", "no container of this id is there; " + STARTED),
     "CopyFileRequest": ("path", "a file that the host puts into the VM: " + NODE),
     "UpdateInterfaceRequest": ("interface", "a network interface: " + NODE),
     "UpdateRoutesRequest": ("routes", "a route: " + NODE),

@@ -65,7 +65,7 @@ def explain(sealed: Sealed, ask: Ask, request: Request, state: dict[str, Any], p
         if index is None:
             return (_no_container(request),)
     elif kind == EXEC:
-        index = dig(state, (dig(request.input, ("container_id",)) or "",))
+        index = _created(state, dig(request.input, ("container_id",)))
     tried = [_failed(body, known, request, state, index, ask) for body in found]
     told = [failed for failed in tried if failed]
     if not told:
@@ -172,6 +172,13 @@ def _container(request: Request, data: Mapping[str, Any]) -> int | None:
         ):
             return index
     return None
+
+
+def _created(state: dict[str, Any], identity: Any) -> int | None:
+    """The container of policy_data that an id stands for: the state has its number, or a map with it."""
+    known = state.get(identity) if isinstance(identity, str) else None
+    number = known.get("container") if isinstance(known, dict) else known
+    return number if isinstance(number, int) else None
 
 
 def _no_container(request: Request) -> Reason:

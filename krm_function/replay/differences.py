@@ -198,17 +198,25 @@ def _required(row: Condition, given: Any, wanted: Any, one: Compared) -> Iterato
 
 def _state(row: Condition, given: Any, one: Compared) -> str:
     if row.field == "container_id":
-        identity = shown(given)
-        return (
-            f"the container id {identity} was used before"
-            if dig(one.state, (given,)) is not None
-            else (f"the container id {identity} is not known")
-        )
+        return _life(row, given, one.state.get(given) if isinstance(given, str) else None)
     before = one.state.get(row.policy)
     if row.policy == "network_namespace":
         paths = [entry.get("Path") for entry in maps(given) if entry.get("Type") == "network"]
         given = paths[0] if len(paths) == 1 else None
     return f"the node says {shown(given)}; an earlier request said {shown(before)}"
+
+
+def _life(row: Condition, given: Any, known: Any) -> str:
+    """What the state knows of a container's id: the number of the container, or that and a phase of its life."""
+    name = f"the container id {shown(given)}"
+    phase = known.get("phase") if isinstance(known, dict) else None
+    if row.function in ("CreateContainerRequest", "complete"):
+        return (
+            f"{name} was used before" if known is not None else f"{name} is new, and the container runs under another"
+        )
+    if known is None:
+        return f"{name} is not known: never created, or removed before"
+    return f"{name} is that of a container which is {shown(phase)}" if phase else f"{name} is known"
 
 
 def _sets(given: list[str], wanted: list[str], what: str) -> Iterator[str]:

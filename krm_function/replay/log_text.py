@@ -22,6 +22,7 @@ from krm_function.replay.records import Denial, Log, Request
 
 LONGEST = 64 << 20  # bytes of a log, as of every input
 DEEPEST = 3  # quotes around quotes
+DEPTHS = {2**depth - 1: depth for depth in range(DEEPEST + 1)}  # backslashes before a quote -> quotes around it
 NESTING = 64  # of a request; the deepest that the agent makes has eight levels
 START = re.compile(r'\{\s*(\\*)"kind\1"\s*:')
 DENIED = re.compile(r"\b([A-Za-z]{1,64}) is blocked by policy")
@@ -30,7 +31,7 @@ TIME = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?|\b[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d\b"
 )
 SANDBOX = re.compile(r'\bsandbox(?:[_-]?id)?\\*"?[=:]\\*"?([0-9a-f]{64})\b')
-QUOTED = re.compile(r'(?:[^"\\]|\\.)*')
+QUOTED = re.compile(r'(?:[^"\\]++|\\.)*+')
 ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
 SURROGATE = re.compile("[\ud800-\udfff]")
 ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v"}
@@ -48,15 +49,14 @@ def read_log(data: bytes) -> Log:
         lines.pop()
     for number, line in enumerate(lines, 1):
         time = found[0] if (found := TIME.search(line[:200])) else ""
-        begins = False
-        for made in _requests(line):
-            begins = True
+        read = list(_requests(line))
+        mark = SANDBOX.search(line) if read else None
+        for made in read:
             if isinstance(made, str):
                 unreadable.append((number, made))
             else:
-                mark = SANDBOX.search(line)
                 requests.append(Request(*made, number, time, mark[1] if mark else ""))
-        if not begins and (said := DENIED.search(line)):
+        if not read and (said := DENIED.search(line)):
             denials.append(Denial(said[1], number, time))
     return Log(len(lines), tuple(requests), tuple(denials), tuple(unreadable))
 
@@ -65,18 +65,21 @@ def _requests(line: str) -> Iterator[tuple[str, Any] | str]:
     """Kind and input of each request of a line, or why it cannot be read."""
     at = 0
     while start := START.search(line, at):
-        depth = {0: 0, 1: 1, 3: 2, 7: 3}.get(len(start[1]))
-        text = line[start.start() :]
-        for _ in range(depth or 0):
-            text = _unquoted(text)
+        depth = DEPTHS.get(len(start[1]))
         if depth is None:
-            made: tuple[tuple[str, Any] | str, int] = f"quoted more than {DEEPEST} times", 0
-        else:
-            made = _object(text)
-        yield made[0]
-        if depth != 0 or not made[1]:
-            return  # behind a request that is quoted, or was cut off, nothing is at a known place
-        at = start.start() + made[1]
+            yield f"quoted more than {DEEPEST} times"
+            return
+        if depth == 0:
+            made, at = _object(line, start.start())
+            yield made
+            if not at:
+                return  # behind a request that was cut off nothing is at a known place
+            continue
+        text = line[start.start() :]
+        for _ in range(depth):
+            text = _unquoted(text)
+        yield _object(text, 0)[0]
+        return  # nor behind one that is quoted
 
 
 def _unquoted(text: str) -> str:
@@ -96,10 +99,10 @@ def _character(found: re.Match[str]) -> str:
     return ESCAPED.get(said, said)
 
 
-def _object(text: str) -> tuple[tuple[str, Any] | str, int]:
-    """What a text begins with, and where it ends; 0 if it cannot be read."""
+def _object(text: str, start: int) -> tuple[tuple[str, Any] | str, int]:
+    """What begins at a place of a text, and where it ends; 0 if it cannot be read."""
     try:
-        value, end = _DECODER.raw_decode(text)
+        value, end = _DECODER.raw_decode(text, start)
     except _TwiceError as problem:
         return str(problem), 0
     except (ValueError, RecursionError):
@@ -109,7 +112,7 @@ def _object(text: str) -> tuple[tuple[str, Any] | str, int]:
         return "not of the form {kind, request}", 0
     if _too_deep(value["request"]):
         return f"nested more than {NESTING} levels deep", 0
-    if "\ufffd" in text[:end] or SURROGATE.search(json.dumps(value, ensure_ascii=False)):
+    if text.find("\ufffd", start, end) >= 0 or SURROGATE.search(json.dumps(value, ensure_ascii=False)):
         return "not UTF-8", 0
     return (kind, value["request"]), end
 

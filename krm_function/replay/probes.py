@@ -9,7 +9,6 @@ function with one body is asked as a whole and taken apart, so that nothing whic
 """
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple as Tree  # a record of itself
 
 from krm_function.record import NamedTuple
 from krm_function.replay.rule_text import ASSIGNED, CALL, EVERY, SOME, Body, arguments, words
@@ -21,7 +20,7 @@ DEEPEST = 5
 CONTAINER = "container_permitted"
 
 
-class Probe(Tree):
+class Probe(NamedTuple):
     """One condition. term: what is asked. keys: whether the answer lists the elements that it does not hold for.
 
     needs: numbers, among the probes beside it, of those without which it cannot hold. inner: the conditions of the
