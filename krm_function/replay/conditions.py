@@ -199,7 +199,6 @@ SETTINGS = "the settings of the policy decide it: spec.policy.settings, request_
 
 # requests of which more is known than their conditions say: field, remedy
 KINDS = {
-    "RemoveContainerRequest": ("container_id", "no container of this id is there; " + STARTED),
     "CopyFileRequest": ("path", "a file that the host puts into the VM: " + NODE),
     "UpdateInterfaceRequest": ("interface", "a network interface: " + NODE),
     "UpdateRoutesRequest": ("routes", "a route: " + NODE),

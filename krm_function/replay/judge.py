@@ -36,7 +36,7 @@ def replay(requests: tuple[Request, ...], ask: Ask, explain: Explain) -> Iterato
                 break
 
 
-CHOSEN, VALUE = f"{PREFIX}request", f"{PREFIX}value"
+CHOSEN, VALUE = f"{PREFIX}request", f"{PREFIX}answer"
 ECHO = f"{HEAD}\n{PREFIX}input := input\n"  # an engine that does not take the requests as they are shows it here
 NOT_ASKED = Reason("", f"not looked into: the conditions of the first {EXPLAINED} denials of a pod are")
 

@@ -21,19 +21,18 @@ class Sorted(NamedTuple):
 def pods_of(log: Log) -> Sorted:
     """Sort the requests of a log by sandbox."""
     owners: dict[str, str] = {}  # id of a container -> its sandbox
-    found: list[tuple[str, Request]] = []
+    found: dict[str, list[Request]] = {}
     for request in log.requests:
         sandbox = request.sandbox or note(request, "sandbox-id") or text(dig(request.input, ("sandbox_id",)))
         container = text(dig(request.input, ("container_id",)))
         sandbox = sandbox or owners.get(container, "")
         if sandbox and container:
             owners.setdefault(container, sandbox)
-        found.append((sandbox, request))
-    sandboxes = list(dict.fromkeys(sandbox for sandbox, _ in found if sandbox))
-    if len(sandboxes) < 2:
-        return Sorted((_pod([request for _, request in found]),) if found else (), ())
-    pods = tuple(_pod([request for owner, request in found if owner == sandbox]) for sandbox in sandboxes)
-    return Sorted(pods, tuple(request for owner, request in found if not owner))
+        found.setdefault(sandbox, []).append(request)
+    unknown = found.pop("", [])
+    if len(found) < 2:
+        return Sorted((_pod(list(log.requests)),) if log.requests else (), ())
+    return Sorted(tuple(_pod(requests) for requests in found.values()), tuple(unknown))
 
 
 def meant(pods: tuple[Pod, ...], workload: Workload, name: str = "") -> tuple[Pod, ...]:

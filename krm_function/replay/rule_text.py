@@ -9,18 +9,24 @@ from collections.abc import Iterator, Mapping
 
 from krm_function.record import NamedTuple
 
-# a definition whose body is a block: `name(parameters) if {`, `Name := {…} if {`
-HEAD = re.compile(r"^([A-Za-z_]\w*)(?:\(([^()]*)\))?( :=[^\n]*)? if \{\n(.*?)^\}$", re.MULTILINE | re.DOTALL)
+# a definition with a condition: `name(parameters) if {`, `Name := {…} if {` and a block, or a condition on that line
+HEAD = re.compile(
+    r"^([A-Za-z_]\w*)(?:\(([^()]*)\))?(?: := ([^\n]*))? if (?:\{\n(.*?)^\}|([^\n{][^\n]*))$", re.MULTILINE | re.DOTALL
+)
 ANY = re.compile(r"^(?:default )?([A-Za-z_]\w*)\b(?=[(:= \[]|$)", re.MULTILINE)
 EVERY = re.compile(r"every (\w+)(?:, (\w+))? in (.+?) \{(.*)\}", re.DOTALL)
 SOME = re.compile(r"some (\w+(?:, \w+)*) in .*", re.DOTALL)
 ASSIGNED = re.compile(r"(\w+) := .*", re.DOTALL)
 CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
+VALUE = "contrast_krm_value"
 OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
 
 
 class Body(NamedTuple):
-    """A definition with a block as its body. parameters: names, each `_` with a number behind it."""
+    """A definition with conditions. parameters: names, each `_` with a number behind it.
+
+    The last of the statements is its value, if that is another one than true, as it may be undefined.
+    """
 
     name: str
     parameters: tuple[str, ...]
@@ -28,12 +34,14 @@ class Body(NamedTuple):
 
 
 def bodies(rules: str) -> Mapping[str, tuple[Body, ...]]:
-    """The blocks by the name that they define, a tuple for those with several; () for a name with other definitions."""
+    """The definitions with conditions by their name; none of a name that has others, its default aside."""
     found: dict[str, list[Body]] = {}
     for head in HEAD.finditer(rules):
         names = [name.strip() for name in (head[2] or "").split(",") if name.strip()]
         parameters = tuple(f"unused_{index}" if name == "_" else name for index, name in enumerate(names))
-        found.setdefault(head[1], []).append(Body(head[1], parameters, tuple(statements(head[4]))))
+        value = [] if head[3] in (None, "true") else [f"{VALUE} := {head[3]}"]
+        conditions = [*statements(head[4] or head[5]), *value]
+        found.setdefault(head[1], []).append(Body(head[1], parameters, tuple(conditions)))
     return {name: tuple(made) for name, made in found.items() if len(made) == definitions(rules, name)}
 
 

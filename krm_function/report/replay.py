@@ -24,13 +24,15 @@ from krm_function.report.order import on_one_line
 
 NUMBERS = 10  # of lines that are named
 NOT_HELD = "the log has the denial and not the request, so which field it is cannot be told"
+CONTRADICTED = "the agent denied it, and this policy allows the request before it: the VM has another policy"
+COMPARE = "replay the output that was applied, or apply this one; contrast-krm check --cluster compares them"
 HOW = "a log of the agent at debug level has the requests: docs/how-to/blocked-by-policy.md"
 
 
 class Replay(NamedTuple):
     """Everything that is said. others: requests of other pods. unknown: of which the log does not say whose they are.
 
-    denials: those without a request, of any pod.
+    denials: those without a request, of any pod. contradicted: those of requests that this policy allows.
     """
 
     ref: Ref
@@ -41,6 +43,7 @@ class Replay(NamedTuple):
     others: int
     unknown: int
     denials: tuple[Denial, ...]
+    contradicted: tuple[Denial, ...]
 
 
 def replay_text(made: Replay) -> str:
@@ -52,7 +55,9 @@ def replay_text(made: Replay) -> str:
         for one in denied:
             lines += ["", *_block(one)]
     if made.denials:
-        lines += ["", *_without_request(made)]
+        lines += ["", *_without_request(made.denials)]
+    if made.contradicted:
+        lines += ["", *_contradicted(made.contradicted)]
     lines += ["", *_counts(made)]
     return "".join(f"{on_one_line(line)}\n" for line in lines)
 
@@ -75,6 +80,7 @@ def replay_json(made: Replay) -> str:
         "unknownPod": made.unknown,
         "notReadable": [{"line": line, "problem": problem} for line, problem in made.log.unreadable],
         "denialsWithoutRequest": [one._asdict() for one in made.denials],
+        "denialsOfAllowedRequests": [one._asdict() for one in made.contradicted],
     }
     whole = {"version": 1, "workload": _ref(made.ref), "policy": made.digest, "engine": made.engine}
     return json.dumps(_visible({**whole, "pods": pods, "log": log}), indent=2, ensure_ascii=False) + "\n"
@@ -98,15 +104,25 @@ def _block(one: Judged) -> Iterator[str]:
             yield f"    remedy: {reason.remedy}"
 
 
-def _without_request(made: Replay) -> Iterator[str]:
+def _without_request(denials: tuple[Denial, ...]) -> Iterator[str]:
+    yield from _by_kind(denials)
+    yield f"  {NOT_HELD}"
+    yield f"    remedy: {HOW}"
+
+
+def _contradicted(denials: tuple[Denial, ...]) -> Iterator[str]:
+    yield from _by_kind(denials)
+    yield f"  {CONTRADICTED}"
+    yield f"    remedy: {COMPARE}"
+
+
+def _by_kind(denials: tuple[Denial, ...]) -> Iterator[str]:
     kinds: dict[str, list[Denial]] = {}
-    for one in made.denials:
+    for one in denials:
         kinds.setdefault(one.kind, []).append(one)
     for kind, several in kinds.items():
         at = f" {several[0].time}" if several[0].time else ""
         yield f"denied  {_lines([one.line for one in several])}{at} {kind}"
-    yield f"  {NOT_HELD}"
-    yield f"    remedy: {HOW}"
 
 
 def _counts(made: Replay) -> Iterator[str]:

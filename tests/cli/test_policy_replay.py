@@ -113,6 +113,7 @@ def test_json_has_the_same(replay: Any) -> None:
         "unknownPod": 0,
         "notReadable": [],
         "denialsWithoutRequest": [],
+        "denialsOfAllowedRequests": [],
     }
 
 
@@ -162,6 +163,17 @@ def test_a_denial_without_its_request_is_said_without_an_engine(replay: Any, eng
 def test_a_denial_whose_request_is_in_the_log_is_told_once(replay: Any) -> None:
     run = replay(agent(refused()) + "CreateContainerRequest is blocked by policy: \n")
     assert run.stdout.decode().count("denied  line") == 1
+
+
+def test_a_denial_that_this_policy_does_not_explain_is_said(replay: Any) -> None:
+    run = replay(agent(life()[:6]) + "CreateContainerRequest is blocked by policy: \n")
+    assert run.code == 1
+    assert run.stdout.decode().splitlines()[2:6] == [
+        "pod default/test: 6 requests, 0 denied",
+        "",
+        "denied  line 7 CreateContainerRequest",
+        "  the agent denied it, and this policy allows the request before it: the VM has another policy",
+    ]
 
 
 def test_requests_that_cannot_be_read_are_counted_and_no_success(replay: Any) -> None:

@@ -64,6 +64,15 @@ def _image(**values: Any) -> Callable[[Json], object]:
     return lambda r: next(one for one in r["storages"] if one["driver"] == "image_guest_pull").update(values)
 
 
+def _identity(identity: str) -> Callable[[Json], object]:
+    def change(request: Json) -> None:
+        path = request["OCI"]["Linux"]["CgroupsPath"].replace(request["container_id"], identity)
+        request["OCI"]["Linux"]["CgroupsPath"] = path
+        request["container_id"] = identity
+
+    return change
+
+
 MOUNT = {"destination": "/injected", "source": "/x", "type_": "bind", "options": ["rbind"]}
 CRI = "io.kubernetes.cri."
 CASES = {
@@ -241,7 +250,7 @@ CASES = {
         "the node asked for rshared; the pod was sealed with another",
     ),
     "a root elsewhere": Case(lambda r: r["OCI"]["Root"].update(Path="/"), "OCI.Root.Path", "", "something else"),
-    "another id": Case(lambda r: r.update(container_id="a" * 64), "container_id", "", "something else"),
+    "another id": Case(_identity("a" * 64), "container_id", "", "something else"),
 }
 
 
@@ -401,10 +410,11 @@ OTHERS = [
     ),
     ("UpdateContainerRequest", {}, "the policy never allows this request", "resources of a running pod"),
     ("PauseContainerRequest", {}, "the policy never allows this request", "cannot be paused"),
-    ("WriteStreamRequest", {"data": [1]}, "the policy does not allow this request", "spec.policy.settings"),
-    ("CloseStdinRequest", {}, "the policy does not allow this request", "spec.policy.settings"),
+    ("WriteStreamRequest", {"data": [1]}, "request_defaults.WriteStreamRequest == true", "spec.policy.settings"),
+    ("CloseStdinRequest", {}, "request_defaults.CloseStdinRequest == true", "spec.policy.settings"),
     ("NoSuchRequest", {}, "the policy does not know this request", "another release or generator"),
     ("RemoveContainerRequest", {"container_id": "7" * 64}, "is not known", "state of the VM"),
+    ("StartContainerRequest", {"container_id": "7" * 64}, "is not known", "state of the VM"),
     (
         "CopyFileRequest",
         {"path": f"/{CANARY}", "file_type": "Regular"},
@@ -426,7 +436,7 @@ OTHERS = [
     ("AddARPNeighborsRequest", {"neighbors": {"ARPNeighbors": [{}]}}, "for number 1: every neighbor", "neighbour"),
     (
         "CreateSandboxRequest",
-        {"guest_hook_path": "/x", "kernel_modules": [], "sandbox_pidns": False, "storages": []},
+        {"sandbox_id": "5" * 64, "guest_hook_path": "/x", "kernel_modules": [], "sandbox_pidns": False, "storages": []},
         'input.guest_hook_path == ""',
         "the node",
     ),

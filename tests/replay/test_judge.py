@@ -112,7 +112,7 @@ def test_a_log_of_many_requests_is_few_evaluations(asking: Asking) -> None:
 
     several = [*life()[:8], *([life()[7]] * 150), *life()[8:]]
     assert verdicts(several, counted) == [True] * len(several)
-    assert count == 4, "one more for each request that changes the state: two containers, and the end of one"
+    assert count == 7, "one more for each that changes the state: the sandbox, two containers made and started, one end"
 
 
 def test_the_first_denials_are_explained_and_the_others_counted(monkeypatch: pytest.MonkeyPatch) -> None:

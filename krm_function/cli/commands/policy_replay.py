@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from krm_function.findings import Finding
     from krm_function.model.workload import Workload
     from krm_function.replay.pods import Sorted
-    from krm_function.replay.records import Denial, Log, Pod
+    from krm_function.replay.records import Denial, Log, Pod, Replayed
 
 DESCRIPTION = (
     "Says which field of which request was refused, and what in the pod decides it. The log is that of the agent at "
@@ -92,14 +92,17 @@ def run(options: Namespace) -> int:
         engine,
         log,
         tuple(replayed),
-        sum(len(pod.requests) for pod in found.pods if pod not in pods),
+        sum(len(pod.requests) for pod in found.pods) - sum(len(pod.requests) for pod in pods),
         len(found.unknown),
         _without_request(log),
+        _contradicted(log, replayed) if len(found.pods) == 1 else (),
     )
     write_out((replay_json(made) if options.output == "json" else replay_text(made)).encode("utf-8"))
     allowed = all(one.allowed for pod in made.pods for one in pod.judged)
     code = print_findings(findings, options.format, options.report)
-    return exit_code_of_differences(code, differ=not allowed or bool(made.denials or log.unreadable))
+    return exit_code_of_differences(
+        code, differ=not allowed or bool(made.denials or made.contradicted or log.unreadable)
+    )
 
 
 def _read(path: str) -> "tuple[Log | None, tuple[Finding, ...]]":
@@ -130,6 +133,20 @@ def _chosen(found: "Sorted", workload: "Workload", name: str) -> "tuple[tuple[Po
     if name:
         return (), (finding("CC0909.log-no-pod", option="--pod", text=name, known=known),)
     return (), (finding("CC0909.log-pods", option="--log", known=known),)
+
+
+def _contradicted(log: "Log", replayed: "list[Replayed]") -> "tuple[Denial, ...]":
+    """The denials whose request, the last one of the kind before them, is allowed."""
+    judged = [one for pod in replayed for one in pod.judged]
+    last: dict[str, bool] = {}
+    found, at = [], 0
+    for denial in log.denials:
+        while at < len(judged) and judged[at].request.line < denial.line:
+            last[judged[at].request.kind] = judged[at].allowed
+            at += 1
+        if last.get(denial.kind):
+            found.append(denial)
+    return tuple(found)
 
 
 def _without_request(log: "Log") -> "tuple[Denial, ...]":
