@@ -3,7 +3,7 @@
     opa eval --data policy.rego … --input request.json QUERY       https://www.openpolicyagent.org/docs/cli
     regorus eval --data policy.rego … --input request.json QUERY   the example of its crate, `cargo install --example`
 
-Rule of this file: it is started without a shell and with an empty environment, in a directory of its own that only the
+Rule of this file: it is started without a shell and with a reduced environment, in a directory of its own that only the
 owner can read and that is gone at the end. OPA gets no builtin that the agent's engine lacks, so none that reaches a
 network or a clock. Of what an engine says on standard error only its own first sentence is told: it also prints lines
 of the policy.
@@ -25,6 +25,7 @@ KINDS: tuple[Kind, ...] = ("opa", "regorus")
 SECONDS = 60  # for one evaluation; those of the tests take less than one
 OUTPUT_LIMIT = 64 << 20
 COLUMNS = 1024  # of a line that regorus loads; its command line has no option for more
+PASSED_ON = ("HOME", "PATH", "TMPDIR")  # of the environment; a wrapper script may need them
 SAID = 200  # characters of an engine's message
 
 # the builtins of the agent's build, by their beginnings (docs/facts/kata-rules.md#engine-limits)
@@ -146,9 +147,14 @@ class _Evaluation:
             try:
                 done = subprocess.run(
                     [self._engine.program, *arguments],
-                    stdin=subprocess.DEVNULL, stdout=out, stderr=log, cwd=self._directory, env={}, timeout=SECONDS,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=log,
+                    cwd=self._directory,
+                    env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
+                    timeout=SECONDS,
                     check=False,
-                )  # fmt: skip
+                )
             except subprocess.TimeoutExpired:
                 raise Unanswered(f"it takes more than {SECONDS} seconds") from None
             except OSError as problem:

@@ -12,11 +12,12 @@ from krm_function.findings import dotted
 from krm_function.model.workload import Workload, dig, maps
 from krm_function.record import NamedTuple
 from krm_function.replay.conditions import AGAIN, KINDS, STARTED, Condition, condition_of
-from krm_function.replay.differences import Compared, differences, shown
+from krm_function.replay.differences import Compared, differences
 from krm_function.replay.pods import note
 from krm_function.replay.probes import CONTAINER, Probe, probes_of, terms
 from krm_function.replay.records import ANNOTATION, CREATE, Ask, Question, Reason, Request, Unanswered
-from krm_function.replay.rule_text import Body, bodies, defined, definitions
+from krm_function.replay.rule_text import Body, bodies, definitions
+from krm_function.replay.shown import shown
 
 MOST = 20  # reasons of one request
 UNTOLD = "which field it is cannot be told"
@@ -49,13 +50,13 @@ def explain(sealed: Sealed, ask: Ask, request: Request, state: dict[str, Any], p
         name = shown(dig(request.input, ("container_id",)))
         text = f"the container {name} is not known: never created, or removed before ({problem})"
         return (Reason("container_id", text, remedy=STARTED),)
-    if not defined(sealed.rules, kind):
+    counted = definitions(sealed.rules)
+    if kind not in counted:
         return (Reason("", "the policy does not know this request", remedy=OTHER_RULES),)
     known = bodies(sealed.rules)
     found = known.get(kind, ())
     if not found:
-        some = definitions(sealed.rules, kind)
-        text = "the policy does not allow this request" if some else "the policy never allows this request"
+        text = "the policy does not allow this request" if counted[kind] else "the policy never allows this request"
         return (Reason(field, text, remedy=remedy or OTHER_RULES),)
     index = None
     if kind == CREATE:

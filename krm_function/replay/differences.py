@@ -4,16 +4,15 @@ Rule of this file: never a value of a variable or annotation, and never an argum
 groups, paths, options of mounts, drivers, images and their digests, and of arguments how many and how long they are.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from krm_function.model.workload import dig, maps
 from krm_function.record import NamedTuple
 from krm_function.replay.conditions import Condition
+from krm_function.replay.shown import at, listed, short, shown, variable_name
 
 PULLED = "image_guest_pull"
-LONGEST = 200  # characters of a path, a reference or a list
 TOKENS = ("$(default_caps)", "$(privileged_caps)")
 
 
@@ -63,35 +62,7 @@ def differences(row: Condition, one: Compared) -> Iterator[str]:
         case "plain" | "none":
             found = ()
     told = [sentence for sentence in found if sentence]
-    yield from told or [f"the node sends something else than the policy allows ({_short(one.statement)})"]
-
-
-def at(value: Any, path: str) -> Any:
-    """The value at a dotted path, whose last step may be a key in brackets and quotes."""
-    head, _, key = path.partition('["')
-    steps: list[str | int] = [*head.split(".")] if head else []
-    return dig(value, (*steps, key.removesuffix('"]')) if key else tuple(steps))
-
-
-def shown(value: Any) -> str:
-    """A number, a boolean or a text; what anything else is."""
-    if isinstance(value, str):
-        return _short(value) if value else "nothing"
-    if value is None:
-        return "nothing"
-    return json.dumps(value) if isinstance(value, int | float) else "something that is no single value"
-
-
-def listed(value: Any) -> str:
-    """The members of a list, or `none`."""
-    members = [shown(one) for one in value] if isinstance(value, list) else []
-    return _short(", ".join(members)) if members else "none"
-
-
-def variable_name(text: Any) -> str:
-    """What stands before the first `=`; of a text without one only how long it is, as it may be a value."""
-    name, equals, _ = text.partition("=") if isinstance(text, str) else ("", "", "")
-    return _short(name) if equals and name else "without a name"
+    yield from told or [f"the node sends something else than the policy allows ({short(one.statement)})"]
 
 
 def _elements(given: Any, wanted: Any, one: Compared) -> Iterator[str]:
@@ -241,8 +212,3 @@ def _texts(value: Any, field: str) -> list[str]:
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split("\n"))
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -11,7 +11,7 @@ function with one body is asked as a whole and taken apart, so that nothing whic
 from collections.abc import Iterable, Mapping
 
 from krm_function.record import NamedTuple
-from krm_function.replay.rule_text import ASSIGNED, CALL, EVERY, SOME, Body, arguments, words
+from krm_function.replay.rule_text import ASSIGNED, CALL, EVERY, SOME, Body, arguments, is_balanced, words
 
 PACKAGE = "data.agent_policy."
 PREFIX = "contrast_krm_"  # of every name that is added to the package
@@ -110,7 +110,7 @@ class _Maker:
             given = arguments(inside[: inside.rindex(")")])
             return CONTAINER, [f"policy_data.containers[{self._container}]", *given[1:]]
         call = CALL.fullmatch(statement)
-        name, given = (call[1], arguments(call[2])) if call else (statement, [])
+        name, given = (call[1], arguments(call[2])) if call and is_balanced(call[2]) else (statement, [])
         return (name, given) if len(self._known.get(name, ())) == 1 else None
 
     def _wrapped(self, body: Body, prelude: list[str], probe: Probe, given: list[str]) -> Probe:

@@ -5,15 +5,14 @@ never written a second time; what is not laid out as `opa fmt` does is not found
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from krm_function.record import NamedTuple
 
-# a definition with a condition: `name(parameters) if {`, `Name := {…} if {` and a block, or a condition on that line
-HEAD = re.compile(
-    r"^([A-Za-z_]\w*)(?:\(([^()]*)\))?(?: := ([^\n]*))? if (?:\{\n(.*?)^\}|([^\n{][^\n]*))$", re.MULTILINE | re.DOTALL
-)
-ANY = re.compile(r"^(?:default )?([A-Za-z_]\w*)\b(?=[(:= \[]|$)", re.MULTILINE)
+# a line that begins a definition with a condition: `name(parameters) if {`, `Name := {…} if {`, or all of it
+HEAD = re.compile(r"([A-Za-z_]\w*)(?:\(([^()]*)\))?(?: := (.*))? if (.+)")
+ANY = re.compile(r"(default )?([A-Za-z_]\w*)(?:[(:= \[].*)?")
 EVERY = re.compile(r"every (\w+)(?:, (\w+))? in (.+?) \{(.*)\}", re.DOTALL)
 SOME = re.compile(r"some (\w+(?:, \w+)*) in .*", re.DOTALL)
 ASSIGNED = re.compile(r"(\w+) := .*", re.DOTALL)
@@ -36,23 +35,38 @@ class Body(NamedTuple):
 def bodies(rules: str) -> Mapping[str, tuple[Body, ...]]:
     """The definitions with conditions by their name; none of a name that has others, its default aside."""
     found: dict[str, list[Body]] = {}
-    for head in HEAD.finditer(rules):
+    for head, block in _blocks(rules):
         names = [name.strip() for name in (head[2] or "").split(",") if name.strip()]
         parameters = tuple(f"unused_{index}" if name == "_" else name for index, name in enumerate(names))
         value = [] if head[3] in (None, "true") else [f"{VALUE} := {head[3]}"]
-        conditions = [*statements(head[4] or head[5]), *value]
-        found.setdefault(head[1], []).append(Body(head[1], parameters, tuple(conditions)))
-    return {name: tuple(made) for name, made in found.items() if len(made) == definitions(rules, name)}
+        found.setdefault(head[1], []).append(Body(head[1], parameters, (*statements(block), *value)))
+    counted = definitions(rules)
+    return {name: tuple(made) for name, made in found.items() if len(made) == counted[name]}
 
 
-def definitions(rules: str, name: str) -> int:
-    """How many definitions a name has, its default aside."""
-    return sum(1 for found in ANY.finditer(rules) if found[1] == name and not found[0].startswith("default "))
+def _blocks(rules: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Each head of a definition with its conditions."""
+    head, held = None, [""]
+    for line in rules.split("\n"):
+        if head and line == "}":
+            yield head, "\n".join(held)
+            head = None
+        elif head and (not line or line[0] in "\t #"):
+            held.append(line)
+        else:
+            head, held = HEAD.fullmatch(line), []
+            if head and head[4] != "{":
+                yield head, head[4]
+                head = None
 
 
-def defined(rules: str, name: str) -> bool:
-    """Whether there is any definition of a name."""
-    return any(found[1] == name for found in ANY.finditer(rules))
+def definitions(rules: str) -> Counter[str]:
+    """How many definitions each name has; of one that has a default alone there are none."""
+    counted: Counter[str] = Counter()
+    for line in rules.split("\n"):
+        if found := ANY.fullmatch(line):
+            counted[found[2]] += not found[1]
+    return counted
 
 
 def statements(block: str) -> Iterator[str]:
@@ -80,6 +94,16 @@ def arguments(text: str) -> list[str]:
             made.append(text[start:at].strip())
             start = at + 1
     return [*made, text[start:].strip()] if text.strip() else []
+
+
+def is_balanced(text: str) -> bool:
+    """Whether no bracket closes that was not opened in the text."""
+    depth = 0
+    for character in _unquoted(text):
+        depth += (character in OPENING) - (character in CLOSING)
+        if depth < 0:
+            return False
+    return depth == 0
 
 
 def words(text: str) -> frozenset[str]:
