@@ -1,6 +1,7 @@
 """What is said of a denied request names its field, the pod's field, and what differs; alike with both engines."""
 
 import copy
+import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -363,6 +364,19 @@ def test_an_id_that_was_used_is_named(asking: Asking, policies: dict[str, str], 
     reasons = denied(asking(engine, policy), policy, creating(first), creating(second))
     assert [(one.field, one.problem.partition(" 0")[0]) for one in reasons] == [("container_id", "the container id")]
     assert "was used before" in reasons[0].problem
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_container_that_runs_already_is_named(asking: Asking, policies: dict[str, str], engine: str) -> None:
+    policy = policies["contrast-1.25"]
+    first, second = app(policy), app(policy)
+    for key in ("container_id", "exec_id"):
+        second[key] = "e" * 64
+    second = json.loads(json.dumps(second).replace(first["container_id"], "e" * 64))
+    started = ("StartContainerRequest", {"container_id": first["container_id"]})
+    reasons = denied(asking(engine, policy), policy, creating(first), started, creating(second))
+    assert [one.field for one in reasons] == ["container_id"]
+    assert "is new, and the container runs under another" in reasons[0].problem
 
 
 EXEC = {
