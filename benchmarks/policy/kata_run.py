@@ -1,0 +1,215 @@
+"""`KATA=DIR make bench-policy`: Kata's own policy cases on our policies and rules, on every engine.
+
+    profile          directories                                       its verdicts
+    kata-4.1         all                                               are Kata's
+    contrast-1.25,   where all images of the pod are pinned and some   allow nothing that Kata denies, but for what
+    strict           request pulls one in the VM                       their nodes may vary; what they deny is listed
+
+The requests of a file go to one agent, whose state an allowed request changes.
+
+Rule of this file: what was not run is printed by name, and nothing that was not run counts as equal.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from benchmarks.policy.image_facts import Facts, facts_of, pods_of, read_lock
+from benchmarks.policy.kata_cases import Case, Request
+from benchmarks.policy.kata_suite import Directory, read_suite
+from krm_function.model.workload import dig
+from krm_function.policy import (
+    CONTRAST,
+    KATA,
+    STRICT,
+    Profile,
+    References,
+    Settings,
+    load_rules,
+    read_policy_data,
+    seal,
+    settings,
+)
+from krm_function.policy.defaults import default_document
+from krm_function.policy.dropins import patched
+from krm_function.policy.image_storage import DRIVER, is_pinned
+from tests.policy.engines.answer import Disagreement
+from tests.policy.host import Agent
+
+OUT = Path("out/kata")
+WORDS = {True: "allows", False: "denies"}
+# narrower: a profile for Contrast denies what Kata allows; wider: it allows what only Kata's nodes never ask for
+Kind = Literal["equal", "wrong", "narrower", "wider", "no policy"]
+# what nodes of Contrast may vary: docs/facts/contrast-node.md#settings, docs/facts/contrast-node.md#rules
+LOGS = "ReadStreamRequest"
+FREE_IN_OCI = (("Version",), ("Linux", "RootfsPropagation"))
+
+
+class Result(NamedTuple):
+    """What came of one case. cases: how many, for what is said of all cases of a directory."""
+
+    profile: str
+    kind: Kind
+    text: str = ""
+    cases: int = 1
+
+
+def run_kata_suite(checkout: str, lock: str = "") -> bool:
+    """Print the verdicts; whether all of them are as they must be and everything was run.
+
+    lock: path of an ImageLock, "" for none.
+    """
+    directories, problems = read_suite(Path(checkout))
+    try:
+        known = read_lock(lock) if lock else {}
+    except (OSError, ValueError) as wrong:
+        print(f"Kata's cases            no facts of images: {wrong}")
+        return False
+    total = sum(len(cases.cases) for each in directories for _, cases in each.cases)
+    print(f"Kata's cases            {total} in {len(directories)} directories of {checkout}", flush=True)
+    problems += [f"{each.name}: {problem}" for each in directories for problem in each.problems]
+    if not total:
+        problems.append(f"no directory testdata with cases below {checkout}")
+    lacking = {each.name: [one for one in each.images if not facts_of(known, one)] for each in directories}
+    results = [
+        result
+        for each in directories
+        if each.workload is not None and not lacking[each.name]
+        for result in _results(each, known)
+    ]
+    _print(results, problems, directories)
+    return _print_lacking(directories, lacking, checkout, lock) and not problems and not _failed(results)
+
+
+def profiles_of(directory: Directory) -> tuple[Profile, ...]:
+    """The profiles that the cases of a directory are for: decided by its images and its requests."""
+    asked = [request.fields for _, cases in directory.cases for case in cases.cases for request in case.requests]
+    pulls = any(storage["driver"] == DRIVER for one in asked for storage in one.get("storages") or ())
+    pinned = bool(directory.images) and all(map(is_pinned, directory.images))
+    return (KATA, CONTRAST, STRICT) if pulls and pinned else (KATA,)
+
+
+def _results(directory: Directory, known: Facts) -> Iterator[Result]:
+    for profile in profiles_of(directory):
+        policy = _policy(directory, profile, known)
+        for name, cases in directory.cases:
+            if policy.startswith("no policy"):
+                yield Result(profile.name, "no policy", f"{directory.name}: {policy}", len(cases.cases))
+                continue
+            agent = Agent(policy)
+            for case in cases.cases:
+                yield _judged(f"{directory.name}/{name}: {case.name}", case, profile, policy, agent)
+
+
+def _policy(directory: Directory, profile: Profile, known: Facts) -> str:
+    """The policy of the pod, or `no policy: ` and why."""
+    made = _settings(directory, profile)
+    if isinstance(made, str):
+        return f"no policy: {made}"
+    if directory.workload is None:
+        raise AssertionError("only a directory with a workload has a policy")
+    images = {one: facts for one in directory.images if (facts := facts_of(known, one))}
+    references = References(directory.documents)
+    policy, findings = seal(directory.workload, images, references, made, load_rules(profile))
+    if policy is None:
+        return f"no policy: {'; '.join(f'{one.code} {one.message}' for one in findings)}"
+    return policy.rego
+
+
+def _settings(directory: Directory, profile: Profile) -> Settings | str:
+    """The settings of a directory, or what is wrong with them."""
+    document = directory.settings or default_document(profile)
+    try:
+        for one in directory.drop_ins:
+            document = patched(document, one)
+    except ValueError as wrong:
+        return f"settings: {wrong}"
+    made, findings = settings(document, profile)
+    return f"settings: {findings[0].message}" if findings else made
+
+
+def _judged(name: str, case: Case, profile: Profile, policy: str, agent: Agent) -> Result:
+    """The verdict on one case. agent: it has seen the cases before."""
+    *before, last = case.requests
+    try:
+        early = [_obeyed(agent, request.rule, request.fields) for request in before]
+        allowed = all(early) and _obeyed(agent, last.rule, last.fields)
+        if allowed == case.allowed:
+            return Result(profile.name, "equal")
+        alone = _obeyed(Agent(policy), last.rule, last.fields)
+    except Disagreement as problem:
+        return Result(profile.name, "wrong", f"{name}: engines differ: {' / '.join(str(problem).splitlines()[1:3])}")
+    kind: Kind = "narrower"
+    if profile is KATA or allowed:
+        kind = "wider" if profile is not KATA and _is_free(last, policy) else "wrong"
+    without = f"; to an empty state it {WORDS[alone]}" if alone != allowed else ""
+    return Result(profile.name, kind, f"{name}: Kata {WORDS[case.allowed]}, {profile.name} {WORDS[allowed]}{without}")
+
+
+def _is_free(request: Request, policy: str) -> bool:
+    """Whether a request has a value that the rules for Contrast's nodes leave to the node, and Kata's do not."""
+    if request.rule == LOGS:
+        return True
+    oci = request.fields.get("OCI") or {}
+    wanted = [one["OCI"] for one in read_policy_data(policy)["containers"]]
+    return any(dig(oci, path) not in (None, "", *(dig(one, path) for one in wanted)) for path in FREE_IN_OCI)
+
+
+def _obeyed(agent: Agent, rule: str, fields: object) -> bool:
+    """Whether an agent obeys; an answer that is no verdict is a denial."""
+    try:
+        return agent.allows(rule, fields)
+    except RuntimeError:
+        return False
+
+
+def _failed(results: list[Result]) -> bool:
+    return any(one.kind == "wrong" or (one.kind == "no policy" and one.profile == KATA.name) for one in results)
+
+
+def _print(results: list[Result], problems: list[str], directories: list[Directory]) -> None:
+    for profile in (KATA, CONTRAST, STRICT):
+        count: Counter[str] = Counter()
+        for one in results:
+            if one.profile == profile.name:
+                count[one.kind] += one.cases
+        if count:
+            said = [f"{count['equal']} equal", f"{count['wrong']} different"]
+            said += [f"{count[kind]} {kind}" for kind in ("narrower", "wider", "no policy") if count[kind]]
+            print(f"  {profile.name:22}{', '.join(said)}")
+    for kind in ("wrong", "narrower", "wider", "no policy"):
+        for one in results:
+            if one.kind == kind:
+                print(f"  {kind}: {one.profile}: {one.text}")
+    for each in directories:
+        for name, cases in each.cases:
+            lost = Counter(one.partition(": ")[2] for one in cases.dropped)
+            if lost:
+                told = ", ".join(f"{member} ({number})" for member, number in sorted(lost.items()))
+                print(f"  dropped: {each.name}/{name}: members that no request has: {told}")
+    for problem in problems:
+        print(f"  not understood: {problem}")
+
+
+def _print_lacking(directories: list[Directory], lacking: dict[str, list[str]], checkout: str, lock: str) -> bool:
+    """Say what was not run for want of facts, and how to make them; whether that was nothing."""
+    images = sorted({image for found in lacking.values() for image in found})
+    for image in images:
+        there = [each for each in directories if image in lacking[each.name]]
+        count = sum(len(cases.cases) for each in there for _, cases in each.cases)
+        print(f"  not run: no facts of {image}: {count} cases of {', '.join(each.name for each in there)}")
+    if images:
+        OUT.mkdir(parents=True, exist_ok=True)
+        (OUT / "pods.yaml").write_text(pods_of(images), encoding="utf-8")
+        made = lock or str(OUT / "images.yaml")
+        print(f"  to run them:  contrast-krm lock {OUT / 'pods.yaml'} -o {made}")
+        print(f"                KATA={checkout} KATA_IMAGES={made} make bench-policy", flush=True)
+    return not images
+
+
+def from_environment() -> bool:
+    """Run it if the environment names a checkout; whether all is well, which it is without one."""
+    checkout = os.environ.get("KATA", "")
+    return run_kata_suite(checkout, os.environ.get("KATA_IMAGES", "")) if checkout else True
