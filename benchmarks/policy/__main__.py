@@ -1,9 +1,10 @@
 """`make bench-policy`: run the policy tests, put every leaf of more requests to the engines, score the rules.
 
 Exit 1 if engines differ, if a change gets the wrong verdict, if the score is below the target, if the table of
-survivors is wrong, or if something was not compared that was asked for. `--quick` leaves out the leaves: the tests' own requests only. `--thorough` asks rego-cpp, which is
-slow, about every leaf and not about one in ten. KATA=DIR also runs Kata's own cases out of a checkout, GENPOLICY=PATH
-compares our generator with a genpolicy; `--oracles` runs these two alone.
+survivors is wrong, or if what the environment names does not agree. `--quick` leaves out the leaves: the tests' own
+requests only. `--thorough` asks rego-cpp, which is slow, about every leaf and not about one in ten. KATA=DIR also runs
+Kata's own cases out of a checkout, GENPOLICY=PATH compares our generator with a genpolicy; `--oracles` runs these two
+alone.
 """
 
 import argparse

@@ -71,6 +71,8 @@ def reduced(spec: Json) -> Json:
         for key, names in (("volumeMounts", known), ("volumeDevices", claims)):
             if key in container:
                 container[key] = [one for one in maps(container[key]) if one.get("name") in names]
+        if "envFrom" in container:
+            container["envFrom"] = [one for one in maps(container["envFrom"]) if not _is_optional(one)]
         if "env" in container:
             container["env"] = [one for one in maps(container["env"]) if _is_known(mapping(one.get("valueFrom")))]
             for entry in container["env"]:
@@ -87,7 +89,14 @@ def containers(spec: Json) -> list[Json]:
 
 def _is_known(source: Mapping[str, Any]) -> bool:
     path = mapping(source.get("fieldRef")).get("fieldPath")
+    if _is_optional(source):
+        return False
     return path is None or (str(path).startswith(FIELD_PATHS) and path not in UNKNOWN)
+
+
+def _is_optional(source: Mapping[str, Any]) -> bool:
+    """Whether a reference may lead nowhere, at which genpolicy ends."""
+    return any(mapping(one).get("optional") for one in source.values())
 
 
 def _kept(shape: Any, value: Any) -> Any:

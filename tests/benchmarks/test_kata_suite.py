@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests import quick_yaml as yaml
 from tests.policy import host, pods
 
 Json = dict[str, Any]
+ROOT = Path(__file__).parents[2]
 TESTDATA = "src/tools/genpolicy/tests/policy/testdata"
 PINNED = pods.pinned("app:1")
 CONTAINER = {"name": "app", "command": ["/web"], "livenessProbe": {"exec": {"command": ["/web", "health"]}}}
@@ -365,3 +367,20 @@ def test_directories_called_testdata_are_found_wherever_they_are(tmp_path: Path)
     )
     (found,), problems = read_suite(tmp_path)
     assert (found.name, len(found.cases[0][1].cases), problems) == ("testdata/a", 1, [])
+
+
+def test_the_command_runs_what_the_environment_names(checkout: Checkout, asked: dict[str, Json]) -> None:
+    checkout.add("app", first(asked), pod())
+    command = [sys.executable, "-m", "benchmarks.policy", "--oracles"]
+    named = {"KATA": str(checkout.root), "KATA_IMAGES": str(checkout.lock)}
+
+    def run(**more: str) -> subprocess.CompletedProcess[str]:
+        environment = {key: value for key, value in os.environ.items() if key not in {"KATA", "GENPOLICY"}} | more
+        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+    done = run(**named)
+    assert (done.returncode, "9 equal, 0 different" in done.stdout) == (0, True), done.stdout + done.stderr
+    done = run(**named, GENPOLICY=str(checkout.root / "none"))
+    assert (done.returncode, "nothing is compared" in done.stdout) == (1, True), done.stdout + done.stderr
+    done = run()
+    assert (done.returncode, "wants KATA=DIR or GENPOLICY=PATH" in done.stderr) == (2, True)

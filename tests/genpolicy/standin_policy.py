@@ -53,10 +53,14 @@ def _pause(given: Pod, others: list[Json]) -> Json:
     privileged = any((one.get("securityContext") or {}).get("privileged") for one in others)
     user, group = (given.context.get(key, 65535) for key in ("runAsUser", "runAsGroup"))
     notes = _annotations(given, template)
-    notes["nerdctl/network-namespace"] = f"^/var/run/netns/cni-{UUID}$"
+    of_the_host = bool(given.pod["spec"].get("hostNetwork"))
+    notes["nerdctl/network-namespace"] = f"^/var/run/netns/cni{'test' * of_the_host}-{UUID}$"
     process = {"Terminal": False, "User": _user(user, group, {group}), "Args": ["/pause"], "Env": [PATH]}
     security = {"readOnlyRootFilesystem": True, "allowPrivilegeEscalation": False}
     out = _assembled(given, template, {**process, "Cwd": "/"}, notes, base({}, given, template, privileged), security)
+    if of_the_host:
+        linux = out["OCI"]["Linux"]
+        linux["Namespaces"] = [one for one in linux["Namespaces"] if one["Type"] != "uts"]
     gpus = sum(_gpus(given, one) for one in others) if given.patched else 0
     out["devices"] = _vfio(given, gpus)
     out["runtime_anno_patterns"] = _gpu_pattern(given, gpus)
