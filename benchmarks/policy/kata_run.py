@@ -5,7 +5,8 @@
     contrast-1.25,   where all images of the pod are pinned and some   allow nothing that Kata denies, but for what
     strict           request pulls one in the VM                       their nodes may vary; what they deny is listed
 
-The requests of a file go to one agent, whose state an allowed request changes.
+The requests of a file go to one agent, whose state an allowed request changes. A node of Contrast pulls images without
+the options that Kata's node gives (docs/facts/contrast-node.md#requests), so these are left out for its profiles.
 
 Rule of this file: what was not run is printed by name, and nothing that was not run counts as equal.
 """
@@ -14,7 +15,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from benchmarks.policy.image_facts import Facts, facts_of, pods_of, read_lock
 from benchmarks.policy.kata_cases import Case, Request
@@ -99,7 +100,7 @@ def _results(directory: Directory, known: Facts) -> Iterator[Result]:
                 yield Result(profile.name, "no policy", f"{directory.name}: {policy}", len(cases.cases))
                 continue
             agent = Agent(policy)
-            for case in cases.cases:
+            for case in cases.cases if profile is KATA else map(_on_contrast, cases.cases):
                 yield _judged(f"{directory.name}/{name}: {case.name}", case, profile, policy, agent)
 
 
@@ -146,6 +147,23 @@ def _judged(name: str, case: Case, profile: Profile, policy: str, agent: Agent) 
         kind = "wider" if profile is not KATA and _is_free(last, policy) else "wrong"
     without = f"; to an empty state it {WORDS[alone]}" if alone != allowed else ""
     return Result(profile.name, kind, f"{name}: Kata {WORDS[case.allowed]}, {profile.name} {WORDS[allowed]}{without}")
+
+
+def _on_contrast(case: Case) -> Case:
+    """A case as a node of Contrast would ask it."""
+    return case._replace(requests=tuple(map(_without_options, case.requests)))
+
+
+def _without_options(request: Request) -> Request:
+    storages = request.fields.get("storages") or []
+    plain = [one | {"driver_options": []} if _has_options(one) else one for one in storages]
+    return request._replace(fields={**request.fields, "storages": plain}) if plain != storages else request
+
+
+def _has_options(storage: dict[str, Any]) -> bool:
+    """Whether a storage is an image's with the one option of Kata's shim."""
+    options = storage["driver_options"]
+    return storage["driver"] == DRIVER and len(options) == 1 and options[0].startswith(f"{DRIVER}=")
 
 
 def _is_free(request: Request, policy: str) -> bool:

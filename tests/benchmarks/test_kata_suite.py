@@ -173,6 +173,22 @@ def test_a_pinned_image_that_is_pulled_is_for_all_profiles_which_may_be_narrower
         assert f"wrong: {name}: {TESTDATA}/createcontainer/wrong/testcases.json: 1 as it is: Kata denies" in said
 
 
+def test_profiles_for_contrast_are_asked_without_the_options_of_a_pull_on_a_node_of_kata(
+    checkout: Checkout, asked: dict[str, Json], capsys: Said
+) -> None:
+    told = copy.deepcopy(asked)
+    for name in ("pause", "app"):
+        told[name]["storages"][0]["driver_options"] = ['image_guest_pull={"metadata": {}}']
+    checkout.add("pulled", first(told)[:7], pod())
+    assert checkout.run(), capsys.readouterr().out
+    assert capsys.readouterr().out.count("7 equal, 0 different") == 3
+    for name in ("pause", "app"):
+        told[name]["storages"][0]["driver_options"] = ["other=x"]
+    checkout.add("other", first(told)[:7], pod())
+    checkout.run()
+    assert f"narrower: contrast-1.25: {TESTDATA}/other/testcases.json: 2 sandbox" in capsys.readouterr().out
+
+
 def test_a_case_that_differs_is_named_with_what_an_empty_state_would_say(
     checkout: Checkout, asked: dict[str, Json], capsys: Said
 ) -> None:
