@@ -9,30 +9,12 @@ same line has a difference that nobody knows. Where two rows fit, the first one 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from benchmarks.policy.genpolicy_fields import containers
-from krm_function.model.profiles import Profile
-from krm_function.model.workload import Workload, dig, mapping, maps
-from krm_function.policy import References
-from krm_function.policy.compare.difference import Difference
-from krm_function.policy.compare.policy_data import ENV, NAME, PAUSE
-from krm_function.policy.foreign import equivalent_mounts, mounted_volume_kinds
-from krm_function.policy.pod_metadata import pod_metadata
+from benchmarks.policy.genpolicy_mounts import claim_templates, escaped, slash, variants
+from benchmarks.policy.genpolicy_place import Place
+from krm_function.model.workload import dig, mapping, maps
+from krm_function.policy.compare.policy_data import ENV
 
 Json = dict[str, Any]
-CLAIM = "^/run/kata-containers/shared/containers/$(bundle-id)-"  # where genpolicy looks for claims of a StatefulSet
-PATTERN = "$(text-pattern)"
-
-
-class Place(NamedTuple):
-    """One line of a comparison, about one container. theirs, ours: its policies; written: its part of the pod."""
-
-    line: Difference
-    theirs: Json
-    ours: Json
-    written: Json
-    workload: Workload
-    references: References
-    profile: Profile
 
 
 class Row(NamedTuple):
@@ -155,68 +137,6 @@ def _sysctl(place: Place) -> bool:
     return place.line.field == "sysctls" and any("/" in str(one.get("name")) for one in written)
 
 
-# --- mounts
-
-
-def _mounts_at(entry: Json, destination: str) -> list[Json]:
-    return [one for one in maps(dig(entry, ("OCI", "Mounts"))) if one["destination"] == destination]
-
-
-def _is_mount_of_a_volume(place: Place) -> bool:
-    places = {str(one.get("mountPath")) for one in maps(place.written.get("volumeMounts"))}
-    return place.line.field == "mounts" and _destination(place) in places
-
-
-def _destination(place: Place) -> str:
-    return place.line.what.partition(", ")[0]
-
-
-def _sources_differ(place: Place) -> bool:
-    """Whether no mount of theirs at this destination has the source of ours."""
-    theirs, ours = ({one["source"] for one in _mounts_at(each, _destination(place))} for each in place[1:3])
-    return not theirs & ours
-
-
-def _claim_templates(place: Place) -> bool:
-    pod, _ = pod_metadata(place.workload)
-    theirs = {one["source"] for one in _mounts_at(place.theirs, _destination(place))}
-    claimed = {
-        one["mountPath"] for one in maps(place.written.get("volumeMounts")) if one["name"] in pod.claim_templates
-    }
-    return _is_mount_of_a_volume(place) and _destination(place) in claimed and any(map(_is_claim, theirs))
-
-
-def _is_claim(source: str) -> bool:
-    return source.startswith(CLAIM)
-
-
-def _escaped(place: Place) -> bool:
-    """Whether the sources are the same text, of which one has its dots escaped."""
-    sides = ({one["source"].replace("\\", "") for one in _mounts_at(each, _destination(place))} for each in place[1:3])
-    theirs, ours = sides
-    return _is_mount_of_a_volume(place) and _sources_differ(place) and bool(theirs & ours)
-
-
-def _slash(place: Place) -> bool:
-    """Whether a downwardAPI volume is mounted at a path that ends in a slash: genpolicy takes what is after it."""
-    pod, _ = pod_metadata(place.workload)
-    kind = mounted_volume_kinds(pod, place.written).get(_destination(place))
-    return _is_mount_of_a_volume(place) and kind == "downwardAPI" and _destination(place).endswith("/")
-
-
-def _variants(place: Place) -> bool:
-    """Whether genpolicy writes the options of a volume whatever the pod says, or leaves the runtime's mount there."""
-    if not _is_mount_of_a_volume(place) or _sources_differ(place):
-        return False
-    pod, _ = pod_metadata(place.workload)
-    where = mounted_volume_kinds(pod, place.written)
-    sides = [
-        [(one["destination"], one["type_"], *one["options"]) for one in _mounts_at(each, _destination(place))]
-        for each in (place.ours, place.theirs)
-    ]
-    return equivalent_mounts(sides[0], sides[1], where, propagates=place.profile.propagates)
-
-
 ROWS = (
     Row("envFrom prefix", "docs/facts/kata.md#prefix-of-envfrom", _prefix),
     Row("envFrom literal", "docs/facts/kata.md#values-of-configmaps-and-secrets", _literal),
@@ -227,35 +147,13 @@ ROWS = (
     Row("groups as containerd computes them", "docs/facts/kata.md#groups", _groups),
     Row("names of capabilities", "docs/facts/kata.md#names-of-capabilities", _capabilities),
     Row("sysctls with slashes", "docs/facts/kata.md#sysctls-with-slashes", _sysctl),
-    Row("claims of a StatefulSet", "docs/facts/kata.md#claims-of-a-statefulset", _claim_templates),
-    Row("escaped paths", "docs/facts/kata.md#escaped-paths", _escaped),
-    Row("paths that end in a slash", "docs/facts/kata.md#paths-that-end-in-a-slash", _slash),
-    Row("options of mounts", "docs/facts/kata.md#options-of-mounts", _variants),
+    Row("claims of a StatefulSet", "docs/facts/kata.md#claims-of-a-statefulset", claim_templates),
+    Row("escaped paths", "docs/facts/kata.md#escaped-paths", escaped),
+    Row("paths that end in a slash", "docs/facts/kata.md#paths-that-end-in-a-slash", slash),
+    Row("options of mounts", "docs/facts/kata.md#options-of-mounts", variants),
 )
 
 
 def row_of(place: Place) -> Row | None:
     """The row that knows a line, None if none does."""
     return next((row for row in ROWS if row.fits(place)), None)
-
-
-def places(
-    lines: tuple[Difference, ...],
-    data: tuple[Mapping[str, Any], Mapping[str, Any]],
-    workload: Workload,
-    references: References,
-    profile: Profile,
-) -> Iterator[Place]:
-    """Each line about each of its containers. data: genpolicy's and ours."""
-    sides = [{_name(entry): entry for entry in maps(one.get("containers"))} for one in data]
-    written = {str(one.get("name")): one for one in containers(workload.pod_spec)}
-    for line in lines:
-        for name in line.container.split(", "):
-            theirs, ours = (side.get(name, {}) for side in sides)
-            yield Place(
-                line._replace(container=name), theirs, ours, written.get(name, {}), workload, references, profile
-            )
-
-
-def _name(entry: Json) -> str:
-    return str(mapping(dig(entry, ("OCI", "Annotations"))).get(NAME) or PAUSE)

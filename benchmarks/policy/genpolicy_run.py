@@ -20,7 +20,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-from benchmarks.policy.genpolicy_differences import ROWS, places, row_of
+from benchmarks.policy.genpolicy_differences import ROWS, row_of
+from benchmarks.policy.genpolicy_place import places
 from benchmarks.policy.genpolicy_pods import CLASS, Mutant, mutants
 from benchmarks.policy.image_facts import Facts, read_lock
 from krm_function.api.records import ImageFacts

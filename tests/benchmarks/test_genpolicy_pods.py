@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks.policy.genpolicy_changes import CHANGES
 from benchmarks.policy.genpolicy_differences import ROWS
-from benchmarks.policy.genpolicy_pods import CHANGES, OBJECTS, Mutant, bases, mutants, plain
+from benchmarks.policy.genpolicy_pods import OBJECTS, Mutant, bases, mutants, plain
 from benchmarks.policy.genpolicy_run import MADE_UP, Outcome, compared, from_environment, run_genpolicy
 from krm_function.policy import (
     CONTRAST,
