@@ -102,16 +102,27 @@ def test_a_program_that_does_not_run_has_compared_nothing(tmp_path: Path, capsys
     assert "benchmarks/policy/README.md" in said
 
 
+def but_for_the_simplest(other: str) -> str:
+    """A line that makes the stand-in do something else with each pod but the one that it is asked about first."""
+    simple = "given.object['metadata']['name'] == 'web' and len(given.pod['spec']) == 3"
+    line = "import os; import tests.genpolicy.standin as s; make = s.policy_data; "
+    return f"{line}s.policy_data = lambda given: make(given) if {simple} else {other}"
+
+
 def test_a_program_that_refuses_every_pod_but_the_simplest_has_compared_nothing(tmp_path: Path, capsys: Said) -> None:
-    more = "import tests.genpolicy.standin as s; make = s.policy_data; "
-    more += "s.policy_data = lambda given: make(given) if given.object['metadata']['name'] == 'web' else 1 / 0"
-    name = "rich"
-    assert next(base for base in bases() if base.name == name).document["metadata"]["name"] == "web"
-    more = more.replace("== 'web'", "== 'web' and len(given.pod['spec']) == 3")
+    more = but_for_the_simplest("1 / 0")
     assert not run_genpolicy(program(tmp_path, "plain", tells=False, more=more), seed=SEED, count=4)
     said = capsys.readouterr().out
     assert "of 4                    4 refused by genpolicy" in said
     assert "one of the two refuses each pod" in said
+
+
+def test_a_program_that_dies_on_the_way_refuses_nothing_and_fails(tmp_path: Path, capsys: Said) -> None:
+    more = but_for_the_simplest("os.kill(os.getpid(), 9)")
+    assert not run_genpolicy(program(tmp_path, "plain", tells=False, more=more), seed=SEED, count=4)
+    said = capsys.readouterr().out
+    assert "nothing is compared" in said
+    assert "refused" not in said
 
 
 def test_no_path_to_a_program_is_an_error(tmp_path: Path, capsys: Said) -> None:
