@@ -31,6 +31,7 @@ help:
 	@echo "make docs   write the generated pages and pictures of docs/"
 	@echo "make bench  measure speed and memory"
 	@echo "make bench-policy  count policy requests on the engines, score the rules by what the tests notice"
+	@echo "make bench-policy KATA=DIR GENPOLICY=PATH  the same, and Kata's own cases out of a checkout, and changed pods through a genpolicy"
 	@echo "make fuzz   ten million mutants, or an hour, of hostile streams: what Go reads against what we read"
 	@echo "make dist   build the wheel and the source distribution"
 	@echo "make plugins  pack the plugins for Helm 3 and Helm 4 into dist/; SIGN='gpg --local-user KEY --clearsign' signs them"
@@ -141,6 +142,7 @@ docs: .venv/installed-dev tools
 bench: .venv/installed-dev tools
 	$(BIN)/python -m benchmarks
 
+# KATA, KATA_IMAGES, GENPOLICY, GENPOLICY_IMAGES, GENPOLICY_SEED and GENPOLICY_PODS: benchmarks/policy/README.md
 bench-policy: .venv/installed-dev tools
 	$(BIN)/python -m benchmarks.policy
 

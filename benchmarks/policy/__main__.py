@@ -1,8 +1,10 @@
 """`make bench-policy`: run the policy tests, put every leaf of more requests to the engines, score the rules.
 
-Exit 1 if engines differ, if a change gets the wrong verdict, if the score is below the target, or if the table of
-survivors is wrong. `--quick` leaves out the leaves: the tests' own requests only. `--thorough` asks rego-cpp, which is
-slow, about every leaf and not about one in ten.
+Exit 1 if engines differ, if a change gets the wrong verdict, if the score is below the target, if the table of
+survivors is wrong, or if what the environment names does not agree. `--quick` leaves out the leaves: the tests' own
+requests only. `--thorough` asks rego-cpp, which is slow, about every leaf and not about one in ten. KATA=DIR also runs
+Kata's own cases out of a checkout, GENPOLICY=PATH compares our generator with a genpolicy; `--oracles` runs these two
+alone.
 """
 
 import argparse
@@ -12,6 +14,7 @@ import sys
 import tempfile
 import time
 
+from benchmarks.policy import genpolicy_run, kata_run
 from benchmarks.policy.conditions import Condition
 from benchmarks.policy.leaves import Leaves, try_leaves
 from benchmarks.policy.score import Fate, fates, mutants, rules_of_profiles
@@ -27,7 +30,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make bench-policy", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the tests' own requests only")
     parser.add_argument("--thorough", action="store_true", help="every leaf on rego-cpp too")
+    parser.add_argument("--oracles", action="store_true", help="only what KATA and GENPOLICY name")
     chosen = parser.parse_args()
+    if chosen.oracles and not (os.environ.get("KATA") or os.environ.get("GENPOLICY")):
+        parser.error("--oracles wants KATA=DIR or GENPOLICY=PATH in the environment")
+    agrees = [kata_run.from_environment(), genpolicy_run.from_environment()]
+    if chosen.oracles:
+        return 0 if all(agrees) else 1
     with tempfile.TemporaryDirectory() as place:
         corpus = _recorded(place)
     allowed = sum(each.allowed for each in corpus.questions)
@@ -41,7 +50,7 @@ def main() -> int:
         print(f"  wrong: {line}")
     print(f"engines that differ     {leaves.differ} (regorus, OPA, rego-cpp)")
     scored = _score(corpus)
-    return 0 if scored and not leaves.wrong and not leaves.differ else 1
+    return 0 if scored and not leaves.wrong and not leaves.differ and all(agrees) else 1
 
 
 def _told(what: str, allowed: int, denied: int) -> None:

@@ -25,8 +25,8 @@ def shop(tmp_path: Path, call: Zygote) -> Shop:
 ROOT = Path(__file__).parents[2]
 
 
-def program(directory: Path, kind: str) -> str:
-    """An executable that is the stand-in of one kind."""
+def program(directory: Path, kind: str, *, tells: bool = True, more: str = "") -> str:
+    """An executable that is the stand-in of one kind. tells: as for its `main`. more: a line before the call of it."""
     path = directory / "genpolicy"
     lines = (
         f"#!{sys.executable}",
@@ -34,7 +34,8 @@ def program(directory: Path, kind: str) -> str:
         "sys.dont_write_bytecode = True",
         f"sys.path.insert(0, {str(ROOT)!r})",
         "from tests.genpolicy.standin import main",
-        f"main({kind!r})",
+        *([more] if more else []),
+        f"main({kind!r}, tells={tells})",
     )
     path.write_text("".join(f"{line}\n" for line in lines))
     path.chmod(0o755)

@@ -55,11 +55,12 @@ def pod_of(value: Any) -> Any:
 
 def fail(order: str, pod: Any, all_variables: Callable[[], list[str]]) -> None:
     """Every way in which a run ends without an annotation."""
-    for index, container in enumerate(pod["spec"]["containers"]):
-        if "workingDir" in container:
-            panic(f"Unsupported field: spec.template.spec.containers[{index}].workingDir", old=order == "old panic")
-        if "stdinOnce" in container:
-            panic(f"Unsupported field: spec.template.spec.containers.{index}.?.stdinOnce")
+    for key in ("initContainers", "containers"):
+        for index, container in enumerate(pod["spec"].get(key) or ()):
+            if "workingDir" in container:
+                panic(f"Unsupported field: spec.template.spec.{key}[{index}].workingDir", old=order == "old panic")
+            if "stdinOnce" in container:
+                panic(f"Unsupported field: spec.template.spec.{key}.{index}.?.stdinOnce")
     if order == "quote":
         panic(f"invalid value: {json.dumps(pod['spec']['containers'][0]['env'][0]['value'])}, and {all_variables()}")
     if order == "refuse":
@@ -90,8 +91,8 @@ def fail(order: str, pod: Any, all_variables: Callable[[], list[str]]) -> None:
         sys.exit(0)
 
 
-def main(kind: str) -> None:
-    """Do what the program does. kind: plain or patched."""
+def main(kind: str, *, tells: bool = True) -> None:
+    """Do what the program does. kind: plain or patched. tells: the policy says what the program saw around it."""
     given, patched = options(), kind == "patched"
     value = yaml.safe_load(sys.stdin)
     with open(given.rego_rules_path) as file:
@@ -131,7 +132,7 @@ def main(kind: str) -> None:
     with open(given.layers_cache_file_path, "w") as file:
         file.write("[]")
     try:
-        policy = {**policy_data(Pod(value, pod, data, settings, patched)), "standin": around}
+        policy = policy_data(Pod(value, pod, data, settings, patched)) | ({"standin": around} if tells else {})
     except Refused as why:
         panic(str(why))
     text = f"{rules}\npolicy_data := {json.dumps(policy, indent=2)}"

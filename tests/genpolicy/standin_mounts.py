@@ -61,7 +61,8 @@ def volumes(given: Pod, container: Json, mounts: list[Json], storages: list[Json
 
 def _volume(given: Pod, volume: Json, entry: Json, mounts: list[Json], storages: list[Json]) -> None:
     path, access = entry["mountPath"], "ro" if entry.get("readOnly") else "rw"
-    shared = f"$(sfprefix){re.escape(path.rpartition('/')[2])}$"
+    last = path.rstrip("/").rpartition("/")[2]
+    shared = f"$(sfprefix){re.escape(last)}$"
     propagation = PROPAGATION.get(entry.get("mountPropagation", ""), "rprivate")
     kind = next((key for key in volume if key != "name"), "emptyDir")
     if "subPath" in entry:
@@ -79,10 +80,11 @@ def _volume(given: Pod, volume: Json, entry: Json, mounts: list[Json], storages:
         _put(mounts, _mount(path, shared, "bind", "rbind", "rprivate", "rw"))
     elif kind in {"configMap", "secret"}:
         template = given.settings["volumes"]["configMap"]
-        source = f"{template['mount_point']}{path.rpartition('/')[2]}$"
+        source = f"{template['mount_point']}{last}$"
         mounts.append(_mount(path, source, template["mount_type"], *template["options"]))
     elif kind in {"projected", "downwardAPI"}:
-        _put(mounts, _mount(path, shared, "bind", "rbind", "rprivate", "ro"))
+        source = shared if kind == "projected" else f"$(sfprefix){path.rpartition('/')[2]}$"
+        _put(mounts, _mount(path, source, "bind", "rbind", "rprivate", "ro"))
     else:
         raise Refused(f"Unsupported field: volumes.{kind}")
 

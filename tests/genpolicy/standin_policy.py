@@ -53,10 +53,14 @@ def _pause(given: Pod, others: list[Json]) -> Json:
     privileged = any((one.get("securityContext") or {}).get("privileged") for one in others)
     user, group = (given.context.get(key, 65535) for key in ("runAsUser", "runAsGroup"))
     notes = _annotations(given, template)
-    notes["nerdctl/network-namespace"] = f"^/var/run/netns/cni-{UUID}$"
+    of_the_host = bool(given.pod["spec"].get("hostNetwork"))
+    notes["nerdctl/network-namespace"] = f"^/var/run/netns/cni{'test' * of_the_host}-{UUID}$"
     process = {"Terminal": False, "User": _user(user, group, {group}), "Args": ["/pause"], "Env": [PATH]}
     security = {"readOnlyRootFilesystem": True, "allowPrivilegeEscalation": False}
     out = _assembled(given, template, {**process, "Cwd": "/"}, notes, base({}, given, template, privileged), security)
+    if of_the_host:
+        linux = out["OCI"]["Linux"]
+        linux["Namespaces"] = [one for one in linux["Namespaces"] if one["Type"] != "uts"]
     gpus = sum(_gpus(given, one) for one in others) if given.patched else 0
     out["devices"] = _vfio(given, gpus)
     out["runtime_anno_patterns"] = _gpu_pattern(given, gpus)
@@ -73,7 +77,7 @@ def _workload(given: Pod, container: Json) -> Json:
     groups: set[int] = {group, *(context.get("supplementalGroups") or [])}
     if context.get("fsGroup"):
         groups.add(context["fsGroup"])
-    env = variables(container, given.objects)
+    env = variables(container, given.objects, given)
     command: list[str] = container.get("command") or IMAGE["Entrypoint"]
     own: list[str] = container.get("args") or []
     args = _expanded(
@@ -176,19 +180,35 @@ def _user(user: int, group: int, groups: set[int]) -> Json:
 # --- variables
 
 
-def variables(container: Json, objects: dict[tuple[str, str], dict[str, str]]) -> list[str]:
-    """What a container's env and envFrom say, as NAME=VALUE."""
+def _field(path: str, given: Pod | None) -> str:
+    """What a field of the pod is in the policy."""
+    found = re.fullmatch(r"metadata\.(annotations|labels)\['(.+)'\]", path)
+    if path == "metadata.namespace" and given:
+        return given.namespace or "$(sandbox-namespace)"
+    if path == "spec.serviceAccountName":
+        return "default"
+    if found and given:
+        value = ((given.pod.get("metadata") or {}).get(found[1]) or {}).get(found[2])
+        if value is not None or found[1] == "annotations":
+            return str(value if value is not None else "$(todo-annotation)")
+    if path not in FIELDS:
+        raise Refused(f"Unsupported field: {path}")
+    return FIELDS[path]
+
+
+def variables(container: Json, objects: dict[tuple[str, str], dict[str, str]], given: Pod | None = None) -> list[str]:
+    """What a container's env and envFrom say, as NAME=VALUE. given: what its fields are looked up in."""
     out = []
     for entry in container.get("env", []):
         value, source = entry.get("value", ""), entry.get("valueFrom", {})
         for kind, key in (("ConfigMap", "configMapKeyRef"), ("Secret", "secretKeyRef")):
             if key in source:
                 found = objects.get((kind, source[key]["name"]))
-                if found is None:
+                if found is None or source[key]["key"] not in found:
                     raise Refused(f"Couldn't get the value of env var {entry['name']}")
                 value = found[source[key]["key"]]
         if "fieldRef" in source:
-            value = FIELDS[source["fieldRef"]["fieldPath"]]
+            value = _field(source["fieldRef"]["fieldPath"], given)
         if "resourceFieldRef" in source:
             value = "$(resource-field)"
         out.append(f"{entry['name']}={value}")
