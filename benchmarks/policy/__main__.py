@@ -1,10 +1,10 @@
-"""`make bench-policy`: run the policy tests, put every leaf of more requests to the engines, score the rules.
+"""`make bench-policy`: run the policy tests, change every leaf of more requests, try sequences of them, score the rules.
 
-Exit 1 if engines differ, if a change gets the wrong verdict, if the score is below the target, if the table of
-survivors is wrong, or if what the environment names does not agree. `--quick` leaves out the leaves: the tests' own
-requests only. `--thorough` asks rego-cpp, which is slow, about every leaf and not about one in ten. KATA=DIR also runs
-Kata's own cases out of a checkout, GENPOLICY=PATH compares our generator with a genpolicy; `--oracles` runs these two
-alone.
+Exit 1 if engines differ, if a change gets the wrong verdict, if a sequence breaks an invariant, if the score is below the
+target, if the table of survivors is wrong, or if what the environment names does not agree. `--quick` leaves out the
+leaves: the tests' own requests only. `--thorough` asks rego-cpp, which is slow, about every leaf and not about one in ten.
+`--sequences N` sends so many requests in sequences; SEQUENCES_SEED repeats a run of them. KATA=DIR also runs Kata's own
+cases out of a checkout, GENPOLICY=PATH compares our generator with a genpolicy; `--oracles` runs these two alone.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import time
 from benchmarks.policy import genpolicy_run, kata_run
 from benchmarks.policy.conditions import Condition
 from benchmarks.policy.leaves import Leaves, try_leaves
+from benchmarks.policy.lifetimes import try_lifetimes
 from benchmarks.policy.score import Fate, fates, mutants, rules_of_profiles
 from benchmarks.policy.survivors import EQUIVALENT
 from krm_function.policy import PROFILES, load_rules
@@ -30,6 +31,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make bench-policy", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the tests' own requests only")
     parser.add_argument("--thorough", action="store_true", help="every leaf on rego-cpp too")
+    parser.add_argument(
+        "--sequences", type=int, default=20_000, metavar="N", help="requests in sequences (default: 20000)"
+    )
     parser.add_argument("--oracles", action="store_true", help="only what KATA and GENPOLICY name")
     chosen = parser.parse_args()
     if chosen.oracles and not (os.environ.get("KATA") or os.environ.get("GENPOLICY")):
@@ -49,8 +53,22 @@ def main() -> int:
     for line in leaves.wrong:
         print(f"  wrong: {line}")
     print(f"engines that differ     {leaves.differ} (regorus, OPA, rego-cpp)")
+    holds = _sequences(chosen.sequences)
     scored = _score(corpus)
-    return 0 if scored and not leaves.wrong and not leaves.differ and all(agrees) else 1
+    return 0 if scored and holds and not leaves.wrong and not leaves.differ and all(agrees) else 1
+
+
+def _sequences(requests: int) -> bool:
+    """Print how many requests were sent in sequences; whether every invariant held."""
+    start, seed = time.monotonic(), int(os.environ.get("SEQUENCES_SEED") or time.time())
+    lived = try_lifetimes(requests, seed)
+    print(
+        f"requests in sequences   {lived.requests}: {len(lived.broken)} broken invariants, of {lived.policies} policies, "
+        f"SEQUENCES_SEED={seed}, in {time.monotonic() - start:.0f} s"
+    )
+    for line in lived.broken:
+        print(f"  broken: {line}")
+    return not lived.broken
 
 
 def _told(what: str, allowed: int, denied: int) -> None:

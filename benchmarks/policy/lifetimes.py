@@ -18,6 +18,7 @@ class Lived(NamedTuple):
 
     requests: int
     broken: tuple[str, ...]
+    policies: int = 1
 
 
 def try_lifetimes(requests: int, seed: int) -> Lived:
@@ -27,7 +28,9 @@ def try_lifetimes(requests: int, seed: int) -> Lived:
     work = [(name, rego, seed + number) for rego, name in policies.items() for number in range(parts)]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(_tried, work))
-    return Lived(sum(each.requests for each in found), tuple(line for each in found for line in each.broken))
+    return Lived(
+        sum(each.requests for each in found), tuple(line for each in found for line in each.broken), len(policies)
+    )
 
 
 def _tried(work: tuple[str, str, int]) -> Lived:

@@ -5,7 +5,8 @@ import re
 from tests.hosts.running import ROOT
 
 PAGE = ROOT / "docs/explanation/threat-model.md"
-ROWS = [line for line in PAGE.read_text().partition("## Threats")[2].partition("\n## ")[0].splitlines() if line.startswith("| ")][1:]
+CHAPTER = PAGE.read_text().partition("## Threats")[2].partition("\n## ")[0]
+ROWS = [line for line in CHAPTER.splitlines() if line.startswith("| ")][1:]
 LINK = re.compile(r"\]\((\.\./[^)]+)\)")
 
 
