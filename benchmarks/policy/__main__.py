@@ -1,10 +1,11 @@
-"""`make bench-policy`: run the policy tests, change every leaf of more requests, try sequences of them, score the rules.
+"""`make bench-policy`: run the policy tests, change every leaf of requests, try sequences of them, score the rules.
 
-Exit 1 if engines differ, if a change gets the wrong verdict, if a sequence breaks an invariant, if the score is below the
-target, if the table of survivors is wrong, or if what the environment names does not agree. `--quick` leaves out the
-leaves: the tests' own requests only. `--thorough` asks rego-cpp, which is slow, about every leaf and not about one in ten.
-`--sequences N` sends so many requests in sequences; SEQUENCES_SEED repeats a run of them. KATA=DIR also runs Kata's own
-cases out of a checkout, GENPOLICY=PATH compares our generator with a genpolicy; `--oracles` runs these two alone.
+Exit 1 if engines differ, if a change gets the wrong verdict, if a sequence breaks an invariant, if the score is below
+the target, if the table of survivors is wrong, or if what the environment names does not agree. `--quick` leaves out
+the leaves: the tests' own requests only. `--thorough` asks rego-cpp, which is slow, about every leaf and not about one
+in ten. `--sequences N` sends so many requests in sequences; SEQUENCES_SEED repeats a run of them. KATA=DIR also runs
+Kata's own cases out of a checkout, GENPOLICY=PATH compares our generator with a genpolicy; `--oracles` runs these two
+alone.
 """
 
 import argparse
@@ -63,7 +64,7 @@ def _sequences(requests: int) -> bool:
     start, seed = time.monotonic(), int(os.environ.get("SEQUENCES_SEED") or time.time())
     lived = try_lifetimes(requests, seed)
     print(
-        f"requests in sequences   {lived.requests}: {len(lived.broken)} broken invariants, of {lived.policies} policies, "
+        f"requests in sequences   {lived.requests} on {lived.policies} policies: {len(lived.broken)} broken invariants, "
         f"SEQUENCES_SEED={seed}, in {time.monotonic() - start:.0f} s"
     )
     for line in lived.broken:
