@@ -64,7 +64,7 @@ def _sequences(requests: int) -> bool:
     start, seed = time.monotonic(), int(os.environ.get("SEQUENCES_SEED") or time.time())
     lived = try_lifetimes(requests, seed)
     print(
-        f"requests in sequences   {lived.requests} on {lived.policies} policies: {len(lived.broken)} broken invariants, "
+        f"requests in sequences   {lived.requests} on {lived.policies} policies: {len(lived.broken)} broken, "
         f"SEQUENCES_SEED={seed}, in {time.monotonic() - start:.0f} s"
     )
     for line in lived.broken:
