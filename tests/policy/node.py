@@ -45,6 +45,7 @@ class Node(NamedTuple):
     root_propagation: bool  # whether containerd's RootfsPropagation comes through
     sandbox_id: bool  # whether the sandbox's container has the id of the sandbox
     apparmor: str
+    shares_gpus: bool  # whether a process with NVIDIA_VISIBLE_DEVICES=all is told of all GPUs of its pod
 
 
 KATA = Node(
@@ -61,6 +62,7 @@ KATA = Node(
     root_propagation=False,
     sandbox_id=False,
     apparmor="",
+    shares_gpus=False,
 )
 CONTRAST = Node(
     oci_version="1.3.0",
@@ -79,4 +81,5 @@ CONTRAST = Node(
     root_propagation=True,
     sandbox_id=True,
     apparmor="cri-containerd.apparmor.d",
+    shares_gpus=True,
 )
