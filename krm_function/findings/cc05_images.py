@@ -11,8 +11,10 @@ ROWS: dict[str, Row] = {
         {
             "tag": (
                 "is not pinned",
-                "append @sha256:<digest>, which contrast-krm lock prints; lock --write-kustomize FILE puts it into images:"
-                " of a kustomization, lock --write-values FILE into values of Helm",
+                (
+                    "append @sha256:<digest>, which contrast-krm lock prints; lock --write-kustomize FILE puts it into"
+                    " images: of a kustomization, lock --write-values FILE into values of Helm"
+                ),
             ),
             "algorithm": (
                 "is pinned by a digest other than sha256, which a policy cannot bind",

@@ -76,8 +76,10 @@ ROWS: dict[str, Row] = {
                 "set runAsUser beside it, or move runAsGroup into the securityContext of the containers",
             ),
             "named-user": (
-                "is true, and container {container} runs as the user {user} of its image: the kubelet knows no number of it"
-                " and does not start the container",
+                (
+                    "is true, and container {container} runs as the user {user} of its image: the kubelet does not"
+                    " start it, because it knows no number of that user"
+                ),
                 "set runAsUser: {uid} in the container's securityContext",
             ),
             "unnamed": ("runs with {identity}, which the image implies and the pod does not name", "{remedy}"),
@@ -270,8 +272,8 @@ ROWS: dict[str, Row] = {
     ),
     "CC0632": Row(
         "error",
-        "container {container}: NVIDIA_VISIBLE_DEVICES has a value that is known later only; all would give it every GPU of"
-        " the pod",
+        "container {container}: NVIDIA_VISIBLE_DEVICES has a value that is known later only, and all would give it"
+        " every GPU of the pod",
         "write its value into the pod, or put its ConfigMap or Secret into the input",
     ),
     "CC0640": Row(

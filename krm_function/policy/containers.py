@@ -122,7 +122,6 @@ def _workload(
     """Return the policy of a container, and the value of NVIDIA_VISIBLE_DEVICES in its process."""
     template = settings.other_container
     security = container.get("securityContext") or {}
-    context = pod.spec.get("securityContext") or {}
     narrowed = settings.profile.narrowed
     run, problems = process(container, image.config, pod, references, at, template["Process"], effective=narrowed)
     findings += problems

@@ -7,9 +7,9 @@ The runtime of a Contrast node looks at the variables of the process, wherever t
     any other value, or none                those that it asks for
     a value that is not known here          no policy: CC0632
 
-Rule of this file: `all` to the letter, in pods with a GPU, and in no injected container. In the data such a container has
-the pattern of the annotations, and this one value of the variable; gpus_announced_to of rules/contrast-node.rego reads
-both. Source: docs/facts/contrast-node.md#gpus-that-containers-share.
+Rule of this file: `all` to the letter, in pods with a GPU, and in no injected container. In the data such a container
+has the pattern of the annotations, and of the variable this one value: rules/contrast-node.rego reads both.
+Source: docs/facts/contrast-node.md#gpus-that-containers-share.
 """
 
 import re
@@ -67,7 +67,9 @@ def shares_gpus(container: Any) -> bool:
     """Whether a container of policy data, of any shape, may be told of all GPUs of its pod, as the rules decide it."""
     env = dig(container, ("OCI", "Process", "Env"))
     values = {text for text in (env if isinstance(env, list) else ()) if str(text).startswith(f"{VARIABLE}=")}
-    return values == {ALL} and any(_is_announcement(key) for key in mapping(mapping(container).get("runtime_anno_patterns")))
+    return values == {ALL} and any(
+        _is_announcement(key) for key in mapping(mapping(container).get("runtime_anno_patterns"))
+    )
 
 
 def _is_announcement(pattern: str) -> bool:

@@ -246,7 +246,7 @@ def a_group_of_the_pod_without_a_user(world: World) -> None:
     world.pod["securityContext"] = {"runAsGroup": 2000}
 
 
-@cases("CC0604", f"{SPEC}.securityContext.runAsNonRoot", "the kubelet knows no number", hint="set runAsUser: 1000")
+@cases("CC0604", f"{SPEC}.securityContext.runAsNonRoot", "it knows no number of that user", hint="set runAsUser: 1000")
 def a_user_by_name_that_must_not_be_root(world: World) -> None:
     facts = world["lock"]["spec"]["images"][WEB_IMAGE]
     facts["config"]["User"], facts["passwd"] = "web", "web:x:1000:2000:web:/:/bin/false\n"

@@ -363,7 +363,7 @@ class Host:
         return out
 
     def _visible(self, policy: Json) -> list[str]:
-        """The variable of the process that the runtime looks at: of two in a policy the later one, which is the pod's."""
+        """The variable that the runtime looks at: of two in a policy the later one, which is the pod's."""
         env = [self._variable(entry) for entry in policy["OCI"]["Process"].get("Env", ())]
         return [entry for entry in env if entry.startswith("NVIDIA_VISIBLE_DEVICES=")][-1:]
 

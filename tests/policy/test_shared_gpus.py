@@ -1,4 +1,4 @@
-"""A container with NVIDIA_VISIBLE_DEVICES=all is told of all GPUs of its pod, and no other container is; on every engine.
+"""A container with NVIDIA_VISIBLE_DEVICES=all is told of all GPUs of its pod, and no other one; on every engine.
 
 Source: docs/facts/contrast-node.md#gpus-that-containers-share.
 """
@@ -90,7 +90,12 @@ def with_device(number: int) -> Change:
     """The request with one more GPU plugged in."""
 
     def change(request: Json) -> None:
-        gpu = {"id": f"vfio{number}", "type_": "vfio-pci-gk", "vm_path": "", "container_path": f"/dev/vfio/devices/vfio{number}"}
+        gpu = {
+            "id": f"vfio{number}",
+            "type_": "vfio-pci-gk",
+            "vm_path": "",
+            "container_path": f"/dev/vfio/devices/vfio{number}",
+        }
         request["devices"].append({**gpu, "options": [f"0000:0{number}:00.0=01/0{number}"]})
 
     return change
@@ -120,7 +125,13 @@ ROWS: list[tuple[str, tuple[Json, ...], str, Change, bool]] = [
     ("too many", POD, "shares", announce(0, 1, 2), False),
     ("another value", POD, "shares", announce(0, 1, value="evil.example/gpu={}"), False),
     ("another value around the right one", POD, "shares", announce(0, 1, value="nvidia.com/gpu={} x"), False),
-    ("another key", POD, "shares", lambda r: r["OCI"]["Annotations"].update({"cdi.k8s.io/x": "nvidia.com/gpu=0"}), False),
+    (
+        "another key",
+        POD,
+        "shares",
+        lambda r: r["OCI"]["Annotations"].update({"cdi.k8s.io/x": "nvidia.com/gpu=0"}),
+        False,
+    ),
     ("a device", POD, "shares", with_device(0), False),
     ("to a container that does not share", POD, "other", announce(0), False),
     ("all to a container that does not share", POD, "other", announce(0, 1), False),
@@ -228,7 +239,9 @@ def test_in_a_pod_without_a_gpu_the_variable_means_nothing(profile: Profile) -> 
     plain, with_it = (Running(workload({"name": "web", **more}), profile) for more in ({}, {"env": ALL}))
     assert with_it.allows("web")
     assert not with_it.allows("web", announce(0))
-    assert with_it.data["containers"][1]["runtime_anno_patterns"] == plain.data["containers"][1]["runtime_anno_patterns"]
+    assert (
+        with_it.data["containers"][1]["runtime_anno_patterns"] == plain.data["containers"][1]["runtime_anno_patterns"]
+    )
     assert not list(shared_gpu_notes(with_it.data))
 
 
