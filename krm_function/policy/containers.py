@@ -49,9 +49,18 @@ _UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 
 def containers(
-    pod: PodMetadata, images: Mapping[str, ImageFacts], pause: ImageFacts, references: References, settings: Settings
+    pod: PodMetadata,
+    images: Mapping[str, ImageFacts],
+    pause: ImageFacts,
+    references: References,
+    settings: Settings,
+    *,
+    other_gpus: bool = False,
 ) -> tuple[list[Json], list[Finding]]:
-    """Return the policies of all containers of a pod, pause first. `images` must have every image of the pod."""
+    """Return the policies of all containers of a pod, pause first. `images` must have every image of the pod.
+
+    other_gpus: whether containers of the pod that were left out of it ask for GPUs.
+    """
     findings: list[Finding] = []
     wanted: list[tuple[Json, Path]] = []
     for key in ("initContainers", "containers"):
@@ -71,7 +80,7 @@ def containers(
         add_gpus(made, own, settings)
     if settings.profile.sandbox_gpus:
         add_gpus(out[0], gpus, settings)
-    if settings.profile.shared_gpus and gpus:
+    if settings.profile.shared_gpus and (gpus or other_gpus):
         findings += share_gpus(visible, pod, settings)
     if settings.profile.narrowed:
         from krm_function.policy.strict import narrowed

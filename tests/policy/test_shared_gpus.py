@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from krm_function.api.records import ImageFacts
+from krm_function.checking.drift import drift
 from krm_function.model.injected.initializer import INITIALIZER
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
 from krm_function.model.workload import Workload
@@ -275,3 +276,15 @@ def test_a_comparison_says_which_container_reaches_more_gpus() -> None:
     assert ("other", "GPUs", "weaker") in found
     back = [(one.container, one.field, one.verdict) for one in compare_initdata(*reversed(documents))]
     assert ("other", "GPUs", "stronger") in back
+
+
+@CONTRAST_NODES
+@pytest.mark.parametrize("env", [(), (f"{VARIABLE}=all",), (f"{VARIABLE}=none",)], ids=["", "all", "none"])
+def test_check_sees_what_a_pod_shares(profile: Profile, env: tuple[str, ...]) -> None:
+    pod = workload({"name": "asks", **limit(1)}, {"name": "shares", "env": ALL}, {"name": "other"})
+    data = sealing(pod, profile, env)[0].data
+    assert drift(pod, data, References()) == []
+    notes = data["containers"][2]["runtime_anno_patterns"]
+    del notes[next(key for key in notes if "cdi" in key)]
+    assert drift(pod, data, References()) == [f"shares: GPUs of the pod by {VARIABLE}"]
+    assert drift(pod, data, References(), native=False) == []
