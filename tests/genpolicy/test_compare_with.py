@@ -29,13 +29,6 @@ def test_every_field_that_differs_is_a_line(shop: Shop, standin: str) -> None:
     assert listing(shop.directory) == before
 
 
-def test_data_of_another_program_are_not_called_kata_s(shop: Shop, standin: str) -> None:
-    shop.change(ordered(World(), ""))
-    text = shop(*CALL, "--genpolicy", standin).stdout.decode()
-    assert "none: the data are another program's -> contrast-1.25" in text
-    assert "kata-4.1" not in text
-
-
 def test_it_works_on_rendered_output_and_for_machines(shop: Shop, standin: str, rendered_shop: str) -> None:
     run = shop("policy", "compare", "deploy/web", rendered_shop, "--genpolicy", standin, "-o", "json")
     assert run.code == 0, run.stderr

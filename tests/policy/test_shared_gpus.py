@@ -23,6 +23,7 @@ from krm_function.policy import (
     decode_toml,
     default_settings,
     load_rules,
+    rego_document,
     seal,
 )
 from krm_function.policy.compare.policy_data import compare_initdata
@@ -134,6 +135,14 @@ ROWS: list[tuple[str, tuple[Json, ...], str, Change, bool]] = [
         False,
     ),
     ("a device", POD, "shares", with_device(0), False),
+    (
+        "the same device twice",
+        POD,
+        "asks",
+        lambda r: r["devices"].__setitem__(1, copy.deepcopy(r["devices"][0])),
+        False,
+    ),
+    ("two that ask and share, its device twice", BOTH, "first", with_device(0), False),
     ("to a container that does not share", POD, "other", announce(0), False),
     ("all to a container that does not share", POD, "other", announce(0, 1), False),
     ("to the container that asks, as it asks", POD, "asks", announce(0, 1), True),
@@ -288,3 +297,17 @@ def test_check_sees_what_a_pod_shares(profile: Profile, env: tuple[str, ...]) ->
     del notes[next(key for key in notes if "cdi" in key)]
     assert drift(pod, data, References()) == [f"shares: GPUs of the pod by {VARIABLE}"]
     assert drift(pod, data, References(), native=False) == []
+
+
+@CONTRAST_NODES
+@pytest.mark.parametrize("numbers", [(), (0,), (0, 1)])
+def test_data_that_do_not_say_how_many_gpus_the_pod_has_share_none(profile: Profile, numbers: tuple[int, ...]) -> None:
+    running = Running(workload(*BOTH, {"name": "shares", "env": ALL}), profile)
+    data = copy.deepcopy(running.data)
+    data["containers"][0]["devices"].clear()
+    agent = Agent(rego_document(load_rules(profile), data))
+    for name in ("first", "shares"):
+        request = running.host.create(name)
+        announce(*numbers)(request)
+        without_devices(request)
+        assert agent.verdict("CreateContainerRequest", request) is False

@@ -91,7 +91,11 @@ image_digest(reference) := digest if {
 # A container is told of the GPUs that it asks for; with this variable, of all GPUs of the pod, which the sandbox has.
 gpus_announced_to(p, own) := own if not shares_gpus(p)
 
-gpus_announced_to(p, _) := gpus_of(policy_data.containers[0]) if shares_gpus(p)
+gpus_announced_to(p, _) := total if {
+	shares_gpus(p)
+	total := gpus_of(policy_data.containers[0])
+	total > 0
+}
 
 shares_gpus(p) if {
 	some pattern, _ in p.runtime_anno_patterns
