@@ -83,6 +83,7 @@ IMAGES = {
     "web": shop("web:2.3.1", "/bin/web", "serve"),
     "payments": shop("payments:1.9.0", "/bin/payments"),
     "recommendations": shop("recommendations:0.4.2", "/bin/recommend", "--device=cuda"),
+    "gpu-metrics": shop("gpu-metrics:1.3.0", "/bin/gpu-metrics"),
     "postgres": POSTGRES,
     "report": REPORT,
     "tools": TOOLS,
@@ -93,7 +94,7 @@ INJECTED = ("coordinator", "initializer", "service-mesh-proxy")
 # Where a release and a lock go, and which images of the confidential pods there the lock has to know.
 LOCKS: dict[str, tuple[str, ...]] = {
     "every-field/config": (*INJECTED, "tools", "web"),
-    "gpu/config": (*INJECTED, "recommendations"),
+    "gpu/config": (*INJECTED, "gpu-metrics", "recommendations"),
     "helm/config": (*INJECTED, "web"),
     "kpt": (*INJECTED, "web"),
     "kustomize-legacy": (*INJECTED, "web"),

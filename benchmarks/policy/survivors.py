@@ -33,8 +33,8 @@ EQUIVALENT = (
         "device_permitted", 'regex.match("^[0-9]+$", suffix)', "it is among the announced ones, which are digits"
     ),
     Equivalent("gpus_permitted", "count(gpu_numbers) == 0", "a policy without GPUs permits no device that is one"),
-    Equivalent("gpus_permitted", "wanted > 0", "for none, the first body says the same"),
-    Equivalent("gpus_permitted", "wanted > 0", "for none, the first body says the same", 2),
+    Equivalent("gpus_permitted", "own > 0", "for none, the other bodies say the same"),
+    Equivalent("gpus_permitted", "announced > 0", "for none, the first body says the same"),
     Equivalent("mount_point_permitted", 'wanted.fstype == "local"', OTHER_TOKENS),
     Equivalent("mount_point_permitted", 'wanted.fstype == "bind"', OTHER_TOKENS),
     Equivalent("mount_point_permitted", 'wanted.fstype == "tmpfs"', OTHER_TOKENS),

@@ -76,7 +76,8 @@ def drift(workload: Workload, sealed: Json, references: References, *, native: b
         name = str(container["name"])
         policy = policies[name]
         volumes = not profile.refuses_volumes
-        again, findings = _described(pod, key, container, policy, references, settings, volumes=volumes)
+        gpus = bool(entries[0].get("devices"))
+        again, findings = _described(pod, key, container, policy, references, settings, volumes=volumes, gpus=gpus)
         if native and has_errors(findings):
             moved += [f"{name}: {found.message}" for found in findings]
         fields = differing_pod_fields(again[1], policy)
@@ -138,14 +139,18 @@ def _described(
     settings: Settings,
     *,
     volumes: bool,
+    gpus: bool,
 ) -> tuple[list[Json], list[Finding]]:
-    """The policies that the generator makes of one container today, pause first, and its findings."""
+    """The policies that the generator makes of one container today, pause first, and its findings.
+
+    gpus: whether the pod has any, by the policy of its sandbox.
+    """
     alone = pod._replace(spec={**pod.spec, "initContainers": [], "containers": [], key: [container]})
     facts = _claimed(container, policy, volumes=volumes)
-    made, findings = containers(alone, {container["image"]: facts}, PAUSE, references, settings)
+    made, findings = containers(alone, {container["image"]: facts}, PAUSE, references, settings, other_gpus=gpus)
     if any(found.code in NOT_IN_INPUT for found in findings):  # its variables cannot be distinguished from the image's
         facts = _claimed(container, policy, volumes=volumes, whole_env=True)
-        return containers(alone, {container["image"]: facts}, PAUSE, references, settings)[0], []
+        return containers(alone, {container["image"]: facts}, PAUSE, references, settings, other_gpus=gpus)[0], []
     return made, findings
 
 

@@ -6,9 +6,23 @@ ROWS: dict[str, Row] = {
     "CC0501": Row("error", "container {container} has no image", "name an image with its digest"),
     "CC0502": Row(
         "error",
-        "image {image} is not pinned",
-        "append @sha256:<digest>, which contrast-krm lock prints; lock --write-kustomize FILE puts it into images: of a"
-        " kustomization, lock --write-values FILE into values of Helm",
+        "image {image} {problem}",
+        "{remedy}",
+        {
+            "tag": (
+                "is not pinned",
+                (
+                    "append @sha256:<digest>, which contrast-krm lock prints; lock --write-kustomize FILE puts it into"
+                    " images: of a kustomization, lock --write-values FILE into values of Helm"
+                ),
+            ),
+            "algorithm": (
+                "is pinned by a digest other than sha256, which a policy cannot bind",
+                "replace the digest by @sha256:<digest> of the same image",
+            ),
+            "two": ("has two digests", "keep the one @sha256:<digest> that is meant"),
+            "hex": ("has a digest that is none", "write @sha256: and 64 lower-case hex digits"),
+        },
     ),
     "CC0503": Row(
         "error", "image {image} is not a valid reference: {problem}", "write registry/name:tag@sha256:<64 hex digits>"

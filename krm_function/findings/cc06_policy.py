@@ -71,6 +71,17 @@ ROWS: dict[str, Row] = {
                 "is true, and container {container} would run as root",
                 "set runAsUser, or set runAsNonRoot only for containers that do not run as root",
             ),
+            "sandbox-group": (
+                "is set without runAsUser: containerd does not start the sandbox of such a pod",
+                "set runAsUser beside it, or move runAsGroup into the securityContext of the containers",
+            ),
+            "named-user": (
+                (
+                    "is true, and container {container} runs as the user {user} of its image: the kubelet does not"
+                    " start it, because it knows no number of that user"
+                ),
+                "set runAsUser: {uid} in the container's securityContext",
+            ),
             "unnamed": ("runs with {identity}, which the image implies and the pod does not name", "{remedy}"),
             "user-number": (
                 "runs as the image's user {user}, whose number the passwd of the ImageLock does not tell",
@@ -258,6 +269,12 @@ ROWS: dict[str, Row] = {
         "warning",
         "a device that comes with the resource {resource} is not in the policy, and the VM will not take it",
         "remove the resource, or name it as a GPU in the policy settings (devices.vfio.nvidia.pgpu_resource_keys)",
+    ),
+    "CC0632": Row(
+        "error",
+        "container {container}: NVIDIA_VISIBLE_DEVICES has a value that is known later only, and all would give it"
+        " every GPU of the pod",
+        "write its value into the pod, or put its ConfigMap or Secret into the input",
     ),
     "CC0640": Row(
         "error",

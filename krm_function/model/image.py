@@ -77,6 +77,8 @@ def _problem(text: str) -> str:
     if "{{" in text:
         return "it is a template that no program has rendered"
     name, at, digest = text.partition("@")
+    if "@" in digest:
+        return "it has two digests"
     if at and not re.fullmatch(DIGEST, digest):
         if not digest.startswith("sha256:"):
             return "its digest must start with sha256:"

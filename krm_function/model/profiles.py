@@ -36,6 +36,7 @@ class Profile(NamedTuple):
     propagates: bool  # an emptyDir on a block device or in memory has the mountPropagation that the pod asks for
     image_identity: bool  # user and groups that the pod does not name are the image's; else they are refused
     sandbox_gpus: bool  # the sandbox gets the GPUs of all containers
+    shared_gpus: bool  # the runtime announces all GPUs of a pod to a container with NVIDIA_VISIBLE_DEVICES=all
     narrowed: bool  # bound to the pod in everything else that a host could vary
 
 
@@ -65,6 +66,7 @@ CONTRAST = Profile(
     propagates=True,
     image_identity=True,
     sandbox_gpus=True,
+    shared_gpus=True,
     narrowed=False,
 )
 STRICT = CONTRAST._replace(
@@ -85,6 +87,7 @@ KATA = Profile(
     propagates=False,
     image_identity=False,
     sandbox_gpus=False,
+    shared_gpus=False,
     narrowed=False,
 )
 PROFILES = {profile.name: profile for profile in (CONTRAST, STRICT, KATA)}

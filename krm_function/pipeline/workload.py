@@ -40,7 +40,7 @@ class WorkloadRender(NamedTuple):
 
     resource: position of its document in the input. placeholder: its runtimeClassName in the input. vcpus: 0 if they
     cannot be known. scheduled: the RuntimeClass that it was checked against. digest: of its initdata, "" if none. open:
-    the variables of which its policy allows any value.
+    the variables of which its policy allows any value. notes: sentences about it for the plan.
     """
 
     resource: int
@@ -53,6 +53,7 @@ class WorkloadRender(NamedTuple):
     scheduled: RuntimeClass | None = None
     digest: str = ""
     open: "tuple[OpenVariable, ...]" = ()
+    notes: tuple[str, ...] = ()
 
     def plus(
         self, edits: tuple[Edit, ...], findings: tuple[Finding, ...] = (), workload: Workload | None = None
@@ -164,4 +165,5 @@ def planned(one: WorkloadRender) -> Planned:
         scheduled=one.scheduled,
         resource=one.resource,
         open=one.open,
+        notes=one.notes,
     )

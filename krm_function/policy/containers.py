@@ -12,14 +12,16 @@ from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.policy.capabilities import capabilities, no_new_privileges, unknown_capabilities
 from krm_function.policy.devices import add_gpus, device, devices
 from krm_function.policy.effective_user import effective_identity
-from krm_function.policy.identity import Identity, guest_pull_refusal, identity, unresolved_user
-from krm_function.policy.image_storage import SANDBOX, image_storage, is_pinned
+from krm_function.policy.identity import Identity, guest_pull_refusal, identity, security_value, unresolved_user
+from krm_function.policy.image_storage import SANDBOX, image_storage, is_pinned, unpinned
 from krm_function.policy.mounts import Mounts, mounts
+from krm_function.policy.passwd import numeric
 from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.process import Process, exec_commands, pause_process, process
 from krm_function.policy.references import References
 from krm_function.policy.settings import Settings
+from krm_function.policy.shared_gpus import VARIABLE, VisibleGpus, share_gpus
 
 Json = dict[str, Any]
 
@@ -47,24 +49,39 @@ _UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 
 def containers(
-    pod: PodMetadata, images: Mapping[str, ImageFacts], pause: ImageFacts, references: References, settings: Settings
+    pod: PodMetadata,
+    images: Mapping[str, ImageFacts],
+    pause: ImageFacts,
+    references: References,
+    settings: Settings,
+    *,
+    other_gpus: bool = False,
 ) -> tuple[list[Json], list[Finding]]:
-    """Return the policies of all containers of a pod, pause first. `images` must have every image of the pod."""
+    """Return the policies of all containers of a pod, pause first. `images` must have every image of the pod.
+
+    other_gpus: whether containers of the pod that were left out of it ask for GPUs.
+    """
     findings: list[Finding] = []
     wanted: list[tuple[Json, Path]] = []
     for key in ("initContainers", "containers"):
         entries = [(entry, (key, index)) for index, entry in enumerate(pod.spec.get(key) or ())]
         wanted += reversed(entries) if key == "initContainers" else entries
+    _check_sandbox_group(pod, findings)
     out = [_pause(pod, pause, [entry for entry, _ in wanted], settings, findings)]
     gpus = 0
+    visible: list[VisibleGpus] = []
     for entry, at in wanted:
         paths, own, problems = devices(entry, pod, settings, at)
         findings += problems
         gpus += own
-        out.append(_workload(entry, at, pod, images[entry["image"]], references, settings, findings, paths))
-        add_gpus(out[-1], own, settings)
+        made, value = _workload(entry, at, pod, images[entry["image"]], references, settings, findings, paths)
+        out.append(made)
+        visible.append(VisibleGpus(made, entry["name"], at, value))
+        add_gpus(made, own, settings)
     if settings.profile.sandbox_gpus:
         add_gpus(out[0], gpus, settings)
+    if settings.profile.shared_gpus and (gpus or other_gpus):
+        findings += share_gpus(visible, pod, settings)
     if settings.profile.narrowed:
         from krm_function.policy.strict import narrowed
 
@@ -110,24 +127,24 @@ def _workload(
     settings: Settings,
     findings: list[Finding],
     device_paths: list[str],
-) -> Json:
+) -> tuple[Json, str | None]:
+    """Return the policy of a container, and the value of NVIDIA_VISIBLE_DEVICES in its process."""
     template = settings.other_container
     security = container.get("securityContext") or {}
-    context = pod.spec.get("securityContext") or {}
     narrowed = settings.profile.narrowed
     run, problems = process(container, image.config, pod, references, at, template["Process"], effective=narrowed)
     findings += problems
     made, problems = mounts(container, image.config, pod, settings, at, privileged=bool(security.get("privileged")))
     findings += problems
     who = _identity(container, at, pod, image, settings, findings)
-    _check_non_root(pod, at, container, context, who, findings)
+    _check_non_root(pod, at, container, image, who, findings)
     for key, index, name in unknown_capabilities(security, settings.shared["common"]):
         here = (*at, "securityContext", "capabilities", key, index)
         findings.append(problem(pod, here, "CC0604.capability", name=name.upper().removeprefix("CAP_")))
     annotations = _annotations(pod, template["Annotations"])
     reference = container["image"]
     if settings.profile.binds_images and not is_pinned(reference):
-        findings.append(finding("CC0502", pod.ref, (*pod.spec_path, *at, "image"), image=reference))
+        findings.append(finding(unpinned(reference), pod.ref, (*pod.spec_path, *at, "image"), image=reference))
     name = reference if ":" in reference else f"{reference}:latest"
     annotations.setdefault("io.kubernetes.cri.image-name", name)
     annotations["io.kubernetes.cri.sandbox-namespace"] = pod.namespace
@@ -150,7 +167,7 @@ def _workload(
     out["sandbox_pidns"] = bool(pod.spec.get("shareProcessNamespace"))
     out["exec_commands"] = exec_commands(container)
     out["runtime_anno_patterns"] = dict(_RUNTIME_ANNOTATIONS)
-    return out
+    return out, run.values.get(VARIABLE)
 
 
 def _container_policy(
@@ -216,14 +233,35 @@ def _identity(
     return who
 
 
+def _check_sandbox_group(pod: PodMetadata, findings: list[Finding]) -> None:
+    """Append a finding if the pod names a group and no user, which containerd refuses for the sandbox.
+
+    A container may: the kubelet adds the image's user (docs/facts/kubernetes.md#security-context).
+    """
+    context = pod.spec.get("securityContext") or {}
+    if context.get("runAsGroup") is not None and context.get("runAsUser") is None:
+        findings.append(problem(pod, ("securityContext", "runAsGroup"), "CC0604.sandbox-group"))
+
+
 def _check_non_root(
-    pod: PodMetadata, at: Path, container: Json, context: Json, who: Identity, findings: list[Finding]
+    pod: PodMetadata, at: Path, container: Json, image: ImageFacts, who: Identity, findings: list[Finding]
 ) -> None:
-    """Append a finding if runAsNonRoot is set and the container would be root, which the kubelet refuses to start."""
-    own = (container.get("securityContext") or {}).get("runAsNonRoot")
-    if who.uid == 0 and (context.get("runAsNonRoot") if own is None else own):
-        here: Path = ("securityContext", "runAsNonRoot")
-        findings.append(problem(pod, here if own is None else (*at, *here), "CC0604.root", container=container["name"]))
+    """Append a finding if the kubelet does not start a container because of runAsNonRoot.
+
+    It starts none that would be root, and none of which the image alone says the user, by name.
+    """
+    security, context = container.get("securityContext") or {}, pod.spec.get("securityContext") or {}
+    own = security.get("runAsNonRoot")
+    if not (context.get("runAsNonRoot") if own is None else own):
+        return
+    here: Path = ("securityContext", "runAsNonRoot")
+    where = here if own is None else (*at, *here)
+    user = str(image.config.get("User") or "").partition(":")[0]
+    if who.uid == 0:
+        findings.append(problem(pod, where, "CC0604.root", container=container["name"]))
+    elif user and numeric(user) is None and security_value("runAsUser", security, context) is None:
+        found = problem(pod, where, "CC0604.named-user", container=container["name"], user=user, uid=who.uid)
+        findings.append(found)
 
 
 def sysctl_name(name: str) -> str:

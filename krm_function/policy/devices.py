@@ -75,5 +75,11 @@ def add_gpus(container: Json, count: int, settings: Settings) -> None:
     vfio = settings.devices["vfio"]
     container["devices"] += [device(vfio["device_path"], vfio["nvidia"]["gpu_gk_device_type"]) for _ in range(count)]
     if count:
-        announced = {vfio["anno_key_regex"]: vfio["nvidia"]["gpu_anno_value_regex"]}
-        container["runtime_anno_patterns"] = announced | container["runtime_anno_patterns"]
+        announce_gpus(container, settings)
+
+
+def announce_gpus(container: Json, settings: Settings) -> None:
+    """Allow the annotations by which the runtime announces GPUs; how many is up to the rules."""
+    vfio = settings.devices["vfio"]
+    announced = {vfio["anno_key_regex"]: vfio["nvidia"]["gpu_anno_value_regex"]}
+    container["runtime_anno_patterns"] = announced | container["runtime_anno_patterns"]

@@ -30,6 +30,16 @@ def is_pinned(reference: str) -> bool:
     return isinstance(image, Image) and image.pinned
 
 
+def unpinned(reference: str) -> str:
+    """Return what is wrong with a reference that is not pinned: CC0502 with a variant."""
+    _, at, digest = reference.partition("@")
+    if not at:
+        return "CC0502.tag"
+    if "@" in digest:
+        return "CC0502.two"
+    return "CC0502.hex" if digest.startswith("sha256:") else "CC0502.algorithm"
+
+
 SHAPE: Final[Json] = {name: value for name, value in image_storage("").items() if name != "source"}
 
 

@@ -8,6 +8,7 @@ differ.
 from collections.abc import Mapping
 from typing import Any
 
+from krm_function.api.records import EMPTY
 from krm_function.findings import Finding, Path
 from krm_function.policy.environment import environment
 from krm_function.policy.pod_metadata import PodMetadata
@@ -28,11 +29,15 @@ DEFAULT_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 
 
 class Process(NamedTuple):
-    """Args, Env and Cwd of one container."""
+    """Args, Env and Cwd of one container.
+
+    values: what its variables are in the process, by name; with a marker where the value is not known.
+    """
 
     args: list[str]
     env: list[str]
     cwd: str
+    values: Mapping[str, str] = EMPTY
 
 
 def process(
@@ -62,9 +67,13 @@ def process(
     if not args:
         findings.append(problem(pod, (*at, "image"), "CC0604.command"))
     cwd = container.get("workingDir") or image.get("WorkingDir") or "/"
+    values = {**dict(text.partition("=")[::2] for text in env), **own.known}
     pairs = _effective([*extra["Env"], *env], own.known) if effective else [*env, *own.pairs, *extra["Env"]]
     return Process(
-        [without_markers(text) for text in args], [without_markers(text) for text in dict.fromkeys(pairs)], cwd
+        [without_markers(text) for text in args],
+        [without_markers(text) for text in dict.fromkeys(pairs)],
+        cwd,
+        values,
     ), findings
 
 

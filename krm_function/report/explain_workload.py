@@ -67,6 +67,7 @@ def _facts(line: Planned) -> list[tuple[str, str]]:
         ("nodes with", nodes or "any label"),
         ("policy", line.digest or "none"),
         *opened,
+        *(("note", note) for note in line.notes),
     ]
 
 
@@ -117,6 +118,7 @@ def explain_json(rendered: Rendered, ref: Ref) -> str:
         "nodeSelector": dict(line.node_selector),
         "digest": line.digest,
         "openVariables": [one._asdict() for one in line.open],
+        "notes": list(line.notes),
         "steps": [_step(number, edit) for number, step in enumerate(_steps(line.edits), 1) for edit in step],
         "findings": [finding_data(found) for found in findings],
     }

@@ -166,7 +166,7 @@ def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding
         if isinstance(parsed, str):
             yield finding("CC0503", workload.ref, path, image=printable_reference(image), problem=parsed)
         elif not parsed.pinned:
-            yield finding("CC0502", workload.ref, path, image=image)
+            yield finding("CC0502.tag", workload.ref, path, image=image)
 
 
 # --- after

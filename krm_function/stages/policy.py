@@ -28,6 +28,7 @@ from krm_function.policy import (
 )
 from krm_function.policy.expected import mismatch_findings
 from krm_function.policy.initdata import POLICY
+from krm_function.policy.shared_gpus import shared_gpu_notes
 from krm_function.record import NamedTuple
 
 if TYPE_CHECKING:
@@ -36,12 +37,16 @@ if TYPE_CHECKING:
 
 
 class Sealing(NamedTuple):
-    """The edits of one workload, its initdata digest ("" after an error) and the open variables of its policy."""
+    """The edits of one workload, its initdata digest ("" after an error) and the open variables of its policy.
+
+    notes: sentences about its policy for the plan.
+    """
 
     edits: tuple[Edit, ...] = ()
     findings: tuple[Finding, ...] = ()
     digest: str = ""
     open: "tuple[OpenVariable, ...]" = ()
+    notes: tuple[str, ...] = ()
 
 
 def seal_policy(
@@ -59,7 +64,8 @@ def seal_policy(
     wrong = mismatch_findings(workload, sealed.data, settings.profile)
     if wrong:
         return Sealing(findings=wrong)
-    return _annotated(workload, sealed.annotation, sealed.digest, findings)._replace(open=sealed.open)
+    notes = tuple(shared_gpu_notes(sealed.data)) if settings.profile.shared_gpus else ()
+    return _annotated(workload, sealed.annotation, sealed.digest, findings)._replace(open=sealed.open, notes=notes)
 
 
 def seal_by_genpolicy(
@@ -84,14 +90,15 @@ def seal_by_genpolicy(
     made, wrong = read_result(engine(genpolicy_input(workload, references, rules, settings)), workload, references)
     if made is None:
         return Sealing(findings=wrong)
-    wrong = mismatch_findings(workload, read_policy_data(made.data[POLICY]), profile)
+    data = read_policy_data(made.data[POLICY])
+    wrong = mismatch_findings(workload, data, profile)
     if wrong:
         return Sealing(findings=wrong)
     toml = encode_toml(base._replace(data={**base.data, **made.data}))
     sealed = digest(toml)
-    return _annotated(
-        workload, annotation(toml), sealed, (finding("CC0606", workload.ref, workload.metadata_path, digest=sealed),)
-    )
+    said = (finding("CC0606", workload.ref, workload.metadata_path, digest=sealed),)
+    notes = tuple(shared_gpu_notes(data)) if profile.shared_gpus else ()
+    return _annotated(workload, annotation(toml), sealed, said)._replace(notes=notes)
 
 
 def _annotated(workload: Workload, value: str, sealed: str, findings: tuple[Finding, ...]) -> Sealing:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from tests.cli.conftest import Shop
 from tests.failures.running import Run
 from tests.failures.world import World, canaries
+
+GPU = Path(__file__).parents[2] / "examples" / "gpu"
 
 
 def explain(shop: Shop, *arguments: str) -> Run:
@@ -143,3 +146,11 @@ def test_one_is_written_in_the_singular(shop: Shop) -> None:
     assert "metal-qemu-snp, 1 vCPU\n" in said
     assert "VM with 1 vCPU\n" in said
     assert "metal-qemu-snp, 2 vCPUs\n" in explain(shop, "Deployment/web").stdout.decode()
+
+
+def test_a_container_that_shares_the_gpus_of_its_pod_is_named(shop: Shop) -> None:
+    for command in (("explain", "deploy/recommendations"), ("plan",)):
+        for form in ("text", "json"):
+            run = shop(*command, str(GPU / "resources"), "--config", str(GPU / "config"), "-o", form)
+            said = " ".join(run.stdout.decode().split())
+            assert "container gpu-metrics gets all GPUs of the pod, by NVIDIA_VISIBLE_DEVICES=all" in said

@@ -105,7 +105,7 @@ def test_mistakes_of_the_command_line_need_no_explanation() -> None:
     assert "more:" not in called("generate", "/nonexistent").err
 
 
-ERROR = finding("CC0502", image="web:1")
+ERROR = finding("CC0502.tag", image="web:1")
 
 
 @pytest.mark.usefixtures("published")

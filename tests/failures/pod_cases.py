@@ -241,6 +241,27 @@ def an_image_with_a_user_that_its_passwd_does_not_have(world: World) -> None:
     world["lock"]["spec"]["images"][WEB_IMAGE]["config"]["User"] = "web"
 
 
+@cases("CC0604", f"{SPEC}.securityContext.runAsGroup", "without runAsUser", hint="set runAsUser beside it")
+def a_group_of_the_pod_without_a_user(world: World) -> None:
+    world.pod["securityContext"] = {"runAsGroup": 2000}
+
+
+@cases("CC0604", f"{SPEC}.securityContext.runAsNonRoot", "it knows no number of that user", hint="set runAsUser: 1000")
+def a_user_by_name_that_must_not_be_root(world: World) -> None:
+    facts = world["lock"]["spec"]["images"][WEB_IMAGE]
+    facts["config"]["User"], facts["passwd"] = "web", "web:x:1000:2000:web:/:/bin/false\n"
+    world.container.pop("securityContext", None)
+    world.pod["securityContext"] = {"runAsNonRoot": True}
+
+
+@cases("CC0632", CONTAINER, "is known later only", hint="write its value into the pod")
+def a_variable_that_may_give_all_gpus(world: World) -> None:
+    world.pod["runtimeClassName"] = "contrast-cc-metal-qemu-snp-gpu"
+    world.container["resources"]["limits"]["nvidia.com/GH100_H100_PCIE"] = 1
+    later = {"fieldRef": {"fieldPath": "metadata.name"}}
+    world.container["env"] = [{"name": "NVIDIA_VISIBLE_DEVICES", "valueFrom": later}]
+
+
 @cases("CC0605", f"{SPEC}.hostNetwrok", "unknown field hostNetwrok", hint="did you mean hostNetwork?")
 def an_unknown_field_in_the_pod_spec(world: World) -> None:
     world.pod["hostNetwrok"] = True

@@ -365,6 +365,11 @@ class Host:
                 out.append({**device, "id": "drive0", "type_": "blk", "vm_path": "01/02"})
         return out
 
+    def _visible(self, policy: Json) -> list[str]:
+        """The variable that the runtime looks at: of two in a policy the later one, which is the pod's."""
+        env = [self._variable(entry) for entry in policy["OCI"]["Process"].get("Env", ())]
+        return [entry for entry in env if entry.startswith("NVIDIA_VISIBLE_DEVICES=")][-1:]
+
     def _annotations(self, policy: Json, bundle: str) -> Json:
         name, namespace = self.tokens["sandbox-name"], self.tokens["sandbox-namespace"]
         out = {key: value for key, value in policy["OCI"]["Annotations"].items() if key.startswith("io.kata")}
@@ -380,6 +385,9 @@ class Host:
         out |= self.node.notes[wanted["io.kubernetes.cri.container-type"]]
         prefix = self.data["devices"]["vfio"]["device_path"]
         gpus = [n for n, device in enumerate(policy["devices"]) if device["container_path"] == prefix]
+        if self.node.shares_gpus and "NVIDIA_VISIBLE_DEVICES=all" in self._visible(policy):
+            pod = self.data["containers"][0]["devices"]
+            gpus = [n for n, device in enumerate(pod) if device["container_path"] == prefix]
         out |= {f"cdi.k8s.io/vfio{number}": f"nvidia.com/gpu={number}" for number in gpus}
         if "io.kubernetes.cri.container-name" in wanted:
             out["io.kubernetes.cri.container-name"] = wanted["io.kubernetes.cri.container-name"]

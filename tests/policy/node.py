@@ -45,6 +45,7 @@ class Node(NamedTuple):
     root_propagation: bool  # whether containerd's RootfsPropagation comes through
     sandbox_id: bool  # whether the sandbox's container has the id of the sandbox
     apparmor: str
+    shares_gpus: bool  # whether a process with NVIDIA_VISIBLE_DEVICES=all is told of all GPUs of its pod
     systemd: bool  # the kubelet's cgroup driver: systemd or cgroupfs
 
     def cgroup(self, uid: str, container_id: str) -> str:
@@ -68,6 +69,7 @@ KATA = Node(
     root_propagation=False,
     sandbox_id=False,
     apparmor="",
+    shares_gpus=False,
     systemd=False,
 )
 CONTRAST = Node(
@@ -87,5 +89,6 @@ CONTRAST = Node(
     root_propagation=True,
     sandbox_id=True,
     apparmor="cri-containerd.apparmor.d",
+    shares_gpus=True,
     systemd=True,
 )

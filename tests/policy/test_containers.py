@@ -121,6 +121,24 @@ def test_an_image_without_a_digest_is_not_sealed(image: str, profile: Profile) -
     assert pods.refused(subject, profile=profile) == [("CC0502", "containers[0].image")]
 
 
+@pytest.mark.parametrize(
+    ("image", "said", "hint"),
+    [
+        ("app:1", "is not pinned", "append @sha256:"),
+        (f"app@sha512:{'a' * 128}", "a digest other than sha256", "replace the digest"),
+        (f"app@sha256:{'a' * 64}@sha256:{'b' * 64}", "has two digests", "keep the one"),
+        ("app@sha256:12", "has a digest that is none", "64 lower-case hex digits"),
+    ],
+)
+def test_what_is_wrong_with_a_digest_is_said(image: str, said: str, hint: str) -> None:
+    subject = pods.simple()
+    subject.object["spec"]["template"]["spec"]["containers"][0]["image"] = image
+    (found,) = pods.sealing(subject)[1]
+    assert found.code == "CC0502"
+    assert said in found.message
+    assert hint in found.hint
+
+
 def test_an_image_without_a_tag() -> None:
     subject = pods.simple()
     subject.object["spec"]["template"]["spec"]["containers"][0]["image"] = "nginx"

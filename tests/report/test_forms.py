@@ -18,8 +18,8 @@ WEB = Ref("apps/v1", "Deployment", "shop", "web")
 EVIL = "a\x1b[31mred\x1b[0m\r\n\x07\u202egpj.exe\u2066\u2028\x85\x00::error::b%0A,c"
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
 
-ERROR = finding("CC0502", WEB, ("spec", "containers", 0, "image"), image="web:1")
-LATER = finding("CC0502", WEB, ("spec", "containers", 1, "image"), image="web:2")
+ERROR = finding("CC0502.tag", WEB, ("spec", "containers", 0, "image"), image="web:1")
+LATER = finding("CC0502.tag", WEB, ("spec", "containers", 1, "image"), image="web:2")
 FILE = finding("CC0101", line=3, column=7, file="a.yaml", problem="oops")
 WARNING = finding("CC0310", WEB, ("spec", "nodeName"), node="node-1")
 INFO = finding("CC0606", WEB, ("spec",), digest="abc")
@@ -29,7 +29,7 @@ ALL = [ERROR, LATER, FILE, WARNING, INFO]
 def evil() -> list[Finding]:
     """A finding whose every part comes from somebody who is not our friend."""
     ref = Ref(EVIL, EVIL, EVIL, EVIL)
-    found = finding("CC0502", ref, ("spec", EVIL, 0), image=EVIL)
+    found = finding("CC0502.tag", ref, ("spec", EVIL, 0), image=EVIL)
     return [
         found._replace(hint=EVIL),
         found._replace(ref=None, file=EVIL, line=1, column=2),

@@ -94,7 +94,7 @@ def test_every_code_makes_a_valid_result(code: str) -> None:
 @given(st.lists(st.builds(Ref, st.text(), st.text(), st.text(), st.text()), max_size=3), st.text(), st.integers(0, 9))
 def test_whatever_the_input_calls_its_objects_the_output_is_valid(refs: list[Ref], text: str, line: int) -> None:
     found = [
-        finding("CC0502", ref, ("spec", text, 0), image=text)._replace(file=text, line=line, column=line)
+        finding("CC0502.tag", ref, ("spec", text, 0), image=text)._replace(file=text, line=line, column=line)
         for ref in refs
     ]
     sarif(found)

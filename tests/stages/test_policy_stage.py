@@ -11,7 +11,7 @@ import pytest
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy import Initdata, References, annotation, decode_toml, default_settings, encode_toml, load_rules
-from krm_function.stages.policy import existing_digest, seal_policy
+from krm_function.stages.policy import Sealing, existing_digest, seal_policy
 from tests.stages.deployment import LOCK
 from tests.stages.example import pod_template, workload
 
@@ -128,11 +128,11 @@ def test_annotations_that_would_be_too_long_for_kubernetes_are_an_error() -> Non
 def test_the_digest_of_initdata_that_is_there_is_taken(kind: str) -> None:
     toml = encode_toml(Initdata("0.1.0", "sha256", {"policy.rego": "x"}))
     made = existing_digest(workload(kind, pod_template({INITDATA: annotation(toml)})))
-    assert made == ((), (), sha256(toml).hexdigest(), ())
+    assert made == Sealing(digest=sha256(toml).hexdigest())
 
 
 def test_no_initdata_is_no_digest_and_no_finding() -> None:
-    assert existing_digest(workload()) == ((), (), "", ())
+    assert existing_digest(workload()) == Sealing()
 
 
 @pytest.mark.parametrize("value", ["no base64!", "YQ==", 5, ""])

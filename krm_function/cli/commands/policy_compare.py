@@ -81,7 +81,9 @@ def run(options: Namespace) -> int:
     if made is not None:
         try:
             # the other files of the initdata are the configuration's, whichever generator makes the policy
-            compared = compare_initdata(made._replace(data={**native.data, POLICY: made.data[POLICY]}), native)
+            compared = compare_initdata(
+                made._replace(data={**native.data, POLICY: made.data[POLICY]}), native, foreign=True
+            )
         except ValueError as problem:
             return print_findings((*findings, unreadable(workload, problem)), options.format, options.report)
         lines = [WorkloadDifferences(workload.ref, compared)] if compared else []

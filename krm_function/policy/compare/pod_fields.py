@@ -9,11 +9,13 @@ from krm_function.findings import Path
 from krm_function.model.workload import dig, mapping
 from krm_function.policy import foreign
 from krm_function.policy.image_storage import images, is_bound, is_of, misshapen, without_images
+from krm_function.policy.shared_gpus import VARIABLE, shares_gpus
 from krm_function.policy.volumes import in_the_vm
 
 Json = dict[str, Any]
 
 IMAGE = "io.kubernetes.cri.image-name"
+SHARED_GPUS = f"GPUs of the pod by {VARIABLE}"
 ENV: Path = ("OCI", "Process", "Env")  # compared as a set, because variables that the generator adds occur twice
 
 # annotation of the runtime -> field of the object that it repeats
@@ -43,6 +45,8 @@ def differing_pod_fields(made: Json, policy: Json) -> list[str]:
     fields = [field for field, path in COMPARED.items() if _at(made, path) != _at(policy, path)]
     if _env(made) != _env(policy):
         fields.append("env")
+    if shares_gpus(made) != shares_gpus(policy):
+        fields.append(SHARED_GPUS)
     if annotation_value(made, IMAGE) != annotation_value(policy, IMAGE):
         fields.append("image")
     if _mounts(made) != _mounts(policy) or _storages(made) != _storages(policy):
@@ -60,6 +64,7 @@ def without_generator_variants(
         "env": foreign.effective_variables(_env(made), _env(policy)) == _env(made),
         "volumeMounts": foreign.equivalent_mounts(_mounts(made), _mounts(policy), where, propagates=propagates)
         and _storages(made) == _storages(policy),
+        SHARED_GPUS: not shares_gpus(policy),  # genpolicy does not look at the image's variables
     }
     return [field for field in fields if not same.get(field)]
 

@@ -42,9 +42,12 @@ from krm_function.policy.compare.process import (
     expanded_capabilities,
 )
 from krm_function.policy.document import read_policy_data, rules_of
+from krm_function.policy.image_storage import images
 from krm_function.policy.initdata import POLICY, Initdata
 from krm_function.policy.rules import without_external_sources
+from krm_function.policy.shared_gpus import ALL, shares_gpus
 
+FOREIGN = "none: the data are another program's"
 NAME = "io.kubernetes.cri.container-name"
 PAUSE = "(pause)"
 SECRET = 4  # characters from which on a variable's value is hidden wherever it turns up
@@ -59,11 +62,23 @@ def _path_of(key: str) -> Any:
 
 
 def _profile(old: Any, new: Any) -> Iterator[FieldChange]:
-    """Compare the profiles' names; Kata's data have none. The line about the rules says what these allow."""
-    if not equal_json(old, new):
-        yield FieldChange(
-            "changed", both_texts(old or KATA.name, new or KATA.name), DIFFERENT, "for other nodes, or narrower"
-        )
+    """Compare the profiles' names. The line about the rules says what these allow."""
+    if equal_json(old, new):
+        return
+    whose = "one of the data name no profile" if FOREIGN in (old, new) else "for other nodes, or narrower"
+    yield FieldChange("changed", both_texts(old or KATA.name, new or KATA.name), DIFFERENT, whose)
+
+
+def _named_profile(document: str, data: Mapping[str, Any]) -> Any:
+    """Return the profile of policy data; FOREIGN if they name none and are not this program's own for plain Kata.
+
+    This program names every profile but kata-4.1 in the data; genpolicy names none.
+    """
+    from krm_function.policy.genpolicy import MARK
+
+    named = data.get("profile")
+    bound = any(images(entry.get("storages")) for entry in maps(data.get("containers")))
+    return FOREIGN if named is None and (bound or MARK.strip() in rules_of(document)) else named
 
 
 _DEVICES = ("the process reaches one more device", "the process reaches one device less")
@@ -186,15 +201,18 @@ SHARED: Mapping[Path, FieldRule] = {
 }
 
 
-def compare_initdata(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
-    """Return the differences between an old and a new initdata document. Raises ValueError if one has no policy."""
+def compare_initdata(old: Initdata, new: Initdata, *, foreign: bool = False) -> tuple[Difference, ...]:
+    """Return the differences between an old and a new initdata document. Raises ValueError if one has no policy.
+
+    foreign: the old data are known to be another program's.
+    """
     try:
-        return _compared(old, new)
+        return _compared(old, new, foreign=foreign)
     except RecursionError:
         raise ValueError("policy_data is nested too deeply") from None
 
 
-def _compared(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
+def _compared(old: Initdata, new: Initdata, *, foreign: bool) -> tuple[Difference, ...]:
     before, after = (read_policy_data(document.data.get(POLICY, "")) for document in (old, new))
     found: list[Difference] = []
     for name in sorted((old.data.keys() | new.data.keys()) - {POLICY}):
@@ -210,6 +228,10 @@ def _compared(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
         found.append(Difference("", "rules", "changed", "", WEAKER, why))
     found += _containers(before, after)
     rest = [{key: value for key, value in data.items() if key != "containers"} for data in (before, after)]
+    for document, data, one in zip((old, new), (before, after), rest, strict=True):
+        one["profile"] = _named_profile(document.data[POLICY], data)
+    if foreign and rest[0]["profile"] is None and rest[1]["profile"] is not None:
+        rest[0]["profile"] = FOREIGN
     found += _walk(SHARED, (), rest[0], rest[1], "")
     if not found and old != new:
         found.append(Difference("", "text", "changed", "", DIFFERENT, "the same policy, written in another way"))
@@ -226,9 +248,19 @@ def _containers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator
         elif key not in old:
             yield Difference(key[0], "container", "added", key[0], WEAKER, "the host may run one more container")
         else:
-            images = compare_images(old[key], new[key], sandbox=key == (PAUSE, 0))
-            yield from (_difference(key[0], "image", change) for change in images)
+            changed = compare_images(old[key], new[key], sandbox=key == (PAUSE, 0))
+            yield from (_difference(key[0], "image", change) for change in changed)
+            yield from (_difference(key[0], "GPUs", change) for change in _shared_gpus(old[key], new[key]))
             yield from _walk(CONTAINER, (), without_image(old[key]), without_image(new[key]), key[0])
+
+
+def _shared_gpus(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare whether the host announces all GPUs of the pod; genpolicy does not look at the image's variables."""
+    before, after = shares_gpus(old), shares_gpus(new)
+    if after and not before:
+        yield FieldChange("changed", f"all of the pod, by {ALL}", WEAKER, "it reaches GPUs that it does not ask for")
+    elif before and not after:
+        yield FieldChange("changed", "those that it asks for", STRONGER, "it reaches no GPU that it does not ask for")
 
 
 def _by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:

@@ -124,3 +124,19 @@ image_digest(reference) := digest if {
 	at > 0
 	digest := substring(reference, at, -1)
 }
+
+# A container is told of the GPUs that it asks for; with this variable, of all GPUs of the pod, which the sandbox has.
+gpus_announced_to(p, own) := own if not shares_gpus(p)
+
+gpus_announced_to(p, _) := total if {
+	shares_gpus(p)
+	total := gpus_of(policy_data.containers[0])
+	total > 0
+}
+
+shares_gpus(p) if {
+	some pattern, _ in p.runtime_anno_patterns
+	regex.match(pattern, "cdi.k8s.io/vfio0")
+	visible := {variable | variable := p.OCI.Process.Env[_]; startswith(variable, "NVIDIA_VISIBLE_DEVICES=")}
+	visible == {"NVIDIA_VISIBLE_DEVICES=all"}
+}

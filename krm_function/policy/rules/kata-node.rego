@@ -51,5 +51,8 @@ storage_permitted(_, storage, bundle_id, _) if {
 	storage.mount_point == replace(policy_data.common.root_path, "$(bundle-id)", bundle_id)
 }
 
+# A container is told of the GPUs that it asks for.
+gpus_announced_to(_, own) := own
+
 # Any storage of the policy may come as a block device.
 plugged_permitted(_) := true

@@ -395,8 +395,11 @@ devices_permitted(p) if {
 	every device in input.devices {
 		device_permitted(p, device)
 	}
-	gpus_permitted(count([1 | path := p.devices[_].container_path; path == gpu_prefix]))
+	own := gpus_of(p)
+	gpus_permitted(own, gpus_announced_to(p, own))
 }
+
+gpus_of(p) := count([1 | path := p.devices[_].container_path; path == gpu_prefix])
 
 device_permitted(p, device) if {
 	not startswith(device.container_path, gpu_prefix)
@@ -435,23 +438,24 @@ announced_gpus := {trim_prefix(key, "cdi.k8s.io/vfio") |
 }
 
 # none at all; plugged in with the container, each of them announced; or there from the start and announced
-gpus_permitted(wanted) if {
-	wanted == 0
+gpus_permitted(_, announced) if {
+	announced == 0
 	count(gpu_numbers) == 0
 }
 
-gpus_permitted(wanted) if {
-	wanted > 0
-	count(gpu_numbers) == wanted
+gpus_permitted(own, announced) if {
+	own > 0
+	count(gpu_numbers) == own
 	numbers := {number | number := gpu_numbers[_]}
-	count(numbers) == wanted
-	numbers == announced_gpus
+	count(numbers) == own
+	count(numbers - announced_gpus) == 0
+	count(announced_gpus) == announced
 }
 
-gpus_permitted(wanted) if {
-	wanted > 0
+gpus_permitted(_, announced) if {
+	announced > 0
 	count(gpu_numbers) == 0
-	count(announced_gpus) == wanted
+	count(announced_gpus) == announced
 }
 
 # --- Linux ----------------------------------------------------------------------------------------------------------
