@@ -13,6 +13,7 @@ from benchmarks.policy.genpolicy_mounts import claim_templates, escaped, slash, 
 from benchmarks.policy.genpolicy_place import Place
 from krm_function.model.workload import dig, mapping, maps
 from krm_function.policy.compare.policy_data import ENV
+from krm_function.policy.shared_gpus import ALL
 
 Json = dict[str, Any]
 
@@ -137,6 +138,12 @@ def _sysctl(place: Place) -> bool:
     return place.line.field == "sysctls" and any("/" in str(one.get("name")) for one in written)
 
 
+def _shared_gpus(place: Place) -> bool:
+    """Whether the process of either side has the variable by which the runtime announces all GPUs of the pod."""
+    processes = [dig(entry, ENV) or () for entry in (place.theirs, place.ours)]
+    return place.line.field in {"GPUs", "annotation patterns"} and any(ALL in env for env in processes)
+
+
 ROWS = (
     Row("envFrom prefix", "docs/facts/kata.md#prefix-of-envfrom", _prefix),
     Row("envFrom literal", "docs/facts/kata.md#values-of-configmaps-and-secrets", _literal),
@@ -151,6 +158,7 @@ ROWS = (
     Row("escaped paths", "docs/facts/kata.md#escaped-paths", escaped),
     Row("paths that end in a slash", "docs/facts/kata.md#paths-that-end-in-a-slash", slash),
     Row("options of mounts", "docs/facts/kata.md#options-of-mounts", variants),
+    Row("GPUs by a variable", "docs/facts/kata.md#gpus-by-a-variable", _shared_gpus),
 )
 
 

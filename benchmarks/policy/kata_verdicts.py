@@ -5,7 +5,8 @@
     contrast-1.25,   where all images of the pod are pinned and some   allow nothing that Kata denies, but for what
     strict           request pulls one in the VM                       their nodes may vary; what they deny is listed
 
-The requests of a file go to one agent, whose state an allowed request changes. A node of Contrast pulls images without
+The requests of a file go to one agent, whose state an allowed request changes; with the profiles for Contrast, which
+take an id once, a case that creates one again goes to an agent without a past. A node of Contrast pulls images without
 the options that Kata's node gives (docs/facts/contrast-node.md#requests), so these are left out for its profiles.
 
 Rule of this file: an answer that is no verdict is a denial, and engines that differ are a wrong one.
@@ -36,6 +37,7 @@ from krm_function.policy.image_storage import DRIVER, is_pinned
 from tests.policy.engines.answer import Disagreement
 from tests.policy.host import Agent
 
+CREATE = "CreateContainerRequest"
 WORDS = {True: "allows", False: "denies"}
 # narrower: a profile for Contrast denies what Kata allows; wider: it allows what only Kata's nodes never ask for
 Kind = Literal["equal", "wrong", "narrower", "wider", "no policy"]
@@ -70,7 +72,8 @@ def results_of(directory: Directory, known: Facts) -> Iterator[Result]:
                 continue
             agent = Agent(policy)
             for case in cases.cases if profile is KATA else map(_on_contrast, cases.cases):
-                yield _judged(f"{directory.name}/{name}: {case.name}", case, profile, policy, agent)
+                asked = Agent(policy) if profile is not KATA and _is_again(case, agent) else agent
+                yield _judged(f"{directory.name}/{name}: {case.name}", case, profile, policy, asked)
 
 
 def _policy(directory: Directory, profile: Profile, known: Facts) -> str:
@@ -116,6 +119,11 @@ def _judged(name: str, case: Case, profile: Profile, policy: str, agent: Agent) 
         kind = "wider" if profile is not KATA and _is_free(last, policy) else "wrong"
     without = f"; to an empty state it {WORDS[alone]}" if alone != allowed else ""
     return Result(profile.name, kind, f"{name}: Kata {WORDS[case.allowed]}, {profile.name} {WORDS[allowed]}{without}")
+
+
+def _is_again(case: Case, agent: Agent) -> bool:
+    """Whether a case creates a container under an id that was used: the cases of one base do."""
+    return any(one.rule == CREATE and one.fields.get("container_id") in agent.state for one in case.requests)
 
 
 def _on_contrast(case: Case) -> Case:

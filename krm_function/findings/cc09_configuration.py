@@ -152,7 +152,7 @@ ROWS: dict[str, Row] = {
             "log-long": ("{error}", "cut out the lines of one pod"),  # in the words of replay/log_text
             "log-empty": (
                 "it has no request and no denial",
-                "docs/how-to/blocked-by-policy.md says which logs have them, and how to get one",
+                "give it the agent's log at debug level, or text that quotes it",
             ),
             "log-pods": ("none of its pods is named like the workload", "name one with --pod: {known}"),
             "log-no-pod": ("the log has no pod {text}", "use one of {known}"),

@@ -40,7 +40,7 @@ ROWS: dict[str, Row] = {
     "CC1006": Row(
         "error",
         "the policy cannot be asked: {problem}",
-        "see docs/how-to/blocked-by-policy.md for the engines, and how to get one",
+        "name another engine with --engine, or a newer one",
         {
             "none": (
                 "{names} is not on PATH",

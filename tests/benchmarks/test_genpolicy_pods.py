@@ -228,10 +228,16 @@ def mount_with(path: str, **members: Any) -> Edit:
     return edit
 
 
+def announced(entry: Json) -> None:
+    """The host may announce GPUs to the container."""
+    entry["runtime_anno_patterns"] = ANNOUNCED | entry["runtime_anno_patterns"]
+
+
 FROM = {"configMapRef": {"name": "changed"}}
 ACCOUNT = {"name": "ACCOUNT", "valueFrom": {"fieldRef": {"fieldPath": "spec.serviceAccountName"}}}
 CLAIM = "^/run/kata-containers/shared/containers/$(bundle-id)-[a-z0-9]{16}-data$"
 DOWN = {"downwardAPI": {"items": [{"path": "name", "fieldRef": {"fieldPath": "metadata.name"}}]}}
+ANNOUNCED = {r"^cdi\.k8s\.io/vfio[0-9]+$": r"^nvidia\.com/gpu=[0-9]+$"}
 FILES = {"persistentVolumeClaim": {"claimName": "files"}}
 ADD = {"securityContext": {"capabilities": {"drop": ["ALL"], "add": ["net_raw"]}}}
 SLASHES = {"securityContext": {"sysctls": [{"name": "net/core/somaxconn", "value": "1"}]}}
@@ -279,6 +285,7 @@ CASES: dict[str, list[tuple[Json, Json, Edit]]] = {
     "options of mounts": [
         (*mounted(FILES, "/files", readOnly=True), mount_with("/files", options=["rbind", "rprivate", "rw"]))
     ],
+    "GPUs by a variable": [(variables("NVIDIA_VISIBLE_DEVICES=all"), {}, announced)],
 }
 
 
@@ -328,6 +335,7 @@ WITHOUT_REASON: dict[str, Edit] = {
     "other options of a runtime's mount": mount_with("/proc", options=["rw"]),
     "a command to run": lambda entry: entry.update(exec_commands=[["/bin/sh"]]),
     "no new privileges": process(NoNewPrivileges=True),
+    "GPUs that are announced": announced,
     "a storage": lambda entry: entry.update(storages=[*entry["storages"], {"driver": "blk"}]),
 }
 

@@ -105,17 +105,17 @@ def test_mistakes_of_the_command_line_need_no_explanation() -> None:
     assert "more:" not in called("generate", "/nonexistent").err
 
 
-ERROR = finding("CC0502.tag", image="web:1")
+ERROR = finding("CC0503", image="web:1", problem="it has two digests")
 
 
 @pytest.mark.usefixtures("published")
 def test_a_build_that_knows_its_documentation_links_to_it(shop: Shop) -> None:
-    url = f"{PUBLISHED}/reference/findings.md#cc0502"
+    url = f"{PUBLISHED}/reference/findings.md#cc0503"
     assert json.loads(render_json([ERROR]))["findings"][0]["documentation"] == url
     (rule,) = json.loads(render_sarif([ERROR]))["runs"][0]["tool"]["driver"]["rules"]
     assert rule["helpUri"] == url
     assert url in rule["help"]["text"]
-    assert explanation_text(explanation("CC0502"), 80).endswith(f"\n{url}\n")
+    assert explanation_text(explanation("CC0503"), 80).endswith(f"\n{url}\n")
     ran = called("check", stdin=b"kind: Pod\nspec: {runtimeClassName: contrast-cc-nope}\n")
     assert f"more: {PUBLISHED}/reference/findings.md" in ran.err
 
@@ -124,8 +124,8 @@ def test_a_build_that_knows_none_has_no_address() -> None:
     assert documentation.DOCUMENTATION == "", "the release workflow sets it"
     (rule,) = json.loads(render_sarif([ERROR]))["runs"][0]["tool"]["driver"]["rules"]
     assert "helpUri" not in rule
-    assert rule["help"]["text"].endswith("; see contrast-krm explain CC0502")
-    assert rule["fullDescription"]["text"] == explanation("CC0502").meaning
+    assert rule["help"]["text"].endswith("; see contrast-krm explain CC0503")
+    assert rule["fullDescription"]["text"] == explanation("CC0503").meaning
 
 
 def everything_said(code: str) -> str:

@@ -105,7 +105,7 @@ def _workload(given: Pod, container: Json) -> Json:
     hooks = [container.get(key) for key in ("livenessProbe", "readinessProbe", "startupProbe")]
     hooks += [(container.get("lifecycle") or {}).get(key) for key in ("postStart", "preStop")]
     out["exec_commands"] = [one["exec"]["command"] for one in hooks if one and "exec" in one]
-    out["runtime_anno_patterns"] = _gpu_pattern(given, gpus) | {
+    out["runtime_anno_patterns"] = _gpu_pattern(given, gpus or _shared_gpus(given, container)) | {
         r"^io\.kubernetes\.container\.terminationMessagePath$": "^/.*$",
         r"^io\.kubernetes\.container\.terminationMessagePolicy$": "^(File|FallbackToLogsOnError)$",
     }
@@ -230,6 +230,12 @@ def _gpus(given: Pod, container: Json) -> int:
     limits = (container.get("resources") or {}).get("limits") or {}
     keys = given.settings["devices"]["vfio"]["nvidia"]["pgpu_resource_keys"]
     return sum(int(limits[key]) for key in keys if key in limits)
+
+
+def _shared_gpus(given: Pod, container: Json) -> int:
+    """Contrast's: whether the YAML of the container says that it is told of the GPUs of its pod."""
+    wanted = {"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}
+    return int(given.patched and wanted in container.get("env", []))
 
 
 def _vfio(given: Pod, count: int) -> list[Json]:

@@ -29,6 +29,7 @@ NEVER_FAIL = (
     "readonly :=",
     "used :=",
     "pod_ops :=",
+    "own :=",
     'contrast_krm_value := {"allowed": true, "ops": ops}',
     "given :=",
     "wanted :=",
