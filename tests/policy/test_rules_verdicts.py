@@ -454,7 +454,7 @@ def test_the_version_of_the_runtime_is_kata_s_matter_and_not_contrast_s(
 def test_the_state_pins_the_pod(profile: Profile, running: host.Agent, rego: str) -> None:
     again = host.Host(rego).create("app", "a" * 64)
     created = {"op": "add", "path": f"/pstate/{'a' * 64}", "value": {"container": 4, "phase": "created"}}
-    given_up = {"op": "add", "path": f"/pstate/{4:064x}", "value": {"container": 4, "phase": "removed"}}
+    given_up = {"op": "add", "path": f"/pstate/{4:064x}", "value": {"container": 4, "phase": "given up"}}
     kept = [] if profile is KATA else [given_up]
     assert running.verdict("CreateContainerRequest", again)["ops"] == [*kept, created]
 

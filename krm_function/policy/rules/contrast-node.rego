@@ -34,15 +34,15 @@ own_id("container", sandbox_id) if input.container_id != sandbox_id
 # --- The life of a container
 #
 # An id is used once: what the agent mounted for it may still be there, whatever became of the container. A container of
-# the policy has one id at a time. A new one takes its place if it was never started; if it was, only after its removal
-# was asked for.
+# the policy has one id at a time. A new one takes its place if it was never started: that one is given up, and may only
+# be removed. If it was started, its removal has to be asked for first.
 
 sandbox_pinned(id) := pinned("sandbox_id", id)
 
 creation(id, container) := array.concat(given_up, [recorded(id, container, "created")]) if {
 	not is_pinned(id)
 	count([1 | known := data.pstate[_]; known.container == container; known.phase == "started"]) == 0
-	given_up := [recorded(other, container, "removed") |
+	given_up := [recorded(other, container, "given up") |
 		known := data.pstate[other]
 		known.container == container
 		known.phase == "created"

@@ -105,7 +105,8 @@ WriteStreamRequest if policy_data.request_defaults.WriteStreamRequest == true
 # --- State ----------------------------------------------------------------------------------------------------------
 #
 # sandbox_name, namespace, network_namespace, sandbox_id: of the pod, as the first request said them. And by its id each
-# container that was ever created: {"container": index in policy_data.containers, "phase": created | started | removed}.
+# container that was ever created: {"container": index in policy_data.containers, "phase": created | given up | started |
+# removed}.
 
 # The patches that make the state say key = value. Undefined if it says something else already.
 pinned(key, value) := [] if data.pstate[key] == value
@@ -118,7 +119,7 @@ state_path(key) := concat("/", ["", "pstate", key])
 
 recorded(id, container, phase) := {"op": "add", "path": state_path(id), "value": {"container": container, "phase": phase}}
 
-# The container of the policy that an id stands for, unless it was removed.
+# The container of the policy in which a command may run, by its id.
 container_of(id) := data.pstate[id].container if data.pstate[id].phase in {"created", "started"}
 
 # --- CreateContainerRequest -----------------------------------------------------------------------------------------
@@ -627,7 +628,11 @@ capability_names(list) := {trim_prefix(name, "CAP_") | name := list[_]}
 default RemoveContainerRequest := false
 
 # The id stays in the state, so that it is never a new container's.
-RemoveContainerRequest := {"allowed": true, "ops": [recorded(id, container_of(id), "removed")]} if id := input.container_id
+RemoveContainerRequest := {"allowed": true, "ops": [recorded(id, known.container, "removed")]} if {
+	id := input.container_id
+	known := data.pstate[id]
+	known.phase != "removed"
+}
 
 default ExecProcessRequest := false
 
