@@ -11,7 +11,7 @@ Assumptions, each the worse one where the agent's behaviour is not known (docs/f
 | a removal that fails | the container stays, and runs on; or it is gone and its storages stay mounted |
 | the built-in pause image | is the root of every container with an id that the sandbox ever had |
 | a second sandbox | is created; what ran runs on |
-| a removed container's storages | are gone only if nothing failed |
+| storages of a container that was removed | are gone with the last container that counts on them, if nothing failed |
 """
 
 from typing import Any, Literal, NamedTuple
@@ -21,6 +21,13 @@ from tests.policy.host import Agent, Json
 Creation = Literal["succeeds", "fails at once", "fails with its storages mounted"]
 Removal = Literal["succeeds", "leaves its storages", "is refused"]
 BUILT_IN = "pause"  # the image inside of the VM, and the word for it in requests
+
+
+class Mount(NamedTuple):
+    """What is mounted at a place, and how many containers count on it."""
+
+    content: str
+    users: int = 0
 
 
 class Container(NamedTuple):
@@ -48,7 +55,7 @@ class Machine:
     def __init__(self, rego: str) -> None:
         self.rules = Agent(rego, quick=True, older=False, kept=False)
         self.sandboxes: set[str] = set()
-        self.mounted: dict[str, str] = {}  # mount point -> what is there
+        self.mounted: dict[str, Mount] = {}  # by mount point
         self.containers: dict[str, Container] = {}
         self.gone: list[Container] = []  # replaced by one of the same id, and running on
 
@@ -66,7 +73,8 @@ class Machine:
         if how == "fails at once":
             return True
         for storage in request["storages"]:
-            self.mounted.setdefault(storage["mount_point"], storage["source"])
+            known = self.mounted.get(storage["mount_point"], Mount(storage["source"]))
+            self.mounted[storage["mount_point"]] = known._replace(users=known.users + 1)
         if how == "succeeds":
             own = request["container_id"]
             if own in self.containers:
@@ -77,7 +85,7 @@ class Machine:
     def _root(self, request: Json) -> str:
         if request["container_id"] in self.sandboxes:
             return BUILT_IN
-        return self.mounted.get(request["OCI"]["Root"]["Path"], "what the host has put there")
+        return self.mounted.get(request["OCI"]["Root"]["Path"], Mount("what the host has put there")).content
 
     def start(self, own: str) -> bool:
         """StartContainerRequest."""
@@ -104,8 +112,13 @@ class Machine:
         if how != "is refused":
             left = self.containers.pop(own, None)
             for storage in left.request["storages"] if left and how == "succeeds" else ():
-                self.mounted.pop(storage["mount_point"], None)
+                self._unmount(storage["mount_point"])
         return True
+
+    def _unmount(self, point: str) -> None:
+        known = self.mounted.pop(point, Mount(""))
+        if known.users > 1:
+            self.mounted[point] = known._replace(users=known.users - 1)
 
     def ask(self, entry_point: str, request: Json) -> bool:
         """A request of which the agent keeps nothing."""
