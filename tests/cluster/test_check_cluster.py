@@ -11,7 +11,7 @@ from tests.cluster.api import Api, Json, until
 from tests.cluster.conftest import add_namespace, remove_namespace
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.made_up_nodes import made_up_nodes
-from tests.hosts.digests import digest
+from tests.hosts.digests import digest, manifest_digest
 from tests.hosts.hosts import WEB
 from tests.hosts.running import EXAMPLES, Machine, Ran
 
@@ -86,7 +86,7 @@ def drifting(applied: Shop) -> Iterator[Shop]:
 def test_a_cluster_that_has_the_render_passes_and_it_says_what_was_compared(applied: Shop) -> None:
     ran = applied.check()
     assert (ran.code, "error" in ran.err) == (0, False), ran.err
-    said = "compared with the cluster of context here: 6 workloads, manifest c153ff81b0903dd4, "
+    said = f"compared with the cluster of context here: 6 workloads, manifest {manifest_digest()}, "
     assert f"{said}that their RuntimeClasses admit them\n" in ran.err
     ran = applied.check("--config", CONFIG)
     assert (ran.code, f"{said}their RuntimeClasses\n" in ran.err) == (0, True), ran.err
