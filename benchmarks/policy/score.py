@@ -1,6 +1,8 @@
 """Rule of this file: a mutant is caught if one recorded question gets another verdict than the real rules gave.
 
-Only questions in whose evaluation the lost condition once failed can show its loss; OPA's trace says which those are.
+A verdict is whether the request is allowed, and which operations on the state come with it. Only questions in whose
+evaluation the lost condition once failed can show its loss; OPA's trace says which those are. What gives a variable its
+value never fails: its loss is asked of all.
 The ones whose label shares words with the condition come first. That the engines agree is counted elsewhere.
 
 The rules of a profile are several files. A condition is lost in all profiles that have its file; one question of any of
@@ -16,7 +18,7 @@ from typing import NamedTuple
 from benchmarks.policy.conditions import Condition, conditions, without
 from krm_function.policy import PROFILES
 from krm_function.policy.rules import EXTERNAL, load_file
-from tests.policy.engines.corpus import Corpus, Question, allows
+from tests.policy.engines.corpus import Corpus, Question, allows, operations
 from tests.policy.engines.lines import Lines
 
 FIRST = 40
@@ -78,7 +80,9 @@ def fates(rules: Rules, wanted: list[Mutant], corpus: Corpus) -> list[Fate]:
         work = []
         for mutant in wanted:
             rows = {profile: _rows(rules[profile], mutant.condition) for profile in mutant.profiles}
-            asked = [n for n in numbers if not failed[n].isdisjoint(rows.get(profile_of[n], ()))]
+            known = [n for n in numbers if profile_of[n] in rows]
+            gives_value = ":=" in mutant.condition.text
+            asked = [n for n in known if gives_value or not failed[n].isdisjoint(rows[profile_of[n]])]
             work.append((mutant, asked))
         return list(pool.map(_fate, work))
 
@@ -132,7 +136,8 @@ def _fate(work: tuple[Mutant, list[int]]) -> Fate:
         policy = _corpus.policies[question.policy]
         profile = _profile(_rules, policy)
         mutant = changed[profile] + policy.removeprefix(_joined(_rules[profile]))
-        if allows(_opa.ask(mutant, question.entry_point, question.state, question.request)) != question.allowed:
+        answer = _opa.ask(mutant, question.entry_point, question.state, question.request)
+        if (allows(answer), operations(answer)) != (question.allowed, question.operations):
             return Fate(condition, "caught", question.asked_by)
     return Fate(condition, "survived")
 

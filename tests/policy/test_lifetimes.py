@@ -167,6 +167,16 @@ def test_the_path_of_a_cgroup_is_short(length: int) -> None:
     assert Agent(sealed(CONTRAST)).allows("CreateContainerRequest", request) is (length < 256)
 
 
+@BOUND
+def test_a_container_is_in_the_directory_of_its_own_id(profile: Profile) -> None:
+    """Its cgroup and its id agree, and only the directory is another one's."""
+    request = Host(sealed(profile)).create("app", ID)
+    assert Agent(sealed(profile)).allows("CreateContainerRequest", request)
+    request["container_id"] = "b" * 64
+    request["OCI"]["Linux"]["CgroupsPath"] = request["OCI"]["Linux"]["CgroupsPath"].replace(ID, "b" * 64)
+    assert not Agent(sealed(profile)).allows("CreateContainerRequest", request)
+
+
 EXAMPLES = (
     "quickstart StatefulSet/db",
     "quickstart Deployment/payments",

@@ -67,6 +67,25 @@ def test_a_mutant_is_caught_by_a_verdict_that_changes() -> None:
     assert known["some k in policy_data.known"].fate == "invalid"
 
 
+def test_what_a_request_changes_in_the_state_is_a_part_of_its_verdict() -> None:
+    text = """package agent_policy
+
+x := {"allowed": true, "ops": [key | some key in input.keys; key != "b"]} if {
+	key := input.key
+	input.known[key]
+}
+"""
+    asked = [
+        ({"keys": ["a", "b"], "key": "c", "known": {"c": 1}}, True, ("a",)),
+        ({"key": "d", "known": {"c": 1}}, False),
+    ]
+    rules = {"ours": (Part("rules", text),)}
+    questions = [Question("p", "x", {}, request, allowed, "a test", *given) for request, allowed, *given in asked]
+    known = {fate.condition.text: fate.fate for fate in fates(rules, mutants(rules), Corpus({"p": text}, questions))}
+    assert known['key != "b"'] == "caught"
+    assert known["key := input.key"] == "caught"
+
+
 def test_a_condition_is_lost_in_all_profiles_that_have_its_file() -> None:
     shared, more, other = Part("shared", RULES), Part("more", "\nallowed(e) if e == 9\n"), Part("other", "\ny := 1\n")
     rules = {"lax": (shared, other), "odd": (shared, other, more), "strict": (shared, more)}

@@ -14,7 +14,11 @@ from tests.policy.engines.answer import Answer, Json
 
 
 class Question(NamedTuple):
-    """One question and its answer. asked_by: the test, and what it changed in the request."""
+    """One question and its answer.
+
+    operations: those on the state that come with an allowed request; asked_by: the test, and what it changed in the
+    request.
+    """
 
     policy: str  # the key of its text in Corpus.policies
     entry_point: str
@@ -22,6 +26,7 @@ class Question(NamedTuple):
     request: Any
     allowed: bool
     asked_by: str
+    operations: tuple[Json, ...] = ()
 
 
 class Corpus(NamedTuple):
@@ -41,6 +46,11 @@ def allows(answer: Answer) -> bool:
     return answer.value is True
 
 
+def operations(answer: Answer) -> tuple[Json, ...]:
+    """What an allowed request changes in the state."""
+    return tuple(answer.value.get("ops") or ()) if isinstance(answer.value, dict) and allows(answer) else ()
+
+
 def record(policy: str, entry_point: str, state: Json, request: Any, answer: Answer, what: str = "") -> None:
     """Write a question down, if somebody wants that."""
     place = os.environ.get("CONTRAST_KRM_CORPUS")
@@ -55,7 +65,8 @@ def record(policy: str, entry_point: str, state: Json, request: Any, answer: Ans
         Path(place, f"{key}.rego").write_text(policy, encoding="utf-8")
     _written.add(once)
     test = os.environ.get("PYTEST_CURRENT_TEST", "").rsplit("::", 1)[-1].removesuffix(" (call)")
-    line = json.dumps({**body, "allowed": allows(answer), "asked_by": f"{test} {what}".strip()})
+    verdict = {"allowed": allows(answer), "operations": operations(answer)}
+    line = json.dumps({**body, **verdict, "asked_by": f"{test} {what}".strip()})
     with open(os.path.join(place, f"{os.getpid()}.jsonl"), "a", encoding="utf-8") as file:
         file.write(line + "\n")
 
@@ -66,6 +77,7 @@ def read(place: str) -> Corpus:
     found: dict[str, Question] = {}
     for path in sorted(Path(place).glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
-            question = Question(**json.loads(line))
+            fields = json.loads(line)
+            question = Question(**{**fields, "operations": tuple(fields["operations"])})
             found.setdefault(json.dumps(question[:4], sort_keys=True), question)
     return Corpus(policies, [found[key] for key in sorted(found)])
