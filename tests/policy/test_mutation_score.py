@@ -70,17 +70,17 @@ def test_a_mutant_is_caught_by_a_verdict_that_changes() -> None:
 def test_what_a_request_changes_in_the_state_is_a_part_of_its_verdict() -> None:
     text = """package agent_policy
 
-x := {"allowed": true, "ops": [key | some key in input.keys; key != "b"]} if {
+x := {"allowed": true, "ops": [{"key": key} | some key in input.keys; key != "b"]} if {
 	key := input.key
 	input.known[key]
 }
 """
-    asked = [
-        ({"keys": ["a", "b"], "key": "c", "known": {"c": 1}}, True, ("a",)),
-        ({"key": "d", "known": {"c": 1}}, False),
+    listed = {"keys": ["a", "b"], "key": "c", "known": {"c": 1}}
+    questions = [
+        Question("p", "x", {}, listed, True, "a list", ({"key": "a"},)),
+        Question("p", "x", {}, {"keys": [], "key": "d", "known": {"c": 1}}, False, "another key"),
     ]
     rules = {"ours": (Part("rules", text),)}
-    questions = [Question("p", "x", {}, request, allowed, "a test", *given) for request, allowed, *given in asked]
     known = {fate.condition.text: fate.fate for fate in fates(rules, mutants(rules), Corpus({"p": text}, questions))}
     assert known['key != "b"'] == "caught"
     assert known["key := input.key"] == "caught"
