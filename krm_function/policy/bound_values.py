@@ -11,8 +11,8 @@ around a value is given are narrow. So the data say that pattern here too, and n
     pod-ip, host-ip      IPv4 by the rules       a pattern already
     sandbox-namespace    exact by the rules      a pattern already
 
-Rule of this file: one table of forms, that of variable_expansion.py. Rules that know no patterns keep Kata's tokens, and
-what they leave open is listed by unbound_values.py.
+Rule of this file: one table of forms, that of variable_expansion.py. Rules that know no patterns keep Kata's tokens,
+and what they leave open is listed by unbound_values.py.
 """
 
 from collections.abc import Iterable
@@ -35,8 +35,8 @@ def bound_variable(entry: str) -> str:
     """
     if not entry.endswith(")"):
         return entry
-    name, _, value = entry.partition("=")
-    return f"{name}={bound_value(value)}"
+    name, equals, value = entry.partition("=")
+    return f"{name}{equals}{bound_value(value)}"
 
 
 def bound_value(value: str) -> str:
@@ -55,10 +55,15 @@ def as_bound(entry: dict[str, Any]) -> dict[str, Any]:
     genpolicy, and contrast-krm before 0.2, have tokens; of an annotation that the pod template lacks, too.
     """
     process = entry["OCI"]["Process"]
-    env = [text.removesuffix(_ABSENT) if text.endswith(f"={_ABSENT}") else text for text in process.get("Env", ())]
+    env = [as_bound_variable(text) for text in process.get("Env", ())]
     if env != process.get("Env", []):
         entry = {**entry, "OCI": {**entry["OCI"], "Process": {**process, "Env": env}}}
     return _bound(entry)
+
+
+def as_bound_variable(entry: str) -> str:
+    """The same of one variable."""
+    return entry.removesuffix(_ABSENT) if entry.endswith(f"={_ABSENT}") else bound_variable(entry)
 
 
 def bound_containers(containers: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

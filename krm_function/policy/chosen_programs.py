@@ -20,13 +20,15 @@ Rule of this file: a script, and a program, can read the variable itself; so wha
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.glob_pattern import fits
 from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.steering_variables import COUNTS, steered_by
+from krm_function.policy.variable_expansion import FIELDS
+from krm_function.record import NamedTuple
 
-MARKER = re.compile("\0([a-z-]+|[A-Z][A-Z0-9_]*)\0")
 # token -> what it is; any other is a variable of a Service, whose form is an address or a number
 _WHAT = {
     "sandbox-name": "the pod's name",
@@ -62,14 +64,15 @@ _SHELLS = frozenset(name for name, options in _CODE.items() if options == _SHELL
 _LAUNCHERS = frozenset(
     ("busybox", "catatonit", "dumb-init", "env", "java", "nohup", "setsid", "sudo", "tini", "tini-static", "xargs")
 )
-_VERSION = re.compile(r"[0-9.]+\Z")
-_OPTION = re.compile(r"""(?:\A|\s)--?[A-Za-z][\w.-]*=["']?[^\s;&|()`"']*\Z""")  # before a value
-_FIRST = re.compile(r"""(?:\A|[;&|(){}`\n!]|\b(?:do|then|else|exec|eval))[\s"']*\Z""")  # before a command
+_LOOKED_AT = 256  # characters of a script before a value; in more than these nothing is taken that is not taken here
+# as text: `re` compiles each at its first use, which few pods need. What is before a value, and before a command
+_OPTION = r"""(?:\A|\s)--?[A-Za-z][\w.-]*=["']?[^\s;&|()`"']*\Z"""
+_FIRST = r"""(?:\A|[;&|(){}`\n!]|\b(?:do|then|else|exec|eval))[\s"']*\Z"""
 
 
 def steering_problem(name: str, value: str, pod: PodMetadata, at: Path) -> Finding | None:
     """Return CC0680 if a variable that steers a program has a value of the running pod. value: with markers."""
-    pieces = MARKER.split(value)  # text, token, text, ... text
+    pieces = value.split("\0")  # text, token, text, ... text
     tokens = pieces[1::2]
     what = steered_by(name) if tokens else ""
     if not what:
@@ -90,57 +93,85 @@ def command_problems(words: Sequence[tuple[str, Path]], pod: PodMetadata) -> Ite
 
     words: of the whole process, those of the image included, with markers; and where each stands.
     """
-    texts = [text for text, _ in words]
-    for index, (text, at) in enumerate(words):
+    seen = _Seen()
+    for text, at in words:
         if "\0" in text:
-            found = _chosen(texts, index, pod)
+            found = _chosen(text.split("\0"), seen, pod)
             if found:
                 token, code = found
                 yield finding(code, pod.ref, pod.spec_path + at, value=_what(token))
+        seen = seen.after(text)
 
 
-def _chosen(texts: Sequence[str], index: int, pod: PodMetadata) -> tuple[str, str] | None:
-    """Return the token of a word by which the host would choose, and CC0681 with a variant; None without one."""
-    pieces = MARKER.split(texts[index])
-    if index == 0:
+class _Seen(NamedTuple):
+    """What stands before a word. interpreter: the last one. coded: how the words since then relate to its code.
+
+    coded: "" before an option for code, "next" right after it and its options, "done" behind the code.
+    last: the last word that is no option, "" before the first word. option: the option after it, "" if there is none.
+    """
+
+    interpreter: str = ""
+    coded: Literal["", "next", "done"] = ""
+    last: str = ""
+    option: str = ""
+
+    def after(self, text: str) -> "_Seen":
+        """The same before the next word."""
+        program, option = _program(text), text.startswith("-")
+        if not option and self.coded != "next" and program in _CODE:
+            return _Seen(program, "", program)
+        coded = self.coded
+        if self.interpreter and coded != "done":
+            if coded == "" and re.fullmatch(_CODE[self.interpreter], text):
+                coded = "next"
+            elif coded == "next" and not option:
+                coded = "done"
+        return _Seen(self.interpreter, coded, self.last, text) if option else _Seen(self.interpreter, coded, program)
+
+
+def _chosen(pieces: Sequence[str], seen: _Seen, pod: PodMetadata) -> tuple[str, str] | None:
+    """Return the token of a word by which the host would choose, and CC0681 with a variant; None without one.
+
+    pieces: text, token, text, ... text.
+    """
+    if not seen.last and not seen.option:
         return pieces[1], "CC0681.program"
-    programs = [_program(text) for text in texts[:index]]
-    at = next((number for number in reversed(range(index)) if programs[number] in _CODE), None)
-    if at is not None:
-        shell = programs[at] in _SHELLS
-        code = _CODE[programs[at]]
-        number = next((n for n in range(at + 1, index) if re.fullmatch(code, texts[n])), None)
-        if number is not None and all(text.startswith("-") for text in texts[number + 1 : index]):
-            return _chosen_in_script(pieces, pod, shell=shell)
-        if number is not None:
-            return None  # an argument of the script
-        if not shell and re.match(f"(?:{code})(?=.)", pieces[0], re.DOTALL):
-            return _chosen_in_script(pieces, pod, shell=False)  # -cCODE, --eval=CODE
-    last = next((number for number in reversed(range(index)) if not texts[number].startswith("-")), 0)
-    starts = programs[last] in _CODE or programs[last] in _LAUNCHERS
-    return (pieces[1], "CC0681.program") if starts and not pieces[0].startswith("-") else None
+    shell = seen.interpreter in _SHELLS
+    if seen.coded == "next":
+        return _chosen_in_script(pieces, pod, shell=shell)
+    if seen.coded == "done":
+        return None  # an argument of the script
+    if seen.interpreter and not shell and re.match(f"(?:{_CODE[seen.interpreter]})(?=.)", pieces[0], re.DOTALL):
+        return _chosen_in_script(pieces, pod, shell=False)  # -cCODE, --eval=CODE
+    starts = (seen.last in _CODE or seen.last in _LAUNCHERS) and not pieces[0].startswith("-")
+    # a number or an address may be the value of an option
+    if starts and (seen.option in ("", "--") or any(_is_name(token, pod) for token in pieces[1::2])):
+        return pieces[1], "CC0681.program"
+    return None
 
 
 def _chosen_in_script(pieces: Sequence[str], pod: PodMetadata, *, shell: bool) -> tuple[str, str] | None:
-    """The same of a script. pieces: text, token, text, ... text."""
+    """The same of a script."""
     if not re.search("[A-Za-z0-9]", "".join(pieces[::2])):
         return pieces[1], "CC0681.code"
-    for number in range(1, len(pieces), 2):
-        before = "x".join(pieces[:number:2])
-        name = _is_name(pieces[number], pod) and not (shell and _OPTION.search(before))
-        if name or (shell and _FIRST.search(before)):
-            return pieces[number], "CC0681.code"
+    before = ""
+    for text, token in zip(pieces[::2], pieces[1::2], strict=False):
+        before = (before + text)[-_LOOKED_AT:]
+        name = _is_name(token, pod) and not (shell and re.search(_OPTION, before))
+        if name or (shell and re.search(_FIRST, before)):
+            return token, "CC0681.code"
+        before += "x"  # for the value
     return None
 
 
 def _program(text: str) -> str:
     """Return the name of a program without its directory and version: `python` for `/usr/bin/python3.12`."""
     name = text.rsplit("/", 1)[-1]
-    return _VERSION.sub("", name) or name
+    return name.rstrip("0123456789.") or name
 
 
 def _is_name(token: str, pod: PodMetadata) -> bool:
-    return token in _NAMES or (token == "sandbox-name" and not pod.name_pattern)
+    return token in _NAMES or (token == FIELDS["metadata.name"] and not pod.name_pattern)
 
 
 def _what(token: str) -> str:

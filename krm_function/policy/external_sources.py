@@ -3,12 +3,12 @@
 Rule of this file: `spec.policy.externalSources` opens what it names and nothing else. An object of the input is never
 opened, not even if it is there twice or lacks the key.
 
-    the input has it   an entry of its kind and name   of its namespace   the key, and the variable's name   the variable
-    yes                any                             any                any                                has its value
-    no                 none                            -                  -                                  CC0602
-    no                 some                            none               -                                  CC0672
-    no                 some                            some               not both in one entry              CC0672
-    no                 some                            some               both in one entry                  is open
+    the input has it   an entry of its kind and name   of its namespace   key and variable       the variable
+    yes                any                             any                any                    has its value
+    no                 none                            -                  -                      CC0602
+    no                 some                            none               -                      CC0672
+    no                 some                            some               not both in one        CC0672
+    no                 some                            some               both in one entry      is open
 
 A key is in an entry if `keys` has it or is absent, a name if `variables` has it or is absent. All keys of an object
 (envFrom) are those of `keys`; without any, CC0672.

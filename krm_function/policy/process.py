@@ -68,7 +68,8 @@ def process(
         findings.append(problem(pod, (*at, "image"), "CC0604.command"))
     cwd = container.get("workingDir") or image.get("WorkingDir") or "/"
     values = {**dict(text.partition("=")[::2] for text in env), **own.known}
-    pairs = _effective([*extra["Env"], *env], own.known) if effective else [*env, *own.pairs, *extra["Env"]]
+    given = dict(text.partition("=")[::2] for text in own.pairs)
+    pairs = _effective([*extra["Env"], *env], given) if effective else [*env, *own.pairs, *extra["Env"]]
     return Process(
         [without_markers(text) for text in args],
         [without_markers(text) for text in dict.fromkeys(pairs)],

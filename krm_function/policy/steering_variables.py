@@ -1,7 +1,8 @@
 """The variables that steer a program before its own code runs, or whose host it trusts; none of them may be open.
 
-A holder of an open variable chooses its value; the host chooses one that only the running pod has within its form. For an ordinary variable that is as far as it goes; one of this table
-makes a loader, shell or interpreter run other code, or lets the program trust or reach somebody else.
+A holder of an open variable chooses its value; the host chooses one that only the running pod has, within its form.
+For an ordinary variable that is as far as it goes; one of this table makes a loader, shell or interpreter run other
+code, or lets the program trust or reach somebody else.
 
 Rule of this file: a name is in the table for what reads it, and the reason is part of a sentence. The list cannot be
 complete: a program may have variables of its own that do the same (docs/how-to/external-sources.md).

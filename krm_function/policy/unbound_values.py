@@ -1,7 +1,8 @@
 """List the values of the running pod that a policy leaves to the host without any form.
 
-The native generator binds each by its form (bound_values.py). What is left are policies of genpolicy, of rules in place
-of the project's own, and of a contrast-krm before 0.2: their data have tokens of Kata, for which its rules take any text.
+The native generator binds each by its form (bound_values.py). What is left are policies of genpolicy, of rules in
+place of the project's own, and of a contrast-krm before 0.2: their data have tokens of Kata, for which its rules take
+any text.
 
 Rule of this file: the policy data say what is open; the pod is not asked.
 """
