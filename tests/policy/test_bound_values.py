@@ -6,8 +6,20 @@ from typing import Any
 import pytest
 
 from krm_function.checking.drift import drift
-from krm_function.policy import CONTRAST, KATA, PROFILES, STRICT, Profile, References, read_policy_data
+from krm_function.policy import (
+    CONTRAST,
+    KATA,
+    PROFILES,
+    STRICT,
+    Profile,
+    References,
+    load_rules,
+    read_policy_data,
+    seal,
+)
 from krm_function.policy.bound_values import FORMS, bound_argument, bound_containers, bound_variable
+from krm_function.policy.compare.process import compare_command, compare_variables
+from krm_function.policy.settings import default_settings
 from krm_function.policy.unbound_values import choices_of_the_host, unbound_findings, unbound_values
 from krm_function.policy.variable_expansion import PATTERNS
 from tests.policy import pods
@@ -170,6 +182,32 @@ def test_each_token_is_shown_and_a_bound_value_is_not() -> None:
     (found,) = unbound_findings(subject, opened)
     assert (found.code, found.severity) == ("CC0683", "warning")
     assert "UID (metadata.uid), NODE (spec.nodeName)" in found.message
+
+
+def test_rules_without_patterns_keep_the_tokens_and_what_is_open_is_said() -> None:
+    rules = load_rules(KATA).replace("$(text-pattern)", "$(none)")
+    subject = pods.simple(image=IMAGE, env=[ENV[2], ENV[4]], args=["$(NODE)", "serve"])
+    chosen = default_settings(KATA)
+    made, findings = seal(subject, pods.images(subject), References(), chosen, rules)
+    assert made is not None
+    assert made.data["containers"][1]["OCI"]["Process"]["Env"][2:] == ["NODE=$(node-name)", "CPUS=$(resource-field)"]
+    assert [one.name for one in made.open] == ["NODE", "CPUS", "argument 1"]
+    assert [one.code for one in findings if one.severity == "warning"] == ["CC0683"]
+    steering = pods.simple(image=IMAGE, env=[{**ENV[2], "name": "NODE_OPTIONS"}])
+    made, findings = seal(steering, pods.images(steering), References(), chosen, rules)
+    assert made is None
+    assert [one.code for one in findings] == ["CC0680"]
+
+
+def test_a_form_in_place_of_a_token_is_stronger_and_the_reverse_weaker() -> None:
+    node, form = "$(node-name)", FORMS["$(node-name)"]
+    for token, bound in FORMS.items():
+        changes = [compare_variables([f"A={old}"], [f"A={new}"]) for old, new in ((token, bound), (bound, token))]
+        assert [[change.verdict for change in found] for found in changes] == [["stronger"], ["weaker"]]
+    changes = [compare_command(["/web", old], ["/web", new]) for old, new in ((node, form), (form, node))]
+    assert [[change.verdict for change in found] for found in changes] == [["stronger"], ["weaker"]]
+    (other,) = compare_variables([f"A={node}"], [f"A={FORMS['$(pod-uid)']}"])
+    assert other.verdict == "weaker"
 
 
 def test_an_older_policy_with_tokens_still_describes_its_pod() -> None:

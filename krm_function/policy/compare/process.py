@@ -38,6 +38,9 @@ def compare_command(old: Any, new: Any) -> Iterator[FieldChange]:
     if list(map(bound_argument, before)) == after:
         yield FieldChange("changed", both_texts(before, after), STRONGER, BOUND)
         return
+    if list(map(bound_argument, after)) == before:
+        yield FieldChange("changed", both_texts(before, after), WEAKER, "the host may choose any text")
+        return
     free = [index for index, word in enumerate(after) if _TOKEN.search(word)]
     fixed = [index for index in free if index >= len(before) or not _TOKEN.search(before[index])]
     if fixed:
@@ -60,8 +63,11 @@ def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
     before, after = _by_name(old or []), _by_name(new or [])
     for name in sorted(before.keys() | after.keys()):
         gone, came = before.get(name, set()) - after.get(name, set()), after.get(name, set()) - before.get(name, set())
-        if gone and gone == {value for value in gone if bound_value(value) in came} and len(gone) == len(came):
+        if gone and set(map(bound_value, gone)) == came:
             yield FieldChange("changed", as_text(name), STRONGER, BOUND)
+            continue
+        if came and set(map(bound_value, came)) == gone:
+            yield FieldChange("changed", as_text(name), WEAKER, "the host may choose from more values")
             continue
         free, was_free = any(map(_TOKEN.search, came)), any(map(_TOKEN.search, gone))
         any_value, was_any = OPEN in came, OPEN in gone
