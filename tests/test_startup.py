@@ -32,7 +32,7 @@ ELSEWHERE = frozenset(
         *("cli.generate_flags", "cli.genpolicy", "cli.inputs", "cli.rendered", "cli.sealed_workload"),
         *("cli.attest", "cli.attest_place", "cli.attestation", "cli.public_key", "cli.reading", "provenance"),
         *("policy.compare", "policy.dropins", "policy.genpolicy", "replay", "cli.rego_engine"),
-        *("model.glob_pattern", "policy.external_sources", "policy.open_variables", "policy.steering_variables"),
+        *("policy.external_sources", "policy.open_variables", "policy.unbound_values"),
         *("hosts.stream", "report.machine", "report.plan", "report.pools", "checking", "placement"),
         *("cli.lock_task", "lock", "schema.remedy"),
         *("yamltext.fast.validate", "yamltext.fast.items", "yamltext.fast.stream"),

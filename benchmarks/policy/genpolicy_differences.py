@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from benchmarks.policy.genpolicy_mounts import claim_templates, escaped, slash, variants
 from benchmarks.policy.genpolicy_place import Place
 from krm_function.model.workload import dig, mapping, maps
+from krm_function.policy.bound_values import as_bound_variable, bound_argument
 from krm_function.policy.compare.policy_data import ENV
 from krm_function.policy.shared_gpus import ALL
 
@@ -91,6 +92,15 @@ def _service_account(place: Place) -> bool:
     return False
 
 
+def _of_the_pod(place: Place) -> bool:
+    """Whether genpolicy has a token, and ours the form of its value."""
+    if _is_variable(place):
+        texts = _values(place.theirs, place.line.what)
+        return bool(texts) and {as_bound_variable(one) for one in texts} == _values(place.ours, place.line.what)
+    theirs, ours = (dig(entry, ("OCI", "Process", "Args")) or [] for entry in (place.theirs, place.ours))
+    return place.line.field == "command" and [bound_argument(text) for text in theirs] == ours
+
+
 def _expansion(place: Place) -> bool:
     """Whether a text of the pod that the kubelet expands has a dollar: the variable's, or one of the command's."""
     if _is_variable(place):
@@ -147,6 +157,7 @@ def _shared_gpus(place: Place) -> bool:
 ROWS = (
     Row("envFrom prefix", "docs/facts/kata.md#prefix-of-envfrom", _prefix),
     Row("envFrom literal", "docs/facts/kata.md#values-of-configmaps-and-secrets", _literal),
+    Row("values of the running pod", "docs/facts/kata.md#values-of-the-running-pod", _of_the_pod),
     Row("service account", "docs/facts/kata.md#service-account", _service_account),
     Row("the last of two variables", "docs/facts/kata.md#the-last-of-two-variables", _last_of_two),
     Row("$(VAR) as the kubelet expands", "docs/facts/kata.md#expansion", _expansion),

@@ -62,7 +62,4 @@ EQUIVALENT = (
         "a pattern has the pattern of a node's name in it, not the token",
         3,
     ),
-    Equivalent(
-        "argument_permitted", 'wanted == "$(node-name)"', "no other token is the whole of an argument of the policy"
-    ),
 )

@@ -115,6 +115,10 @@ EXTERNAL_SOURCE = Record(
             ListOf(Text("a key of a ConfigMap or Secret", "[-._a-zA-Z0-9]+", 253)),
             "the keys that are meant; absent: each that env of a pod names, and none for envFrom",
         ),
+        "variables": Field(
+            ListOf(Text("a name of a variable", "[^=\\0]+", 253)),
+            "the names that a variable from there may have, the prefix of envFrom included; absent: any",
+        ),
     },
     check=_check_name,
 )
@@ -235,6 +239,7 @@ def _policy(spec: Mapping[str, Any]) -> PolicyOptions:
             entry.get("namePattern", ""),
             entry.get("namespace", ""),
             tuple(entry.get("keys", ())),
+            tuple(entry.get("variables", ())),
         )
         for entry in spec.get("externalSources", ())
     )

@@ -29,6 +29,7 @@ class ExternalSource(NamedTuple):
     """ConfigMaps or Secrets that only the cluster has: variables that come from there may have any value.
 
     name or name_pattern: the other one is "". namespace: "" for that of the workload. keys: () for all that env names.
+    variables: the names that they may have in a container, () for any.
     """
 
     kind: Literal["ConfigMap", "Secret"]
@@ -36,6 +37,7 @@ class ExternalSource(NamedTuple):
     name_pattern: str = ""  # as model.glob_pattern reads it
     namespace: str = ""
     keys: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
 
 
 class PolicyOptions(NamedTuple):

@@ -14,6 +14,7 @@ from krm_function.findings import Finding, Path, has_errors
 from krm_function.model.profiles import Profile
 from krm_function.model.workload import Workload, dig, mapping, maps
 from krm_function.policy import foreign
+from krm_function.policy.bound_values import as_bound
 from krm_function.policy.compare.pod_fields import (
     IDENTITY,
     annotation_value,
@@ -80,10 +81,11 @@ def drift(workload: Workload, sealed: Json, references: References, *, native: b
         again, findings = _described(pod, key, container, policy, references, settings, volumes=volumes, gpus=gpus)
         if native and has_errors(findings):
             moved += [f"{name}: {found.message}" for found in findings]
-        fields = differing_pod_fields(again[1], policy)
+        own, policy = as_bound(again[1]), as_bound(policy)
+        fields = differing_pod_fields(own, policy)
         if not native:
             fields = without_generator_variants(
-                fields, again[1], policy, foreign.mounted_volume_kinds(pod, container), propagates=profile.propagates
+                fields, own, policy, foreign.mounted_volume_kinds(pod, container), propagates=profile.propagates
             )
         if not same_image(container["image"], policy, binds):
             fields.append("image")

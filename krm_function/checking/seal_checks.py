@@ -31,6 +31,7 @@ from krm_function.policy import (
 )
 from krm_function.policy.expected import profile_of_data
 from krm_function.policy.open_variables import open_findings, open_variables
+from krm_function.policy.unbound_values import unbound_findings, unbound_values
 from krm_function.record import NamedTuple
 
 LONGEST_HOOK = 64  # characters of that annotation in a sentence
@@ -72,7 +73,10 @@ def check_workload(workload: Workload, references: References) -> Checked:
     moved = drift(workload, sealed, references, native=bool(profile))
     if profile and profile is not profile_of_data(sealed):
         moved.append("policy profile, of which its rules and its data do not agree")
-    opened = open_findings(workload, open_variables(sealed, workload, references))
+    opened = (
+        *open_findings(workload, open_variables(sealed, workload, references)),
+        *unbound_findings(workload, unbound_values(sealed)),
+    )
     return Checked((*(stale(workload, field) for field in moved), *opened), digest(toml), platform, tuple(moved))
 
 

@@ -1,4 +1,4 @@
-"""CC06: variables whose values only the cluster has."""
+"""CC06: variables whose values only the cluster, or the running pod, has."""
 
 from krm_function.findings.row import Row
 
@@ -23,6 +23,10 @@ ROWS: dict[str, Row] = {
                 "correct the namespace of the entry, or leave it out",
             ),
             "key": ("does not have the key {key} among its keys", "add {key} to the keys of the entry"),
+            "variable": (
+                "does not have {variable} among its variables",
+                "add {variable} to the variables of the entry, or correct the name of the variable",
+            ),
             "keys": (
                 "has no keys, which envFrom needs",
                 "list the keys under keys of the entry: each becomes a variable of which the host chooses the value",
@@ -45,5 +49,34 @@ ROWS: dict[str, Row] = {
         "warning",
         "container {container}: the host may choose any value of {variables}",
         "keep what must be secret or true out of them: put their object into the input, or use /contrast/secrets",
+    ),
+    "CC0680": Row(
+        "error",
+        "{variable} would have {value}, which the host chooses, and steers {what}",
+        "write its value into the pod, or let the program read another variable; only numbers, addresses, the pod's own"
+        " name and namespace may stand in a longer text there",
+    ),
+    "CC0681": Row(
+        "error",
+        "this puts {value}, which the host chooses, {problem}",
+        "{remedy}",
+        {
+            "program": ("where a program is named", "write the program into the pod"),
+            "code": (
+                "into code that an interpreter runs",
+                "let the code read the variable itself, such as $NAME in place of $(NAME) in a shell",
+            ),
+        },
+    ),
+    "CC0682": Row(
+        "warning",
+        "the pod template has no annotation {key}, so its variable is bound to the empty text",
+        "add the annotation with its value to the pod template; if only the cluster sets it, mount it as a file with"
+        " downwardAPI: a pod that has the annotation when it starts is denied",
+    ),
+    "CC0683": Row(
+        "warning",
+        "container {container}: the policy binds no form of {variables}, so the host may choose any value",
+        "render it with the project's own rules and generator, which bind the form of each",
     ),
 }

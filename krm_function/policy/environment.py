@@ -2,9 +2,9 @@
 
 Source: docs/facts/kata.md#environment.
 
-Rule of this file: a value comes from the documents of the render, or it is a token that the rules know. What is
-`optional` and missing is omitted, as the kubelet does. A variable is open, with a token for any value, only where
-external_sources.py says so. No finding ever holds a value.
+Rule of this file: a value comes from the documents of the render, or it is a token of which bound_values.py knows the
+form. What is `optional` and missing is omitted, and an annotation that is missing is empty, as the kubelet has it. A
+variable is open, with a token for any value, only where external_sources.py says so. No finding ever holds a value.
 """
 
 from collections.abc import Mapping
@@ -67,6 +67,8 @@ def environment(
                 own[name] = value
                 _check_name(context, name, entry["valueFrom"], (*here, "name"))
             else:
+                if "\0" in value:
+                    _check_value(context, name, value, here)
                 own[name] = matchable_variable(name, value, pod, here, findings)
     own |= {name: value for name, value in dict(sets).items() if name not in own}
     pairs = [f"{name}={token_marker(PATTERN) + ANY if value == ANY else value}" for name, value in own.items()]
@@ -85,7 +87,7 @@ def _value(context: _Context, entry: Mapping[str, Any], known: Mapping[str, str]
     for key, kind in (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret")):
         selector = source.get(key)
         if selector is not None:
-            return _value_of_key(context, selector, kind, (*at, key))
+            return _value_of_key(context, selector, kind, entry["name"], (*at, key))
     selector = source.get("fieldRef")
     if selector is not None:
         return _value_of_field(context, selector["fieldPath"], (*at, "fieldRef", "fieldPath"))
@@ -106,10 +108,19 @@ def _check_name(context: _Context, name: str, source: Mapping[str, Any], at: Pat
         context.findings.append(finding("CC0670", context.pod.ref, where, variable=name, kind=kind, what=what))
 
 
-def _value_of_key(context: _Context, selector: Mapping[str, Any], kind: str, at: Path) -> str | None:
+def _check_value(context: _Context, name: str, value: str, at: Path) -> None:
+    """Append CC0680 if a value of the running pod steers a program. value: with markers."""
+    from krm_function.policy.chosen_programs import steering_problem
+
+    found = steering_problem(name, value, context.pod, at)
+    if found:
+        context.findings.append(found)
+
+
+def _value_of_key(context: _Context, selector: Mapping[str, Any], kind: str, variable: str, at: Path) -> str | None:
     """Return the value of one key of a ConfigMap or Secret, None if it is missing; ANY if it may be any."""
     name, key = selector["name"], selector["key"]
-    opened = _opened(context, kind, name, key)
+    opened = _opened(context, kind, name, key, variable)
     if isinstance(opened, Cause):
         _not_covered(context, opened, kind, selector, at)
         return None
@@ -134,7 +145,7 @@ def _all_pairs(context: _Context, source: Mapping[str, Any], at: Path) -> list[t
     for key, kind in (("configMapRef", "ConfigMap"), ("secretRef", "Secret")):
         selector = source.get(key)
         if selector is not None:
-            opened = _opened(context, kind, selector["name"])
+            opened = _opened(context, kind, selector["name"], "", prefix)
             if isinstance(opened, Cause):
                 _not_covered(context, opened, kind, selector, (*at, key))
                 continue
@@ -150,13 +161,13 @@ def _all_pairs(context: _Context, source: Mapping[str, Any], at: Path) -> list[t
     return out
 
 
-def _opened(context: _Context, kind: str, name: str, key: str = "") -> tuple[str, ...] | Cause | None:
+def _opened(context: _Context, kind: str, name: str, key: str, variable: str) -> tuple[str, ...] | Cause | None:
     """Return what `opened_keys` says; None, and nothing more is loaded, if the configuration opens nothing."""
     if not context.references.external:
         return None
     from krm_function.policy.external_sources import opened_keys
 
-    return opened_keys(context.references, context.pod.namespace, kind, name, key)
+    return opened_keys(context.references, context.pod.namespace, kind, name, key, variable)
 
 
 def _not_covered(context: _Context, cause: Cause, kind: str, selector: Mapping[str, Any], at: Path) -> None:
@@ -197,8 +208,14 @@ def _value_of_field(context: _Context, field_path: str, at: Path) -> str | None:
         value = pod.service_account
     elif found and found[1] == "annotations" and found[2] != INITDATA and not is_bookkeeping(found[2]):
         value = pod.annotations.get(found[2])
+        token = CONTROLLED.get((pod.ref.kind, found[2]))
+        if value is None and token:
+            return token_marker(token)
         if value is None:
-            return token_marker(CONTROLLED.get((pod.ref.kind, found[2])) or "todo-annotation")
+            # the kubelet's value for it, unless somebody annotates the pod when it is there
+            where = pod.spec_path + at
+            context.findings.append(finding("CC0682", pod.ref, where, key=found[2]))
+            return ""
     elif found and found[1] == "labels":
         value = pod.labels.get(found[2])
         token = CONTROLLED.get((pod.ref.kind, found[2]))

@@ -3,14 +3,15 @@
 Rule of this file: `spec.policy.externalSources` opens what it names and nothing else. An object of the input is never
 opened, not even if it is there twice or lacks the key.
 
-    the input has it   an entry of its kind and name   of its namespace   the key                        the variable
-    yes                any                             any                any                            has its value
-    no                 none                            -                  -                              CC0602
-    no                 some                            none               -                              CC0672
-    no                 some                            some               in no `keys`                   CC0672
-    no                 some                            some               in `keys`, or `keys` absent    is open
+    the input has it   an entry of its kind and name   of its namespace   key and variable       the variable
+    yes                any                             any                any                    has its value
+    no                 none                            -                  -                      CC0602
+    no                 some                            none               -                      CC0672
+    no                 some                            some               not both in one        CC0672
+    no                 some                            some               both in one entry      is open
 
-All keys of an object (envFrom) are those of `keys`; without any, CC0672.
+A key is in an entry if `keys` has it or is absent, a name if `variables` has it or is absent. All keys of an object
+(envFrom) are those of `keys`; without any, CC0672.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,20 +39,27 @@ class Reference(NamedTuple):
 
 
 def opened_keys(
-    references: References, namespace: str, kind: str, name: str, key: str = ""
+    references: References, namespace: str, kind: str, name: str, key: str = "", variable: str = ""
 ) -> tuple[str, ...] | Cause | None:
     """Return the keys of an object whose variables are open; None if there is no entry, a Cause if it does not suffice.
 
     namespace: of the workload, "" if it names none. key: the one that is referred to, "" for all of the object.
+    variable: its name; for all of an object their prefix.
     """
     found = _entries(references, namespace, kind, name)
     if not isinstance(found, list):
         return found
-    if key:
-        covered = any(not entry.keys or key in entry.keys for entry in found)
-        return (key,) if covered else Cause("CC0672.key", {"key": key})
-    keys = sorted({key for entry in found for key in entry.keys})
-    return tuple(keys) if keys else Cause("CC0672.keys")
+    keys = (key,) if key else tuple(sorted({key for entry in found for key in entry.keys}))
+    if not keys:
+        return Cause("CC0672.keys")
+    for one in keys:
+        covering = [entry for entry in found if one in entry.keys or (key and not entry.keys)]
+        named = variable if key else variable + one
+        if not covering:
+            return Cause("CC0672.key", {"key": one})
+        if not any(not entry.variables or named in entry.variables for entry in covering):
+            return Cause("CC0672.variable", {"variable": named})
+    return keys
 
 
 def _entries(references: References, namespace: str, kind: str, name: str) -> list[ExternalSource] | Cause | None:

@@ -68,7 +68,8 @@ def process(
         findings.append(problem(pod, (*at, "image"), "CC0604.command"))
     cwd = container.get("workingDir") or image.get("WorkingDir") or "/"
     values = {**dict(text.partition("=")[::2] for text in env), **own.known}
-    pairs = _effective([*extra["Env"], *env], own.known) if effective else [*env, *own.pairs, *extra["Env"]]
+    given = dict(text.partition("=")[::2] for text in own.pairs)
+    pairs = _effective([*extra["Env"], *env], given) if effective else [*env, *own.pairs, *extra["Env"]]
     return Process(
         [without_markers(text) for text in args],
         [without_markers(text) for text in dict.fromkeys(pairs)],
@@ -107,17 +108,24 @@ def _arguments(
     """Return command and args. An empty list means "not given": the API server does not keep it."""
     command, args = container.get("command") or (), container.get("args") or ()
     out: list[str] = []
+    words: list[tuple[str, Path]] = []  # before anything is escaped
     if not command:
         out += image.get("Entrypoint") or ()
         if not args:
             out += image.get("Cmd") or ()
         has_no_tokens(out, pod, (*at, "image"), findings)
+        words += [(text, (*at, "image")) for text in out]
         out = [escaped_argument(text) for text in out]
     for key, texts in (("command", command), ("args", args)):
         for index, text in enumerate(texts):
             here = (*at, key, index)
             arg = expanded(text, known, pod, here, findings)
+            words.append((arg, here))
             out.append(matchable_argument(arg, pod, here, findings) if "$" in arg or "\0" in arg else arg)
+    if any("\0" in text for text, _ in words):
+        from krm_function.policy.chosen_programs import command_problems
+
+        findings += command_problems(words, pod)
     return out
 
 

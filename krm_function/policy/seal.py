@@ -11,6 +11,7 @@ from krm_function.api.records import EMPTY, ImageFacts
 from krm_function.findings import Cause, Finding, finding, has_errors
 from krm_function.model.workload import Workload
 from krm_function.policy.base import base_initdata
+from krm_function.policy.bound_values import bound_containers
 from krm_function.policy.containers import containers
 from krm_function.policy.document import rego_text
 from krm_function.policy.effective_user import unknown_users
@@ -78,12 +79,19 @@ def seal(
     made, findings = containers(pod, images, pause, references, settings)
     if has_errors(findings):
         return None, tuple(findings)
-    if not _match_patterns(rules):
+    if _match_patterns(rules):
+        made = bound_containers(made)
+    else:
         findings = [*findings, *_pattern_findings(pod, made)]
         if has_errors(findings):
             return None, tuple(findings)
     opened, said = _opened(workload, made, references)
     rules = with_external_sources(rules) if opened else rules
+    if not _match_patterns(rules):
+        from krm_function.policy.unbound_values import unbound_findings, unbound_values
+
+        opened = unbound_values({"containers": made, **settings.shared})
+        said = unbound_findings(workload, opened)
     rego = rego_text(rules, made, settings.shared_text)
     too_long = _too_long(rego.encode(errors="surrogatepass"))
     if too_long:

@@ -83,6 +83,7 @@ def seal_by_genpolicy(
     data the rules expect.
     """
     from krm_function.policy.genpolicy import genpolicy_input, read_result
+    from krm_function.policy.unbound_values import choices_of_the_host, unbound_findings, unbound_values
 
     base, problems = base_initdata(workload, files)
     if base is None:
@@ -91,14 +92,16 @@ def seal_by_genpolicy(
     if made is None:
         return Sealing(findings=wrong)
     data = read_policy_data(made.data[POLICY])
-    wrong = mismatch_findings(workload, data, profile)
+    wrong = mismatch_findings(workload, data, profile) or choices_of_the_host(workload, data)
     if wrong:
         return Sealing(findings=wrong)
+    opened = unbound_values(data)
     toml = encode_toml(base._replace(data={**base.data, **made.data}))
     sealed = digest(toml)
-    said = (finding("CC0606", workload.ref, workload.metadata_path, digest=sealed),)
+    report = finding("CC0606", workload.ref, workload.metadata_path, digest=sealed)
+    said = (*unbound_findings(workload, opened), report)
     notes = tuple(shared_gpu_notes(data)) if profile.shared_gpus else ()
-    return _annotated(workload, annotation(toml), sealed, said)._replace(notes=notes)
+    return _annotated(workload, annotation(toml), sealed, said)._replace(open=opened, notes=notes)
 
 
 def _annotated(workload: Workload, value: str, sealed: str, findings: tuple[Finding, ...]) -> Sealing:

@@ -91,7 +91,7 @@ SHAPES: dict[str, Json] = {
             {
                 "name": "app",
                 "image": "app:1",
-                "args": ["$(N)", "--x=$(N)"],
+                "args": ["serve", "$(N)", "--x=$(N)"],
                 "env": [{"name": "N", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
             }
         ]
@@ -172,7 +172,7 @@ SHAPES: dict[str, Json] = {
             {
                 "name": "app",
                 "image": "app:1",
-                "args": ["--listen=$(IP):80", "$(DB_PORT)", "$$(IP)"],
+                "args": ["serve", "--listen=$(IP):80", "$(DB_PORT)", "$$(IP)"],
                 "env": [
                     {"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
                     {"name": "URL", "value": "http://$(IP)/$$(IP)?a=b"},

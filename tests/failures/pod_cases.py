@@ -219,11 +219,12 @@ def an_unmasked_proc(world: World) -> None:
     world.container["securityContext"] = {"procMount": "Unmasked"}
 
 
-@cases("CC0640", CONTAINER, "containers[0]: COLOUR holds $(todo-annotation)", hint="leave out policy.profile: strict")
+@cases("CC0640", CONTAINER, "URL holds $(text-pattern)", hint="leave out policy.profile: strict")
 def a_value_that_profile_strict_cannot_bind(world: World) -> None:
     world.spec["policy"] = {"profile": "strict"}
-    field = {"fieldRef": {"fieldPath": "metadata.annotations['example.com/colour']"}}
-    world.container["env"] = [{"name": "COLOUR", "valueFrom": field}]
+    world.container["env"] = []
+    world.env("NODE", fieldRef={"fieldPath": "spec.nodeName"})
+    world.container["env"].append({"name": "URL", "value": "http://$(NODE)"})
 
 
 @cases("CC0643", f"{CONTAINER}.image", "has a VOLUME /data that no", hint="of spec.volumes at /data")
@@ -426,6 +427,29 @@ def an_open_secret_of_another_namespace(world: World) -> None:
 def an_open_secret_without_this_key(world: World) -> None:
     _opened(world, keys=["user"])
     _from_db(world)
+
+
+@cases("CC0672", f"{CONTAINER}.env[3].valueFrom.secretKeyRef", "have MORE among", hint="add MORE to the variables")
+def an_open_secret_for_another_variable(world: World) -> None:
+    _opened(world, keys=["password"], variables=["PASSWORD"])
+    _from_db(world)
+
+
+@cases("CC0680", f"{CONTAINER}.env[3]", "the name of its node, which the host chooses, and steers Node.js")
+def a_value_of_the_pod_that_steers_a_program(world: World) -> None:
+    world.env("NODE_OPTIONS", fieldRef={"fieldPath": "spec.nodeName"})
+
+
+@cases("CC0681", f"{CONTAINER}.command[2]", "into code that an interpreter runs", hint="let the code read the variable")
+def a_value_of_the_pod_that_is_a_script(world: World) -> None:
+    world.env("MORE", fieldRef={"fieldPath": "spec.nodeName"})
+    world.container["command"] = ["sh", "-c", "$(MORE)"]
+
+
+@cases("CC0681", f"{CONTAINER}.command[0]", "where a program is named", hint="write the program into the pod")
+def a_value_of_the_pod_that_is_the_program(world: World) -> None:
+    world.env("MORE", fieldRef={"fieldPath": "metadata.uid"})
+    world.container["command"] = ["$(MORE)"]
 
 
 @cases("CC0672", f"{CONTAINER}.envFrom[1].secretRef", "has no keys, which envFrom needs", hint="list the keys")

@@ -136,6 +136,43 @@ def test_keys_are_the_only_ones_that_are_open() -> None:
     assert _env(only, DB._replace(keys=("user",)), env=[user, password]) == [f"A={OPEN}", f"B={OPEN}"]
 
 
+def test_variables_are_the_only_ones_that_are_open() -> None:
+    only = DB._replace(keys=("password",), variables=("DB_PASSWORD",))
+    assert _env(only, env=[PASSWORD]) == [f"DB_PASSWORD={OPEN}"]
+    ((code, message),) = _codes(only, env=[_from("API_URL")])
+    assert code == "CC0672"
+    assert "does not have API_URL among its variables" in message
+    assert _env(only, env=[_from("API_URL", optional=True)]) == []
+    assert _env(DB._replace(variables=("A", "B")), env=[_from("A", key="x"), _from("B", key="y")])[0] == f"A={OPEN}"
+
+
+def test_key_and_variable_are_of_one_entry() -> None:
+    user, password = (DB._replace(keys=(one,), variables=(one.upper(),)) for one in ("user", "password"))
+    assert _env(user, password, env=[_from("USER", key="user"), _from("PASSWORD")]) == [
+        f"USER={OPEN}",
+        f"PASSWORD={OPEN}",
+    ]
+    assert [code for code, _ in _codes(user, password, env=[_from("USER")])] == ["CC0672"]
+    assert _env(user, DB, env=[_from("OTHER", key="user")]) == [f"OTHER={OPEN}"]
+
+
+def test_variables_of_env_from_have_its_prefix() -> None:
+    whole = [{"prefix": "P_", "secretRef": {"name": "db"}}]
+    entry = DB._replace(keys=("user", "password"))
+    assert _env(entry._replace(variables=("P_user", "P_password")), envFrom=whole) == [
+        f"P_password={OPEN}",
+        f"P_user={OPEN}",
+    ]
+    for variables in (("user", "password"), ("P_user",), ("P_password",)):
+        found = _codes(entry._replace(variables=variables), envFrom=whole)
+        assert [code for code, _ in found] == ["CC0672"]
+    assert [code for code, _ in _codes(DB._replace(variables=("P_user",)), envFrom=whole)] == ["CC0672"]
+
+
+def test_a_name_that_steers_a_program_is_refused_also_if_the_entry_has_it() -> None:
+    assert [code for code, _ in _codes(DB._replace(variables=("PATH",)), env=[_from("PATH")])] == ["CC0670"]
+
+
 def test_an_optional_reference_is_open_if_an_entry_says_so() -> None:
     assert _env(DB, env=[_from("A", optional=True)]) == [f"A={OPEN}"]
 
@@ -176,7 +213,8 @@ def test_a_later_source_of_a_name_counts() -> None:
         *("PERL5LIB", "PERL5OPT", "RUBYOPT", "NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"),
         *("GIT_SSH_COMMAND", "GCONV_PATH", "LOCPATH", "MALLOC_CHECK_", "GLIBC_TUNABLES", "DOTNET_STARTUP_HOOKS"),
         *("COMPlus_EnableDiagnostics", "HTTP_PROXY", "https_proxy", "SSL_CERT_FILE", "ES_JAVA_OPTS", "HOME"),
-        *("BASH_FUNC_ls%%", "SSH_ASKPASS"),
+        *("BASH_FUNC_ls%%", "SSH_ASKPASS", "SPRING_APPLICATION_JSON", "LOGGING_CONFIG", "BUN_OPTIONS", "PSModulePath"),
+        *("JULIA_LOAD_PATH", "TCLLIBPATH", "NIX_LD", "GOFLAGS", "MANPAGER", "PGSERVICEFILE"),
     ],
 )
 def test_a_variable_that_steers_a_program_is_refused(name: str) -> None:

@@ -63,15 +63,15 @@ def test_the_last_variable_of_a_name_counts_and_one_of_env_before_those_of_env_f
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        ("metadata.name", "$(sandbox-name)"),
+        ("metadata.name", "$(text-pattern)^$(sandbox-name)$"),
         ("metadata.namespace", "shop"),
-        ("metadata.uid", "$(pod-uid)"),
+        ("metadata.uid", r"$(text-pattern)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$"),
         ("status.hostIP", "$(host-ip)"),
         ("status.podIP", "$(pod-ip)"),
-        ("spec.nodeName", "$(node-name)"),
+        ("spec.nodeName", "$(text-pattern)^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$"),
         ("spec.serviceAccountName", "default"),
         ("metadata.labels['app']", "web"),
-        ("metadata.annotations['unknown']", "$(todo-annotation)"),
+        ("metadata.annotations['unknown']", ""),
     ],
 )
 def test_field_references(path: str, value: str) -> None:
@@ -117,7 +117,7 @@ def test_field_references_that_are_not_covered(path: str, code: str) -> None:
 
 def test_resource_references() -> None:
     entry = {"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}}
-    assert _env(entry) == ["A=$(resource-field)"]
+    assert _env(entry) == ["A=$(text-pattern)^[0-9]+$"]
 
 
 def _keyed(kind: str, name: str, key: str, **more: Any) -> Json:
@@ -183,7 +183,7 @@ def test_arguments_are_expanded_and_escaped() -> None:
     assert _process(command=["/c"], args=args, env=env)["Args"] == [
         "/c",
         "$(sandbox-name).svc",
-        "$(node-name)",
+        "$(text-pattern)^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$",
         "$$$$x",
         "$(A)",
         "$(B)",
@@ -302,7 +302,7 @@ def test_what_kata_has_no_token_for_is_a_pattern() -> None:
 @pytest.mark.parametrize(
     ("kind", "label", "value"),
     [
-        ("StatefulSet", "statefulset.kubernetes.io/pod-name", "$(sandbox-name)"),
+        ("StatefulSet", "statefulset.kubernetes.io/pod-name", "$(text-pattern)^$(sandbox-name)$"),
         ("StatefulSet", "apps.kubernetes.io/pod-index", "$(text-pattern)^[0-9]+$"),
         ("Job", "batch.kubernetes.io/job-completion-index", "$(text-pattern)^[0-9]+$"),
         ("CronJob", "batch.kubernetes.io/job-completion-index", "$(text-pattern)^[0-9]+$"),
@@ -321,10 +321,16 @@ def test_labels_that_a_controller_sets(kind: str, label: str, value: str) -> Non
     assert [code for code, _ in pods.refused(pods.workload(spec, "DaemonSet"))] == ["CC0604"]
 
 
-def test_an_annotation_that_may_be_anything_is_not_put_into_text() -> None:
+def test_an_annotation_that_the_template_does_not_have_is_empty_wherever_it_stands() -> None:
     entry = _field("X", "metadata.annotations['unknown']")
-    assert _refused(env=[entry, _literal("A", "a $(X)")]) == [("CC0601", "env[1]")]
-    assert _refused(env=[entry], args=["$(X)"]) == [("CC0601", "args[0]")]
+    made, findings = pods.sealing(pods.simple(env=[entry, _literal("A", "a $(X)")], args=["[$(X)]"]))
+    assert made is not None
+    process = made.data["containers"][1]["OCI"]["Process"]
+    assert process["Env"][2:] == ["X=", "A=a "]
+    assert process["Args"][-1] == "[]"
+    (found,) = [one for one in findings if one.severity != "info"]
+    assert (found.code, found.path[-4:]) == ("CC0682", (0, "valueFrom", "fieldRef", "fieldPath"))
+    assert found.message == "the pod template has no annotation unknown, so its variable is bound to the empty text"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from krm_function.policy.bound_values import bound_argument, bound_value
 from krm_function.policy.compare.difference import (
     DIFFERENT,
     STRONGER,
@@ -22,6 +23,7 @@ from krm_function.policy.variable_expansion import OPEN
 
 # a token that a rule replaces by a value of the host; the two excluded ones are the pod's (docs/facts/kata.md#tokens)
 _TOKEN = re.compile(r"\$\((?!sandbox-name\)|sandbox-namespace\))[a-z][a-z0-9_-]*\)")
+BOUND = "the value is bound by its form"
 _CAPABILITY_SETS = ("Ambient", "Bounding", "Effective", "Inheritable", "Permitted")
 
 
@@ -32,6 +34,12 @@ def compare_command(old: Any, new: Any) -> Iterator[FieldChange]:
         return
     before, after = old or [], new or []
     if before == after:
+        return
+    if list(map(bound_argument, before)) == after:
+        yield FieldChange("changed", both_texts(before, after), STRONGER, BOUND)
+        return
+    if list(map(bound_argument, after)) == before:
+        yield FieldChange("changed", both_texts(before, after), WEAKER, "the host may choose any text")
         return
     free = [index for index, word in enumerate(after) if _TOKEN.search(word)]
     fixed = [index for index in free if index >= len(before) or not _TOKEN.search(before[index])]
@@ -47,6 +55,7 @@ def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
     a value more for a name    weaker       a value fewer for a name               stronger
     another literal value      different    the host's choice for a literal one    weaker, the reverse stronger
     any value at all           weaker than each other choice of the host
+    a token of Kata            weaker than the form of its value
     """
     if not all(_texts(value) for value in (old, new)):
         yield from unknown_value(old, new)
@@ -54,6 +63,12 @@ def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
     before, after = _by_name(old or []), _by_name(new or [])
     for name in sorted(before.keys() | after.keys()):
         gone, came = before.get(name, set()) - after.get(name, set()), after.get(name, set()) - before.get(name, set())
+        if gone and set(map(bound_value, gone)) == came:
+            yield FieldChange("changed", as_text(name), STRONGER, BOUND)
+            continue
+        if came and set(map(bound_value, came)) == gone:
+            yield FieldChange("changed", as_text(name), WEAKER, "the host may choose from more values")
+            continue
         free, was_free = any(map(_TOKEN.search, came)), any(map(_TOKEN.search, gone))
         any_value, was_any = OPEN in came, OPEN in gone
         if gone and came:

@@ -47,25 +47,11 @@ annotation_permitted(p, key, value) if {
 	regex.match(concat("", ["^/([A-Za-z0-9._-]+/)*", bundle(p), "$"]), value)
 }
 
-# What a value may be that only the running pod has. None of them takes part in another text.
-token_patterns := {
-	"$(host-name)": "^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?",
-	"$(node-name)": "^[a-z0-9]([a-z0-9.-]*[a-z0-9])?",
-	"$(pod-uid)": "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
-	"$(resource-field)": "^[0-9]+",
+# The one value of which the data have a token and no form.
+value_permitted(wanted, given, _) if {
+	wanted == "$(host-name)"
+	matches("^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", given)
 }
-
-argument_permitted(wanted, given, _, _) if {
-	wanted == "$(node-name)"
-	matches(token_patterns[wanted], given)
-}
-
-value_permitted(wanted, given, name) if {
-	wanted == "$(sandbox-name)"
-	given == name
-}
-
-value_permitted(wanted, given, _) if matches(token_patterns[wanted], given)
 
 literal(text) if not regex.match(`\$\((sandbox-name|sandbox-namespace|(host|node)-name|(host|pod)-ip|pod-uid|resource-field|todo-annotation)\)`, text)
 
@@ -134,6 +120,14 @@ address_forbidden(patterns, text) if matches_any(patterns, text)
 address_forbidden(patterns, text) if matches_any(patterns, split(text, "/")[0])
 
 address_forbidden(_, text) if regex.match("^[0:]*:ffff:", lower(text))
+
+# loopback of IPv6, for a neighbour as for a route; as all of IPv6, without dots
+address_forbidden(_, text) if regex.match("^[0:]*:0*1$", split(text, "/")[0])
+
+address_forbidden(_, text) if {
+	contains(text, ":")
+	contains(text, ".")
+}
 
 address_forbidden(_, text) if {
 	contains(text, "/")

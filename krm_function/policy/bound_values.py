@@ -1,0 +1,79 @@
+"""Bind values that only the running pod has: the host may choose them within their form, and no further.
+
+Kata's rules take any text for such a value where it is all of a variable or of an argument; only the patterns that text
+around a value is given are narrow. So the data say that pattern here too, and no rule has to change.
+
+    all of it is         a variable              an argument
+    pod-uid              a UUID                  a pattern already
+    node-name            a DNS subdomain         a DNS subdomain
+    resource-field       digits                  a pattern already
+    sandbox-name         the pod's name          exact by the rules
+    pod-ip, host-ip      IPv4 by the rules       a pattern already
+    sandbox-namespace    exact by the rules      a pattern already
+
+Rule of this file: one table of forms, that of variable_expansion.py. Rules that know no patterns keep Kata's tokens,
+and what they leave open is listed by unbound_values.py.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from krm_function.policy.variable_expansion import PATTERN, PATTERNS
+
+_WHOLE = ("sandbox-name", "pod-uid", "node-name", "resource-field")
+# token as policy_data have it -> the pattern of its form
+FORMS = {f"$({token})": f"$({PATTERN})^{PATTERNS[token]}$" for token in _WHOLE}
+_NODE = "$(node-name)"
+_ABSENT = "$(todo-annotation)"
+
+
+def bound_variable(entry: str) -> str:
+    """Return `NAME=VALUE` with the form of its value, if that is one token; else the same text.
+
+    >>> bound_variable("CPUS=$(resource-field)")
+    'CPUS=$(text-pattern)^[0-9]+$'
+    """
+    if not entry.endswith(")"):
+        return entry
+    name, equals, value = entry.partition("=")
+    return f"{name}{equals}{bound_value(value)}"
+
+
+def bound_value(value: str) -> str:
+    """Return the form of a value that is one token; else the same text."""
+    return FORMS.get(value, value)
+
+
+def bound_argument(text: str) -> str:
+    """Return the form of an argument that is the name of the node; else the same text."""
+    return FORMS[_NODE] if text == _NODE else text
+
+
+def as_bound(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return a container of policy data as the generator writes it today, whoever made it.
+
+    genpolicy, and contrast-krm before 0.2, have tokens; of an annotation that the pod template lacks, too.
+    """
+    process = entry["OCI"]["Process"]
+    env = [as_bound_variable(text) for text in process.get("Env", ())]
+    if env != process.get("Env", []):
+        entry = {**entry, "OCI": {**entry["OCI"], "Process": {**process, "Env": env}}}
+    return _bound(entry)
+
+
+def as_bound_variable(entry: str) -> str:
+    """The same of one variable."""
+    return entry.removesuffix(_ABSENT) if entry.endswith(f"={_ABSENT}") else bound_variable(entry)
+
+
+def bound_containers(containers: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return containers of policy data with all such values bound. Those that have none are the same objects."""
+    return [_bound(entry) for entry in containers]
+
+
+def _bound(entry: dict[str, Any]) -> dict[str, Any]:
+    process = entry["OCI"]["Process"]
+    env = [bound_variable(text) for text in process.get("Env", ())]
+    args = [bound_argument(text) for text in process.get("Args", ())]
+    changed = {key: texts for key, texts in (("Env", env), ("Args", args)) if texts != process.get(key, [])}
+    return {**entry, "OCI": {**entry["OCI"], "Process": {**process, **changed}}} if changed else entry

@@ -1,0 +1,178 @@
+"""Refuse values of the running pod where they would choose what runs: in steering variables, commands and scripts.
+
+Such a value has a form (bound_values.py) and within it the host chooses. As the value of an ordinary variable, or in an
+argument, that is as far as it goes. What a value may be part of, by its kind:
+
+                                       names: node, uid,    numbers,      the pod's own name,
+                                       hash of a template   addresses     its namespace
+    all of a steering variable         refused              refused       refused      but a number for a count
+    text in a steering variable        refused              taken         taken
+    the program, or what a launcher    refused              refused       refused
+    or interpreter starts
+    first word of a shell's command    refused              refused       refused
+    value of an option in a script     taken                taken         taken        `--node=$(NODE)`, of a shell
+    elsewhere in a script              refused              taken         taken        all of it: refused
+
+The name of a pod is its own only if the policy knows it; else it is one of the names.
+
+Rule of this file: a script, and a program, can read the variable itself; so what is refused always has another form.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from krm_function.findings import Finding, Path, finding
+from krm_function.model.glob_pattern import fits
+from krm_function.policy.pod_metadata import PodMetadata
+from krm_function.policy.steering_variables import COUNTS, steered_by
+from krm_function.policy.variable_expansion import FIELDS
+from krm_function.record import NamedTuple
+
+# token -> what it is; any other is a variable of a Service, whose form is an address or a number
+_WHAT = {
+    "sandbox-name": "the pod's name",
+    "sandbox-namespace": "the pod's namespace",
+    "pod-uid": "the pod's uid",
+    "node-name": "the name of its node",
+    "host-ip": "the address of its node",
+    "host-ips": "the addresses of its node",
+    "pod-ip": "the pod's address",
+    "pod-ips": "the pod's addresses",
+    "resource-field": "a number of its resources",
+    "pod-index": "the pod's index",
+    "template-hash": "the hash of its template",
+    "todo-annotation": "an annotation of the running pod",
+}
+_NAMES = frozenset(("node-name", "pod-uid", "template-hash", "todo-annotation"))
+_NUMBERS = frozenset(("resource-field", "pod-index"))
+
+# program, without its directory and version -> the options after which code stands
+_SHELL = r"-[A-Za-z]*c[A-Za-z]*"
+_CODE = {
+    **dict.fromkeys(("sh", "ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "runuser", "su", "zsh"), _SHELL),
+    **dict.fromkeys(("python", "pypy"), "-[A-Za-z]*c"),
+    **dict.fromkeys(("node", "nodejs", "bun"), "-[a-z]*[ep]|--eval|--print"),
+    **dict.fromkeys(("perl", "ruby", "lua", "luajit", "julia", "Rscript", "elixir"), "-[A-Za-z]*[eE]|--eval"),
+    **dict.fromkeys(("deno",), "eval"),
+    **dict.fromkeys(("php",), "-[rBRE]"),
+    **dict.fromkeys(("erl",), "-eval"),
+    **dict.fromkeys(("pwsh", "powershell"), "(?i:-c(?:ommand)?)"),
+}
+_SHELLS = frozenset(name for name, options in _CODE.items() if options == _SHELL)
+# programs whose next word, options passed over, is what they start
+_LAUNCHERS = frozenset(
+    ("busybox", "catatonit", "dumb-init", "env", "java", "nohup", "setsid", "sudo", "tini", "tini-static", "xargs")
+)
+_LOOKED_AT = 256  # characters of a script before a value; in more than these nothing is taken that is not taken here
+# as text: `re` compiles each at its first use, which few pods need. What is before a value, and before a command
+_OPTION = r"""(?:\A|\s)--?[A-Za-z][\w.-]*=["']?[^\s;&|()`"']*\Z"""
+_FIRST = r"""(?:\A|[;&|(){}`\n!]|\b(?:do|then|else|exec|eval))[\s"']*\Z"""
+
+
+def steering_problem(name: str, value: str, pod: PodMetadata, at: Path) -> Finding | None:
+    """Return CC0680 if a variable that steers a program has a value of the running pod. value: with markers."""
+    pieces = value.split("\0")  # text, token, text, ... text
+    tokens = pieces[1::2]
+    what = steered_by(name) if tokens else ""
+    if not what:
+        return None
+    if not re.search("[A-Za-z0-9]", "".join(pieces[::2])):
+        count = set(tokens) <= _NUMBERS and any(fits(one, name) for one in COUNTS)
+        chosen = None if count else tokens[0]
+    else:
+        chosen = next((token for token in tokens if _is_name(token, pod)), None)
+    if chosen is None:
+        return None
+    where = pod.spec_path + at
+    return finding("CC0680", pod.ref, where, variable=name, value=_what(chosen), what=what)
+
+
+def command_problems(words: Sequence[tuple[str, Path]], pod: PodMetadata) -> Iterator[Finding]:
+    """Yield a CC0681 for each word of a process in which a value of the running pod chooses what runs.
+
+    words: of the whole process, those of the image included, with markers; and where each stands.
+    """
+    seen = _Seen()
+    for text, at in words:
+        if "\0" in text:
+            found = _chosen(text.split("\0"), seen, pod)
+            if found:
+                token, code = found
+                yield finding(code, pod.ref, pod.spec_path + at, value=_what(token))
+        seen = seen.after(text)
+
+
+class _Seen(NamedTuple):
+    """What stands before a word. interpreter: the last one. coded: how the words since then relate to its code.
+
+    coded: "" before an option for code, "next" right after it and its options, "done" behind the code.
+    last: the last word that is no option, "" before the first word. option: the option after it, "" if there is none.
+    """
+
+    interpreter: str = ""
+    coded: Literal["", "next", "done"] = ""
+    last: str = ""
+    option: str = ""
+
+    def after(self, text: str) -> "_Seen":
+        """The same before the next word."""
+        program, option = _program(text), text.startswith("-")
+        if not option and self.coded != "next" and program in _CODE:
+            return _Seen(program, "", program)
+        coded = self.coded
+        if self.interpreter and coded != "done":
+            if coded == "" and re.fullmatch(_CODE[self.interpreter], text):
+                coded = "next"
+            elif coded == "next" and not option:
+                coded = "done"
+        return _Seen(self.interpreter, coded, self.last, text) if option else _Seen(self.interpreter, coded, program)
+
+
+def _chosen(pieces: Sequence[str], seen: _Seen, pod: PodMetadata) -> tuple[str, str] | None:
+    """Return the token of a word by which the host would choose, and CC0681 with a variant; None without one.
+
+    pieces: text, token, text, ... text.
+    """
+    if not seen.last and not seen.option:
+        return pieces[1], "CC0681.program"
+    shell = seen.interpreter in _SHELLS
+    if seen.coded == "next":
+        return _chosen_in_script(pieces, pod, shell=shell)
+    if seen.coded == "done":
+        return None  # an argument of the script
+    if seen.interpreter and not shell and re.match(f"(?:{_CODE[seen.interpreter]})(?=.)", pieces[0], re.DOTALL):
+        return _chosen_in_script(pieces, pod, shell=False)  # -cCODE, --eval=CODE
+    starts = (seen.last in _CODE or seen.last in _LAUNCHERS) and not pieces[0].startswith("-")
+    # a number or an address may be the value of an option
+    if starts and (seen.option in ("", "--") or any(_is_name(token, pod) for token in pieces[1::2])):
+        return pieces[1], "CC0681.program"
+    return None
+
+
+def _chosen_in_script(pieces: Sequence[str], pod: PodMetadata, *, shell: bool) -> tuple[str, str] | None:
+    """The same of a script."""
+    if not re.search("[A-Za-z0-9]", "".join(pieces[::2])):
+        return pieces[1], "CC0681.code"
+    before = ""
+    for text, token in zip(pieces[::2], pieces[1::2], strict=False):
+        before = (before + text)[-_LOOKED_AT:]
+        name = _is_name(token, pod) and not (shell and re.search(_OPTION, before))
+        if name or (shell and re.search(_FIRST, before)):
+            return token, "CC0681.code"
+        before += "x"  # for the value
+    return None
+
+
+def _program(text: str) -> str:
+    """Return the name of a program without its directory and version: `python` for `/usr/bin/python3.12`."""
+    name = text.rsplit("/", 1)[-1]
+    return name.rstrip("0123456789.") or name
+
+
+def _is_name(token: str, pod: PodMetadata) -> bool:
+    return token in _NAMES or (token == FIELDS["metadata.name"] and not pod.name_pattern)
+
+
+def _what(token: str) -> str:
+    return _WHAT.get(token, "a variable of a Service")
