@@ -54,11 +54,8 @@ def pods_of(
     """
     chosen = select(document.value)
     findings = list(chosen.findings)
-    known = {skipped.ref for skipped in chosen.skipped if skipped.ref.api_version != KINDS[skipped.ref.kind][0]}
     for root, value in objects(document.value):
-        ref = reference(value)
-        if ref.kind not in KINDS or ref in known:
-            findings += unwatched(document.value, root, ref)
+        findings += unwatched(document.value, root, reference(value))
     pods = []
     for workload in chosen.workloads:
         count = vcpus(workload)

@@ -13,7 +13,6 @@ from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.helm_hooks import hook_of
 from krm_function.model.platforms import Platform
 from krm_function.model.runtime_class_names import (
-    contrast_names_in,
     is_contrast_name,
     is_placeholder,
     parse_runtime_class,
@@ -32,6 +31,7 @@ from krm_function.policy import (
 from krm_function.policy.expected import profile_of_data
 from krm_function.policy.open_variables import open_findings, open_variables
 from krm_function.record import NamedTuple
+from krm_function.stages.unsealed import unsealed_classes, unsealed_finding
 
 LONGEST_HOOK = 64  # characters of that annotation in a sentence
 
@@ -82,20 +82,16 @@ def stale(workload: Workload, field: str) -> Finding:
 
 
 def unwatched(value: Any, root: Path, ref: Ref) -> tuple[Finding, ...]:
-    """Findings for Contrast runtime class names in an object of a kind that no render edits."""
+    """Findings for Contrast runtime class names in an object whose pods no render seals."""
     hook = hook_of(dig(value, root))
     return tuple(
-        _hooked(ref, path, name, hook) if hook and is_placeholder(name) else _unknown(ref, path, name)
-        for path, name in contrast_names_in(dig(value, root), root)
+        _hooked(ref, path, name, hook) if hook and is_placeholder(name) else unsealed_finding(ref, path, name)
+        for path, name in unsealed_classes(value, root)
     )
 
 
 def _hooked(ref: Ref, path: Path, name: str, hook: str) -> Finding:
     return finding("CC1108", ref, path, name=name, hook=hook[:LONGEST_HOOK])
-
-
-def _unknown(ref: Ref, path: Path, name: str) -> Finding:
-    return finding("CC1109", ref, path, kind=f"{ref.api_version} {ref.kind}".strip(), name=name)
 
 
 def check_manifest(
