@@ -21,6 +21,7 @@ from krm_function.record import NamedTuple
 from krm_function.stages.copies import Copy, Place
 from krm_function.stages.daemon_sets import unscheduled_daemon_set
 from krm_function.stages.measure import id_blocks, measure
+from krm_function.stages.host_mounts import host_mounts
 from krm_function.stages.pod_checks import check_rendered as admissible
 from krm_function.stages.schedule import schedule
 from krm_function.stages.select import select
@@ -87,7 +88,7 @@ def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[st
     workload, platform = pod.workload, pod.checked.platform
     if platform is None:
         return []  # a placeholder is left, which is an error already
-    findings = [*admissible(workload), *schedule(workload, runtime_class).findings]
+    findings = [*admissible(workload), *host_mounts(workload), *schedule(workload, runtime_class).findings]
     findings += unscheduled_daemon_set(workload, runtime_class)
     if pod.made_of:
         findings = [found for found in findings if found.code != NODE_NAME]

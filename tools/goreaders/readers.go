@@ -193,7 +193,7 @@ func appendAll(pods []Pod, value map[string]any) []Pod {
 func appendPod(pods []Pod, object map[string]any, reader string) []Pod {
 	kind, apiVersion := text(object["kind"]), text(object["apiVersion"])
 	parsed, err := schema.ParseGroupVersion(apiVersion)
-	if err != nil || kind == "" || holdsText(parsed, kind) {
+	if err != nil || kind == "" || isNoPod(parsed, kind) {
 		return pods
 	}
 	metadata, _ := object["metadata"].(map[string]any)
@@ -218,8 +218,12 @@ func appendPod(pods []Pod, object map[string]any, reader string) []Pod {
 	return append(pods, pod)
 }
 
-// holdsText tells whether an API server takes nothing but texts for the data of an object.
-func holdsText(parsed schema.GroupVersion, kind string) bool {
+// isNoPod tells whether nothing can be made of an object: an API server takes nothing but texts for the data of a
+// ConfigMap or Secret, and a ResourceList is what functions are sent, and not an object of a cluster.
+func isNoPod(parsed schema.GroupVersion, kind string) bool {
+	if kind == "ResourceList" {
+		return parsed.Group == "config.kubernetes.io"
+	}
 	return parsed.Group == "" && parsed.Version == "v1" && (kind == "ConfigMap" || kind == "Secret")
 }
 
