@@ -20,8 +20,8 @@ from krm_function.policy import References
 from krm_function.record import NamedTuple
 from krm_function.stages.copies import Copy, Place
 from krm_function.stages.daemon_sets import unscheduled_daemon_set
-from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.host_mounts import host_mounts
+from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.pod_checks import check_rendered as admissible
 from krm_function.stages.schedule import schedule
 from krm_function.stages.select import select

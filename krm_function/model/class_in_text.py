@@ -1,8 +1,8 @@
 """Tell from a text alone whether an object in it may ask for a runtime class of Contrast's.
 
-Rule of this file: `False` is certain, so that such a text need not be parsed. All names of Contrast's contain one of two
-words. YAML can hide a word, or the key, by an escape in double quotes and by base64, whose tag is spelled out, or with a
-handle or escapes of its own. Nothing is imported, as this is asked before anything else is loaded.
+Rule of this file: `False` is certain, so that such a text need not be parsed. All names of Contrast's contain one of
+two words. YAML can hide a word, or the key, by an escape in double quotes and by base64, whose tag is spelled out, or
+with a handle or escapes of its own. Nothing is imported, as this is asked before anything else is loaded.
 """
 
 KEY = "runtimeClassName"

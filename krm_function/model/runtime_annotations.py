@@ -1,7 +1,8 @@
 """The annotations of a pod by which the runtime of a node is told how to start it, and the few that a pod may have.
 
-Rule of this file: what is not in ALLOWED is refused, whatever it means: a kernel, a parameter or an agent's option of the
-input would make another VM than the one that the release measured. Source: docs/facts/contrast.md#annotations-of-kata.
+Rule of this file: what is not in ALLOWED is refused, whatever it means: a kernel, a parameter or an agent's option of
+the input would make another VM than the one that the release measured.
+Source: docs/facts/contrast.md#annotations-of-kata.
 """
 
 from krm_function.model.workload import ID_BLOCKS, INITDATA

@@ -74,7 +74,7 @@ def _of_container(workload: Workload, each: PodContainer, images: Mapping[str, I
         return
     programs = list(_programs(each, images))
     for mount in mounts:
-        values = {"container": each.name, "what": mount.what}
+        values: dict[str, Any] = {"container": each.name, "what": mount.what}
         place = guarded_place(mount.point)
         if place is not None:
             yield finding(place.code, workload.ref, mount.at, **values, place=place.path)
@@ -124,8 +124,8 @@ def _programs(each: PodContainer, images: Mapping[str, ImageFacts]) -> Iterator[
     steps: list[Path] = [(probe, "exec", "command") for probe in PROBES]
     steps += [("lifecycle", hook, "exec", "command") for hook in HOOKS]
     commands += [(_texts(dig(container, step)), (*each.path, *step)) for step in steps]
-    for argv, at in commands:
-        argv = tuple(_expanded(text, container) for text in argv)
+    for texts, at in commands:
+        argv = tuple(_expanded(text, container) for text in texts)
         while argv:
             yield Program(_found(argv[0], where, path), at)
             if _is_one_of(argv[0], INTERPRETERS):
@@ -157,12 +157,8 @@ def _expanded(text: str, container: Mapping[str, Any]) -> str:
         return text
     from krm_function.policy.variable_expansion import expand
 
-    values = {str(entry.get("name")): entry.get("value") for entry in maps(container.get("env"))}
-    return expand(text, {name: value for name, value in values.items() if _is_short(value)})
-
-
-def _is_short(value: Any) -> bool:
-    return isinstance(value, str) and len(value) <= LONGEST
+    values = {str(entry.get("name")): str(entry.get("value") or "") for entry in maps(container.get("env"))}
+    return expand(text, {name: value for name, value in values.items() if len(value) <= LONGEST})
 
 
 def _is_one_of(program: str, names: Argv) -> bool:

@@ -21,8 +21,8 @@ from krm_function.model.injected.image_store import IMAGE_STORE_SIZE, PVC_HOLDER
 from krm_function.model.injected.initializer import INITIALIZER, INITIALIZER_IMAGE, SecurePv, initializer
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH, SERVICE_MESH_IMAGE, MeshConfig, service_mesh
 from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
-from krm_function.model.pod_types import type_findings
 from krm_function.model.mount_points import mount_point, touches
+from krm_function.model.pod_types import type_findings
 from krm_function.model.pods import claim_names, indexes_named, sets_user, volume_sources
 from krm_function.model.profiles import states_users
 from krm_function.model.quantity import nano

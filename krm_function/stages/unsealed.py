@@ -1,8 +1,8 @@
 """Unsealed: refuse what asks for a Contrast runtime class in an object whose pods no render ever seals.
 
 Rule of this file: whatever asks for a class of Contrast's is sealed or refused; `generate` and `check` ask this one
-function. A kind is one of the eight by its group and version as well: `apps/v1beta1` is as foreign as a custom resource.
-ConfigMap and Secret hold nothing but text, and are no pod by any reading.
+function. A kind is one of the eight by its group and version as well: `apps/v1beta1` is as foreign as a custom
+resource. ConfigMap and Secret hold nothing but text, and are no pod by any reading.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,8 +39,8 @@ def unsealed(resources: Sequence[Resource], documents: Mapping[int, Document]) -
                 findings.append(yaml_finding(problem, resource))
                 continue
         for root, value in objects(document.value):
-            found = (unsealed_finding(reference(value), path, name) for path, name in unsealed_classes(document.value, root))
-            findings += (with_position(one, resource, document) for one in found)
+            for path, name in unsealed_classes(document.value, root):
+                findings.append(with_position(unsealed_finding(reference(value), path, name), resource, document))
     return tuple(findings)
 
 

@@ -217,7 +217,7 @@ def a_program_out_of_a_config_map(world: World) -> None:
     world.container["command"] = ["/scripts/start.sh"]
 
 
-@cases("CC0820", f"{CONTAINER}.terminationMessagePath", "/etc/ld.so.preload, which the loader reads", hint="mount it elsewhere")
+@cases("CC0820", f"{CONTAINER}.terminationMessagePath", "/etc/ld.so.preload, which the loader", hint="elsewhere")
 def a_termination_message_that_the_loader_reads(world: World) -> None:
     world.container["terminationMessagePath"] = "/etc/./ld.so.preload"
 

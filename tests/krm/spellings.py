@@ -22,7 +22,8 @@ class Spelling(NamedTuple):
         """The object with a pod, as YAML, with the restartPolicy that its kind takes."""
         policy = "Never" if "Job" in self.kind else "Always"
         head = f"apiVersion: {self.version}\n" if self.version else ""
-        return f"{head}kind: {self.kind}\nmetadata: {{name: {name}, namespace: {namespace}}}\n{self._body.replace('@', policy)}"
+        body = self._body.replace("@", policy)
+        return f"{head}kind: {self.kind}\nmetadata: {{name: {name}, namespace: {namespace}}}\n{body}"
 
     @property
     def _body(self) -> str:
@@ -45,7 +46,7 @@ class Spelling(NamedTuple):
 _POD = "{runtimeClassName: contrast-cc, restartPolicy: @, containers: [{name: web, image: web}]}"
 
 
-def _rows(taken: bool, **kinds: tuple[str, ...]) -> tuple[Spelling, ...]:  # noqa: FBT001
+def _rows(taken: bool, **kinds: tuple[str, ...]) -> tuple[Spelling, ...]:
     return tuple(Spelling(version, kind, taken) for kind, versions in kinds.items() for version in versions)
 
 
@@ -59,21 +60,20 @@ TAKEN = _rows(
     Job=("batch/v1",),
     CronJob=("batch/v1",),
 )
+_NO_POD = """
+'' null / //v1 /v1/ v1/ core/v1 api/v1 ./v1 V1 v01 v1.0 v2 1 a/b/c '%2Fv1' '*' __internal /__internal apps/v1
+"""
+_NO_DEPLOYMENT = """
+/apps/v1 apps/v1/ apps//v1 apps/ apps v1 /v1 Apps/v1 apps/V1 apps.k8s.io/v1 extensions/v1beta1 apps/v1beta1 apps/v1beta2
+"""
 NOT_TAKEN = (
     *_rows(
         taken=False,
-        Pod=(
-            *("", "''", "null", "/", "//v1", "/v1/", "v1/", "'v1 '", "' v1'", "'/v1 '", '"v1\\n"', "core/v1", "api/v1", "./v1"),
-            *("V1", "v01", "v1.0", "v2", "1", "a/b/c", "'%2Fv1'", "'*'", "__internal", "/__internal", "apps/v1"),
-        ),
-        Deployment=(
-            *("/apps/v1", "apps/v1/", "apps//v1", "apps/", "apps", "v1", "/v1", "Apps/v1", "apps/V1", "apps.k8s.io/v1"),
-            *("extensions/v1beta1", "apps/v1beta1", "apps/v1beta2"),
-        ),
+        Pod=("", "'v1 '", "' v1'", "'/v1 '", '"v1\\n"', *_NO_POD.split()),
+        Deployment=tuple(_NO_DEPLOYMENT.split()),
         Job=("batch/", "v1", "batch/v2"),
         CronJob=("batch/v1beta1", "/v1"),
     ),
     *(Spelling("v1", kind, taken=False) for kind in ("pod", "POD", "Pods", "pods", "'Pod '", '"Pod\\n"')),
 )
 SPELLINGS = (*TAKEN, *NOT_TAKEN)
-
