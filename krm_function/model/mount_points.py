@@ -1,6 +1,6 @@
 """Say which path a mount covers: the path that is left when Kubernetes and the runtime have cleaned it.
 
-Rule of this file: a mountPath is text until it is cleaned here; nobody else compares one with a place. A relative path
+Rule of this file: who compares a mountPath with a guarded place asks here, and not the text. A relative path
 is one below /, `.` and empty parts go, `..` takes a part away and ends at /. A subPath chooses what is mounted, not
 where. Where /usr is merged, /bin and /usr/bin are one directory, so they are one here. Other symbolic links of an image
 are not known. Source: docs/facts/kubernetes.md#mount-points.
