@@ -13,7 +13,6 @@ from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.helm_hooks import hook_of
 from krm_function.model.platforms import Platform
 from krm_function.model.runtime_class_names import (
-    is_contrast_name,
     is_placeholder,
     parse_runtime_class,
 )
@@ -128,15 +127,6 @@ def check_manifest(
 def _names(policy: Any) -> list[str]:
     found = mapping(policy).get("SANs")
     return [str(name) for name in found] if isinstance(found, list) else []
-
-
-def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:
-    """Whether a RuntimeClass has a name of Contrast's and another handler, or the other way round."""
-    handler = dig(value, ("handler",))
-    contrast_names = [text for text in (ref.name, handler) if isinstance(text, str) and is_contrast_name(text)]
-    if not contrast_names or ref.name == handler:
-        return ()
-    return (finding("CC1116", ref, (*root, "handler"), name=ref.name, handler=handler or "nothing"),)
 
 
 def check_classes(workloads: Sequence[Workload], classes: Sequence[str], *, emitted: bool) -> tuple[Finding, ...]:

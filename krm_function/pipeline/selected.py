@@ -57,7 +57,8 @@ def select_all(
         chosen = [(index, workload) for index, workload in chosen if (index, workload.root) not in copied]
     unsealable: tuple[Finding, ...] = ()
     if not has_errors(source.findings):  # else it would repeat them
-        unsealable = unsealed(resources, {**source.documents, **source.emitted})
+        handlers = [facts.handler for facts in config.release.platforms.values()] if config else []
+        unsealable = unsealed(resources, {**source.documents, **source.emitted}, handlers)
     stray: tuple[Finding, ...] = ()
     if chosen:
         stray = stray_annotations(resources, source.documents, source.emitted, [one for _, one in chosen])

@@ -97,6 +97,7 @@ PLACES = (
     Place("custom-resource-escaped", "the same, with escapes in key and class", "CC1109"),
     Place("custom-resource-binary", "the same, with the class in base64", "CC1109"),
     Place("pod-template-object", "a PodTemplate, which some controller may read", "CC1109"),
+    Place("class-of-another-name", "a RuntimeClass that gives Contrast's handler another name", "CC1116"),
     Place("class-in-configmap", "a ConfigMap holds text, and is no pod to anybody", "nothing"),
     Place("nested-expansion", "variables that name each other twice", "sealed"),
     # the runtime class
