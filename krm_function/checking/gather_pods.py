@@ -88,7 +88,8 @@ def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[st
     workload, platform = pod.workload, pod.checked.platform
     if platform is None:
         return []  # a placeholder is left, which is an error already
-    findings = [*admissible(workload), *host_mounts(workload), *schedule(workload, runtime_class).findings]
+    mounts = [found for found in host_mounts(workload) if found.severity == "error"]  # of the rest a render has told
+    findings = [*admissible(workload), *mounts, *schedule(workload, runtime_class).findings]
     findings += unscheduled_daemon_set(workload, runtime_class)
     if pod.made_of:
         findings = [found for found in findings if found.code != NODE_NAME]

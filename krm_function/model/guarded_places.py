@@ -46,7 +46,7 @@ PLACES = (
     Place("/etc/profile.d", "tree", _SHELL),
     # https://docs.python.org/3/library/site.html
     *(
-        Place(f"{base}/{name}customize.py", "file", _PYTHON)
+        Place(f"{base}/{name}customize.*", "file", _PYTHON)
         for base in ("/usr/lib/python3*", "/usr/local/lib/python3*", "/usr/local/lib/python3*/site-packages")
         for name in ("site", "user")
     ),

@@ -14,12 +14,12 @@ of such a mount: docs/facts/contrast-node.md#requests, docs/explanation/threat-m
 
 import re
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from posixpath import basename, isabs, join
 from typing import Any
 
 from krm_function.api.records import EMPTY, ImageFacts
 from krm_function.findings import Finding, Path, finding
-from krm_function.model.glob_pattern import fits
 from krm_function.model.guarded_places import guarded_place
 from krm_function.model.mount_points import covers, mount_point
 from krm_function.model.pods import claim_names, volume_sources
@@ -162,7 +162,7 @@ def _expanded(text: str, container: Mapping[str, Any]) -> str:
 
 
 def _is_one_of(program: str, names: Argv) -> bool:
-    return any(fits(name, basename(program)) for name in names)
+    return any(fnmatchcase(basename(program), name) for name in names)
 
 
 def _operands(argv: Argv) -> Argv:

@@ -5,7 +5,6 @@ The commands are those of the READMEs, word for word, in the order given here; e
 
 import difflib
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -89,8 +88,6 @@ STEPS: dict[str, tuple[Step, ...]] = {
         ),
     ),
 }
-# quickstart has a script out of a ConfigMap, as tutorials have
-WARNINGS = {"quickstart": [("CC0821", "shop/nightly-report")]}
 ELSEWHERE = {"argo-cd", "fleet", "flux"}  # test_argo_cd.py, test_fleet.py and test_flux.py run those
 NOT_RUN = {
     "make demo": "the Makefile's own tests",
@@ -169,8 +166,7 @@ def test_the_commands_of_an_example_are_those_of_its_readme(name: str) -> None:
 def test_the_committed_result_of_an_example_passes_check(krm_machine: Machine, name: str) -> None:
     ran = krm_machine.krm("check", str(EXAMPLES / name / "expected" / "rendered.yaml"))
     assert ran.ok() == b""
-    assert re.search(r"^checked ", ran.err, re.MULTILINE)
-    assert re.findall(r"^warning (\w+) (\S+)", ran.err, re.MULTILINE) == WARNINGS.get(name, [])
+    assert ran.err.startswith("checked ")
 
 
 @pytest.mark.parametrize("file", ["helm3.yaml", "helm4.yaml"])
