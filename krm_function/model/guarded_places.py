@@ -4,6 +4,7 @@ Rule of this file: a row has its public reason. What a container's own command n
 `host_mounts` finds that. Parts of a path may be patterns. A tree is guarded with all that is below it.
 """
 
+from functools import lru_cache
 from typing import Literal
 
 from krm_function.model.mount_points import covers, touches
@@ -53,6 +54,7 @@ PLACES = (
 )
 
 
+@lru_cache(maxsize=1024)
 def guarded_place(mount: str) -> Place | None:
     """Return the first guarded place about which a mount decides, None if there is none."""
     for place in PLACES:

@@ -39,6 +39,18 @@ def covers(mount: str, place: str) -> bool:
     return len(above) <= len(whole) and all(map(_fits, above, whole))
 
 
+def deciding(place: str) -> list[str]:
+    """Return all mount points that decide about a place, as `plain_point` writes them: for many questions about one."""
+    parts = _parts(place)
+    points = ["/" + "/".join(parts[:count]) for count in range(len(parts) + 1)]
+    return [*points, "/usr"] if MERGED.intersection(parts[:1]) else points
+
+
+def plain_point(mount: str) -> str:
+    """Return the path that a mount covers, without the /usr of a directory that is merged into it."""
+    return "/" + "/".join(_parts(mount))
+
+
 def touches(mount: str, tree: str) -> bool:
     """Whether what is mounted decides about anything in a directory: it covers it, or is mounted below."""
     return covers(mount, tree) or covers(tree, mount)

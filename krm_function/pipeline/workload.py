@@ -97,7 +97,8 @@ def injected(one: WorkloadRender, config: Config, coordinator_namespace: str) ->
     if one.failed:
         return one
     findings = check_after_injection(one.workload, config.release.version)
-    return one.plus((), (*findings, *host_mounts(one.workload, images)))
+    settings = config.generate.policy.settings or config.release.policy_settings
+    return one.plus((), (*findings, *host_mounts(one.workload, images, settings)))
 
 
 def scheduled(one: WorkloadRender, classes: RuntimeClasses) -> WorkloadRender:

@@ -8,7 +8,8 @@ of such a mount: docs/facts/contrast-node.md#requests, docs/explanation/threat-m
     the file of terminationMessagePath          the host's
     configMap, secret, projected, downwardAPI   the host's, which copies them into the VM
     ephemeral, any other file system            the host's
-    emptyDir                                    the pod's: it is made in the VM
+    emptyDir                                    the pod's: it is made in the VM; the host's where the settings of the
+                                                policy say so, and it is not in memory
     hostPath of /dev or /sys                    the guest's
 """
 
@@ -21,7 +22,7 @@ from typing import Any
 from krm_function.api.records import EMPTY, ImageFacts
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.guarded_places import guarded_place
-from krm_function.model.mount_points import covers, mount_point
+from krm_function.model.mount_points import covers, deciding, mount_point, plain_point
 from krm_function.model.pods import claim_names, volume_sources
 from krm_function.model.workload import PodContainer, Workload, dig, mapping, maps
 from krm_function.record import NamedTuple
@@ -29,6 +30,7 @@ from krm_function.record import NamedTuple
 Argv = tuple[str, ...]
 
 IN_THE_VM = frozenset(("emptyDir",))
+ENCRYPTED = "block-encrypted"  # the default of emptydir_type: docs/facts/kata.md#default-settings
 GUEST = ("/dev", "/sys")  # of a hostPath, as policy/volumes.py has them
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
@@ -39,8 +41,12 @@ INTERPRETERS = (*SHELLS, "python*", "perl", "ruby", "node", "php", "lua", "java"
 INLINE = frozenset(("-c", "-e", "-m", "-r"))
 STARTERS = ("env", "exec", "tini", "dumb-init", "nohup", "setsid")  # these start the first argument without a dash
 # the first word of a command of a shell, if it is a path, behind what starts another program or reads a file
-_STARTED = r"(?:^|[;&|\n({`])\s*(?:(?:exec|source|\.|sh|bash|then|do|if|!)\s+)*[\"']?([\w.-]*/[^\s;&|(){}<>`\"']+)"
-LONGEST = 4096  # bytes of a path, with its end (limits.h(0p), PATH_MAX on Linux)
+_STARTED = (
+    r"(?:^|[;&|\n({`])[ \t]*+(?:(?:exec|source|\.|sh|bash|then|do|if|!)[ \t]++)*+"
+    r"[\"']?([\w.-]*+/[^\s;&|(){}<>`\"']+)"
+)
+LONGEST = 4096  # bytes of a path, with its end (limits.h(0p), PATH_MAX on Linux); so much is read of a PATH, too
+DEEPEST = 8  # programs that start one another
 
 
 class HostMount(NamedTuple):
@@ -52,42 +58,46 @@ class HostMount(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A program that a container starts. at: the field that names it. script: it is named to an interpreter."""
+    """A file that a container may start. script: an interpreter is told to run it."""
 
-    paths: tuple[str, ...]
-    at: Path
+    path: str
     script: bool = False
 
 
-def host_mounts(workload: Workload, images: Mapping[str, ImageFacts] = EMPTY) -> tuple[Finding, ...]:
+def host_mounts(
+    workload: Workload, images: Mapping[str, ImageFacts] = EMPTY, settings: Mapping[str, Any] | None = None
+) -> tuple[Finding, ...]:
     """Return CC0820 and CC0821 for each such mount that decides too much.
 
     images: what is known of images, by the reference exactly as the pod names it; without it only the programs that the
-    pod names itself are looked for.
+    pod names itself are looked for. settings: of the policy, if they are not those of the profile.
     """
-    return tuple(found for each in workload.all_containers for found in _of_container(workload, each, images))
+    kind = dig(settings, ("cluster_config", "emptydir_type")) if isinstance(settings, dict) else None
+    shared = kind not in (None, ENCRYPTED)
+    return tuple(
+        found for each in workload.all_containers for found in _of_container(workload, each, images, shared=shared)
+    )
 
 
-def _of_container(workload: Workload, each: PodContainer, images: Mapping[str, ImageFacts]) -> Iterator[Finding]:
-    mounts = list(_mounts(workload, each))
+def _of_container(
+    workload: Workload, each: PodContainer, images: Mapping[str, ImageFacts], *, shared: bool
+) -> Iterator[Finding]:
+    mounts = list(_mounts(workload, each, shared=shared))
     if not mounts:
         return
-    programs = list(_programs(each, images))
+    decided = _decided(each, images)
     for mount in mounts:
         values: dict[str, Any] = {"container": each.name, "what": mount.what}
         place = guarded_place(mount.point)
         if place is not None:
             yield finding(place.code, workload.ref, mount.at, **values, place=place.path)
             continue
-        for program in programs:
-            covered = next((path for path in program.paths if covers(mount.point, path)), "")
-            if covered:
-                code = "CC0821" if program.script else "CC0820.program"
-                yield finding(code, workload.ref, mount.at, **values, program=covered)
-                break
+        if (program := decided.get(plain_point(mount.point))) is not None:
+            code = "CC0821" if program.script else "CC0820.program"
+            yield finding(code, workload.ref, mount.at, **values, program=program.path)
 
 
-def _mounts(workload: Workload, each: PodContainer) -> Iterator[HostMount]:
+def _mounts(workload: Workload, each: PodContainer, *, shared: bool) -> Iterator[HostMount]:
     message = each.container.get("terminationMessagePath")
     if isinstance(message, str) and message:
         yield HostMount(mount_point(message), (*each.path, "terminationMessagePath"), "its termination message")
@@ -96,17 +106,31 @@ def _mounts(workload: Workload, each: PodContainer) -> Iterator[HostMount]:
     for index, mount in enumerate(each.mounts):
         name, path = str(mount.get("name")), mount.get("mountPath")
         volume = volumes.get(name)
-        if not isinstance(path, str) or (name not in claims and (volume is None or _is_of_the_vm(volume))):
+        if not isinstance(path, str) or (
+            name not in claims and (volume is None or _is_of_the_vm(volume, shared=shared))
+        ):
             continue
         at = (*each.path, "volumeMounts", index, "mountPath")
         yield HostMount(mount_point(path), at, f"volume {name}")
 
 
-def _is_of_the_vm(volume: Mapping[str, Any]) -> bool:
+def _is_of_the_vm(volume: Mapping[str, Any], *, shared: bool) -> bool:
+    """Whether a volume is made in the VM. shared: emptyDirs that are not in memory are not."""
     sources = volume_sources(volume)
+    if shared and sources == ("emptyDir",):
+        return mapping(volume.get("emptyDir")).get("medium") == "Memory"
     host_path = mapping(volume.get("hostPath")).get("path")
     of_the_guest = isinstance(host_path, str) and any(covers(top, host_path) for top in GUEST)
     return IN_THE_VM.issuperset(sources) or (sources == ("hostPath",) and of_the_guest)
+
+
+def _decided(each: PodContainer, images: Mapping[str, ImageFacts]) -> Mapping[str, Program]:
+    """Return by mount point the first program about which a mount there decides."""
+    decided: dict[str, Program] = {}
+    for program in _programs(each, images):
+        for point in deciding(program.path):
+            decided.setdefault(point, program)
+    return decided
 
 
 def _programs(each: PodContainer, images: Mapping[str, ImageFacts]) -> Iterator[Program]:
@@ -120,17 +144,17 @@ def _programs(each: PodContainer, images: Mapping[str, ImageFacts]) -> Iterator[
     own = (*command, *args)
     if not command:
         own = (*_texts(config.get("Entrypoint")), *(args or _texts(config.get("Cmd"))))
-    commands: list[tuple[Argv, Path]] = [(own, (*each.path, "command"))]
     steps: list[Path] = [(probe, "exec", "command") for probe in PROBES]
     steps += [("lifecycle", hook, "exec", "command") for hook in HOOKS]
-    commands += [(_texts(dig(container, step)), (*each.path, *step)) for step in steps]
-    for texts, at in commands:
+    for texts in (own, *(_texts(dig(container, step)) for step in steps)):
         argv = tuple(_expanded(text, container) for text in texts)
-        while argv:
-            yield Program(_found(argv[0], where, path), at)
+        for _ in range(DEEPEST):
+            if not argv:
+                break
+            yield from (Program(file) for file in _found(argv[0], where, path))
             if _is_one_of(argv[0], INTERPRETERS):
                 for script in _operands(argv)[:1] or _of_text(argv):
-                    yield Program(_found(script, where, ""), at, script=True)
+                    yield from (Program(file, script=True) for file in _found(script, where, ""))
             argv = _operands(argv) if _is_one_of(argv[0], STARTERS) else ()
 
 
@@ -143,12 +167,17 @@ def _search_path(container: Mapping[str, Any], config: Mapping[str, Any]) -> str
 
 
 def _found(program: str, where: str, path: str) -> tuple[str, ...]:
-    """Return where a program may be found: one place if it is named by a path, else one in each directory of PATH."""
+    """Return where a program may be found: one place if it is named by a path, else one in each directory of PATH.
+
+    What is too long for a path is nowhere.
+    """
+    if len(where) + len(program) > LONGEST:
+        return ()
     if isabs(program):
         return (program,)
     if "/" in program or not path:
         return (mount_point(join(where, program)),)
-    return tuple(join(where, directory, program) for directory in path.split(":"))
+    return tuple(join(where, directory, program) for directory in path[:LONGEST].split(":"))
 
 
 def _expanded(text: str, container: Mapping[str, Any]) -> str:

@@ -128,6 +128,30 @@ def test_what_is_made_in_the_vm_may(source: str) -> None:
     assert codes(pod("/opt/bin", OF_THE_VM[source])) == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "medium", "given"),
+    [
+        ("shared-fs", "", ["CC0820"]),
+        ("block-plain", "", ["CC0820"]),
+        ("shared-fs", "Memory", []),
+        ("block-encrypted", "", []),
+    ],
+)
+def test_an_empty_dir_is_the_hosts_where_the_settings_say_so(kind: str, medium: str, given: list[str]) -> None:
+    subject = pod("/opt/bin", {"emptyDir": {"medium": medium}})
+    found = host_mounts(subject, IMAGE, {"cluster_config": {"emptydir_type": kind}})
+    assert [one.code for one in found] == given
+
+
+def test_a_text_of_a_shell_is_read_once() -> None:
+    """Blanks and line ends without end take no time."""
+    for text in ("\n" * 200_000, ";" + " " * 200_000, "exec " * 40_000, "a" * 200_000, "then\t" * 40_000 + "/scripts"):
+        codes(pod("/scripts", command=["sh", "-c", text]))
+    assert codes(pod("/scripts", command=["env"] * 100_000)) == []
+    deep = "/a" * 100_000
+    assert codes(pod("/scripts", command=[deep], env=[{"name": "PATH", "value": ":".join([deep] * 100)}])) == []
+
+
 def test_a_claim_template_takes_the_place_of_a_volume() -> None:
     subject = pod("/opt/bin", {"emptyDir": {}})
     of = workload("StatefulSet", subject.object["spec"]["template"])
