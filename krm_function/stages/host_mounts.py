@@ -58,9 +58,13 @@ class HostMount(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A file that a container may start. script: an interpreter is told to run it."""
+    """A file that a container may start. name: as the pod or image has it, without the value of a variable.
+
+    script: an interpreter is told to run it.
+    """
 
     path: str
+    name: str
     script: bool = False
 
 
@@ -94,7 +98,7 @@ def _of_container(
             continue
         if (program := decided.get(plain_point(mount.point))) is not None:
             code = "CC0821" if program.script else "CC0820.program"
-            yield finding(code, workload.ref, mount.at, **values, program=program.path)
+            yield finding(code, workload.ref, mount.at, **values, program=program.name)
 
 
 def _mounts(workload: Workload, each: PodContainer, *, shared: bool) -> Iterator[HostMount]:
@@ -147,14 +151,16 @@ def _programs(each: PodContainer, images: Mapping[str, ImageFacts]) -> Iterator[
     steps: list[Path] = [(probe, "exec", "command") for probe in PROBES]
     steps += [("lifecycle", hook, "exec", "command") for hook in HOOKS]
     for texts in (own, *(_texts(dig(container, step)) for step in steps)):
+        names = {_expanded(text, container): text for text in texts}
         argv = tuple(_expanded(text, container) for text in texts)
         for _ in range(DEEPEST):
             if not argv:
                 break
-            yield from (Program(file) for file in _found(argv[0], where, path))
+            yield from (Program(file, names[argv[0]]) for file in _found(argv[0], where, path))
             if _is_one_of(argv[0], INTERPRETERS):
                 for script in _operands(argv)[:1] or _of_text(argv):
-                    yield from (Program(file, script=True) for file in _found(script, where, ""))
+                    name = names.get(script, script if script in "\n".join(texts) else "of a variable")
+                    yield from (Program(file, name, script=True) for file in _found(script, where, ""))
             argv = _operands(argv) if _is_one_of(argv[0], STARTERS) else ()
 
 

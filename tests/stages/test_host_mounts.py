@@ -252,6 +252,23 @@ def test_a_long_variable_is_no_path() -> None:
     assert codes(pod("/scripts", command=["$(B)"], env=env)) == []
 
 
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (["$(P)"], "$(P)"),
+        (["/bin/sh", "$(P)"], "$(P)"),
+        (["/bin/sh", "-c", "$(P)"], "of a variable"),
+        (["canary.sh"], "canary.sh"),
+    ],
+    ids=str,
+)
+def test_a_finding_does_not_tell_the_value_of_a_variable(command: list[str], name: str) -> None:
+    env = [{"name": "P", "value": "/scripts/CANARY"}, {"name": "PATH", "value": "/scripts/CANARY:/scripts"}]
+    ((_, message),) = said(pod("/scripts", command=command, env=env))
+    assert name in message
+    assert "CANARY" not in message
+
+
 def test_a_finding_says_what_and_where_and_no_value() -> None:
     ((_, message),) = said(pod("/scripts", command=["/scripts/start.sh"]))
     assert message == (
