@@ -257,7 +257,7 @@ def test_a_long_variable_is_no_path() -> None:
     [
         (["$(P)"], "$(P)"),
         (["/bin/sh", "$(P)"], "$(P)"),
-        (["/bin/sh", "-c", "$(P)"], "of a variable"),
+        (["/bin/sh", "-c", "exec $(P)"], "of a variable"),
         (["canary.sh"], "canary.sh"),
     ],
     ids=str,
