@@ -87,6 +87,7 @@ def test_a_stream_of_which_nothing_is_contrasts_loads_next_to_nothing() -> None:
             "krm_function.plain_values",
             "krm_function.separators",
             "krm_function.model",
+            "krm_function.model.class_in_text",
             "krm_function.model.kinds",
         ),
         *("krm_function.hosts", "krm_function.hosts.pass_through"),

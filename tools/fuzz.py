@@ -1,8 +1,9 @@
 """Compares how we and Go read a stream: what kubectl, Helm or kustomize reads as a Contrast pod, we select or refuse.
 
-Rule of this file: `goreaders` makes the inputs and reads them; here each is read as the commands read it, and every pod
-that Go finds must be among the selected ones, as often as one reader finds it and with the same pod spec. Anything else
-is a find: its input is reduced and written to a file. `make fuzz` is the long form.
+Rule of this file: `goreaders` makes the inputs and reads them, with the API server's parser of group and version; here
+each is read as the commands read it. Every pod that Go finds must be among the selected ones, as often as one reader
+finds it and with the same pod spec, and what asks for a class of Contrast's in any other object must be refused.
+Anything else is a find: its input is reduced and written to a file. `make fuzz` is the long form.
 """
 
 import base64
@@ -23,8 +24,8 @@ from krm_function.krm import is_resource_list
 from krm_function.model.kinds import KINDS
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import is_contrast_name
+from krm_function.pipeline.selected import select_all
 from krm_function.stages.read import read
-from krm_function.stages.select import select
 from krm_function.yamltext import YamlError, decode, same
 from tools.cache import HERE, ToolError
 from tools.real import tool
@@ -62,11 +63,9 @@ class Tally(NamedTuple):
 
 def judge(data: bytes, found: Iterable[dict[str, Any]]) -> str:
     """How we answer an input in which Go's readers find these pods: `refused`, `seen`, `none` or what is wrong."""
-    pods = [
-        one for one in found if KINDS[one["kind"]][0] == one["apiVersion"] and is_contrast_name(one["runtimeClassName"])
-    ]
+    pods = [one for one in found if is_contrast_name(one["runtimeClassName"])]
     if not pods:
-        return "none"  # not even of the API version that Contrast knows
+        return "none"
     if passes_through(data):
         return "hidden from the early answer"
     answers = [_answer(_as_input(data), pods)]
@@ -78,6 +77,9 @@ def judge(data: bytes, found: Iterable[dict[str, Any]]) -> str:
 def _answer(seen: Seen, found: list[dict[str, Any]]) -> str:
     if seen.refused:
         return "refused"
+    others = [one for one in found if not _is_pod(one)]
+    if others:
+        return f"asks for a class and is not refused, {others[0]['reader']} sees it"
     for reader in {one["reader"] for one in found}:
         pods = [one for one in found if one["reader"] == reader]
         by_name = reader == "kubectl"  # to kyaml, a key in base64 is no name; Helm's two splitters may both see a pod
@@ -91,6 +93,12 @@ def _answer(seen: Seen, found: list[dict[str, Any]]) -> str:
         if by_name and not all(any(same(one.get("spec"), spec) for spec in seen.pods[_pod(one)]) for one in pods):
             return "another pod spec than kubectl's"
     return "seen"
+
+
+def _is_pod(found: dict[str, Any]) -> bool:
+    """Whether an API server would run it, and we seal it. Group and version: as apimachinery parses them."""
+    group, _, version = KINDS[found["kind"]][0].rpartition("/") if found["kind"] in KINDS else ("", "", None)
+    return (found["group"], found["version"]) == (group, version)
 
 
 def _known(pod: Pod, *, by_name: bool) -> Pod:
@@ -123,12 +131,12 @@ def _as_helm(data: bytes) -> Seen:
 
 def _selected(resources: Sequence[Resource]) -> Seen:
     known = read(resources)
-    chosen = [select(document.value) for document in known.documents.values()]
-    findings = (*known.findings, *(found for one in chosen for found in one.findings))
+    chosen = select_all(resources, known, None, {})
+    findings = (*known.findings, *chosen.findings)
     if has_errors(findings):
         return Seen({}, tuple(found.code for found in findings))
     pods: dict[Pod, list[Any]] = {}
-    for workload in (workload for one in chosen for workload in one.workloads):
+    for _, workload in chosen.workloads:
         metadata = workload.object.get("metadata")
         name = metadata.get("name") if isinstance(metadata, dict) else None
         pod = Pod(

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 from krm_function.api.records import API_VERSION, GROUP
 from krm_function.findings import Finding, Path, Ref, dotted, finding
+from krm_function.krm.group_version import plain_api_version
 from krm_function.model.labels import DNS_SUBDOMAIN, LONGEST_SUBDOMAIN
 from krm_function.model.origin import origin_of_object
 from krm_function.model.workload import dig, mapping
@@ -67,7 +68,8 @@ def config_reference(document: ConfigDocument) -> Ref:
     root = mapping(document.value)
     metadata = mapping(root.get("metadata"))
     parts = (root.get("apiVersion"), root.get("kind"), metadata.get("namespace"), metadata.get("name"))
-    return Ref(*(part[:LONGEST_SUBDOMAIN] if isinstance(part, str) else "" for part in parts))
+    version, *rest = (part[:LONGEST_SUBDOMAIN] if isinstance(part, str) else "" for part in parts)
+    return Ref(plain_api_version(version), *rest)
 
 
 def read_body(document: ConfigDocument, kind: ConfigKind, spec: Record, *, required: bool = True) -> Body:

@@ -20,6 +20,7 @@ from krm_function.policy import References
 from krm_function.record import NamedTuple
 from krm_function.stages.copies import Copy, Place
 from krm_function.stages.daemon_sets import unscheduled_daemon_set
+from krm_function.stages.host_mounts import host_mounts
 from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.pod_checks import check_rendered as admissible
 from krm_function.stages.schedule import schedule
@@ -54,11 +55,8 @@ def pods_of(
     """
     chosen = select(document.value)
     findings = list(chosen.findings)
-    known = {skipped.ref for skipped in chosen.skipped if skipped.ref.api_version != KINDS[skipped.ref.kind][0]}
     for root, value in objects(document.value):
-        ref = reference(value)
-        if ref.kind not in KINDS or ref in known:
-            findings += unwatched(document.value, root, ref)
+        findings += unwatched(document.value, root, reference(value))
     pods = []
     for workload in chosen.workloads:
         count = vcpus(workload)
@@ -90,7 +88,8 @@ def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[st
     workload, platform = pod.workload, pod.checked.platform
     if platform is None:
         return []  # a placeholder is left, which is an error already
-    findings = [*admissible(workload), *schedule(workload, runtime_class).findings]
+    mounts = [found for found in host_mounts(workload) if found.severity == "error"]  # of the rest a render has told
+    findings = [*admissible(workload), *mounts, *schedule(workload, runtime_class).findings]
     findings += unscheduled_daemon_set(workload, runtime_class)
     if pod.made_of:
         findings = [found for found in findings if found.code != NODE_NAME]

@@ -7,7 +7,6 @@ says, and an administrator may have patched it.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_function.checking.seal_checks import check_handler
 from krm_function.findings import Finding, Ref, finding
 from krm_function.model.listed import listed
 from krm_function.model.runtime_class_difference import differing_fields
@@ -18,6 +17,7 @@ from krm_function.pipeline import Planned
 from krm_function.record import NamedTuple
 from krm_function.stages.daemon_sets import unscheduled_daemon_set
 from krm_function.stages.schedule import schedule
+from krm_function.stages.unsealed import check_handler
 
 
 def differing_classes(

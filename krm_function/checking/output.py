@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_function.checking.seal_checks import check_handler
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.finding_position import with_position, yaml_finding
 from krm_function.model.kinds import KINDS
@@ -16,6 +15,7 @@ from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import ORIGINAL, dig
 from krm_function.record import NamedTuple
+from krm_function.stages.unsealed import check_handler
 from krm_function.yamltext import Document, YamlError, parse, read_undo, read_value
 
 LOOKED_AT = frozenset((*KINDS, "List", "RuntimeClass", "ConfigMap", "Secret"))

@@ -13,8 +13,6 @@ from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.helm_hooks import hook_of
 from krm_function.model.platforms import Platform
 from krm_function.model.runtime_class_names import (
-    contrast_names_in,
-    is_contrast_name,
     is_placeholder,
     parse_runtime_class,
 )
@@ -33,6 +31,7 @@ from krm_function.policy.expected import profile_of_data
 from krm_function.policy.open_variables import open_findings, open_variables
 from krm_function.policy.unbound_values import unbound_findings, unbound_values
 from krm_function.record import NamedTuple
+from krm_function.stages.unsealed import unsealed_classes, unsealed_finding
 
 LONGEST_HOOK = 64  # characters of that annotation in a sentence
 
@@ -86,20 +85,16 @@ def stale(workload: Workload, field: str) -> Finding:
 
 
 def unwatched(value: Any, root: Path, ref: Ref) -> tuple[Finding, ...]:
-    """Findings for Contrast runtime class names in an object of a kind that no render edits."""
+    """Findings for Contrast runtime class names in an object whose pods no render seals."""
     hook = hook_of(dig(value, root))
     return tuple(
-        _hooked(ref, path, name, hook) if hook and is_placeholder(name) else _unknown(ref, path, name)
-        for path, name in contrast_names_in(dig(value, root), root)
+        _hooked(ref, path, name, hook) if hook and is_placeholder(name) else unsealed_finding(ref, path, name)
+        for path, name in unsealed_classes(value, root)
     )
 
 
 def _hooked(ref: Ref, path: Path, name: str, hook: str) -> Finding:
     return finding("CC1108", ref, path, name=name, hook=hook[:LONGEST_HOOK])
-
-
-def _unknown(ref: Ref, path: Path, name: str) -> Finding:
-    return finding("CC1109", ref, path, kind=f"{ref.api_version} {ref.kind}".strip(), name=name)
 
 
 def check_manifest(
@@ -136,15 +131,6 @@ def check_manifest(
 def _names(policy: Any) -> list[str]:
     found = mapping(policy).get("SANs")
     return [str(name) for name in found] if isinstance(found, list) else []
-
-
-def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:
-    """Whether a RuntimeClass has a name of Contrast's and another handler, or the other way round."""
-    handler = dig(value, ("handler",))
-    contrast_names = [text for text in (ref.name, handler) if isinstance(text, str) and is_contrast_name(text)]
-    if not contrast_names or ref.name == handler:
-        return ()
-    return (finding("CC1116", ref, (*root, "handler"), name=ref.name, handler=handler or "nothing"),)
 
 
 def check_classes(workloads: Sequence[Workload], classes: Sequence[str], *, emitted: bool) -> tuple[Finding, ...]:

@@ -41,7 +41,10 @@ LONGEST = 1000  # characters of a value in a sentence
 
 
 class Ref(NamedTuple):
-    """Which object: apiVersion, kind, namespace ("" when absent) and name, as the document says them."""
+    """Which object: apiVersion, kind, namespace ("" when absent) and name, as the document says them.
+
+    Of an object of the input, the apiVersion is in its ordinary spelling (krm/group_version.py).
+    """
 
     api_version: str
     kind: str

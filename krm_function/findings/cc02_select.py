@@ -55,6 +55,19 @@ ROWS: dict[str, Row] = {
         "init container {container} is no sidecar, and Kubernetes refuses its {field}",
         "remove it, or set restartPolicy: Always on this container if it is to keep running",
     ),
+    "CC0230": Row(
+        "error",
+        "annotation {key} tells the runtime of the node how to start the VM",
+        "remove it: the VM is the one that the release measured, and Contrast reads no such annotation",
+        {
+            "vcpus": (
+                "",
+                "remove it, and set limits.cpu of the containers: the VM has as many CPUs, and one more",
+            ),
+            "policy": ("", "remove it: the policy is in the initdata that a render makes"),
+            "handler": ("", "remove it, and name the runtime class in spec.runtimeClassName"),
+        },
+    ),
     "CC0208": Row("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
     "CC0209": Row("info", "namespace {namespace} is written into the workload"),
     "CC0210": Row(

@@ -3,6 +3,7 @@
 from krm_function.findings.row import Row
 
 ENCRYPTED_STORAGE = "https://docs.edgeless.systems/contrast/1.25/howto/encrypted-storage"
+ELSEWHERE = "mount it elsewhere, and put into the image what has to stand there"
 
 ROWS: dict[str, Row] = {
     "CC0801": Row("info", "initializer injected"),
@@ -54,7 +55,7 @@ ROWS: dict[str, Row] = {
         "add the volume or correct the name",
     ),
     "CC0812": Row(
-        "error", "container {container} mounts {volume} at /contrast, where the secrets belong", "mount it elsewhere"
+        "error", "container {container} mounts {volume} at {place}, where the secrets belong", "mount it elsewhere"
     ),
     "CC0813": Row(
         "warning",
@@ -73,5 +74,25 @@ ROWS: dict[str, Row] = {
                 ),
             ),
         },
+    ),
+    "CC0820": Row(
+        "error",
+        "container {container}: the host writes the files of {what}, and so chooses {problem}",
+        "{remedy}",
+        {
+            "secrets": ("{place}, where the pod's certificates and secrets are", "mount it elsewhere"),
+            "loader": ("{place}, which the loader reads before any program runs", ELSEWHERE),
+            "shell": ("{place}, which a shell runs when it starts", ELSEWHERE),
+            "python": ("{place}, which Python runs when it starts", ELSEWHERE),
+            "program": (
+                "the program {program}, which the container starts",
+                "put the program into the image, and mount its configuration and data elsewhere",
+            ),
+        },
+    ),
+    "CC0821": Row(
+        "warning",
+        "container {container} runs the script {program} out of {what}: the host writes its files and may replace it",
+        "put the script into the image; the policy holds the command, and not the content of a mounted file",
     ),
 }

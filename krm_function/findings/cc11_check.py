@@ -58,7 +58,10 @@ ROWS: dict[str, Row] = {
     "CC1109": Row(
         "error",
         "{kind} asks for runtime class {name}, but no pod of this kind is ever sealed",
-        "use a Pod, ReplicationController, Deployment, DaemonSet, StatefulSet, ReplicaSet, Job or CronJob",
+        (
+            "use a Pod or ReplicationController of v1, a Deployment, DaemonSet, StatefulSet or ReplicaSet of apps/v1,"
+            " or a Job or CronJob of batch/v1"
+        ),
     ),
     "CC1110": Row(
         "error",

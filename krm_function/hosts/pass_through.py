@@ -8,6 +8,7 @@ decides. The tests compare both.
 from __future__ import annotations
 
 from krm_function.libyaml import CParser, DocumentStartEvent, StreamEndEvent, YAMLError
+from krm_function.model.class_in_text import may_ask_for_contrast
 from krm_function.model.kinds import KINDS, KINDS_BY_CONTENT
 from krm_function.plain_values import NotPlain, plain_value
 from krm_function.separators import odd_separator
@@ -28,7 +29,7 @@ def passes_through(data: bytes) -> bool:
         return False
     try:
         text = data.decode("utf-8")
-        if odd_separator(text):
+        if odd_separator(text) or may_ask_for_contrast(text):
             return False
         pull = CParser(text).get_event
         while (kind := type(pull())) is not StreamEndEvent:

@@ -18,7 +18,7 @@ def config_map_data(function_config: KubeObject | None) -> dict[str, str] | None
     """
     if function_config is None:
         return None
-    if function_config.kind != "ConfigMap" or function_config.api_version != "v1":
+    if not function_config.is_gvk("", "v1", "ConfigMap"):
         shown = f"is of kind {function_config.kind}" if function_config.kind else "has no kind"
         raise FunctionError(f"functionConfig {shown}, a v1 ConfigMap is expected")
     data = function_config.nested(("data",))

@@ -11,6 +11,7 @@ from typing import Any
 from krm_function.krm.errors import MisuseError
 from krm_function.krm.field_path import ABSENT, check_plain, checked, kind_of, look_up
 from krm_function.krm.fields import Fields, SubObject
+from krm_function.krm.group_version import parse_group_version, plain_api_version
 from krm_function.krm.outline import Outline, outline, state
 from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity, dotted, one_line
 from krm_function.krm.string_map import StringMap, as_string
@@ -192,16 +193,17 @@ class KubeObject(Fields):
 
     def is_gvk(self, group: str, version: str, kind: str) -> bool:
         """Whether it is exactly that group (core: ""), version and kind."""
-        return self.kind == kind and self.api_version == (f"{group}/{version}" if group else version)
+        return self.kind == kind and parse_group_version(self.api_version) == (group, version)
 
     def is_group_kind(self, group: str, kind: str) -> bool:
         """Whether it is of that group (core: "") and kind, in any version."""
-        return self.kind == kind and self.api_version.rpartition("/")[0] == group
+        parsed = parse_group_version(self.api_version)
+        return self.kind == kind and parsed is not None and parsed.group == group
 
     def same_id(self, other: "KubeObject") -> bool:
         """Whether both have the same group, version, kind, namespace and name."""
-        mine = (self.api_version, self.kind, self.namespace, self.name)
-        return mine == (other.api_version, other.kind, other.namespace, other.name)
+        mine = (plain_api_version(self.api_version), self.kind, self.namespace, self.name)
+        return mine == (plain_api_version(other.api_version), other.kind, other.namespace, other.name)
 
     @property
     def owner_references(self) -> tuple[SubObject, ...]:

@@ -47,7 +47,7 @@ def read_config(function_config: KubeObject | None, form: type[T]) -> T:
 
 
 def _is_config_map(config: KubeObject | None) -> bool:
-    return config is not None and (config.api_version, config.kind) == ("v1", "ConfigMap")
+    return config is not None and config.is_gvk("", "v1", "ConfigMap")
 
 
 class _Form(NamedTuple):

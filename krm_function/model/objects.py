@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from krm_function.findings import Path, Ref
+from krm_function.krm.group_version import plain_api_version
 from krm_function.model.workload import EMITTED, dig, mapping
 
 
@@ -16,11 +17,14 @@ def _text(source: dict[str, Any], key: str) -> str:
 
 
 def reference(value: Any) -> Ref:
-    """Return the object's identity, "" for each missing part; generateName is used where there is no name."""
+    """Return the object's identity, "" for each missing part; generateName is used where there is no name.
+
+    Its apiVersion is in the ordinary spelling, `v1` for `/v1`, so that all who compare it read what Kubernetes reads.
+    """
     root = mapping(value)
     metadata = mapping(root.get("metadata"))
     name = _text(metadata, "name") or _text(metadata, "generateName")
-    return Ref(_text(root, "apiVersion"), _text(root, "kind"), _text(metadata, "namespace"), name)
+    return Ref(plain_api_version(_text(root, "apiVersion")), _text(root, "kind"), _text(metadata, "namespace"), name)
 
 
 def objects(document: Any, root: Path = ()) -> Iterator[tuple[Path, Any]]:

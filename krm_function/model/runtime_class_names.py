@@ -130,7 +130,7 @@ def contrast_names_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]
             yield from contrast_names_in(part, (*path, index))
     elif isinstance(value, dict):
         for key, part in value.items():
-            if key != "runtimeClassName":
+            if key != "runtimeClassName" or not isinstance(part, str):
                 yield from contrast_names_in(part, (*path, key))
-            elif isinstance(part, str) and is_contrast_name(part):
+            elif is_contrast_name(part):
                 yield (*path, key), part

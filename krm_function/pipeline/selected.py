@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from krm_function.api.records import Config
-from krm_function.findings import Finding, Path, finding
+from krm_function.findings import Finding, Path, finding, has_errors
 from krm_function.model.finding_position import with_position
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
@@ -15,6 +15,7 @@ from krm_function.stages.read import ReadDocuments
 from krm_function.stages.runtime_classes import RuntimeClassObject, runtime_class_objects
 from krm_function.stages.select import select
 from krm_function.stages.stray_annotations import stray_annotations
+from krm_function.stages.unsealed import unsealed
 
 
 class Selected(NamedTuple):
@@ -54,6 +55,10 @@ def select_all(
             if (index, workload.root) in copied
         ]
         chosen = [(index, workload) for index, workload in chosen if (index, workload.root) not in copied]
+    unsealable: tuple[Finding, ...] = ()
+    if not has_errors(source.findings):  # else it would repeat them
+        handlers = [facts.handler for facts in config.release.platforms.values()] if config else []
+        unsealable = unsealed(resources, {**source.documents, **source.emitted}, handlers)
     stray: tuple[Finding, ...] = ()
     if chosen:
         stray = stray_annotations(resources, source.documents, source.emitted, [one for _, one in chosen])
@@ -61,7 +66,7 @@ def select_all(
         tuple(chosen),
         tuple(runtime_class_objects(values, config.release)) if config else (),
         tuple(skipped),
-        tuple(with_position(found, resources[index], source.documents[index]) for index, found in findings),
+        (*(with_position(found, resources[index], source.documents[index]) for index, found in findings), *unsealable),
         stray,
     )
 

@@ -22,6 +22,7 @@ from krm_function.model.workload import Workload
 from krm_function.pipeline.result import NO_LABELS, Planned
 from krm_function.record import NamedTuple
 from krm_function.stages.daemon_sets import schedule_daemon_set
+from krm_function.stages.host_mounts import host_mounts
 from krm_function.stages.inject import inject_into
 from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.namespace import in_namespace
@@ -93,7 +94,11 @@ def injected(one: WorkloadRender, config: Config, coordinator_namespace: str) ->
     images = config.images or EMPTY
     outcome, workload = inject_into(one.workload, config.generate, config.release, coordinator_namespace, images)
     one = one.plus(*outcome, workload)
-    return one if one.failed else one.plus((), check_after_injection(one.workload, config.release.version))
+    if one.failed:
+        return one
+    findings = check_after_injection(one.workload, config.release.version)
+    settings = config.generate.policy.settings or config.release.policy_settings
+    return one.plus((), (*findings, *host_mounts(one.workload, images, settings)))
 
 
 def scheduled(one: WorkloadRender, classes: RuntimeClasses) -> WorkloadRender:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.api.records import ExternalSource
+from krm_function.krm.group_version import plain_api_version
 
 PREVIOUS_NAMES = "internal.config.kubernetes.io/previousNames"
 
@@ -48,7 +49,7 @@ class References:
                 continue
             kind = value["kind"]
             metadata = value.get("metadata")
-            if value.get("apiVersion") != "v1" or not isinstance(metadata, Mapping):
+            if plain_api_version(str(value.get("apiVersion"))) != "v1" or not isinstance(metadata, Mapping):
                 continue
             entry = (str(metadata.get("namespace") or ""), value)
             self._names.setdefault((kind, str(metadata.get("name"))), []).append(entry)

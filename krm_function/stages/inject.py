@@ -21,6 +21,7 @@ from krm_function.model.injected.image_store import IMAGE_STORE_SIZE, PVC_HOLDER
 from krm_function.model.injected.initializer import INITIALIZER, INITIALIZER_IMAGE, SecurePv, initializer
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH, SERVICE_MESH_IMAGE, MeshConfig, service_mesh
 from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
+from krm_function.model.mount_points import mount_point, touches
 from krm_function.model.pod_types import type_findings
 from krm_function.model.pods import claim_names, indexes_named, sets_user, volume_sources
 from krm_function.model.profiles import states_users
@@ -191,14 +192,15 @@ def _not_empty_dir(workload: Workload, name: str) -> Iterator[Finding]:
 
 
 def _taken_mount_paths(workload: Workload, wanted: InjectionPlan) -> Iterator[Finding]:
-    """Find mounts of other volumes at the path of the secrets; Kubernetes refuses two at one path."""
+    """Find mounts of other volumes at the path of the secrets, above or below: they would hide some of them."""
     for each in workload.all_containers:
         if each.is_init and each.name in wanted.own:
             continue
         for index, mount in enumerate(each.mounts):
-            if mount["name"] != SECRETS and str(mount.get("mountPath")).rstrip("/") == SECRETS_PATH:
+            place = mount_point(str(mount.get("mountPath") or "/"))
+            if mount["name"] != SECRETS and touches(place, SECRETS_PATH):
                 path = (*each.path, "volumeMounts", index, "mountPath")
-                yield finding("CC0812", workload.ref, path, container=each.name, volume=mount["name"])
+                yield finding("CC0812", workload.ref, path, container=each.name, volume=mount["name"], place=place)
 
 
 def _secure_pv(workload: Workload) -> SecurePv | None:

@@ -21,6 +21,7 @@ from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
 from krm_function.model.mesh_annotations import read_mesh
 from krm_function.model.pod_types import type_findings
 from krm_function.model.pods import claim_names, claim_templates, indexes_named, volume_sources
+from krm_function.model.runtime_annotations import refusal
 from krm_function.model.workload import POD_ROLE, Workload, mapping, maps
 
 # Volume sources that stay inside the VM or are checked there; all others are a file system of the host's.
@@ -38,6 +39,7 @@ def check_before_injection(workload: Workload, release_images: Mapping[str, str]
         *_containers(workload),
         *_init_containers(workload),
         *_annotations(workload),
+        *_of_the_runtime(workload),
         *_mesh(workload),
         *_images(workload, release_images),
         *_processors(workload),
@@ -59,6 +61,7 @@ def check_rendered(workload: Workload) -> tuple[Finding, ...]:
         return shape
     return (
         *_containers(workload),
+        *_of_the_runtime(workload),
         *_images(workload, {}),
         *_mounts(workload),
         *_claims(workload),
@@ -104,6 +107,14 @@ def _annotations(workload: Workload) -> Iterator[Finding]:
             own = workload.annotations if what == "annotation" else workload.labels
             if key not in own or own[key] != workload.at((*path, f"{what}s", key)):
                 yield annotations.unread(workload.ref, (*path, f"{what}s", key), what, key, place)
+
+
+def _of_the_runtime(workload: Workload) -> Iterator[Finding]:
+    """Find annotations by which the runtime of the node would start another VM."""
+    for key in workload.annotations:
+        code = refusal(str(key))
+        if code:
+            yield finding(code, workload.ref, (*workload.metadata_path, "annotations", key), key=key)
 
 
 def _outer(workload: Workload) -> Iterator[tuple[Path, str]]:

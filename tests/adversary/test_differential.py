@@ -49,10 +49,12 @@ def others() -> list[tuple[bytes, dict[str, Any], str]]:
     """Inputs, what a reader might say of them that we do not, and what that is called."""
     (told,) = (pod for pod in go_reads(POD) if pod["reader"] == "kubectl")
     return [
-        (POD.replace(b"Pod", b"Job"), told, "hidden from us, kubectl sees Pod"),
+        (POD, told | {"kind": "ReplicationController"}, "hidden from us, kubectl sees ReplicationController"),
+        (POD, told | {"kind": "Thing"}, "asks for a class and is not refused, kubectl sees it"),
+        (POD, told | {"version": "v2"}, "asks for a class and is not refused, kubectl sees it"),
         (POD, told | {"name": "other"}, "hidden from us, kubectl sees Pod"),
         (POD, told | {"runtimeClassName": "contrast-cc-metal-qemu-snp"}, "hidden from us, kubectl sees Pod"),
-        (POD, told | {"reader": "helm", "kind": "Job", "apiVersion": "batch/v1"}, "hidden from us, helm sees Job"),
+        (POD, told | {"reader": "helm", "kind": "Job", "group": "batch"}, "hidden from us, helm sees Job"),
         (
             POD,
             told | {"spec": {"runtimeClassName": "contrast-cc", "hostNetwork": True}},

@@ -11,6 +11,7 @@ TEMPLATE = "web spec.template"
 SPEC = f"{TEMPLATE}.spec"
 NOTES = f"{TEMPLATE}.metadata.annotations"
 CONTAINER = f"{SPEC}.containers[0]"
+KATA = "io.katacontainers.config."
 
 
 def note(key: str) -> str:
@@ -43,6 +44,26 @@ def an_annotation_of_the_pod_on_a_service(world: World) -> None:
 @cases("CC0202", f'{TEMPLATE}.metadata.labels["{NOTE}skip-initializer"]')
 def an_annotation_written_as_a_label(world: World) -> None:
     world.template["metadata"]["labels"][f"{NOTE}skip-initializer"] = "true"
+
+
+@cases("CC0230", f'{NOTES}["{KATA}hypervisor.kernel_params"]', hint="the VM is the one that the release measured")
+def a_parameter_of_the_kernel(world: World) -> None:
+    world.notes[f"{KATA}hypervisor.kernel_params"] = "agent.log=debug"
+
+
+@cases("CC0230", f'{NOTES}["{KATA}hypervisor.default_vcpus"]', hint="set limits.cpu")
+def a_number_of_processors(world: World) -> None:
+    world.notes[f"{KATA}hypervisor.default_vcpus"] = "4"
+
+
+@cases("CC0230", f'{NOTES}["{KATA}agent.policy"]', hint="the policy is in the initdata")
+def a_policy_in_an_annotation(world: World) -> None:
+    world.notes[f"{KATA}agent.policy"] = CANARY
+
+
+@cases("CC0230", f'{NOTES}["io.containerd.cri.runtime-handler"]', hint="spec.runtimeClassName")
+def a_handler_in_an_annotation(world: World) -> None:
+    world.notes["io.containerd.cri.runtime-handler"] = "kata-qemu"
 
 
 @cases("CC0204", note("servicemesh-egress"), hint="name#listenIP:port#host:port")
@@ -140,6 +161,11 @@ def a_hook_of_an_init_container(world: World) -> None:
     world.pod["initContainers"] = [{"name": "first", "image": world.container["image"], "lifecycle": hook}]
 
 
+@cases("CC1109", f"{SPEC}.runtimeClassName", "argoproj.io/v1alpha1 Rollout", hint="Deployment")
+def a_custom_resource_with_a_class_of_contrasts(world: World) -> None:
+    world["web"] |= {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout"}
+
+
 @cases("CC0220", "web metadata.ownerReferences", "it belongs to ReplicaSet web-1", hint="without live objects")
 def a_workload_that_a_controller_made(world: World) -> None:
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "u", "controller": True}
@@ -178,6 +204,22 @@ def a_mount_of_no_volume(world: World) -> None:
 @cases("CC0812", f"{CONTAINER}.volumeMounts[0].mountPath", "at /contrast")
 def a_mount_where_the_secrets_belong(world: World) -> None:
     world.mount("contrast", {"emptyDir": {}})
+
+
+@cases("CC0812", f"{CONTAINER}.volumeMounts[0].mountPath", "at /contrast/tls-config/mesh-ca.pem")
+def a_mount_below_the_secrets_by_a_detour(world: World) -> None:
+    world.mount("contrast", {"emptyDir": {}}, mountPath="//x/../contrast/tls-config/mesh-ca.pem")
+
+
+@cases("CC0820", f"{CONTAINER}.volumeMounts[0].mountPath", "the program /scripts/start.sh", hint="into the image")
+def a_program_out_of_a_config_map(world: World) -> None:
+    world.mount("scripts", {"configMap": {"name": "settings"}})
+    world.container["command"] = ["/scripts/start.sh"]
+
+
+@cases("CC0820", f"{CONTAINER}.terminationMessagePath", "/etc/ld.so.preload, which the loader", hint="elsewhere")
+def a_termination_message_that_the_loader_reads(world: World) -> None:
+    world.container["terminationMessagePath"] = "/etc/./ld.so.preload"
 
 
 @cases("CC0604", f"{CONTAINER}.volumeMounts[0].subPath", hint="mount the whole volume")

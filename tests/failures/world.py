@@ -111,7 +111,7 @@ class World:
     def mount(self, name: str, source: Any, **mount: Any) -> None:
         """Give web a volume and mount it."""
         self.pod.setdefault("volumes", []).append({"name": name, **source})
-        self.container.setdefault("volumeMounts", []).append({"name": name, "mountPath": f"/{name}", **mount})
+        self.container.setdefault("volumeMounts", []).append({"name": name, "mountPath": f"/{name}"} | mount)
 
     def env(self, name: str, **source: Any) -> None:
         self.container["env"].append({"name": name, "valueFrom": source})

@@ -27,7 +27,7 @@ const (
 var (
 	tokens = regexp.MustCompile(`[A-Za-z0-9_./-]+|[ \t]+|\r?\n|"[^"\n]*"|'[^'\n]*'|.`)
 	fields = regexp.MustCompile(`\b(?:kind|apiVersion|metadata|name|spec|template|jobTemplate|runtimeClassName|items|` +
-		`Pod|Deployment|CronJob|v1|apps/v1|List|PodList|Service|ConfigMap|contrast-cc[a-z-]*)\b`)
+		`Pod|ReplicationController|Deployment|CronJob|v1|apps/v1|List|PodList|Service|ConfigMap|contrast-cc[a-z-]*)\b`)
 )
 
 var dictionary = []string{
@@ -43,7 +43,9 @@ var dictionary = []string{
 	"items", "Items", "template", "runtimeClassName", "runtimeclassname", "contrast-cc", "contrast-cc-metal-qemu-snp",
 	"kata-cc-isolation", "Pod", "pod", "PodList", "List", "list", "Deployment", "CronJob", "Service", "ConfigMap", "v1",
 	"apps/v1", "batch/v1", "kind: Pod", "kind: Service", "kind: *k", "items: []", "items: null", "items:\n- ",
-	"apiVersion: v1", "runtimeClassName: contrast-cc", "a: |\n", "a: \"\n", "a: '\n", "x: &a ", "@", "`", "%", "\x00", "\x7f",
+	"apiVersion: v1", "runtimeClassName: contrast-cc", "/v1", "/apps/v1", "v1/", "/", "apiVersion: /v1", "example.com/v1",
+	"ReplicationController", "Thing", "PodTemplate", "Secret", "apps/v1beta1", strings.Repeat("9", 4301), "$(A)$(A)", "$(A)",
+	"a: |\n", "a: \"\n", "a: '\n", "x: &a ", "@", "`", "%", "\x00", "\x7f",
 }
 
 // NewMutator reads the corpus: every file of a directory.
@@ -176,7 +178,7 @@ func onField(input string, random *rand.Rand) string {
 	case 10:
 		word = "? " + word + "\n"
 	case 11:
-		word = pick(random, strings.ToLower(word), strings.ToUpper(word), word+" ", "! "+word, "<<")
+		word = pick(random, strings.ToLower(word), strings.ToUpper(word), word+" ", "! "+word, "<<", "/"+word, word+"/")
 	case 12:
 		word = "|-\n      " + word + "\n"
 	default:

@@ -11,16 +11,21 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/kustomize/kyaml/kio"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 	sigs "sigs.k8s.io/yaml"
 )
 
-// Pod is an object of one of Contrast's eight kinds that asks for a runtime class which may be Contrast's.
+// Pod is an object that asks for a runtime class which may be Contrast's, in the pod spec of one of the eight kinds, or
+// anywhere in an object of another kind. Group and Version are those that apimachinery parses out of APIVersion; an
+// object whose APIVersion it refuses is none that an API server takes, and is not answered.
 type Pod struct {
 	Reader       string `json:"reader"`
 	APIVersion   string `json:"apiVersion"`
+	Group        string `json:"group"`
+	Version      string `json:"version"`
 	Kind         string `json:"kind"`
 	Namespace    string `json:"namespace"`
 	Name         string `json:"name"`
@@ -186,28 +191,79 @@ func appendAll(pods []Pod, value map[string]any) []Pod {
 }
 
 func appendPod(pods []Pod, object map[string]any, reader string) []Pod {
-	kind := text(object["kind"])
-	path, ok := templates[kind]
-	if !ok {
+	kind, apiVersion := text(object["kind"]), text(object["apiVersion"])
+	parsed, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil || kind == "" || isNoPod(parsed, kind) {
 		return pods
+	}
+	metadata, _ := object["metadata"].(map[string]any)
+	pod := Pod{reader, apiVersion, parsed.Group, parsed.Version, kind, text(metadata["namespace"]), text(metadata["name"]), "", nil}
+	path, known := templates[kind]
+	if !known {
+		return appendClasses(pods, pod, withoutMembers(object))
 	}
 	spec := object
 	for _, step := range path {
+		var ok bool
 		if spec, ok = spec[step].(map[string]any); !ok {
 			return pods
 		}
 	}
-	class := text(spec["runtimeClassName"])
-	folded := strings.ToLower(strings.TrimSpace(class))
-	if !strings.HasPrefix(folded, "contrast") && !strings.HasPrefix(folded, "kata-cc") {
+	if pod.RuntimeClass = text(spec["runtimeClassName"]); !mayBeContrast(pod.RuntimeClass) {
 		return pods
 	}
-	metadata, _ := object["metadata"].(map[string]any)
-	pod := Pod{reader, text(object["apiVersion"]), kind, text(metadata["namespace"]), text(metadata["name"]), class, nil}
 	if _, err := json.Marshal(spec); err == nil {
 		pod.Spec = spec
 	}
 	return append(pods, pod)
+}
+
+// isNoPod tells whether nothing can be made of an object: an API server takes nothing but texts for the data of a
+// ConfigMap or Secret, and a ResourceList is what functions are sent, and not an object of a cluster.
+func isNoPod(parsed schema.GroupVersion, kind string) bool {
+	if kind == "ResourceList" {
+		return parsed.Group == "config.kubernetes.io"
+	}
+	return parsed.Group == "" && parsed.Version == "v1" && (kind == "ConfigMap" || kind == "Secret")
+}
+
+// withoutMembers takes off what other readers, and we, take for the members of a list.
+func withoutMembers(object map[string]any) map[string]any {
+	if _, ok := object["items"].([]any); !ok {
+		return object
+	}
+	kept := map[string]any{}
+	for key, part := range object {
+		if key != "items" {
+			kept[key] = part
+		}
+	}
+	return kept
+}
+
+// appendClasses answers an object once for each class that it asks for.
+func appendClasses(pods []Pod, pod Pod, value any) []Pod {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, part := range value {
+			if class := text(part); key == "runtimeClassName" && mayBeContrast(class) {
+				pod.RuntimeClass = class
+				pods = append(pods, pod)
+			} else {
+				pods = appendClasses(pods, pod, part)
+			}
+		}
+	case []any:
+		for _, part := range value {
+			pods = appendClasses(pods, pod, part)
+		}
+	}
+	return pods
+}
+
+func mayBeContrast(class string) bool {
+	folded := strings.ToLower(strings.TrimSpace(class))
+	return strings.HasPrefix(folded, "contrast") || strings.HasPrefix(folded, "kata-cc")
 }
 
 func text(value any) string {

@@ -1,0 +1,102 @@
+"""Unsealed: refuse what asks for a Contrast runtime class in an object whose pods no render ever seals.
+
+Rule of this file: whatever asks for a class of Contrast's is sealed or refused; `generate` and `check` ask this one
+function. A kind is one of the eight by its group and version as well: `apps/v1beta1` is as foreign as a custom
+resource. ConfigMap and Secret hold nothing but text, and are no pod by any reading.
+"""
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Any
+
+from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.krm.group_version import plain_api_version
+from krm_function.model.class_in_text import may_ask_for_contrast
+from krm_function.model.finding_position import with_position, yaml_finding
+from krm_function.model.kinds import KINDS
+from krm_function.model.objects import objects, reference
+from krm_function.model.resource import Resource
+from krm_function.model.runtime_class_names import contrast_names_in, is_contrast_name
+from krm_function.model.runtime_class_objects import KIND
+from krm_function.model.workload import dig, mapping
+from krm_function.yamltext import Document, YamlError, parse
+
+CLASSES = ("List", KIND)  # kinds of documents that may have a RuntimeClass
+TEXT_KINDS = ("ConfigMap", "Secret")
+
+
+def unsealed(
+    resources: Sequence[Resource], documents: Mapping[int, Document], handlers: Container[str] = ()
+) -> tuple[Finding, ...]:
+    """Return CC1109 for each class that is asked for in vain, and CC1116 for each class that leads elsewhere.
+
+    documents: what was parsed before, by position. handlers: of the release, whose classes are compared with it
+    elsewhere. A document that cannot be parsed and may ask for a class is an error, too.
+    """
+    findings = _other_handlers(resources, documents, handlers)
+    for index, resource in enumerate(resources):
+        if _holds_text(resource) or not may_ask_for_contrast(resource.text):
+            continue
+        document = documents.get(index)
+        if document is None:
+            try:
+                document = parse(resource.text, line=resource.line)
+            except YamlError as problem:
+                findings.append(yaml_finding(problem, resource))
+                continue
+        for root, value in objects(document.value):
+            for path, name in unsealed_classes(document.value, root):
+                findings.append(with_position(unsealed_finding(reference(value), path, name), resource, document))
+    return tuple(findings)
+
+
+def _other_handlers(
+    resources: Sequence[Resource], documents: Mapping[int, Document], handlers: Container[str]
+) -> list[Finding]:
+    return [
+        with_position(found, resources[index], document)
+        for index, document in documents.items()
+        if resources[index].may_be(CLASSES)
+        for root, value in objects(document.value)
+        if reference(value).kind == KIND and reference(value).name not in handlers
+        for found in check_handler(reference(value), root, value)
+    ]
+
+
+def unsealed_classes(document: Any, root: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the path and the name of each class of Contrast's in one object, if no render seals an object of its kind.
+
+    Members of a list are objects of their own.
+    """
+    value = dig(document, root)
+    ref = reference(value)
+    if _is_sealable(ref.api_version, ref.kind) or (ref.api_version == "v1" and ref.kind in TEXT_KINDS):
+        return
+    for key, part in mapping(value).items():
+        if key != "items" or not isinstance(part, list):
+            yield from contrast_names_in({key: part}, root)
+
+
+def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:
+    """Whether a RuntimeClass has a name of Contrast's and another handler, or the other way round.
+
+    A pod that names such a class is in a VM of Contrast's and not sealed, or sealed and in none.
+    """
+    handler = dig(value, ("handler",))
+    contrast_names = [text for text in (ref.name, handler) if isinstance(text, str) and is_contrast_name(text)]
+    if not contrast_names or ref.name == handler:
+        return ()
+    return (finding("CC1116", ref, (*root, "handler"), name=ref.name, handler=handler or "nothing"),)
+
+
+def unsealed_finding(ref: Ref, path: Path, name: str) -> Finding:
+    """Make the finding of a class that is asked for in vain."""
+    return finding("CC1109", ref, path, kind=f"{ref.api_version} {ref.kind}".strip(), name=name)
+
+
+def _is_sealable(api_version: str, kind: str) -> bool:
+    return kind in KINDS and plain_api_version(api_version) == KINDS[kind][0]
+
+
+def _holds_text(resource: Resource) -> bool:
+    """Whether a resource is certainly of a kind that holds nothing but text."""
+    return resource.certain and resource.kind in TEXT_KINDS and plain_api_version(resource.api_version) == "v1"
