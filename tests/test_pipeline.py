@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.records import ManifestOptions, PolicyOptions, Scheduling
+from krm_function.api.records import ManifestOptions, PolicyOptions, Scheduling, WorkloadPolicy
 from krm_function.findings import finding
 from krm_function.manifest import decode, encode
 from krm_function.model.kinds import KINDS
@@ -237,7 +237,10 @@ def test_the_name_of_the_manifest_may_not_be_taken() -> None:
 
 
 def test_two_pods_that_are_the_same_cannot_share_a_manifest() -> None:
-    assert codes(run(coordinator(), an_object("DaemonSet", "same"), an_object("ReplicaSet", "same"))) == ["CC0705"]
+    named = {"DaemonSet/shop/same": WorkloadPolicy(), "ReplicaSet/shop/same": WorkloadPolicy()}
+    to = config(manifest=ManifestOptions(policies=named))
+    made = run(coordinator(), an_object("DaemonSet", "same"), an_object("ReplicaSet", "same"), to=to)
+    assert codes(made) == ["CC0705"]
 
 
 def test_one_object_twice_is_told_at_both_places_and_not_by_its_digest() -> None:

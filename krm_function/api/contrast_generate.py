@@ -10,16 +10,19 @@ from typing import Any
 from krm_function.api.base_manifest import load_manifest, manifest_in, manifest_problem
 from krm_function.api.document import ConfigDocument, ConfigKind, read_body
 from krm_function.api.records import (
+    Coordinator,
     ExternalSource,
     Generate,
     ManifestOptions,
     PolicyOptions,
     Scheduling,
+    SharedSecret,
     WorkloadPolicy,
 )
 from krm_function.api.reference_values import operated
 from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, has_errors
+from krm_function.model.kinds import KINDS
 from krm_function.model.labels import DNS_LABEL, DNS_SUBDOMAIN, LABEL_KEY, LABEL_VALUE, LONGEST_SUBDOMAIN
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.profiles import DEFAULT, PROFILES
@@ -147,6 +150,31 @@ REFERENCE_VALUES = {tee: Field(OneOrMany(operated(tee)), f"for all {tee} entries
     name: Field(OneOrMany(operated(platform.tee)), f"for entries of {platform.marker}")
     for name, platform in PLATFORMS.items()
 }
+PART = "[!-.0-~]"  # of a name: printable, and no slash
+COORDINATOR = Record(
+    {
+        "namespace": Field(Text("a namespace", DNS_LABEL, LONGEST_LABEL), required=True),
+        "kind": Field(Choice(tuple(KINDS)), required=True),
+        "name": Field(Text("a DNS subdomain", DNS_SUBDOMAIN, LONGEST_SUBDOMAIN), required=True),
+    }
+)
+SHARED_SECRET = Record(
+    {
+        "id": Field(Text("a workload secret ID"), "the annotation workload-secret-id", required=True),
+        "workloads": Field(
+            ListOf(Text("KIND/NAMESPACE/NAME", f"{PART}+/{PART}+/{PART}+", 512, "Deployment/shop/web")),
+            "all that may have this secret, also those of other releases",
+            required=True,
+        ),
+    }
+)
+
+
+def _check_once(secrets: list[Any]) -> Problems:
+    ids = [secret["id"] for secret in secrets]
+    return tuple(((index, "id"), "is there twice") for index, one in enumerate(ids) if one in ids[:index])
+
+
 MANIFEST = Record(
     {
         "emit": Field(Choice(("ConfigMap", "LocalConfig", "none")), "how the manifest is emitted", default="ConfigMap"),
@@ -168,10 +196,18 @@ MANIFEST = Record(
         ),
         "policies": Field(
             MapOf(
-                Text("a workload's name", "[!-~]+", 512),
+                Text("a workload's name, or KIND/NAMESPACE/NAME", f"{PART}+(?:/{PART}+/{PART}+)?", 512),
                 Record({"sans": Field(ListOf(Text("a DNS name, IP address or URI", "[!-~]+", 2048)))}),
             ),
-            "by workload: more subject alternative names of its certificate",
+            "by workload: more subject alternative names of its certificate. The key is its name where no other has it,"
+            " else KIND/NAMESPACE/NAME, which also allows a workload a name that another one has",
+        ),
+        "coordinator": Field(
+            COORDINATOR, "the workload that is the coordinator; absent: the one StatefulSet that has the label for it"
+        ),
+        "sharedSecrets": Field(
+            ListOf(SHARED_SECRET, check=_check_once),
+            "the workload secrets that several workloads may have, or that a workload may take over from another one",
         ),
     }
 )
@@ -263,4 +299,6 @@ def _manifest(spec: Mapping[str, Any]) -> ManifestOptions:
         policies={
             name: WorkloadPolicy(tuple(entry.get("sans", ()))) for name, entry in spec.get("policies", {}).items()
         },
+        coordinator=Coordinator(**spec["coordinator"]) if spec.get("coordinator") else None,
+        shared_secrets=tuple(SharedSecret(one["id"], tuple(one["workloads"])) for one in spec.get("sharedSecrets", ())),
     )

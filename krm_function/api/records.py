@@ -61,6 +61,26 @@ class WorkloadPolicy(NamedTuple):
     sans: tuple[str, ...] = ()
 
 
+class Coordinator(NamedTuple):
+    """The workload that is the coordinator."""
+
+    namespace: str
+    kind: str
+    name: str
+
+    @property
+    def key(self) -> str:
+        """`StatefulSet/shop/coordinator`."""
+        return f"{self.kind}/{self.namespace}/{self.name}"
+
+
+class SharedSecret(NamedTuple):
+    """A WorkloadSecretID, and the workloads that may have it: `Deployment/shop/web`."""
+
+    id: str
+    workloads: tuple[str, ...]
+
+
 class ManifestOptions(NamedTuple):
     """What goes into the manifest beside the policies, and how it is emitted."""
 
@@ -73,7 +93,9 @@ class ManifestOptions(NamedTuple):
     # Operator's values by platform, e.g. {"metal-qemu-snp": ({"MinimumTCB": {...}},)}; the manifest's own field names.
     # "snp" and "tdx" stand for every entry of that kind; a ProductName in an entry narrows it to one product.
     reference_values: Mapping[str, tuple[Mapping[str, Any], ...]] = EMPTY
-    policies: Mapping[str, WorkloadPolicy] = EMPTY  # by workload name
+    policies: Mapping[str, WorkloadPolicy] = EMPTY  # by name of the workload, or by its key `Deployment/shop/web`
+    coordinator: Coordinator | None = None  # None: the one StatefulSet that has the label
+    shared_secrets: tuple[SharedSecret, ...] = ()
 
 
 class Generate(NamedTuple):

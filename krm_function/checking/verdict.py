@@ -11,6 +11,7 @@ from typing import Any
 from krm_function.admission.refusals import refusals
 from krm_function.api.records import Config
 from krm_function.checking.gather_pods import Pod, check_pod, pods_of
+from krm_function.checking.identities import shared_identities
 from krm_function.checking.manifests import ManifestFile, differing_bytes, find_manifests, manifest_problems
 from krm_function.checking.output import object_findings, parse_output
 from krm_function.checking.seal_checks import check_classes, check_manifest
@@ -92,6 +93,9 @@ def check_output(
     findings += check_classes([pod.workload for pod in pods], named, emitted=_emits_classes(values))
     findings += [finding("CC1106.function" if as_function else "CC1106")] if pods and manifests.decoded is None else []
     findings += manifest_problems(manifests) + _digests(manifests.decoded, pods, config)
+    if config is None:
+        sealed = [SealedWorkload(pod.workload, pod.checked.digest) for pod in pods]
+        findings += shared_identities(sealed, manifests.decoded)
     findings += refusals(resources, [pod.workload for pod in pods])
     if not has_errors(findings):
         findings += differing_bytes(manifests)

@@ -16,11 +16,13 @@ from krm_function.model.pod_types import type_findings
 from krm_function.model.resource import Resource
 from krm_function.model.workload import Workload, mapping, maps
 from krm_function.record import NamedTuple
+from krm_function.stages.coordinator import choose_coordinator
 from krm_function.stages.inject import inject
+from krm_function.stages.namespace import in_namespace
 from krm_function.stages.pod_checks import check_before_injection
 from krm_function.stages.prove import prove
 from krm_function.stages.read import ReadDocuments, read
-from krm_function.stages.select import coordinator_namespace, select
+from krm_function.stages.select import select
 from krm_function.yamltext import Document, YamlError
 from krm_function.yamltext import parse as parse_yaml
 
@@ -63,10 +65,11 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
         selection = select(document.value)
         found += [(index, workload) for workload in selection.workloads]
         findings += [with_position(problem, resources[index], document) for problem in selection.findings]
-    namespace = coordinator_namespace([workload for _, workload in found])
+    if config is not None:
+        found = _with_coordinator(found, config)
     uses: list[tuple[Image, Use]] = []
     for index, workload in found:
-        final, problems = _rendered(workload, config, namespace)
+        final, problems = _rendered(workload, config)
         document = source.documents[index]
         for path, image in () if has_errors(problems) else _images(final):
             parsed = parse_image(image)
@@ -93,7 +96,17 @@ def _as_they_stand(resources: Sequence[Resource]) -> ReadDocuments:
     return ReadDocuments(documents, {}, tuple(findings))
 
 
-def _rendered(workload: Workload, config: Config | None, namespace: str) -> tuple[Workload, tuple[Finding, ...]]:
+def _with_coordinator(found: list[tuple[int, Workload]], config: Config) -> list[tuple[int, Workload]]:
+    """The workloads with the coordinator marked, which gets no initializer."""
+    refs = [in_namespace(workload, config.generate.namespace)[1] for _, workload in found]
+    chosen = choose_coordinator(refs, (), config, complete=False).ref
+    return [
+        (index, workload._replace(is_chosen=named.ref == chosen))
+        for (index, workload), named in zip(found, refs, strict=True)
+    ]
+
+
+def _rendered(workload: Workload, config: Config | None) -> tuple[Workload, tuple[Finding, ...]]:
     """The workload with the images that it will have. Pins may be missing, everything else has to be right."""
     if config is None:
         return workload, type_findings(workload)
@@ -102,7 +115,7 @@ def _rendered(workload: Workload, config: Config | None, namespace: str) -> tupl
     )
     if has_errors(problems):
         return workload, problems
-    outcome = inject(workload, config.generate, config.release, namespace)
+    outcome = inject(workload, config.generate, config.release, "")
     return workload.after(outcome.edits), tuple(found for found in outcome.findings if found.code != NOT_LOCKED)
 
 

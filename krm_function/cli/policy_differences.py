@@ -3,9 +3,11 @@
 Rule of this file: both use the same comparison; `check` only turns its lines into findings.
 """
 
+from krm_function.checking.manifests import find_manifests
 from krm_function.cli.outputs import RenderedOutput, read_rendered_output
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.policy.compare.difference import STRONGER, WEAKER
+from krm_function.policy.compare.identity import GivenAway, given_away
 from krm_function.policy.compare.workloads import WorkloadDifferences, compare_workloads, workload_key
 from krm_function.report.policy_diff import changed
 
@@ -20,8 +22,16 @@ def differing_policies(
     findings = old.findings + new.findings
     if has_errors(findings):
         return (), findings
-    compared, problems = compare_workloads(old.workloads, new.workloads, {workload_key(ref) for ref in new.outside})
+    outside = {workload_key(ref) for ref in new.outside}
+    compared, problems = compare_workloads(old.workloads, new.workloads, outside, _given_away(old, new))
     return compared, findings + problems
+
+
+def _given_away(old: RenderedOutput, new: RenderedOutput) -> tuple[GivenAway, GivenAway]:
+    """What each output gives to its workloads, by its manifest if both have one."""
+    manifests = [find_manifests(None, output.values)[0].decoded for output in (old, new)]
+    first, second = manifests if None not in manifests else (None, None)
+    return given_away(old.workloads, first), given_away(new.workloads, second)
 
 
 def weaker_findings(old_path: str, new: RenderedOutput) -> tuple[Finding, ...]:

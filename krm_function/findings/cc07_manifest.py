@@ -94,4 +94,108 @@ ROWS: dict[str, Row] = {
         "the object {name} of the input would be overwritten by the manifest",
         "set manifest.name to another name",
     ),
+    "CC0720": Row(
+        "error",
+        "{problem}",
+        "{remedy}",
+        {
+            "several": (
+                "{names} all have the label pod-role: coordinator",
+                "leave it on the one that is the coordinator, and look for commonLabels, which write it to every pod",
+            ),
+            "kind": (
+                "{name} has the label pod-role: coordinator and is no StatefulSet",
+                "remove the label; if it is the coordinator, set spec.manifest.{configured}",
+            ),
+            "other": (
+                "{name} has the label pod-role: coordinator, and spec.manifest.coordinator names {configured}",
+                "remove the label, or name this workload",
+            ),
+            "base": (
+                "{name} has the label pod-role: coordinator, and the coordinator is {other}",
+                "remove the label; if the coordinator has moved, set spec.manifest.{configured}",
+            ),
+            "unlabelled": (
+                "spec.manifest.coordinator names {configured}, which has not the label pod-role: coordinator",
+                "add the label contrast.edgeless.systems/pod-role: coordinator to its pod template",
+            ),
+            "absent": (
+                "spec.manifest.coordinator names {configured}, which is neither here nor in manifest.base",
+                "correct kind, namespace and name, render it with the others, or remove the entry",
+            ),
+            "lost": (
+                "the coordinator of manifest.base has not the label pod-role: coordinator any more",
+                "add the label contrast.edgeless.systems/pod-role: coordinator to its pod template",
+            ),
+        },
+    ),
+    "CC0721": Row(
+        "error",
+        "spec.manifest.policies names {name}, which is {owners}",
+        "give the whole key in place of the name: {keys}",
+    ),
+    "CC0722": Row(
+        "error",
+        "{name} would be in the certificate of this workload, and is a name of {others}",
+        "rename the workload; if a client may take one for the other, set spec.manifest.{setting}",
+    ),
+    "CC0723": Row(
+        "error",
+        "the workload secret {id} is {problem}",
+        "{remedy}",
+        {
+            "derived": (
+                "the one of {others}",
+                "remove the annotation workload-secret-id; if they may share it, set spec.manifest.{setting}",
+            ),
+            "base": (
+                "the one of {others} in manifest.base, and an annotation does not prove that this is the same workload",
+                "if it is the same, or if they may share it, set spec.manifest.{setting}",
+            ),
+            "shared": (
+                "also the one of {others}",
+                (
+                    "remove the annotation workload-secret-id, and look for commonAnnotations, which write it to every "
+                    "pod; if they may share it, set spec.manifest.{setting}"
+                ),
+            ),
+        },
+    ),
+    "CC0724": Row(
+        "error",
+        "{problem}",
+        "{remedy}",
+        {
+            "name": (
+                "{entry} has no WorkloadSecretID, so that only its name says that it is of this workload",
+                "if it is, set spec.manifest.policies: {{{key}: {{}}}}; else rename the workload",
+            ),
+            "digest": (
+                "the digest {digest} is that of {entry}, which is another workload than {key}",
+                "remove the entry from the base if this is the same workload; else make their pod templates differ",
+            ),
+        },
+    ),
+    "CC0725": Row(
+        "error",
+        "spec.manifest.sharedSecrets: {problem}",
+        "{remedy}",
+        {
+            "absent": ("nothing has the workload secret {id}", "correct the id and the workloads, or remove the entry"),
+            "other": (
+                "{names} has another workload secret than {id}",
+                "set the annotation workload-secret-id of its pod template, or remove it from the list",
+            ),
+        },
+    ),
+    "CC0726": Row(
+        "warning",
+        "{problem}",
+        "see that it is meant, or check with --config",
+        {
+            "role": "the manifest has several coordinators: {names}",
+            "secret": "{names} have the workload secret {id}",
+            "name": "{names} entries of the manifest have the name {name} in their certificates",
+        },
+    ),
 }

@@ -13,6 +13,7 @@ docs/facts/contrast-manifest.md#default-values.
 """
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from krm_function.manifest.canonical import canonical
@@ -20,6 +21,8 @@ from krm_function.manifest.merge_policies import merged_policies, survivors
 from krm_function.manifest.merge_reference_values import merged_reference_values
 from krm_function.manifest.ordered_fields import Json
 from krm_function.manifest.tdx import Rtmr0, rtmr0_values, with_rtmr0
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def merge(
@@ -31,24 +34,26 @@ def merge(
     owner_keys: Iterable[str] = (),
     seedshare_keys: Iterable[str] = (),
     rtmr0: Rtmr0 | None = None,
+    replaced: Mapping[str, str] = NOTHING,
 ) -> Json:
     """Make the manifest, canonical and complete but not validated; nothing of it is shared with the input.
 
     `base`: the previous manifest as `decode` gives it; `new_policies`: digest -> `policy_entry(...)` of each workload;
     `reference_values`: the release's partial {"snp": [...], "tdx": [...]} for the platforms used now; `overrides`:
     spec.manifest.referenceValues, of the same shape; keys: hex digits as from `workload_owner` and `seedshare_owner`;
-    `rtmr0`: given when there are workloads of a platform whose RTMR0 depends on the vCPU count. Raises FieldProblem
-    (see `merged_reference_values`; likewise for a base that does not fit the field tables) and UnknownVcpuCount.
+    `rtmr0`: given when there are workloads of a platform whose RTMR0 depends on the vCPU count; `replaced`: the digest
+    of each policy of base whose workload is rendered now -> its digest now. Raises FieldProblem (see
+    `merged_reference_values`; likewise for a base that does not fit the field tables) and UnknownVcpuCount.
     """
     old = base or {}
     canonical(old)  # raises for wrong types; what follows needs the raw one, which tells absent from zero
     values = merged_reference_values(old.get("ReferenceValues"), reference_values, overrides)
     if rtmr0 is not None:
-        kept = rtmr0_values(old.get("ReferenceValues")) if survivors(old, new_policies) else ()
+        kept = rtmr0_values(old.get("ReferenceValues")) if survivors(old, replaced) else ()
         values = with_rtmr0(values, rtmr0, kept)
     return canonical(
         {
-            "Policies": merged_policies(old, new_policies),
+            "Policies": merged_policies(old, new_policies, replaced),
             "ReferenceValues": values,
             "WorkloadOwnerPubKeys": _keys(old.get("WorkloadOwnerPubKeys"), owner_keys),
             "SeedshareOwnerPubKeys": _keys(old.get("SeedshareOwnerPubKeys"), seedshare_keys),

@@ -79,11 +79,13 @@ class Workload(NamedTuple):
 
     object: its plain data. root: path from its document to the object: () or, in a `kind: List`, ("items", 3). All
     paths start at the document; the data do not, so that editing one member of a list does not copy the list.
+    is_chosen: whether the render has chosen it as the coordinator (stages/coordinator.py).
     """
 
     object: dict[str, Any]
     root: Path
     ref: Ref
+    is_chosen: bool = False
 
     def at(self, path: Path) -> Any:
         """Return the value at a path that starts at the document and leads into the object; None if there is none."""
@@ -151,8 +153,8 @@ class Workload(NamedTuple):
 
     @property
     def is_coordinator(self) -> bool:
-        """Whether it is the coordinator: a StatefulSet whose pods have the label (docs/facts/contrast.md#selection)."""
-        return self.ref.kind == "StatefulSet" and self.labels.get(POD_ROLE) == "coordinator"
+        """Whether it is the coordinator: chosen, or a StatefulSet with the label (docs/facts/contrast.md#selection)."""
+        return self.is_chosen or (self.ref.kind == "StatefulSet" and self.labels.get(POD_ROLE) == "coordinator")
 
     def after(self, edits: "tuple[Edit, ...]") -> "Workload":
         """Return the workload after `edits`."""

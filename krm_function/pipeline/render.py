@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from krm_function.api.records import Config
 from krm_function.findings import Finding, Path, Ref, has_errors
+from krm_function.manifest.identity import Identities
 from krm_function.model.edits import ObjectEdits
 from krm_function.model.resource import Resource
 from krm_function.model.sealed import SealedWorkload
 from krm_function.pipeline.base import with_base_of_input
+from krm_function.pipeline.identity import identified
 from krm_function.pipeline.log import Log, Stop
 from krm_function.pipeline.policies import makes_policies, with_policies
 from krm_function.pipeline.proof import unproven
@@ -35,7 +37,6 @@ from krm_function.stages.namespace import namespace_findings
 from krm_function.stages.read import ReadDocuments, read
 from krm_function.stages.reference_values import gather_reference_values
 from krm_function.stages.runtime_classes import RuntimeClasses, runtime_classes
-from krm_function.stages.select import coordinator_namespace
 from krm_function.stages.write import WriteResult, collisions, write
 
 if TYPE_CHECKING:
@@ -82,12 +83,12 @@ def render(
 
         log.add(namespace_findings(resources, source.documents, selected.workloads, config.generate.namespace))
         workloads = [resolved(index, workload, config) for index, workload in selected.workloads]
-        namespace = coordinator_namespace([one.workload for one in workloads], config.generate.namespace)
-        workloads = [injected(one, config, namespace) for one in workloads]
+        known = identified(workloads, config, _reasons(selected), complete=not has_errors(selected.findings))
+        workloads = [injected(one, config, known.coordinator_namespace) for one in known.workloads]
         platforms = used_platforms(workloads, config.generate.platform)
         classes = runtime_classes(config.generate, config.release, platforms, selected.classes)
         workloads = [scheduled(one, classes) for one in workloads]
-        log.add(classes.findings)
+        log.add((*known.findings, *classes.findings))
         values = gather_reference_values(config, platforms, vcpu_counts(workloads, platforms))
         workloads = measured(workloads, values, config.release)
         log.add(values.findings)
@@ -100,9 +101,9 @@ def render(
         sealed = [SealedWorkload(one.workload, one.digest) for one in workloads]
         if log.failed:
             if workloads and not has_errors(selected.findings):
-                log.add(_further_errors(config, sealed, resources, source, classes, _reasons(selected)))
+                log.add(_further_errors(config, sealed, resources, source, classes, known.identities))
             log.stop()
-        manifest = make_manifest(config, sealed, values, _reasons(selected)) if workloads else MadeManifest()
+        manifest = make_manifest(config, sealed, values, known.identities) if workloads else MadeManifest()
         log.add(manifest.findings)
 
         edits = [ObjectEdits(one.resource, one.workload.root, one.workload.ref, one.edits) for one in workloads]
@@ -148,12 +149,12 @@ def _further_errors(
     resources: Sequence[Resource],
     source: ReadDocuments,
     classes: RuntimeClasses,
-    skipped: Mapping[Ref, str],
+    identities: Identities,
 ) -> tuple[Finding, ...]:
     """Find errors of the manifest and of the objects to add, so that they are reported together with the workloads'."""
     additions = (*classes.added, *emitted_manifest(config.generate, b"{}", sealed))
     once = list({one.workload.ref: one for one in sealed}.values())  # a duplicate is CC0118 already
     return (
-        *manifest_errors(config, once, skipped),
+        *manifest_errors(config, once, identities),
         *collisions(resources, source.documents, source.emitted, additions),
     )

@@ -25,7 +25,7 @@ class Planned(NamedTuple):
     workload: after the render. scheduled: the RuntimeClass that it was checked against, None if there is none.
     resource: position of its document in the input. open: the variables of which its policy allows any value. notes:
     sentences that a reader of the plan must know and that are no findings; the forms of the plan show them with the
-    workload.
+    workload. identity: those of them about what the manifest gives to it.
     """
 
     ref: Ref
@@ -42,6 +42,7 @@ class Planned(NamedTuple):
     resource: int = -1
     open: "tuple[OpenVariable, ...]" = ()
     notes: tuple[str, ...] = ()
+    identity: tuple[str, ...] = ()
 
 
 class Rendered(NamedTuple):

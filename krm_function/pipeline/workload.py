@@ -41,7 +41,8 @@ class WorkloadRender(NamedTuple):
 
     resource: position of its document in the input. placeholder: its runtimeClassName in the input. vcpus: 0 if they
     cannot be known. scheduled: the RuntimeClass that it was checked against. digest: of its initdata, "" if none. open:
-    the variables of which its policy allows any value. notes: sentences about it for the plan.
+    the variables of which its policy allows any value. notes: sentences about it for the plan. identity: those about
+    what the manifest gives to it.
     """
 
     resource: int
@@ -55,6 +56,7 @@ class WorkloadRender(NamedTuple):
     digest: str = ""
     open: "tuple[OpenVariable, ...]" = ()
     notes: tuple[str, ...] = ()
+    identity: tuple[str, ...] = ()
 
     def plus(
         self, edits: tuple[Edit, ...], findings: tuple[Finding, ...] = (), workload: Workload | None = None
@@ -170,5 +172,6 @@ def planned(one: WorkloadRender) -> Planned:
         scheduled=one.scheduled,
         resource=one.resource,
         open=one.open,
-        notes=one.notes,
+        notes=one.identity + one.notes,
+        identity=one.identity,
     )

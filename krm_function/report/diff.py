@@ -47,6 +47,16 @@ def diff_text(documents: Iterable[ChangedDocument], *, colour: bool = False) -> 
     return "".join(_painted(line, colour=colour) + "\n" for one in documents for line in _lines(one))
 
 
+def identity_text(rendered: Rendered) -> str:
+    """What the manifest gives to workloads and the base does not: one header for each, "" for none."""
+    lines = []
+    for planned in rendered.plan:
+        if planned.identity:
+            lines.append(f"=== {on_one_line(address_of(planned.ref))}, in the manifest")
+            lines += [f"# {on_one_line(note)}" for note in planned.identity]
+    return "".join(f"{line}\n" for line in lines)
+
+
 def _title(resource: Resource, after: str | None) -> str:
     value = _value(resource.text)
     names = ", ".join(address_of(reference(one)) for _, one in objects(value)) or resource.kind

@@ -6,10 +6,9 @@ digest are an error.
 """
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
-from krm_function.api.records import Config, ManifestOptions
+from krm_function.api.records import Config
 from krm_function.findings import Finding, Ref, finding
 from krm_function.manifest import (
     COORDINATOR,
@@ -17,19 +16,16 @@ from krm_function.manifest import (
     encode,
     merge,
     policy_entry,
-    secret_id,
     seedshare_owner,
     unfilled,
     validate,
     workload_owner,
 )
 from krm_function.manifest.gathered_values import ReferenceValues
+from krm_function.manifest.identity import Identities, object_key
 from krm_function.model.sealed import SealedWorkload
-from krm_function.model.workload import INITDATA, POD_ROLE, PREFIX, dig, mapping
+from krm_function.model.workload import INITDATA, POD_ROLE, dig, mapping
 from krm_function.record import NamedTuple
-from krm_function.schema.nearest import nearest
-
-NOTHING_SKIPPED: Mapping[Ref, str] = MappingProxyType({})
 
 
 class MadeManifest(NamedTuple):
@@ -40,22 +36,17 @@ class MadeManifest(NamedTuple):
 
 
 def make_manifest(
-    config: Config,
-    sealed: Sequence[SealedWorkload],
-    values: ReferenceValues,
-    skipped: Mapping[Ref, str] = NOTHING_SKIPPED,
+    config: Config, sealed: Sequence[SealedWorkload], values: ReferenceValues, identities: Identities
 ) -> MadeManifest:
     """Make the manifest of all workloads of this render, merged with the base.
 
-    skipped: the objects with a pod template that are no Contrast workloads, with the reason.
+    identities: what it gives to each of them, without errors.
     """
     options = config.generate.manifest
-    base = options.base
     if not _has_coordinator(config, sealed):
         found = () if options.emit == "none" else (finding("CC0701"),)
         return MadeManifest(findings=found)
-    policies, problems = _policies(sealed, options)
-    problems += _unknown_names(sealed, config, skipped)
+    policies, problems = _policies(sealed, identities)
     keys, key_problems = _owner_keys(config)
     if problems or key_problems:
         unsealed_only = all(found.code == "CC0711" for found in problems) and not key_problems
@@ -64,40 +55,47 @@ def make_manifest(
             if options.emit == "none" and unsealed_only
             else MadeManifest(findings=problems + key_problems)
         )
+    now = {one.workload.ref: one.digest for one in sealed}
     manifest = merge(
-        base, policies, values.release, values.overrides, owner_keys=keys[0], seedshare_keys=keys[1], rtmr0=values.rtmr0
+        options.base,
+        policies,
+        values.release,
+        values.overrides,
+        owner_keys=keys[0],
+        seedshare_keys=keys[1],
+        rtmr0=values.rtmr0,
+        replaced={digest: now[ref] for digest, ref in identities.replaced.items() if ref in now},
     )
     if options.disable_updates:
         manifest["WorkloadOwnerPubKeys"] = None
     return MadeManifest(encode(manifest), _validated(manifest, config))
 
 
-def manifest_errors(
-    config: Config, sealed: Sequence[SealedWorkload], skipped: Mapping[Ref, str] = NOTHING_SKIPPED
-) -> tuple[Finding, ...]:
+def manifest_errors(config: Config, sealed: Sequence[SealedWorkload], identities: Identities) -> tuple[Finding, ...]:
     """Find the errors of the manifest when those of workloads forbid making it, so that all are reported at once.
 
     sealed: with "" as the digest of each workload that has errors; such a workload gets no policy entry.
     """
     if not _has_coordinator(config, sealed):
         return () if config.generate.manifest.emit == "none" else (finding("CC0701"),)
-    _, problems = _policies([one for one in sealed if one.digest], config.generate.manifest)
-    return (*problems, *_unknown_names(sealed, config, skipped), *_owner_keys(config)[1])
+    _, problems = _policies([one for one in sealed if one.digest], identities)
+    return (*problems, *_owner_keys(config)[1])
 
 
 def _has_coordinator(config: Config, sealed: Sequence[SealedWorkload]) -> bool:
     """Whether there is a coordinator among the workloads or in the base manifest."""
     kept = mapping((config.generate.manifest.base or {}).get("Policies")).values()
     in_base = any(mapping(policy).get("Role") == COORDINATOR for policy in kept)
-    return in_base or any(one.workload.is_coordinator for one in sealed)
+    return in_base or any(one.role == COORDINATOR for one in sealed)
 
 
 def _policies(
-    sealed: Sequence[SealedWorkload], options: ManifestOptions
+    sealed: Sequence[SealedWorkload], identities: Identities
 ) -> tuple[dict[str, Mapping[str, Any]], tuple[Finding, ...]]:
     """Make the Policies of the manifest: digest -> entry (docs/facts/contrast-manifest.md#policy-entries)."""
     policies: dict[str, Mapping[str, Any]] = {}
     owners: dict[str, Ref] = {}
+    kept = {entry.digest: entry for entry in identities.base}
     findings: list[Finding] = []
     for workload, digest in sealed:
         ref = workload.ref
@@ -112,38 +110,19 @@ def _policies(
             findings.append(finding("CC0702.role", ref, label, field="Role", role=role))
         elif digest in policies:
             findings.append(finding("CC0705", ref, path, first=_full(owners[digest]), second=_full(ref), digest=digest))
+        elif digest in kept and kept[digest].owner != ref:
+            path = (*workload.root, "metadata", "name")
+            entry, key = kept[digest], object_key(ref)
+            findings.append(finding("CC0724.digest", ref, path, entry=entry, key=key, digest=digest))
         else:
             owners[digest] = ref
-            chosen = workload.annotations.get(PREFIX + "workload-secret-id")
-            identity = chosen if isinstance(chosen, str) and chosen else secret_id(*ref)
-            extra = options.policies[ref.name].sans if ref.name in options.policies else ()
-            policies[digest] = policy_entry(ref.name, identity, role, extra)
+            one = identities.by_ref[ref]
+            policies[digest] = policy_entry(ref.name, one.secret, one.role, one.sans)
     return policies, tuple(findings)
 
 
 def _full(ref: Ref) -> str:
     return f"{ref.kind}/{ref}"
-
-
-def _unknown_names(sealed: Sequence[SealedWorkload], config: Config, skipped: Mapping[Ref, str]) -> tuple[Finding, ...]:
-    """Find names under spec.manifest.policies that no Contrast workload has."""
-    names = sorted({one.workload.ref.name for one in sealed})
-    return tuple(
-        _unknown_name(config.generate.ref, name, names, {ref: why for ref, why in skipped.items() if ref.name == name})
-        for name in config.generate.manifest.policies
-        if name not in names
-    )
-
-
-def _unknown_name(options: Ref, name: str, names: Sequence[str], skipped: Mapping[Ref, str]) -> Finding:
-    """Make CC0708 for one name. skipped: the objects of this name that are no Contrast workloads."""
-    path = ("spec", "manifest", "policies", name)
-    for ref, reason in skipped.items():
-        return finding("CC0708.skipped", options, path, name=name, reason=reason, workload=_full(ref))
-    if not names:
-        return finding("CC0708.none", options, path, name=name)
-    suggestion = nearest(name, names) or ", ".join(names)
-    return finding("CC0708.absent", options, path, name=name, suggestion=suggestion)
 
 
 def _owner_keys(config: Config) -> tuple[tuple[list[str], list[str]], tuple[Finding, ...]]:

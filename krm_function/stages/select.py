@@ -4,7 +4,6 @@ Rule of this file: a pod is Contrast's by its runtimeClassName alone (docs/facts
 guessed from text. Every object with a pod template is selected, skipped with a reason, or has a finding.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
@@ -97,12 +96,3 @@ def _wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | N
         if value is not None and not isinstance(value, dict):
             return path, type_name(value)
     return None
-
-
-def coordinator_namespace(workloads: Sequence[Workload], configured: str = "") -> str:
-    """Return the namespace of the last coordinator (docs/facts/contrast.md#selection).
-
-    Without one among the workloads: the configured namespace, which it would have here, or `default`.
-    """
-    found = [workload.ref.namespace for workload in workloads if workload.is_coordinator]
-    return (found[-1] if found else configured) or "default"

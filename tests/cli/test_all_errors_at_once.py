@@ -54,6 +54,7 @@ def test_two_pods_of_one_digest_are_reported_beside_a_third_that_is_broken(shop:
     for kind in ("ReplicaSet", "DaemonSet"):  # their pods' names follow one pattern
         world[kind] = copy.deepcopy(world["web"]) | {"kind": kind}
         world[kind]["metadata"] = {"name": "twin", "namespace": "shop"}
+    world.spec["manifest"]["policies"] = {"ReplicaSet/shop/twin": {}, "DaemonSet/shop/twin": {}}
     world.container["workingDri"] = "/"
     shop.change(world)
     assert sorted(error["code"] for error in shop.generate("--format", "json").errors) == ["CC0605", "CC0705"]

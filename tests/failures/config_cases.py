@@ -158,14 +158,58 @@ def a_base_manifest_that_is_not_there(world: World) -> None:
 
 @cases("CC0702", "contrast spec.manifest", "Policies", hint="correct the manifest")
 def a_base_manifest_with_a_wrong_digest(world: World) -> None:
-    world.spec["manifest"]["base"] = {
-        "Policies": {"abc": {"SANs": ["x"], "WorkloadSecretID": "x", "Role": "coordinator"}}
-    }
+    world.spec["manifest"]["base"] = {"Policies": {"abc": {"SANs": ["x"], "WorkloadSecretID": "x"}}}
 
 
 @cases("CC0708", "contrast spec.manifest.policies.wep", hint="did you mean web?")
 def names_for_a_workload_that_is_not_there(world: World) -> None:
     world.spec["manifest"]["policies"] = {"wep": {"sans": ["example.com"]}}
+
+
+@cases(
+    "CC0720",
+    'web spec.template.metadata.labels["contrast.edgeless.systems/pod-role"]',
+    "spec.manifest.coordinator names StatefulSet/shop/coordinator",
+    hint="remove the label",
+)
+def the_coordinators_label_on_another_pod(world: World) -> None:
+    world.spec["manifest"]["coordinator"] = {"namespace": "shop", "kind": "StatefulSet", "name": "coordinator"}
+    world["web"]["spec"]["template"]["metadata"]["labels"]["contrast.edgeless.systems/pod-role"] = "coordinator"
+
+
+@cases("CC0721", "contrast spec.manifest.policies.web", "which is Deployment/shop/web", hint="give the whole key")
+def names_for_one_of_two_workloads(world: World) -> None:
+    world.spec["manifest"]["policies"] = {"web": {"sans": ["example.com"]}}
+    world["twin"] = world.text("web").replace("kind: Deployment", "kind: DaemonSet")
+
+
+@cases("CC0722", "web metadata.name", "web would be in the certificate", hint="Deployment/other/web: {}}")
+def two_workloads_with_one_name(world: World) -> None:
+    world.spec["manifest"]["policies"] = {"Deployment/shop/web": {}}
+    world["twin"] = world.text("web").replace("namespace: shop", "namespace: other")
+
+
+@cases(
+    "CC0723",
+    'web spec.template.metadata.annotations["contrast.edgeless.systems/workload-secret-id"]',
+    "the workload secret apps/v1/Deployment/bank/vault is the one of Deployment/bank/vault",
+    hint="sharedSecrets: [{id: apps/v1/Deployment/bank/vault, workloads: [Deployment/bank/vault, Deployment/shop/web]}",
+)
+def the_secret_of_another_workload(world: World) -> None:
+    notes = world["web"]["spec"]["template"]["metadata"].setdefault("annotations", {})
+    notes["contrast.edgeless.systems/workload-secret-id"] = "apps/v1/Deployment/bank/vault"
+
+
+@cases("CC0724", "web metadata.name", "web of manifest.base has no WorkloadSecretID", hint="{Deployment/shop/web: {}}")
+def an_entry_of_the_base_without_an_id(world: World) -> None:
+    world.spec["manifest"]["base"] = {"Policies": {"ab" * 32: {"SANs": ["web"]}}}
+
+
+@cases(
+    "CC0725", "contrast spec.manifest.sharedSecrets[0]", "nothing has the workload secret one", hint="remove the entry"
+)
+def a_shared_secret_of_nobody(world: World) -> None:
+    world.spec["manifest"]["sharedSecrets"] = [{"id": "one", "workloads": ["Deployment/shop/other"]}]
 
 
 @cases("CC0710", "settings", "the object ConfigMap/shop/settings of the input", hint="another name")

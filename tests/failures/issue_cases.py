@@ -79,6 +79,7 @@ def two_workloads_with_one_digest(world: World) -> None:
     """The names of pods are a part of a policy, and pods of these two kinds are named alike."""
     world["web"]["kind"] = "DaemonSet"
     world["twin"] = world.text("web").replace("DaemonSet", "ReplicaSet")
+    world.spec["manifest"]["policies"] = {"DaemonSet/shop/web": {}, "ReplicaSet/shop/web": {}}
 
 
 @cases("CC0701", "", "no coordinator among the resources", hint="coordinator.yml")

@@ -70,35 +70,36 @@ class TestPolicies:
     def test_of_a_rendered_workload_move_to_the_new_digest_with_the_names_added_by_hand(self) -> None:
         old = {"w1": policy_entry("web", "apps/v1/Deployment/default/web", sans=["web.example.com", "10.0.0.1"])}
         new = {"w2": policy_entry("web", "apps/v1/Deployment/default/web", sans=["10.0.0.1", "spiffe://x"])}
-        assert sans(merge(base_of(old), new, RELEASE)) == {"w2": ["web", "10.0.0.1", "spiffe://x", "web.example.com"]}
+        assert sans(merge(base_of(old), new, RELEASE, replaced={"w1": "w2"})) == {
+            "w2": ["web", "10.0.0.1", "spiffe://x", "web.example.com"]
+        }
 
     def test_the_wildcard_that_older_releases_generated_is_dropped(self) -> None:
         old = {"w1": {"SANs": ["web", "*"], "WorkloadSecretID": "apps/v1/Deployment/default/web"}}
-        assert sans(merge(base_of(old), WEB, RELEASE)) == {"w2": ["web"]}
+        assert sans(merge(base_of(old), WEB, RELEASE, replaced={"w1": "w2"})) == {"w2": ["web"]}
         wanted = {"w2": policy_entry("web", "apps/v1/Deployment/default/web", sans=["*"])}
-        assert sans(merge(base_of(old), wanted, RELEASE)) == {"w2": ["web", "*"]}
+        assert sans(merge(base_of(old), wanted, RELEASE, replaced={"w1": "w2"})) == {"w2": ["web", "*"]}
 
-    def test_without_a_secret_id_are_known_by_their_first_name(self) -> None:
-        old = {"w1": {"SANs": ["web", "extra"]}, "x1": {"SANs": ["extra", "web"]}, "y1": {"SANs": None}}
-        assert sans(merge(base_of(old), WEB, RELEASE)) == {"w2": ["web", "extra"], "x1": ["extra", "web"], "y1": None}
-
-    def test_a_digest_that_now_stands_for_another_workload_is_taken_over(self) -> None:
-        old = {"w2": policy_entry("web", "apps/v1/Deployment/elsewhere/web", sans=["extra"])}
-        assert merge(base_of(old), WEB, RELEASE)["Policies"] == WEB
+    def test_are_kept_whatever_their_names_and_ids_are_unless_the_caller_knows_better(self) -> None:
+        same = policy_entry("web", "apps/v1/Deployment/default/web")
+        old = {"w1": same, "x1": {"SANs": ["web", "extra"]}, "y1": {"SANs": None}}
+        assert merge(base_of(old), WEB, RELEASE)["Policies"] == {**old, **WEB}
 
     def test_several_stale_digests_of_one_workload_become_one(self) -> None:
         old = {
             "b": policy_entry("web", "apps/v1/Deployment/default/web", sans=["two"]),
             "a": policy_entry("web", "apps/v1/Deployment/default/web", sans=["one"]),
         }
-        assert sans(merge(base_of(old), WEB, RELEASE)) == {"w2": ["web", "one", "two"]}
+        replaced = {"a": "w2", "b": "w2"}
+        assert sans(merge(base_of(old), WEB, RELEASE, replaced=replaced)) == {"w2": ["web", "one", "two"]}
 
     def test_under_the_same_digest_keep_its_names_and_not_those_of_stale_digests(self) -> None:
         old = {
             "w1": policy_entry("web", "apps/v1/Deployment/default/web", sans=["stale"]),
             "w2": policy_entry("web", "apps/v1/Deployment/default/web", sans=["current", "*"]),
         }
-        assert sans(merge(base_of(old), WEB, RELEASE)) == {"w2": ["web", "current"]}
+        replaced = {"w1": "w2", "w2": "w2"}
+        assert sans(merge(base_of(old), WEB, RELEASE, replaced=replaced)) == {"w2": ["web", "current"]}
 
     def test_of_workloads_that_share_a_secret_keep_their_names_apart(self) -> None:
         old = {
@@ -106,11 +107,12 @@ class TestPolicies:
             "b1": policy_entry("green", "shared", sans=["g.example"]),
         }
         new = {"a2": policy_entry("blue", "shared"), "b2": policy_entry("green", "shared")}
-        assert sans(merge(base_of(old), new, RELEASE)) == {"a2": ["blue", "b.example"], "b2": ["green", "g.example"]}
+        made = merge(base_of(old), new, RELEASE, replaced={"a1": "a2", "b1": "b2"})
+        assert sans(made) == {"a2": ["blue", "b.example"], "b2": ["green", "g.example"]}
 
     def test_role_and_secret_id_are_those_rendered(self) -> None:
         old = {"w1": {"SANs": ["web"], "WorkloadSecretID": "apps/v1/Deployment/default/web", "Role": "coordinator"}}
-        assert merge(base_of(old), WEB, RELEASE)["Policies"] == WEB
+        assert merge(base_of(old), WEB, RELEASE, replaced={"w1": "w2"})["Policies"] == WEB
 
 
 class TestReferenceValues:
@@ -274,7 +276,8 @@ class TestRtmr0:
         rtmr0 = Rtmr0(self.TABLE, (2,))
         assert self.values(merge(old, WEB, {"tdx": [tdx()]}, rtmr0=rtmr0)) == ("0c" * 48, "0e" * 48)
         alone = {**other, **WEB}
-        assert self.values(merge(old, alone, {"tdx": [tdx()]}, rtmr0=rtmr0)) == ("0e" * 48,)
+        made = merge(old, alone, {"tdx": [tdx()]}, rtmr0=rtmr0, replaced={"x": "x"})
+        assert self.values(made) == ("0e" * 48,)
 
     def test_of_an_unknown_count_is_an_error(self) -> None:
         with pytest.raises(UnknownVcpuCount, match="9 vCPUs"):

@@ -41,8 +41,7 @@ def test_survivors_are_the_policies_of_other_workloads() -> None:
             "d3": None,
         }
     }
-    assert survivors(base, {"n": policy_entry("a", "id-a")}) == ("d0", "d2", "d3")
-    assert survivors(base, {"n": policy_entry("c", "id-c")}) == ("d1", "d2", "d3")
-    assert survivors(base, {"d2": policy_entry("x", "id-x")}) == ("d0", "d1", "d3")
-    assert survivors(None, {}) == ()
-    assert survivors({"Policies": None}, {}) == ()
+    assert survivors(base, ["d1"]) == ("d0", "d2", "d3")
+    assert survivors(base, ["d2", "n"]) == ("d0", "d1", "d3")
+    assert survivors(None, []) == ()
+    assert survivors({"Policies": None}, []) == ()

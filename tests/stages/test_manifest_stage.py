@@ -16,6 +16,7 @@ from krm_function.model.kinds import KINDS
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, PREFIX, Workload
+from krm_function.pipeline.identity import identities_of
 from krm_function.stages.manifest import MadeManifest, make_manifest
 from krm_function.stages.manifest_config_map import emitted_manifest, manifest_of
 from krm_function.stages.reference_values import gather_reference_values
@@ -63,7 +64,7 @@ def made(
     to = to or told()
     values = gathered(to, *platforms, **counts)
     assert values.findings == ()
-    return make_manifest(to, subjects, values)
+    return make_manifest(to, subjects, values, identities_of([one.workload for one in subjects], to))
 
 
 def errors(of: MadeManifest | ReferenceValues) -> list[str]:
@@ -133,17 +134,6 @@ def test_the_users_names_follow_the_workloads_own() -> None:
     assert policies[digest("c")]["SANs"] == ["coordinator"]
 
 
-def test_names_of_no_workload_are_errors_with_a_suggestion() -> None:
-    to = told(policies={"wbe": WorkloadPolicy(), "zzzzzzzz": WorkloadPolicy(), "web": WorkloadPolicy()})
-    result = made(COORDINATOR, sealed(an_object()), to=to)
-    assert (errors(result), result.data) == (["CC0708", "CC0708"], b"")
-    assert [found.path[-1] for found in result.findings] == ["wbe", "zzzzzzzz"]
-    assert "did you mean web?" in result.findings[0].hint
-    assert "coordinator, web" in result.findings[1].hint
-    assert result.findings[0].ref is not None
-    assert result.findings[0].ref.kind == "ContrastGenerate"
-
-
 @pytest.mark.parametrize("names", [("a", "a"), ("a", "b")])
 def test_one_digest_for_two_workloads_is_an_error_even_under_different_names(names: tuple[str, str]) -> None:
     first, second = (sealed(an_object(kind, name)) for kind, name in zip(("Job", "Pod"), names, strict=True))
@@ -157,9 +147,9 @@ def test_one_digest_for_two_workloads_is_an_error_even_under_different_names(nam
 def test_every_problem_of_every_workload_is_told_at_once() -> None:
     nameless = an_object("Job")
     nameless["metadata"] = {"generateName": "web-"}
-    to = told(policies={"nobody": WorkloadPolicy()}, workload_owner_keys=("nonsense",))
+    to = told(workload_owner_keys=("nonsense",))
     subjects = (COORDINATOR, sealed(an_object(name="x"), ""), sealed(nameless, "b"), sealed(an_object(name="y"), "c"))
-    assert errors(made(*subjects, to=to)) == ["CC0711", "CC0712", "CC0705", "CC0708", "CC0707"]
+    assert errors(made(*subjects, to=to)) == ["CC0711", "CC0712", "CC0705", "CC0707"]
 
 
 def test_a_workload_with_a_generated_name_cannot_be_in_a_manifest() -> None:
@@ -195,8 +185,6 @@ def test_a_workload_without_initdata_is_none_if_no_manifest_is_asked_for() -> No
 
 
 def test_not_asking_for_a_manifest_excuses_nothing_else() -> None:
-    to = told(emit="none", policies={"nobody": WorkloadPolicy()})
-    assert errors(made(COORDINATOR, sealed(an_object(), ""), to=to)) == ["CC0711", "CC0708"]
     to = told(emit="none", workload_owner_keys=("x",))
     assert errors(made(COORDINATOR, sealed(an_object(), ""), to=to)) == ["CC0711", "CC0707"]
     twice = (sealed(an_object(name="a")), sealed(an_object(name="b")))
@@ -228,10 +216,6 @@ def test_a_base_without_a_coordinator_does_not_help() -> None:
     base["Policies"] = {digest("d"): None, digest("e"): {"SANs": ["e"]}}
     assert errors(made(sealed(an_object()), to=told(base=base))) == ["CC0701"]
     assert errors(made(sealed(an_object()), to=told(base={**base, "Policies": None}))) == ["CC0701"]
-
-
-def test_a_deployment_with_the_coordinators_role_is_no_coordinator() -> None:
-    assert errors(made(sealed(an_object(labels={PREFIX + "pod-role": "coordinator"})))) == ["CC0701"]
 
 
 # --- the base

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import dig
-from krm_function.stages.select import coordinator_namespace, select
-from tests.stages.deployment import a_list, an_object, coordinator, pod_spec
+from krm_function.stages.select import select
+from tests.stages.deployment import a_list, an_object, pod_spec
 
 TEMPLATES = {
     "Pod": (),
@@ -241,44 +241,3 @@ def test_an_absent_or_empty_spec_is_skipped_without_a_complaint(kind: str, spec:
 def test_no_document_makes_selection_raise(document: Any) -> None:
     made = select(document)
     assert all(found.severity == "error" for found in made.findings)
-
-
-# --- the coordinator's namespace
-
-
-def namespaces(*documents: Any) -> str:
-    return coordinator_namespace([one for document in documents for one in select(document).workloads])
-
-
-def test_without_a_coordinator_the_namespace_is_default() -> None:
-    assert namespaces() == "default"
-    assert namespaces(an_object(namespace="shop")) == "default"
-
-
-def test_a_coordinator_without_a_namespace_is_in_default() -> None:
-    assert namespaces(coordinator(namespace="")) == "default"
-
-
-def test_the_last_coordinator_decides_even_when_it_has_no_namespace() -> None:
-    assert namespaces(coordinator(namespace="a"), an_object(namespace="c"), coordinator(namespace="b")) == "b"
-    assert namespaces(coordinator(namespace="a"), coordinator(namespace="")) == "default"
-
-
-@pytest.mark.parametrize("kind", sorted(set(TEMPLATES) - {"StatefulSet"}))
-def test_only_a_stateful_set_can_be_the_coordinator(kind: str) -> None:
-    labels = {"contrast.edgeless.systems/pod-role": "coordinator"}
-    assert namespaces(an_object(kind, labels=labels)) == "default"
-    assert namespaces(an_object("StatefulSet", labels=labels)) == "shop"
-
-
-@pytest.mark.parametrize("role", ["Coordinator", "", "web"])
-def test_another_role_is_no_coordinator(role: str) -> None:
-    assert namespaces(an_object("StatefulSet", labels={"contrast.edgeless.systems/pod-role": role})) == "default"
-
-
-def test_the_role_is_a_label_of_the_pod_template_and_nothing_else() -> None:
-    key = "contrast.edgeless.systems/pod-role"
-    as_annotation = an_object("StatefulSet", annotations={key: "coordinator"})
-    on_the_object = an_object("StatefulSet")
-    on_the_object["metadata"]["labels"] = {key: "coordinator"}
-    assert namespaces(as_annotation, on_the_object) == "default"

@@ -60,13 +60,14 @@ def _diff_documents(options: Namespace) -> int:
     from krm_function.cli.rendered import render_inputs
     from krm_function.cli.streams import write_out
     from krm_function.cli.terminal import coloured
-    from krm_function.report.diff import changed_documents, diff_text
+    from krm_function.report.diff import changed_documents, diff_text, identity_text
 
     inputs = read_inputs(options.paths)
     rendered = render_inputs(options, inputs, live=True)
     documents = () if rendered.failed else changed_documents(inputs.resources, rendered)
     if not rendered.failed:
-        write_out(diff_text(documents, colour=coloured(options.color, sys.stdout)).encode("utf-8"))
+        text = diff_text(documents, colour=coloured(options.color, sys.stdout)) + identity_text(rendered)
+        write_out(text.encode("utf-8"))
     findings = _for_outputs(rendered.findings, inputs)
     code = print_findings(findings, options.format, options.report)
     return exit_code_of_differences(code, differ=bool(documents)) if options.exit_code else code

@@ -10,6 +10,7 @@ from krm_function.findings import Finding, Ref
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy.base import unreadable
 from krm_function.policy.compare.difference import STRONGER, WEAKER, Difference, Op, Verdict
+from krm_function.policy.compare.identity import GivenAway, compare_identity
 from krm_function.policy.compare.policy_data import compare_initdata
 from krm_function.policy.document import read_policy_data
 from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_annotation
@@ -31,11 +32,15 @@ def workload_key(ref: Ref) -> WorkloadKey:
 
 
 def compare_workloads(
-    old: Iterable[Workload], new: Iterable[Workload], outside: Collection[WorkloadKey]
+    old: Iterable[Workload],
+    new: Iterable[Workload],
+    outside: Collection[WorkloadKey],
+    given: tuple[GivenAway, GivenAway] | None = None,
 ) -> tuple[tuple[WorkloadDifferences, ...], tuple[Finding, ...]]:
     """Return the workloads whose policies differ, and the findings of unreadable policies (CC0610).
 
-    outside: the workloads of the new output that run without Contrast's runtime class.
+    outside: the workloads of the new output that run without Contrast's runtime class. given: what each output gives
+    away (identity.py); None to compare policies alone.
 
         old        new                       verdict
         policy     policy                    compared field by field
@@ -60,6 +65,8 @@ def compare_workloads(
             lines = _whole_workload("policy", "removed", WEAKER, "nothing says what the host may do")
         else:
             lines = _compared(workload, before[key][1] or after, after, findings)
+        if given and after is not None:
+            lines += tuple(compare_identity(workload.ref, *given))
         if lines:
             found.append(WorkloadDifferences(workload.ref, lines))
     for key, (workload, initdata) in before.items():
