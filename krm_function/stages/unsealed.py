@@ -17,7 +17,7 @@ from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import contrast_names_in, is_contrast_name
 from krm_function.model.runtime_class_objects import KIND
-from krm_function.model.workload import dig, mapping
+from krm_function.model.workload import EMITTED, dig, mapping
 from krm_function.yamltext import Document, YamlError, parse
 
 CLASSES = ("List", KIND)  # kinds of documents that may have a RuntimeClass
@@ -57,7 +57,9 @@ def _other_handlers(
         for index, document in documents.items()
         if resources[index].may_be(CLASSES)
         for root, value in objects(document.value)
-        if reference(value).kind == KIND and reference(value).name not in handlers
+        if reference(value).kind == KIND
+        and reference(value).name not in handlers
+        and dig(value, ("metadata", "annotations", EMITTED)) is None  # a render makes it again
         for found in check_handler(reference(value), root, value)
     ]
 
