@@ -168,7 +168,7 @@ ROWS: dict[str, Row] = {
         {
             "name": (
                 "{entry} has no WorkloadSecretID, so that only its name says that it is of this workload",
-                "if it is, set spec.manifest.policies: {{{key}: {{}}}}; else rename the workload",
+                "if it is, set spec.manifest.{setting}; else rename the workload",
             ),
             "digest": (
                 "the digest {digest} is that of {entry}, which is another workload than {key}",

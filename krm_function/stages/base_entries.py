@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from krm_function.api.records import ManifestOptions
 from krm_function.findings import Finding, Ref, finding
-from krm_function.manifest.identity import BaseEntry, Identity, base_entries
+from krm_function.manifest.identity import BaseEntry, Identity, base_entries, object_key, quoted
 from krm_function.model.workload import Workload
 
 
@@ -48,12 +48,10 @@ def unproven_names(workloads: Sequence[Workload], kept: Sequence[BaseEntry]) -> 
     Whether the entry is of this object cannot be known. kept: the entries that are of no workload of this render.
     """
     entries = {entry.own_name: entry for entry in kept if not entry.secret}
-    return tuple(
-        finding("CC0724.name", one.ref, (*one.root, "metadata", "name"), entry=entries[one.ref.name], key=_key(one))
-        for one in workloads
-        if one.ref.name and one.ref.name in entries
-    )
-
-
-def _key(workload: Workload) -> str:
-    return Identity(workload.ref).key
+    found = []
+    for one in workloads:
+        if one.ref.name and one.ref.name in entries:
+            setting = f"policies: {{{quoted(object_key(one.ref))}: {{}}}}"
+            path = (*one.root, "metadata", "name")
+            found.append(finding("CC0724.name", one.ref, path, entry=entries[one.ref.name], setting=setting))
+    return tuple(found)

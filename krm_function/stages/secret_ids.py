@@ -58,11 +58,11 @@ def _foreign(
     ]
     if not others:
         return []
-    code = "derived" if derived else "base" if before else "shared"
+    code = "CC0723.derived" if derived else "CC0723.base" if before else "CC0723.shared"
     wanted = sorted({*keys, me.key, *allowed, *([derived] if derived else ())})
     setting = f"sharedSecrets: [{{id: {quoted(me.chosen)}, workloads: [{', '.join(map(quoted, wanted))}]}}]"
     path = (*workload.metadata_path, "annotations", SECRET_ID)
-    return [finding(f"CC0723.{code}", workload.ref, path, id=short(me.chosen), others=listed(others), setting=setting)]
+    return [finding(code, workload.ref, path, id=short(me.chosen), others=listed(others), setting=setting)]
 
 
 def _unused(identities: Identities, before: Mapping[str, Sequence[str]], config: Config) -> list[Finding]:
