@@ -16,14 +16,15 @@ from typing import Any
 from krm_function.checking.differing_paths import differing_paths, paths_text
 from krm_function.checking.drift import differing_fields
 from krm_function.checking.excused_differences import comparable, excused
+from krm_function.checking.output import Output
 from krm_function.checking.seal_checks import stale
-from krm_function.findings import Finding, Path, finding
+from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.manifest.ordered_fields import FILE
 from krm_function.model.finding_position import with_position, yaml_finding
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import INITDATA, LOCAL_CONFIG, Workload, dig
+from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, ORIGINAL, Workload, dig
 from krm_function.pipeline import Rendered
 from krm_function.policy import decode_toml, from_annotation, read_policy_data
 from krm_function.policy.initdata import POLICY
@@ -54,6 +55,22 @@ def compare_objects(
         if dig(value, ("metadata", "annotations", LOCAL_CONFIG)) != "true":
             findings.append(finding("CC1115.adds", reference(value)))
     return findings
+
+
+def written_by_a_cluster(resources: Sequence[Resource], output: Output) -> Iterator[Finding]:
+    """A finding for each object of a render with a status or an owner, which no render writes and each render keeps.
+
+    Those that come out of a cluster have a uid, which nothing but a cluster gives, and may have both. An empty status
+    is what `kubectl create --dry-run` prints.
+    """
+    for index, root, value in output.objects():
+        rendered = any(dig(value, ("metadata", "annotations", name)) is not None for name in (ORIGINAL, EMITTED))
+        if not rendered or dig(value, ("metadata", "uid")):
+            continue
+        for path in (("status",), ("metadata", "ownerReferences")):
+            if dig(value, path):
+                found = finding("CC1114", reference(value), root + path, fields=dotted(path))
+                yield with_position(found, resources[index], output.documents[index])
 
 
 def _compared(document: Document, after: Document | None) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from krm_function.api.records import Config
 from krm_function.checking.assumed_images import assumed_images
 from krm_function.checking.gather_pods import Pod
 from krm_function.checking.manifests import Manifests, differing_manifest
-from krm_function.checking.objects import compare_objects
+from krm_function.checking.objects import compare_objects, written_by_a_cluster
 from krm_function.checking.output import Output
 from krm_function.findings import Finding, finding
 from krm_function.manifest import rtmr0_values
@@ -50,7 +50,8 @@ def compare_renders(
     if rendered.failed:
         return findings + [found for found in rendered.findings if found.severity == "error"]
     changed = compare_objects(resources, output.documents, rendered)
-    findings += changed + _ignored(resources, output, pods, rendered, config)
+    findings += [*changed, *written_by_a_cluster(resources, output)]
+    findings += _ignored(resources, output, pods, rendered, config)
     if config.generate.policy.engine == "native":
         findings += [found for pod in pods for found in _policy_kept_by_undo(pod)]
     digests = {one.digest for one in rendered.plan if one.workload is not None}

@@ -24,6 +24,7 @@ from krm_function.provenance.statement import make_statement
 if TYPE_CHECKING:
     from krm_function.api import Config
     from krm_function.cli.inputs import Inputs
+    from krm_function.cli.reading import ReadFile
 
 KEYS = ("add-workload-owner-key", "add-seedshare-owner-key")
 
@@ -47,9 +48,9 @@ class Attest:
         """Remember a part of what is rendered. name: "" for standard input."""
         self._materials.append(Material("input", name or STREAM, digest_of(data)))
 
-    def read(self, role: Role, path: str) -> bytes:
-        """Read a file and remember it. Raises FileProblem."""
-        data = read_file(path)
+    def read(self, role: Role, path: str, root: str = "") -> bytes:
+        """Read a file and remember it. root: as `read_file` takes it. Raises FileProblem."""
+        data = read_file(path, root)
         self._materials.append(Material(role, path, digest_of(_used(role, data))))
         return data
 
@@ -57,7 +58,7 @@ class Attest:
         """Remember the program that makes the policies. Raises FileProblem."""
         self.read("genpolicy", self._options.genpolicy)
 
-    def reader(self, role: Role) -> Callable[[str], bytes]:
+    def reader(self, role: Role) -> "ReadFile":
         """`read` for the files of one option."""
         return partial(self.read, role)
 

@@ -4,7 +4,8 @@ Rule of this file: the attestation is hostile input, and its signature is not ve
 says.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from krm_function.cli.inputs import InputFile
 from krm_function.findings import Finding, finding
@@ -19,6 +20,9 @@ from krm_function.provenance.unwrap import LONGEST, AttestationProblem
 from krm_function.stages.manifest_config_map import manifest_of
 from krm_function.yamltext import YamlError, parse
 
+if TYPE_CHECKING:
+    from krm_function.cli.reading import ReadFile
+
 
 class Given:
     """What a call of `check` has read beside the output, to compare with the statement in `file`."""
@@ -28,12 +32,12 @@ class Given:
         self.file = file
         self.files: dict[Role, list[Artefact]] = {}
 
-    def reader(self, role: Role) -> Callable[[str], bytes]:
+    def reader(self, role: Role) -> "ReadFile":
         """A reader that remembers the digests of what it reads. Raises FileProblem."""
         made = self.files.setdefault(role, [])
 
-        def read(path: str) -> bytes:
-            data = read_file(path)
+        def read(path: str, root: str = "") -> bytes:
+            data = read_file(path, root)
             made.append(Artefact(path, digest_of(data)))
             return data
 
@@ -55,10 +59,10 @@ def attestation_findings(
         return [finding("CC0909.stdin-no-file", option="--attestation" if given.file == "-" else "--input")]
     if inputs:
         read = given.reader("input")
-        for path in find_files(inputs):
-            read(path)
+        for one in find_files(inputs):
+            read(one.path, one.root)
     try:
-        statement = parse_attestation(read_file(given.file, LONGEST + 1))
+        statement = parse_attestation(read_file(given.file, most=LONGEST + 1))
     except AttestationProblem as problem:
         return [finding(problem.cause.code, file=given.file, **problem.cause.values)]
     outputs = [Artefact(one.file, digest_of(one.data)) for one in sources]

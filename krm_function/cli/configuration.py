@@ -5,8 +5,9 @@ calls, in the environment (environment.py); a configuration can name none.
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from krm_function.api import CONFIG_KINDS, Config, ConfigDocument, is_config
 from krm_function.cli.messages import file_finding
@@ -17,6 +18,9 @@ from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
 from krm_function.yamltext import YamlError, locate, parse
 
+if TYPE_CHECKING:
+    from krm_function.cli.reading import ReadFile
+
 
 def with_namespace(config: Config | None, namespace: str | None) -> Config | None:
     """The configuration with the namespace of the command line, which wins over its own."""
@@ -26,7 +30,7 @@ def with_namespace(config: Config | None, namespace: str | None) -> Config | Non
 
 
 def from_files(
-    paths: Sequence[str], variable: str = "", read: Callable[[str], bytes] = read_file
+    paths: Sequence[str], variable: str = "", read: "ReadFile" = read_file
 ) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
     """Configuration documents in the files; other kinds in them are left for the render.
 
@@ -43,13 +47,13 @@ def from_files(
         files = find_files(paths)
     except FileProblem as problem:
         return [], (*findings, file_finding(problem))
-    for path in files:
+    for file in files:
         try:
-            made, problems = from_resources(decode_stream(read(path), path).resources)
+            made, problems = from_resources(decode_stream(read(file.path, file.root), file.path).resources)
         except FileProblem as problem:
             made, problems = [], (file_finding(problem),)
         except YamlError as problem:
-            made, problems = [], (as_configuration(yaml_finding(problem, path)),)
+            made, problems = [], (as_configuration(yaml_finding(problem, file.path)),)
         documents += made
         findings += problems
     return documents, tuple(findings)
@@ -59,7 +63,7 @@ def from_files_and_resources(
     paths: Sequence[str],
     resources: Iterable[Resource],
     variable: str = "",
-    read: Callable[[str], bytes] = read_file,
+    read: "ReadFile" = read_file,
 ) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
     """The configuration in the files that the operator named, then that in the input. As `from_files`."""
     documents, findings = from_files(paths, variable, read)

@@ -51,7 +51,7 @@ def new_objects_file(paths: Sequence[str]) -> str:
 def _is_generated(path: str) -> bool:
     """Whether every document of a file was added by a render."""
     try:
-        resources = decode_stream(read_file(path)).resources
+        resources = decode_stream(read_file(path, os.path.dirname(path) or ".")).resources
     except YamlError:
         return False
     known = read(resources, ())

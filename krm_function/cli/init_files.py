@@ -12,7 +12,14 @@ from typing import Any
 from krm_function.api import CONFIG_KINDS
 from krm_function.api.document import ConfigKind
 from krm_function.api.modeline import DIRECTORY
-from krm_function.cli.init_resources import files_of_kind, has_coordinator, plain_resources, resource_files, yaml_files
+from krm_function.cli.init_resources import (
+    files_of_kind,
+    has_coordinator,
+    listed_file,
+    plain_resources,
+    resource_files,
+    yaml_files,
+)
 from krm_function.cli.init_steps import State
 from krm_function.cli.schema_copies import missing_schemas
 from krm_function.findings import NOTHING, Finding, finding
@@ -74,7 +81,7 @@ def find_target(directory: str, options: Namespace) -> tuple[TargetFile | None, 
     host: HostName = "kpt" if options.kpt or (package and not options.kustomize) else "kustomize"
     name = KPTFILE if host == "kpt" else (*there, KUSTOMIZATIONS[0])[0]
     path = os.path.join(directory, name)
-    return TargetFile(host, name, read_file(path) if os.path.lexists(path) else b""), []
+    return TargetFile(host, name, read_file(path, directory) if os.path.lexists(path) else b""), []
 
 
 class Wiring(NamedTuple):
@@ -110,7 +117,7 @@ def wiring(directory: str, target: TargetFile, wanted: Wanted) -> Wiring:
     new = files.get(generate)
     if new is not None or os.path.isfile(generate):
         try:
-            data, added = _completed(read_file(generate) if new is None else new, target.host, wanted)
+            data, added = _completed(read_file(generate, directory) if new is None else new, target.host, wanted)
         except ValueError as problem:
             findings.append(finding("CC1311.content", file=generate, error=str(problem)))
         else:
@@ -128,7 +135,7 @@ def wiring(directory: str, target: TargetFile, wanted: Wanted) -> Wiring:
         files[path] = encode(wired.text, decode(target.data).bom)
         changes.append(f"{'changed' if target.data else 'made'} {path}: {'; '.join(wired.added)}")
     generate_text, release_text, lock_text = (
-        files.get(path) or read_file(path) for path in (os.path.join(directory, name) for name in made)
+        files.get(path) or read_file(path, directory) for path in (os.path.join(directory, name) for name in made)
     )
     resources = resource_files(directory, target.host, target.chart, wired.text)
     state = State(directory, target.host, made, generate_text, release_text, lock_text, resources, target.chart)
@@ -144,10 +151,10 @@ def _wire(directory: str, target: TargetFile, text: str, files: Files) -> Wired:
     listed_now = listed(parse(text).value if text.strip() else {}, "resources")
     if not target.data:
         others = tuple(plain_resources(directory))
-    elif any(has_coordinator(os.path.join(directory, name)) for name in listed_now):
+    elif any(has_coordinator(listed_file(directory, name)) for name in listed_now):
         others = ()
     else:
-        others = tuple(name for name in yaml_files(directory) if has_coordinator(os.path.join(directory, name)))
+        others = tuple(name for name in yaml_files(directory) if has_coordinator(listed_file(directory, name)))
     return wire_kustomization(text, files, others)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from krm_function.api import is_config
 from krm_function.api.document import ConfigKind
-from krm_function.hosts.files import SUFFIXES, FileProblem, read_file
+from krm_function.hosts.files import SUFFIXES, FileProblem, FoundFile, PlaceProblem, read_file
 from krm_function.model.objects import objects
 from krm_function.model.workload import POD_ROLE, mapping
 from krm_function.release.coordinator import is_coordinator
@@ -21,8 +21,8 @@ from krm_function.yamltext import Chunk, YamlError, decode, parse, split_stream
 def files_of_kind(directory: str, kind: ConfigKind, value: object, host: HostName) -> list[str]:
     """The files that hold a kind: those that a kustomization lists, else those of the directory."""
     named = (*listed(value, "resources"), *listed(value, "transformers")) if host == "kustomize" else ()
-    wired = [name for name in named if _has(os.path.join(directory, name), kind)]
-    return wired or [name for name in yaml_files(directory) if _has(os.path.join(directory, name), kind)]
+    wired = [name for name in named if _has(directory, name, kind)]
+    return wired or [name for name in yaml_files(directory) if _has(directory, name, kind)]
 
 
 def yaml_files(directory: str) -> list[str]:
@@ -34,26 +34,25 @@ def yaml_files(directory: str) -> list[str]:
 def plain_resources(directory: str) -> Iterator[str]:
     """Files of a directory that hold objects, and no configuration of this program."""
     for name in yaml_files(directory):
-        chunks = _chunks(os.path.join(directory, name))
+        chunks = _chunks(directory, name)
         if chunks and all(chunk.kind and not is_config(chunk.api_version) for chunk in chunks):
             yield name
 
 
-def _has(path: str, kind: str) -> bool:
-    return any(chunk.kind == kind and is_config(chunk.api_version) for chunk in _chunks(path))
+def _has(directory: str, name: str, kind: str) -> bool:
+    return any(chunk.kind == kind and is_config(chunk.api_version) for chunk in _chunks(directory, name))
 
 
-def _chunks(path: str) -> list[Chunk]:
-    """The documents of a file; none if it cannot be read, which is a finding of the render."""
-    if not os.path.isfile(path):
-        return []
+def _chunks(directory: str, name: str) -> list[Chunk]:
+    """The documents of a file; none if it cannot be read, which is a finding of the render. Raises PlaceProblem."""
     try:
-        return [chunk for chunk in split_stream(decode(read_file(path)).text) if not chunk.empty]
-    except (YamlError, FileProblem):
+        text = decode(data_of(FoundFile(os.path.join(directory, name), directory))).text
+        return [chunk for chunk in split_stream(text) if not chunk.empty]
+    except YamlError:
         return []
 
 
-def resource_files(directory: str, host: HostName, chart: str, text: str) -> list[str]:
+def resource_files(directory: str, host: HostName, chart: str, text: str) -> list[FoundFile]:
     """The paths of a deployment's resources as far as its host's file or its directory names them.
 
     text: of the kustomization. chart: of Helm, its directory. Raises YamlError.
@@ -61,21 +60,28 @@ def resource_files(directory: str, host: HostName, chart: str, text: str) -> lis
     if host == "helm":
         templates = os.path.join(chart, "templates")
         found = sorted(os.listdir(templates)) if os.path.isdir(templates) else []
-        return [os.path.join(templates, name) for name in found]
+        return [FoundFile(os.path.join(templates, name), chart) for name in found]
     if host == "kpt":
-        return [os.path.join(directory, name) for name in yaml_files(directory)]
+        return [FoundFile(os.path.join(directory, name), directory) for name in yaml_files(directory)]
     return list(_listed_files(directory, listed(parse(text).value, "resources"), set()))
 
 
-def _listed_files(directory: str, names: Iterable[str], seen: set[str]) -> Iterator[str]:
+def _listed_files(directory: str, names: Iterable[str], seen: set[str]) -> Iterator[FoundFile]:
     """The files that a kustomization lists, those of other kustomizations below it included."""
     for name in names:
         path = os.path.join(directory, name)
         if not os.path.isdir(path):
-            yield path
+            yield listed_file(directory, name)
         elif os.path.realpath(path) not in seen:
             seen.add(os.path.realpath(path))
             yield from _listed_files(path, _resources_of(path), seen)
+
+
+def listed_file(directory: str, name: str) -> FoundFile:
+    """A file that the kustomization of a directory lists; one that is listed beside the directory is in its own."""
+    path = os.path.join(directory, name)
+    inside = not os.path.relpath(path, directory).startswith(os.pardir)
+    return FoundFile(path, directory if inside else os.path.dirname(path))
 
 
 def _resources_of(directory: str) -> tuple[str, ...]:
@@ -84,35 +90,39 @@ def _resources_of(directory: str) -> tuple[str, ...]:
         path = os.path.join(directory, name)
         if os.path.isfile(path):
             try:
-                return listed(parse(decode(read_file(path)).text).value, "resources")
-            except (YamlError, FileProblem):
+                return listed(parse(decode(data_of(FoundFile(path, directory))).text).value, "resources")
+            except YamlError:
                 return ()
     return ()
 
 
-def has_coordinator(path: str) -> bool:
+def has_coordinator(file: FoundFile) -> bool:
     """Whether a file holds the coordinator; a directory or an URL is not read, hence False.
 
     A template of Helm, which is no YAML yet, is taken by its text.
     """
-    data = data_of(path)
+    data = data_of(file)
     if any(is_coordinator(value) for value in values_of(data)):
         return True
     text = data.decode("utf-8", "replace")
     return "{{" in text and f"{POD_ROLE}: coordinator" in text
 
 
-def data_of(path: str) -> bytes:
-    """The bytes of a file, none of one that cannot be read."""
+def data_of(file: FoundFile) -> bytes:
+    """The bytes of a file, none of one that cannot be read. Raises PlaceProblem for one that leads elsewhere."""
+    if os.path.isdir(file.path):
+        return b""
     try:
-        return read_file(path)
+        return read_file(file.path, file.root)
+    except PlaceProblem:
+        raise
     except FileProblem:
         return b""
 
 
-def text_of(path: str) -> str:
+def text_of(file: FoundFile) -> str:
     """The text of a file, whatever it holds; none of one that cannot be read."""
-    return data_of(path).decode("utf-8", "replace")
+    return data_of(file).decode("utf-8", "replace")
 
 
 def values_of(data: bytes) -> list[dict[str, Any]]:

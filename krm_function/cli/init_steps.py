@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from krm_function.cli.init_resources import data_of, has_coordinator, text_of, values_of
-from krm_function.hosts.files import SUFFIXES
+from krm_function.hosts.files import SUFFIXES, FoundFile
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.runtime_class_names import BARE
 from krm_function.model.workload import dig, mapping
@@ -25,7 +25,7 @@ TCB = "BootloaderVersion=B,TEEVersion=T,SNPVersion=S,MicrocodeVersion=M"
 
 
 class State(NamedTuple):
-    """A wired deployment. files: names below the directory; resources: paths of files that a host reads.
+    """A wired deployment. files: names below the directory; resources: files that a host reads.
 
     chart: of Helm, its directory.
     """
@@ -36,7 +36,7 @@ class State(NamedTuple):
     generate: bytes
     release: bytes
     lock: bytes
-    resources: Sequence[str]
+    resources: Sequence[FoundFile]
     chart: str = ""
 
 
@@ -135,8 +135,8 @@ def _platforms(state: State, options: Sequence[dict[str, Any]]) -> Iterator[str]
     """The platforms that options and placeholders name."""
     for value in options:
         yield str(dig(value, ("spec", "platform")) or "").lower()
-    for path in state.resources:
-        text = text_of(path)
+    for file in state.resources:
+        text = text_of(file)
         yield from (name for name in PLATFORMS if f"{BARE}-{name}" in text)
 
 
@@ -180,7 +180,13 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
 
 
 def _release_name(state: State) -> str:
-    name = next((value.get("name") for value in values_of(data_of(os.path.join(state.chart, "Chart.yaml")))), None)
+    name = next(
+        (
+            value.get("name")
+            for value in values_of(data_of(FoundFile(os.path.join(state.chart, "Chart.yaml"), state.chart)))
+        ),
+        None,
+    )
     return shlex.quote(name) if isinstance(name, str) and name else "release"
 
 
@@ -196,7 +202,7 @@ def _in_git() -> bool:
 
 def _ignore() -> str:
     """The command that lets Git leave the private keys out; "" if .gitignore of the working directory does."""
-    there = text_of(".gitignore")
+    there = text_of(FoundFile(".gitignore", "."))
     if IGNORES_KEYS & set(there.split()):
         return ""
     line = f"echo '{PRIVATE_KEYS}'" if not there or there.endswith("\n") else f"printf '\\n%s\\n' '{PRIVATE_KEYS}'"

@@ -42,7 +42,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     Raises EmptyProblem for an empty standard input, and where all files are empty; one among others may be.
     """
     named = [path for path in paths if path != "-"]
-    raw = [(path, read_file(path)) for path in find_files(named)] if named else []
+    raw = [(one.path, read_file(one.path, one.root)) for one in find_files(named)] if named else []
     if not named or "-" in paths:
         raw.append(("", read_in()))
         if blank(raw[-1][1]):

@@ -45,7 +45,8 @@ def install(directory: str, python: str) -> tuple[bool, list[Finding]]:
     target = _prepare(directory)
     library = _copy(directory, installed_files(), _fill_with_code)
     text = launcher(python, library).encode()
-    changed = os.path.islink(target) or not os.path.exists(target) or read_file(target) != text
+    there = os.path.exists(target) and not os.path.islink(target)
+    changed = not there or read_file(target, os.path.dirname(target) or ".") != text
     findings = _exchange(target, lambda trial: create_file(trial, text, EXECUTABLE), python) if changed else []
     return _complete(directory, library, findings, changed=changed)
 

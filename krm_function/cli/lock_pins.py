@@ -51,7 +51,7 @@ def pinned_files(options: Namespace, pins: Sequence[Pin], resources: Sequence[Re
             found.append(finding("CC0909.lock-too", option=option))
             continue
         try:
-            source = decode(read_file(file))
+            source = decode(read_file(file, os.path.dirname(file) or "." if option == "--write-kustomize" else ""))
             made = edited(source.text)
         except YamlError as problem:
             found.append(yaml_finding(problem, file))

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from krm_function.api.modeline import DIRECTORY, schema_file
 from krm_function.api.schema import schema_text
-from krm_function.hosts.files import FileProblem
+from krm_function.hosts.files import FileProblem, read_file
 from krm_function.hosts.write_together import NewFile, write_files
 
 
@@ -56,7 +56,6 @@ def _make(directory: str) -> None:
 
 def _holds(path: str, text: bytes) -> bool:
     try:
-        with open(path, "rb") as file:
-            return file.read() == text
-    except OSError:
+        return read_file(path, os.path.dirname(path)) == text
+    except FileProblem:
         return False

@@ -5,12 +5,14 @@ apply in the order of their names. Nothing else in it is read (docs/facts/kata.m
 """
 
 import os
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krm_function.api.strict_json import load_any, load_object
 from krm_function.hosts.files import FileProblem, read_file
 from krm_function.policy.dropins import patched
+
+if TYPE_CHECKING:
+    from krm_function.cli.reading import ReadFile
 
 BASE = "genpolicy-settings.json"
 DROPINS = "genpolicy-settings.d"
@@ -27,7 +29,7 @@ class SettingsProblem(ValueError):
         self.error = error
 
 
-def read_settings(path: str, read: Callable[[str], bytes] = read_file) -> dict[str, Any]:
+def read_settings(path: str, read: "ReadFile" = read_file) -> dict[str, Any]:
     """The settings document of a file or directory. Raises SettingsProblem, and FileProblem for what cannot be read.
 
     read: reads one file.
@@ -35,10 +37,10 @@ def read_settings(path: str, read: Callable[[str], bytes] = read_file) -> dict[s
     directory = os.path.isdir(path)
     file = os.path.join(path, BASE) if directory else path
     wrong_settings = "CC0909.settings", "CC0909.settings-encoding", "CC0909.settings-depth"
-    document: Any = _parsed(file, read, load_object, *wrong_settings)
+    document: Any = _parsed(file, path if directory else "", read, load_object, *wrong_settings)
     for dropin in _dropins(os.path.join(path, DROPINS)) if directory else ():
         wrong_patch = "CC0909.drop-in", "CC0909.drop-in-encoding", "CC0909.drop-in-depth"
-        patch = _parsed(dropin, read, load_any, *wrong_patch)
+        patch = _parsed(dropin, path, read, load_any, *wrong_patch)
         try:
             document = patched(document, patch)
         except ValueError as wrong:
@@ -61,11 +63,11 @@ def _dropins(directory: str) -> list[str]:
 
 
 def _parsed(
-    file: str, read: Callable[[str], bytes], parse: Any, wrong_text: str, wrong_encoding: str, too_deep: str
+    file: str, root: str, read: "ReadFile", parse: Any, wrong_text: str, wrong_encoding: str, too_deep: str
 ) -> Any:
-    """The content of one file. The last three are the codes of what can be wrong with it."""
+    """The content of one file. root: as `read` takes it. The last three are the codes of what can be wrong with it."""
     try:
-        return parse(read(file).decode("utf-8"))
+        return parse(read(file, root).decode("utf-8"))
     except UnicodeDecodeError:
         raise SettingsProblem(wrong_encoding, file) from None
     except RecursionError:

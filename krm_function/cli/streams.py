@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+MOST = 1 << 28  # bytes of standard input, as of a file (hosts/files.py)
+
+
 def read_in() -> bytes:
     """All of standard input. Raises FileProblem, and Exit if it is a terminal."""
     if not sys.stdin:
@@ -27,11 +30,16 @@ def read_in() -> bytes:
         print_findings([finding("CC0909.terminal", option="standard input")])
         raise Exit(USAGE)
     try:
-        return sys.stdin.buffer.read()
+        data = sys.stdin.buffer.read(MOST + 1)
     except OSError as problem:  # it is a directory
         from krm_function.hosts.files import FileProblem
 
         raise FileProblem("standard input", problem.strerror or "not readable") from problem
+    if len(data) > MOST:
+        from krm_function.hosts.files import FileProblem
+
+        raise FileProblem("standard input", f"it has more than {MOST >> 20} MiB")
+    return data
 
 
 def write_out(data: bytes) -> None:

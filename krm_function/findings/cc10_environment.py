@@ -16,9 +16,27 @@ ROWS: dict[str, Row] = {
         {
             "no-context": "there is no kubeconfig with a usable current context, and this runs in no cluster",
             "kubeconfig": "the kubeconfig cannot be used ({error})",  # the name of an exception, as below
-            "status": "it answered {status} {error} when asked for {what}",  # in the words of the API server
+            "status": "it answered {answer} when asked for {what}",
             "no-answer": "no answer ({error})",
-            "answer": "{error}",
+            "slow": "its answer about {what} comes too slowly, with less than {least} bytes in {seconds} s",
+            "time": "its answers took more than {seconds} s",
+            "size": "its answer about {what} has more than {limit}",
+            "size-of-all": "its answers have more than {limit}",
+            "endless": "its list of {what} does not end",
+            "compressed": "its answer about {what} is compressed, which was not asked for",
+            "type": "its answer about {what} is no JSON, its type is {found}",
+            "encoding": "its answer about {what} is not UTF-8",
+            "depth": "its answer about {what} is nested too deeply",
+            "text": "its answer about {what} {error}",  # in the words of the parser
+            "kind": "its answer about {what} is no {wanted}",
+            "items": "its answer about {what} has no list of items",
+            "item": "item {number} of its answer about {what} is no object with a name that Kubernetes allows",
+            "other": "its answer about {what} has {name}, which is of another kind, version or namespace",
+            "twice": "its answer about {what} has {name} twice",
+            "namespace": (
+                "{namespace} is no name of a namespace",
+                "see which object has it; a namespace has at most 63 small letters, digits and hyphens",
+            ),
         },
     ),
     "CC1004": Row(

@@ -163,7 +163,7 @@ ROWS: dict[str, Row] = {
     ),
     "CC1121": Row(
         "warning",
-        "the RuntimeClasses of the cluster were not compared: it answered {status} {error}",
+        "the RuntimeClasses of the cluster were not compared: it answered {answer}",
         "let the user of this kubeconfig list RuntimeClasses, or compare `kubectl get runtimeclasses -o yaml` by eye",
     ),
     "CC1122": Row(

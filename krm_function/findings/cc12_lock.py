@@ -259,6 +259,7 @@ ROWS: dict[str, Row] = {
             "tar": "is no tar archive, or a compressed one",
             "version": "is an OCI layout of an unknown version",
             "lacks": "has no {name}",
+            "link": "it is a link that leads out of {root}",
             "size": "its {name} is too large",
             "json": "its {name} is no JSON object",
             "json-list": "its manifest.json is no JSON list",

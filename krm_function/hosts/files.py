@@ -1,13 +1,21 @@
 """Find and read files; write_together.py writes them.
 
-Rule of this file: a path is never taken from the input. Nothing that writes is imported, so a command that only reads
-does not load it.
+Rule of this file: a path is never taken from the input, and what somebody else put into a directory leads nowhere else.
+Nothing that writes is imported, so a command that only reads does not load it.
+
+    a file                       may be
+    that the command line names  anything, also a link or a pipe of a shell
+    found below a directory      a regular file at a place in that directory, by whatever links
 """
 
 import os
 from collections.abc import Iterable, Sequence
+from stat import S_ISREG
+
+from krm_function.record import NamedTuple
 
 SUFFIXES = (".yaml", ".yml")
+MOST = 1 << 28  # bytes of any one file: four times what a render takes, and room for a program
 
 
 class FileProblem(OSError):
@@ -19,6 +27,17 @@ class FileProblem(OSError):
         self.path = path
         self.problem = problem
         self.writing = writing
+
+
+class PlaceProblem(FileProblem):
+    """A file below a directory that is none, or is not in that directory."""
+
+
+class FoundFile(NamedTuple):
+    """A file to read. root: the directory below which it was found, "" for a path that was named itself."""
+
+    path: str
+    root: str = ""
 
 
 class EmptyProblem(FileProblem):
@@ -35,17 +54,18 @@ def blank(data: bytes) -> bool:
     return not rest or rest.isspace()
 
 
-def find_files(paths: Sequence[str]) -> list[str]:
+def find_files(paths: Sequence[str]) -> list[FoundFile]:
     """Find all .yaml/.yml files below the paths, sorted, each once; a path that is a file is taken whatever its name.
 
+    Links to directories are not followed.
     Hidden directories are walked like others, as Contrast does (docs/facts/contrast.md#selection). Raises FileProblem.
     """
-    found: list[str] = []
+    found: dict[str, FoundFile] = {}
     for path in paths:
         if not os.path.exists(path):
             raise FileProblem(path, "no such file or directory")
         if not os.path.isdir(path):
-            found.append(path)
+            found[path] = FoundFile(path)
             continue
         below = [
             os.path.join(directory, name)
@@ -55,17 +75,43 @@ def find_files(paths: Sequence[str]) -> list[str]:
         ]
         if not below:
             raise FileProblem(path, "no .yml or .yaml files in it")
-        found += sorted(below)
-    return list(dict.fromkeys(found))
+        for one in sorted(below):
+            found.setdefault(one, FoundFile(one, path))
+    return list(found.values())
 
 
-def read_file(path: str, most: int = -1) -> bytes:
-    """Read one file, and no more than its first `most` bytes, -1 for all. Raises FileProblem."""
+def read_file(path: str, root: str = "", most: int = -1) -> bytes:
+    """Read one file. Raises FileProblem, also for more than MOST bytes.
+
+    root: the directory in which it has to be, "" for a path of the command line. most: read its first bytes only.
+    """
     try:
-        with open(path, "rb") as file:
-            return file.read(most)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC | (os.O_NONBLOCK if root else 0))
+        with open(descriptor, "rb") as file:
+            if root:
+                _must_be_inside(path, root, descriptor)
+            data = file.read(MOST + 1 if most < 0 else most)
+    except PlaceProblem:
+        raise
     except OSError as problem:
         raise FileProblem(path, problem.strerror or "not readable") from problem
+    if len(data) > MOST:
+        raise FileProblem(path, f"it has more than {MOST >> 20} MiB")
+    return data
+
+
+def _must_be_inside(path: str, root: str, descriptor: int) -> None:
+    """Raise PlaceProblem unless what was opened is a regular file, and is found at a place below the root.
+
+    It is asked after opening: whoever exchanges a link in between has another file there than the one that is open.
+    """
+    opened = os.fstat(descriptor)
+    if not S_ISREG(opened.st_mode):
+        raise PlaceProblem(path, "not a regular file")
+    real, top = os.path.realpath(path), os.path.realpath(root)
+    inside = os.path.commonpath((real, top)) == top
+    if not inside or not os.path.samestat(opened, os.lstat(real)):
+        raise PlaceProblem(path, f"it is a link that leads out of {root}; put the file itself there, or name it")
 
 
 def same_file(path: str, others: Iterable[str]) -> bool:

@@ -26,15 +26,17 @@ def temporary_name(path: str) -> str:
     return os.path.join(directory, f"{_stem(name)}{MARK}{os.urandom(TOKEN // 2).hex()}{END}")
 
 
-def claim(descriptor: int, path: str) -> bool:
+def claim(descriptor: int, path: str, directory: int | None = None) -> bool:
     """Lock a file or directory that was just made at a path; False if another run has removed it as a leftover.
+
+    directory: the descriptor of the one that the path begins in, None for the current one.
 
     On a file system without locks no file can be locked, so none is removed there.
     """
     with suppress(OSError):
         flock(descriptor, LOCK_SH)
     try:
-        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
+        return os.path.samestat(os.fstat(descriptor), os.stat(path, dir_fd=directory, follow_symlinks=False))
     except FileNotFoundError:
         return False
 

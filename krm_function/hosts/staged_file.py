@@ -8,6 +8,9 @@ Rule of this file: from its first byte, only those can read the temporary file w
     must be new       0600                          exactly the requested mode; the process's own
 
 Nothing else of an old file is kept: no ACL, no extended attribute, no second name.
+
+The directory is opened once, and all names are names in it: whoever exchanges it meanwhile, for a link or another one,
+gets neither the file nor a temporary one into the other, and the write fails.
 """
 
 import errno
@@ -32,24 +35,32 @@ class NewFile(NamedTuple):
 
 
 class Staged(NamedTuple):
-    """A file that is complete under a temporary name. kept: another name of the old one, "" if there is none."""
+    """A file that is complete under a temporary name. kept: another name of the old one, "" if there is none.
+
+    Both are names in `directory`.
+    """
 
     file: NewFile
     temporary: str
     descriptor: int
     replaces: bool
+    directory: int  # of all names: the descriptor of the one that the target was in at first
     kept: str = ""
     kept_descriptor: int = -1
 
 
 def stage(file: NewFile, *, alone: bool) -> Staged:
     """Write one file under its temporary name. alone: nothing else is written with it. Raises FileProblem."""
+    directory = -1
     try:
-        old = _old(file)
-        temporary, descriptor = _open(file.path)
+        directory = os.open(os.path.dirname(file.path) or ".", os.O_RDONLY | os.O_DIRECTORY)
+        old = _old(file, directory)
+        temporary, descriptor = _open(file.path, directory)
     except OSError as problem:
+        if directory >= 0:
+            os.close(directory)
         raise unwritable(file, problem) from problem
-    one = Staged(file, temporary, descriptor, old is not None)
+    one = Staged(file, temporary, descriptor, old is not None, directory)
     try:
         if old is not None:
             _as_before(descriptor, old)
@@ -76,10 +87,11 @@ def must_be_regular(path: str) -> None:
         raise unwritable(NewFile(path, b""), problem) from problem
 
 
-def _old(file: NewFile) -> os.stat_result | None:
+def _old(file: NewFile, directory: int | None = None) -> os.stat_result | None:
     """Return the status of the old file, None without one. Raises FileProblem if it is not regular or must be new."""
+    name = file.path if directory is None else os.path.basename(file.path)
     try:
-        status = os.lstat(file.path)
+        status = os.stat(name, dir_fd=directory, follow_symlinks=False)
     except FileNotFoundError:
         return None
     if file.new:
@@ -89,14 +101,25 @@ def _old(file: NewFile) -> os.stat_result | None:
     return status
 
 
-def _open(path: str) -> tuple[str, int]:
-    """Make a new temporary file, for its owner alone; returns its path and descriptor."""
+def _open(path: str, directory: int) -> tuple[str, int]:
+    """Make a new temporary file, for its owner alone; returns its name and descriptor."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     while True:
-        temporary = temporary_name(path)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        if claim(descriptor, temporary):
+        temporary = os.path.basename(temporary_name(path))
+        descriptor = os.open(temporary, flags, 0o600, dir_fd=directory)
+        if claim(descriptor, temporary, directory):
             return temporary, descriptor
         os.close(descriptor)
+
+
+def must_be_in_place(one: Staged) -> None:
+    """Raise FileProblem if the directory of the target is another one by now."""
+    try:
+        there = os.path.samestat(os.stat(os.path.dirname(one.file.path) or "."), os.fstat(one.directory))
+    except OSError:
+        there = False
+    if not there:
+        raise FileProblem(one.file.path, "its directory was exchanged while it was written", writing=True)
 
 
 def _as_before(descriptor: int, old: os.stat_result) -> None:
@@ -123,14 +146,14 @@ def _umask() -> int:
 
 def _with_old(one: Staged) -> Staged:
     """Add a second name of the old file, by which a rename can be undone; none where the system has no links."""
-    kept = temporary_name(one.file.path)
+    kept, name = (os.path.basename(path) for path in (temporary_name(one.file.path), one.file.path))
     try:
-        descriptor = os.open(one.file.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=one.directory)
     except OSError:
         return one
     try:
         flock(descriptor, LOCK_SH | LOCK_NB)  # without waiting: another program may hold a lock on it
-        os.link(one.file.path, kept, follow_symlinks=False)
+        os.link(name, kept, src_dir_fd=one.directory, dst_dir_fd=one.directory, follow_symlinks=False)
     except OSError:
         os.close(descriptor)
         return one
@@ -141,8 +164,8 @@ def drop(one: Staged) -> None:
     """Remove the names that are not needed any more, then the locks."""
     for name in filter(None, (one.temporary, one.kept)):
         with suppress(OSError):  # it was renamed
-            os.unlink(name)
-    for descriptor in (one.descriptor, one.kept_descriptor):
+            os.unlink(name, dir_fd=one.directory)
+    for descriptor in (one.descriptor, one.kept_descriptor, one.directory):
         if descriptor >= 0:
             os.close(descriptor)
 

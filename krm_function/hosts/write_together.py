@@ -15,7 +15,7 @@ from functools import partial
 
 from krm_function.hosts.deferred_signals import deferred_signals
 from krm_function.hosts.leftovers import sweep
-from krm_function.hosts.staged_file import NewFile, Staged, drop, stage, unwritable
+from krm_function.hosts.staged_file import NewFile, Staged, drop, must_be_in_place, stage, unwritable
 from krm_function.hosts.streams_by_path import is_stream, write_stream
 
 __all__ = ["NewFile", "create_file", "staged", "write_file", "write_files"]
@@ -75,7 +75,7 @@ def _make_room(count: int) -> None:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = 2 * count + SPARE
+    needed = 3 * count + SPARE
     if 0 <= soft < needed:
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (needed if hard < 0 else min(needed, hard), hard))
@@ -94,38 +94,45 @@ def _put(ready: Sequence[Staged], streams: Sequence[NewFile]) -> None:
         except OSError as problem:
             raise unwritable(file, problem) from problem
     with deferred_signals():
-        for index, one in enumerate(ready):
-            try:
-                _place(one)
-            except OSError as problem:
-                raise unwritable(one.file, problem, _undo_renames(ready[:index])) from problem
+        done = 0
+        for step in (must_be_in_place, _place, must_be_in_place):
+            for one in ready:
+                try:
+                    step(one)
+                except OSError as problem:
+                    raise unwritable(one.file, problem, _undo_renames(ready[:done])) from problem
+                done += step is _place
         for directory in dict.fromkeys(os.path.dirname(one.file.path) for one in ready):
             _sync(directory or ".")
 
 
 def _place(one: Staged) -> None:
+    name, here = os.path.basename(one.file.path), one.directory
     if not one.file.new:
-        os.rename(one.temporary, one.file.path)
+        os.rename(one.temporary, name, src_dir_fd=here, dst_dir_fd=here)
         return
     try:
-        os.link(one.temporary, one.file.path, follow_symlinks=False)  # which replaces nothing, as a rename would
+        os.link(
+            one.temporary, name, src_dir_fd=here, dst_dir_fd=here, follow_symlinks=False
+        )  # which replaces nothing, as a rename would
     except OSError as problem:
         if problem.errno not in WITHOUT_LINKS or os.path.lexists(one.file.path):
             raise
-        os.rename(one.temporary, one.file.path)
+        os.rename(one.temporary, name, src_dir_fd=here, dst_dir_fd=here)
 
 
 def _undo_renames(done: Sequence[Staged]) -> list[str]:
     """Undo renames, the last one first; returns the paths where that failed."""
     remaining = []
     for one in reversed(done):
+        name, here = os.path.basename(one.file.path), one.directory
         try:
             if one.kept:
-                os.rename(one.kept, one.file.path)
+                os.rename(one.kept, name, src_dir_fd=here, dst_dir_fd=here)
             elif one.replaces:
                 remaining.append(one.file.path)
             else:
-                os.unlink(one.file.path)
+                os.unlink(name, dir_fd=here)
         except OSError:
             remaining.append(one.file.path)
     return remaining[::-1]

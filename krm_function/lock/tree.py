@@ -58,6 +58,9 @@ class Directory:
         if not _is_inside(name):
             return None
         path = os.path.join(self.place, *name.split("/"))
+        real, top = os.path.realpath(path), os.path.realpath(self.place)
+        if os.path.commonpath((real, top)) != top:
+            raise LockProblem("CC1254.link", place=path, root=self.place)
         try:
             return Extent(path, 0, os.stat(path).st_size) if os.path.isfile(path) else None
         except OSError as problem:

@@ -156,6 +156,11 @@ POOLS = {"http": _HTTPPool, "https": _HTTPSPool}
 def tls() -> ssl.SSLContext:
     """What urllib3 would make: certificates are checked, by the system's authorities or SSL_CERT_FILE."""
     context = create_urllib3_context()
-    context.sslsocket_class = _Tls
     context.load_default_certs()
+    return secured(context)
+
+
+def secured(context: ssl.SSLContext) -> ssl.SSLContext:
+    """The same context, whose connections count what they read."""
+    context.sslsocket_class = _Tls
     return context

@@ -26,6 +26,7 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 BUNDLE = "application/vnd.dev.sigstore.bundle"
 OF_STATEMENT = ("_type", "subject", "predicateType", "predicate")
 OF_ENVELOPE = ("payloadType", "payload", "signatures")
+OF_SIGNATURE = ("sig", "keyid")
 OF_BUNDLE = ("mediaType", "verificationMaterial", "dsseEnvelope", "messageSignature")
 
 
@@ -104,7 +105,7 @@ def _payload(envelope: Mapping[str, Any]) -> Mapping[str, Any]:
     if envelope.get("payloadType") != PAYLOAD_TYPE:
         raise AttestationProblem("CC1330.field", field="payloadType", wanted=PAYLOAD_TYPE)
     signatures = envelope.get("signatures")
-    if not isinstance(signatures, list) or not signatures:
+    if not isinstance(signatures, list) or not signatures or not all(map(_is_signature, signatures)):
         raise AttestationProblem("CC1330.field", field="signatures", wanted="a list of signatures")
     text = envelope.get("payload")
     if not isinstance(text, str) or not text.isascii():
@@ -116,6 +117,20 @@ def _payload(envelope: Mapping[str, Any]) -> Mapping[str, Any]:
     statement = _object(data)
     exact(statement, OF_STATEMENT)
     return statement
+
+
+def _is_signature(value: Any) -> bool:
+    """Whether an entry has the form of a signature; a key id is optional."""
+    if not isinstance(value, dict):
+        return False
+    exact(value, OF_SIGNATURE)
+    text, key = value.get("sig"), value.get("keyid")
+    if not isinstance(text, str) or not text or not text.isascii() or not isinstance(key, str | None):
+        return False
+    try:
+        return bool(b64decode(text.translate(_URL_SAFE), validate=True))
+    except binascii.Error:
+        return False
 
 
 _URL_SAFE = str.maketrans("-_", "+/")  # DSSE allows both alphabets

@@ -2,7 +2,8 @@
 
 Source: docs/facts/contrast.md#image-replacements.
 
-Rule of this file: the grammar is Contrast's; in addition, a replacement must be pinned. A later line wins.
+Rule of this file: the grammar is Contrast's; in addition, a replacement must be pinned.
+Contrast takes the last of two lines for one image; `release import` refuses them where they differ (combine.py).
 """
 
 import re
@@ -46,15 +47,15 @@ def looks_like_replacements(text: str) -> bool:
 
 def replacement_facts(text: str, file: str) -> Facts:
     """The facts of an image-replacements file: images, and the release by the tags of Contrast's own."""
-    facts: dict[str, Fact] = {}
+    facts: list[Fact] = []
     findings: list[Finding] = []
     versions: list[Fact] = []
     for entry in replacements(text):
         if not entry.usable:
             findings.append(finding("CC1304.replacement", file=file, line=entry.line))
             continue
-        facts[entry.image] = Fact(("images", entry.image), entry.pinned, file, entry.line)
-    for fact in facts.values():
+        facts.append(Fact(("images", entry.image), entry.pinned, file, entry.line))
+    for fact in facts:
         if str(fact.path[1]).startswith(f"{CONTRAST}/"):
             versions += version_facts([fact.value], file, fact.line)
-    return Facts((*facts.values(), *versions), tuple(findings))
+    return Facts((*facts, *versions), tuple(findings))

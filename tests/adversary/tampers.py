@@ -966,4 +966,28 @@ HIDING = [
     ),
 ]
 
-TAMPERS = [*CLASSES, *PODS, *IDENTITY, *INITDATA_, *RECORDS, *MANIFEST, *HIDING]
+OF_A_CLUSTER = [
+    Tamper(
+        "a status",
+        "a reader, or another tool, takes what stands there for what a cluster says",
+        lambda output: _set(output[WEB], "status", {"readyReplicas": 1}),
+    ),
+    Tamper(
+        "an owner",
+        "the garbage collector of the cluster deletes what belongs to an owner that is not there",
+        lambda output: _set(
+            output[WEB]["metadata"],
+            "ownerReferences",
+            [{"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "x"}],
+        ),
+    ),
+    Tamper(
+        "an empty status",
+        "as `kubectl create --dry-run` prints it, so nobody can tell it from one of the source",
+        lambda output: _set(output[WEB], "status", {}),
+        configured="",
+        accepted=True,
+    ),
+]
+
+TAMPERS = [*OF_A_CLUSTER, *CLASSES, *PODS, *IDENTITY, *INITDATA_, *RECORDS, *MANIFEST, *HIDING]

@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -261,9 +262,63 @@ def test_a_group_that_cannot_be_kept_gives_another_one_no_more_than_everybody_ha
     monkeypatch.setattr(os, "fchown", refuse)
     before = target.stat()
     elsewhere = os.stat_result((*before[:5], before.st_gid + 1, *before[6:]))
-    monkeypatch.setattr(staged_file, "_old", lambda _: elsewhere)
+    monkeypatch.setattr(staged_file, "_old", lambda *_: elsewhere)
     write_file(str(target), b"new")
     assert stat.S_IMODE(target.stat().st_mode) == new
+
+
+# --- the directory of a target is exchanged
+
+EXCHANGES: dict[str, Callable[[Path], object]] = {
+    "for a link": lambda parent: parent.symlink_to("other"),
+    "for another directory": Path.mkdir,
+    "for a file": Path.touch,
+    "for nothing": str,
+}
+STEPS = ("open", "write", "fchmod", "fsync", "rename", "unlink")
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("how", EXCHANGES)
+@pytest.mark.parametrize("old", [False, True])
+def test_a_directory_that_is_exchanged_while_it_is_written_to_is_told(
+    how: str, step: str, old: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By whoever may write beside it. Right after each step, or before the first rename."""
+    parent, moved, other = tmp_path / "out", tmp_path / "moved", tmp_path / "other"
+    for directory in (parent, other):
+        directory.mkdir()
+        (directory / "b").write_text("precious")
+    if old:
+        (parent / "a").write_text("old")
+    before = listing(parent)
+    real = getattr(os, step)
+    rename, calls = os.rename, list[str]()
+
+    def late(*values: object, **named: object) -> object:
+        made = real(*values, **named)
+        created = step != "open" or values[1] & os.O_CREAT  # type: ignore[operator]
+        if created and not calls and (step != "unlink" or old):
+            calls.append(step)
+            rename(parent, moved)
+            EXCHANGES[how](parent)
+        return made
+
+    monkeypatch.setattr(os, step, late)
+    wanted = [NewFile(str(parent / name), b"new") for name in "ab"] if old else [NewFile(str(parent / "a"), b"new")]
+    if step == "unlink":  # of what is not needed any more: all is written by then
+        write_files(wanted)
+    else:
+        with pytest.raises(
+            FileProblem,
+            match=r"its directory was exchanged while it was written$|[Nn]o such file or dir|Not a directory",
+        ):
+            write_files(wanted)
+    monkeypatch.undo()
+    assert temporaries(tmp_path) == []
+    assert listing(other) == {"b": b"precious"}
+    if calls and step != "unlink":
+        assert listing(moved) == before
 
 
 # --- leftovers, and who else is at work
@@ -366,11 +421,11 @@ def test_a_rename_that_fails_takes_back_those_before_it(
     real = os.rename
     calls = []
 
-    def rename(source: str, target: str) -> None:
+    def rename(source: str, target: str, **places: int) -> None:
         calls.append(target)
         if len(calls) == failing:
             raise OSError(28, "No space left on device")
-        real(source, target)
+        real(source, target, **places)
 
     monkeypatch.setattr(os, "rename", rename)
     with pytest.raises(FileProblem, match=r"No space left on device$"):
@@ -383,11 +438,11 @@ def test_what_cannot_be_taken_back_is_named(tmp_path: Path, monkeypatch: pytest.
     real = os.rename
     calls = []
 
-    def rename(source: str, target: str) -> None:
+    def rename(source: str, target: str, **places: int) -> None:
         calls.append(target)
         if len(calls) > 1:
             raise OSError(30, "Read-only file system")
-        real(source, target)
+        real(source, target, **places)
 
     monkeypatch.setattr(os, "rename", rename)
     with pytest.raises(FileProblem, match=r"b: Read-only file system; written already: .*/a$"):

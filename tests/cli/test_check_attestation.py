@@ -305,6 +305,21 @@ TEXTS: dict[str, tuple[str | bytes, str]] = {
     "a bundle without an envelope": (json.dumps(bundle(GOOD) | {"dsseEnvelope": []}), "CC1330.field dsseEnvelope"),
     "another payload": (json.dumps(envelope(GOOD) | {"payloadType": "text/plain"}), "CC1330.field payloadType"),
     "no signature": (json.dumps(envelope(GOOD) | {"signatures": []}), "CC1330.field signatures"),
+    "a signature that is null": (json.dumps(envelope(GOOD) | {"signatures": [None]}), "CC1330.field signatures"),
+    "an empty signature": (json.dumps(envelope(GOOD) | {"signatures": [{"sig": ""}]}), "CC1330.field signatures"),
+    "a number as one": (json.dumps(envelope(GOOD) | {"signatures": [{"sig": 5}]}), "CC1330.field signatures"),
+    "a signature of no base64": (
+        json.dumps(envelope(GOOD) | {"signatures": [{"sig": "?"}]}),
+        "CC1330.field signatures",
+    ),
+    "a key id that is a list": (
+        json.dumps(envelope(GOOD) | {"signatures": [{"sig": "AAAA", "keyid": []}]}),
+        "CC1330.field signatures",
+    ),
+    "one signature of two": (
+        json.dumps(envelope(GOOD) | {"signatures": [{"sig": "AAAA"}, None]}),
+        "CC1330.field signatures",
+    ),
     "no list of signatures": (json.dumps(envelope(GOOD) | {"signatures": {}}), "CC1330.field signatures"),
     "no base64": (json.dumps(envelope(GOOD) | {"payload": "e30"}), "CC1330.field payload"),
     "base64 with more behind": (json.dumps(envelope(GOOD) | {"payload": "e30=e30="}), "CC1330.field payload"),

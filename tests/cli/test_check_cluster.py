@@ -8,10 +8,12 @@ from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
+from krm_function.model.kinds import KINDS
 from tests.cli.test_plan import kubeconfig
 from tests.failures.running import Run, Zygote
 from tests.hosts.digests import digest
@@ -24,6 +26,13 @@ POLICY = "io.katacontainers.config.hypervisor.cc_init_data"
 Objects = dict[str, Any]
 
 
+def list_head(path: str) -> dict[str, str]:
+    """The apiVersion and kind of what the API server answers at a path."""
+    _, root, *rest = path.split("/")
+    kinds = {plural(kind): kind for kind in (*KINDS, "ConfigMap", "Node", "RuntimeClass")}
+    return {"apiVersion": "/".join(rest[: 1 if root == "api" else 2]), "kind": f"{kinds[rest[-1]]}List"}
+
+
 class Api(BaseHTTPRequestHandler):
     """As much of the API server as answers for lists. refused: the part of a path that it does not show."""
 
@@ -32,13 +41,14 @@ class Api(BaseHTTPRequestHandler):
     status = 403
 
     def do_GET(self) -> None:
-        where = "/".join(self.path.split("/")[-2:])
+        path = urlsplit(self.path).path
+        where = "/".join(path.split("/")[-2:])
         found = [value for name, value in self.objects.items() if name.startswith(f"{where}/")]
         self.send_response(self.status if self.refused in self.path else 200)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
         members = [{key: part for key, part in one.items() if key not in {"apiVersion", "kind"}} for one in found]
-        self.wfile.write(json.dumps({"items": members}).encode())
+        self.wfile.write(json.dumps({**list_head(path), "items": members}).encode())
 
     def log_message(self, *_: Any) -> None:
         """Keep quiet."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -255,10 +256,12 @@ class Api(BaseHTTPRequestHandler):
     )
 
     def do_GET(self) -> None:
-        if self.path == "/apis/node.k8s.io/v1/runtimeclasses":
-            body = json.dumps({"items": [*self.classes]}).encode()
+        path = urlsplit(self.path).path
+        if path == "/apis/node.k8s.io/v1/runtimeclasses":
+            head = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClassList"}
+            body = json.dumps({**head, "items": [*self.classes]}).encode()
         else:
-            assert self.path == "/api/v1/nodes"
+            assert path == "/api/v1/nodes"
             value = {"apiVersion": "v1", "kind": "NodeList", "metadata": {}, "items": [node("live-1")]}
             body = json.dumps(value).encode()
         self.send_response(self.status)

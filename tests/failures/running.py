@@ -23,9 +23,7 @@ for found in pkgutil.walk_packages(krm_function.__path__, "krm_function."):
 import cryptography.hazmat.primitives.serialization, cryptography.hazmat.primitives.asymmetric.ec
 import argparse, difflib, helm_plugin.helm_stream, json.decoder, shutil
 """
-SERVER = (
-    EVERYTHING
-    + """
+LOOP = """
 import json, os, sys
 from krm_function.cli import main
 for line in sys.stdin:
@@ -45,7 +43,6 @@ for line in sys.stdin:
     _, status = os.waitpid(pid, 0)
     os.write(1, b"%d\\n" % os.waitstatus_to_exitcode(status))
 """
-)
 
 
 class Run(NamedTuple):
@@ -89,10 +86,11 @@ def spawned(*arguments: str, data: bytes = b"", directory: Path | None = None, *
 class Zygote:
     """A process that forks a child for every call."""
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, prepared: str = "") -> None:
+        """prepared: what is run before the first call."""
         self._scratch = scratch
         self._process = subprocess.Popen(
-            [sys.executable, "-c", SERVER],
+            [sys.executable, "-c", EVERYTHING + prepared + LOOP],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment(),

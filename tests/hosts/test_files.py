@@ -74,7 +74,7 @@ def test_a_failure_leaves_the_old_file_and_no_temporary_one(
     file = tmp_path / "a.yaml"
     file.write_bytes(b"old")
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, call, fail)
@@ -86,7 +86,7 @@ def test_a_failure_leaves_the_old_file_and_no_temporary_one(
 
 
 def test_an_interrupt_leaves_no_temporary_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "rename", interrupt)
@@ -142,7 +142,8 @@ def test_files_are_found_below_directories_in_order_and_once(tmp_path: Path) -> 
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     found = find_files([str(tmp_path / "notes.txt"), str(tmp_path), str(tmp_path / "b.yaml")])
-    names = [os.path.relpath(path, tmp_path) for path in found]
+    names = [os.path.relpath(one.path, tmp_path) for one in found]
+    assert [one.root for one in found] == ["", str(tmp_path), "", str(tmp_path), str(tmp_path)]
     assert names == ["notes.txt", "a.yml", "b.yaml", "c/.e/f.yaml", "c/d.yaml"]
 
 

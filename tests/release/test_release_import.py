@@ -304,6 +304,11 @@ def not_pinned(files: dict[str, str]) -> None:
     files["image-replacements.txt"] += "ghcr.io/edgelesssys/contrast/debugshell:latest = registry.example.com/x:1\n"
 
 
+def other_line(files: dict[str, str]) -> None:
+    image, _, pinned = files["image-replacements.txt"].splitlines()[-1].partition(" = ")
+    files["image-replacements.txt"] += f"{image} = {pinned[:-4]}0000\n"
+
+
 def no_platform_field(files: dict[str, str]) -> None:
     files["manifest.json"] = files["manifest.json"].replace('"Platform": "Metal-QEMU-SNP",', "")
 
@@ -328,6 +333,7 @@ def extra(name: str, text: str) -> Callable[[dict[str, str]], None]:
         (no_version, "CC1303", "", "say it with --release"),
         (bad_measurement, "CC0901", "manifest.json", "must be 96 hex digits"),
         (not_pinned, "CC1304", "image-replacements.txt:7", "not `image = replacement@sha256:<digest>`"),
+        (other_line, "CC1301", "image-replacements.txt:", "image-replacements.txt"),
         (no_platform_field, "CC1304", "manifest.json", "does not say its Platform"),
         (extra("a.yml", "kind: Service\n"), "CC1304", "a.yml", "no runtime class of Contrast, no coordinator"),
         (extra("a.yml", "a: [\n"), "CC0101", "a.yml:2", "not valid YAML"),

@@ -11,12 +11,11 @@ from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_config, add_findings, add_namespace, add_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from krm_function.api import Config
     from krm_function.checking import ManifestFile
     from krm_function.cli.attestation import Given
     from krm_function.cli.inputs import Inputs
+    from krm_function.cli.reading import ReadFile
     from krm_function.findings import Finding
 
 DESCRIPTION = (
@@ -99,9 +98,7 @@ def run(options: Namespace) -> int:
     return print_findings(printed, options.format, options.report, summary, shown_info=STRONGER_FINDING)
 
 
-def _config(
-    options: Namespace, inputs: "Inputs", read: "Callable[[str], bytes]"
-) -> "tuple[Config | None, tuple[Finding, ...]]":
+def _config(options: Namespace, inputs: "Inputs", read: "ReadFile") -> "tuple[Config | None, tuple[Finding, ...]]":
     """The configuration to render again under; None unless the operator named one. read: reads one file of it."""
     from krm_function.api import collect
     from krm_function.cli.configuration import from_files_and_resources, with_namespace

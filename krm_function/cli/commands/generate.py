@@ -162,7 +162,7 @@ def _output_among_inputs(options: Namespace) -> "list[Finding]":
     if not options.output or not os.path.exists(options.output):
         return []
     try:
-        files = find_files([*options.config, *(path for path in options.paths if path != "-")])
+        files = [one.path for one in find_files([*options.config, *(path for path in options.paths if path != "-")])]
     except FileProblem:
         return []  # which those who read them report, together with everything else
     if not same_file(options.output, files):

@@ -112,7 +112,11 @@ def _diff(files: Mapping[str, bytes]) -> Iterator[str]:
 
     for path, data in files.items():
         there = os.path.exists(path)
-        before = read_file(path).decode("utf-8", "replace").splitlines(keepends=True) if there else []
+        before = (
+            read_file(path, os.path.dirname(path) or ".").decode("utf-8", "replace").splitlines(keepends=True)
+            if there
+            else []
+        )
         after = data.decode("utf-8", "replace").splitlines(keepends=True)
         if not path.endswith(SUFFIX):
             for line in unified_diff(before, after, path if there else os.devnull, path):

@@ -72,7 +72,7 @@ def run(options: Namespace) -> int:
     inputs = read_inputs(options.paths)
     named = [path for path in options.nodes if path != "-"]
     if file and same_file(
-        file, [*find_files(options.config), *find_files(named), *(one.file for one in inputs.sources)]
+        file, [*(one.path for one in find_files([*options.config, *named])), *(one.file for one in inputs.sources)]
     ):
         wrong = finding("CC0909.input", option="--output")
         return print_findings([wrong], options.format, options.report)

@@ -112,7 +112,7 @@ def _read(path: str) -> "tuple[Log | None, tuple[Finding, ...]]":
     from krm_function.replay.log_text import LONGEST, read_log
 
     try:
-        log = read_log(read_file(path, LONGEST + 1))
+        log = read_log(read_file(path, most=LONGEST + 1))
     except ValueError as problem:
         return None, (finding("CC0909.log-long", option="--log", error=str(problem)),)
     if not (log.requests or log.denials or log.unreadable):
