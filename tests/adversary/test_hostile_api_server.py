@@ -116,7 +116,7 @@ def test_a_cluster_of_5000_nodes_and_30_kb_each_is_no_attack(tmp_path: Path) -> 
     """150 MB, with the bounds as they are: 50 images and the history of its fields make a node that long."""
     as_it_is = Bounded(tmp_path, PREPARED.partition("import krm_function")[0] + MEMORY)
     images = [
-        {"names": [f"registry.example.com/a/{n}-{'x' * 120}@sha256:{'0' * 64}", f"r/{n}:1"], "sizeBytes": n}
+        {"names": [f"registry.example.com/a/{n}-{'x' * 312}@sha256:{'0' * 64}", f"r/{n}:1"], "sizeBytes": n}
         for n in range(50)
     ]
     history = [{"manager": "kubelet", "fieldsV1": {f"f:{n}": {} for n in range(400)}}]
