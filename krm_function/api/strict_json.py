@@ -1,10 +1,13 @@
 """JSON from a text, strictly: what lock, import and configuration read.
 
-Rule of this file: one reading or none. Duplicate keys, NaN and half surrogates are refused, because the next reader may
-see something else in them.
+Rule of this file: one reading or none. Duplicate keys, NaN, half surrogates and numbers that no float64 can hold are
+refused, because the next reader may see something else in them.
 """
 
 from typing import Any, NoReturn
+
+LONGEST = 309  # digits of the largest float64; Go reads no longer integer, and Python stops at 4300 digits
+TOO_LARGE = "holds a number that no JSON reader can take: it is beyond 1.8e308"
 
 
 def load_object(text: str) -> dict[str, Any]:
@@ -20,7 +23,9 @@ def load_any(text: str) -> Any:
     import json
 
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        value = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer, parse_float=_finite
+        )
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON: {error.msg.lower()} (line {error.lineno}, column {error.colno})") from error
     try:
@@ -39,3 +44,16 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _constant(name: str) -> NoReturn:
     raise ValueError(f"holds {name}, which is not JSON")
+
+
+def _integer(digits: str) -> int:
+    if len(digits.lstrip("-")) > LONGEST:
+        raise ValueError(TOO_LARGE)
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if number - number != 0:
+        raise ValueError(TOO_LARGE)
+    return number

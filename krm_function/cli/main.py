@@ -131,7 +131,10 @@ def _print_internal_error(problem: BaseException) -> None:
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
     where = f"{os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}" if frame else "?"
+    writer = sys.modules.get("krm_function.hosts.write_together")
+    count = len(writer.PLACED) if writer else 0
+    written = f"{count} {'file was' if count == 1 else 'files were'} written before" if count else "nothing was written"
     sys.stderr.write(
-        f"contrast-krm: internal error: {type(problem).__name__} at {where}; nothing was written\n"
+        f"contrast-krm: internal error: {type(problem).__name__} at {where}; {written}\n"
         f"  hint: this is a bug in contrast-krm; report it with the output of CONTRAST_KRM_DEBUG=1: {ISSUES}\n"
     )

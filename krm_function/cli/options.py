@@ -139,6 +139,6 @@ def _namespace(text: str) -> str:
 def _seconds(text: str) -> int:
     from argparse import ArgumentTypeError
 
-    if not text.isascii() or not text.isdecimal() or not 0 < int(text) <= LONGEST_TIMEOUT:
+    if not text.isascii() or not text.isdecimal() or len(text) > 9 or not 0 < int(text) <= LONGEST_TIMEOUT:
         raise ArgumentTypeError("must be a number of seconds, at least 1")
     return int(text)

@@ -33,7 +33,7 @@ def columns(default: int, *, file: bool = False) -> int:
     """
     if file:
         said = os.environ.get("COLUMNS", "")
-        return int(said) if said.isascii() and said.isdecimal() and int(said) else default
+        return int(said) if said.isascii() and said.isdecimal() and len(said) < 7 and int(said) else default
     from shutil import get_terminal_size
 
     return get_terminal_size((default, 0)).columns

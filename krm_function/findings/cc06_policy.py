@@ -62,6 +62,18 @@ ROWS: dict[str, Row] = {
             "command": ("has neither Entrypoint nor Cmd, and the container no command", "set command"),
             "token": ("holds $({token}), which a policy reads as any value", "use another name"),
             "nul": ("holds a NUL byte", "remove it"),
+            "long-expansion": (
+                "becomes longer than {limit} characters when its variables are expanded",
+                "refer to fewer variables, or to shorter ones",
+            ),
+            "long-expansions": (
+                "is one too many: the expanded variables of this container have more than {limit} characters",
+                "refer to fewer variables, or to shorter ones",
+            ),
+            "long-pattern": (
+                "needs a pattern longer than {limit} characters for what only the node knows",
+                "refer to fewer variables with a fieldRef, or to each once",
+            ),
             "variable": ("is no name of a variable", "correct the name"),
             "source": ("names no source", "name one"),
             "label": ("names no label of the pod template", "add the label, or do not refer to it"),

@@ -33,7 +33,7 @@ def write_stream(path: str, data: bytes) -> None:
 def _descriptor(path: str) -> int | None:
     """Return the number of the descriptor that a path stands for."""
     directory, _, name = path.rpartition("/")
-    if directory in DIRECTORIES and name.isascii() and name.isdecimal():
+    if directory in DIRECTORIES and name.isascii() and name.isdecimal() and len(name) < 10:
         return int(name)
     return NAMED.get(path)
 

@@ -21,6 +21,7 @@ from krm_function.hosts.streams_by_path import is_stream, write_stream
 __all__ = ["NewFile", "create_file", "staged", "write_file", "write_files"]
 
 SPARE = 64  # open files of everything else
+PLACED: list[str] = []  # what this process has written as a whole, for the message of an internal error
 WITHOUT_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
@@ -102,6 +103,7 @@ def _put(ready: Sequence[Staged], streams: Sequence[NewFile]) -> None:
                 except OSError as problem:
                     raise unwritable(one.file, problem, _undo_renames(ready[:done])) from problem
                 done += step is _place
+        PLACED.extend(one.file.path for one in ready)
         for directory in dict.fromkeys(os.path.dirname(one.file.path) for one in ready):
             _sync(directory or ".")
 

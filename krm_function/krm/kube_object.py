@@ -21,6 +21,7 @@ PATH = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")  # th
 INDEX = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")
 ID = ("internal.config.kubernetes.io/id", "config.k8s.io/id")
 LOCAL_CONFIG = "config.kubernetes.io/local-config"
+LONGEST_INDEX = 18  # digits
 FUNCTION = "config.kubernetes.io/function"
 
 _TOP = frozenset(("data", "metadata", "spec", "status"))  # fields of most kinds, there or not
@@ -244,7 +245,7 @@ class KubeObject(Fields):
     def index_annotation(self) -> int:
         """The position in that file; 0 when it is not known."""
         text = self._first(INDEX)
-        return int(text) if text.isascii() and text.isdigit() else 0
+        return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_INDEX else 0
 
     @property
     def id_annotation(self) -> str:

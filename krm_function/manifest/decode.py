@@ -41,7 +41,7 @@ def decode(data: bytes) -> Json:
     except UnicodeDecodeError as error:
         raise ManifestError(f"not UTF-8 at byte {error.start}") from error
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_finite)
     except ManifestError:
         raise
     except json.JSONDecodeError as error:
@@ -72,6 +72,14 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> Json:
 def _constant(name: str) -> NoReturn:
     """Refuse NaN and the infinities, which Python would read."""
     raise ManifestError(f"{name} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    """Refuse what no float64 can hold: Go's reader does, and Python would write it as Infinity."""
+    number = float(digits)
+    if number - number != 0:
+        raise ManifestError("a number is too large")
+    return number
 
 
 def _check(value: Any, depth: int) -> None:

@@ -165,7 +165,7 @@ def _workload(
         device_paths=device_paths,
     )
     out["sandbox_pidns"] = bool(pod.spec.get("shareProcessNamespace"))
-    out["exec_commands"] = exec_commands(container)
+    out["exec_commands"] = exec_commands(container, pod, at, findings)
     out["runtime_anno_patterns"] = dict(_RUNTIME_ANNOTATIONS)
     return out, run.values.get(VARIABLE)
 

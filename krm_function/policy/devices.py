@@ -13,6 +13,7 @@ from krm_function.policy.settings import Settings
 
 Json = dict[str, Any]
 
+MOST = 1024  # GPUs of a container: each becomes an entry of the policy; no machine has so many
 _BLOCK = ("persistentVolumeClaim", "ephemeral", "iscsi")
 
 
@@ -55,9 +56,11 @@ def _gpus(container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at
         value = limits.get(key)
         if value is None:
             continue
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST:
             count += value
-        elif isinstance(value, str) and value.isascii() and value.isdecimal():
+        elif (
+            isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10 and int(value) <= MOST
+        ):
             count += int(value)
         else:
             here = (*at, "resources", "limits", key)

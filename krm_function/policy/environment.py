@@ -12,6 +12,7 @@ from typing import Any
 
 from krm_function.findings import Cause, Finding, Path, finding
 from krm_function.model.workload import INITDATA
+from krm_function.policy.expansion_bounds import Room
 from krm_function.policy.pod_metadata import QUOTED_KEY, PodMetadata, is_bookkeeping
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References, Undecodable
@@ -42,13 +43,19 @@ class _Context(NamedTuple):
     pod: PodMetadata
     references: References
     findings: list[Finding]
+    room: Room
 
 
 def environment(
-    container: Mapping[str, Any], pod: PodMetadata, references: References, at: Path, findings: list[Finding]
+    container: Mapping[str, Any],
+    pod: PodMetadata,
+    references: References,
+    at: Path,
+    findings: list[Finding],
+    room: Room,
 ) -> Environment:
     """Read env and envFrom; the last entry of a name counts. `at`: the container's path from the pod spec."""
-    context = _Context(pod, references, findings)
+    context = _Context(pod, references, findings, room)
     sets: list[tuple[str, str]] = []
     for index, source in enumerate(container.get("envFrom") or ()):
         sets += _all_pairs(context, source, (*at, "envFrom", index))
@@ -79,7 +86,7 @@ def _value(context: _Context, entry: Mapping[str, Any], known: Mapping[str, str]
     """Return the value of one env entry, None if the kubelet omits the variable or there is a finding."""
     literal = entry.get("value")
     if literal:
-        return expanded(literal, known, context.pod, (*at, "value"), context.findings)
+        return expanded(literal, known, context.pod, (*at, "value"), context.findings, context.room)
     source = entry.get("valueFrom")
     if source is None:
         return ""

@@ -161,7 +161,7 @@ def _wanted_group(found: Identity, image: ImageFacts) -> int | None:
     uid, _, _ = _of_image(image.config.get("User") or "", accounts, pause=False)
     if not name or uid != found.uid:
         return found.gid
-    return int(name) if name.isdecimal() else accounts.gid_named(name)
+    return _number(name) if name.isdecimal() else accounts.gid_named(name)
 
 
 def _group_of(image: ImageFacts) -> str:
@@ -185,17 +185,24 @@ def _of_image(user: str, accounts: Accounts, *, pause: bool) -> tuple[int, int, 
     uid = _uid(parts[0], accounts) if len(parts) <= 2 else 0
     gid = None
     if pause and len(parts) == 2:
-        gid = int(parts[1]) if parts[1].isdecimal() else accounts.gid_named(parts[1])
+        gid = _number(parts[1]) if parts[1].isdecimal() else accounts.gid_named(parts[1])
     gid = accounts.gid_of(uid) if gid is None else gid
     return (uid, 0, set()) if gid is None else (uid, gid, {gid})
 
 
 def _uid(name: str, accounts: Accounts) -> int:
-    return int(name) if name.isdecimal() else (accounts.uid_of(name) or 0)
+    return _number(name) if name.isdecimal() else (accounts.uid_of(name) or 0)
+
+
+def _number(digits: str) -> int:
+    """Return a number; one out of range stays out of range, however many digits it has."""
+    return int(digits.lstrip("0")[:21] or "0")
 
 
 def _table(text: str | None, fields: int, numbers: tuple[int, ...]) -> list[list[str]]:
     """Return the rows of a colon-separated file; [] if a row has other fields or a non-number in `numbers`."""
     rows = [line.split(":") for line in (text or "").splitlines()]
-    good = all(len(row) == fields and all(row[index].isdecimal() for index in numbers) for row in rows)
+    good = all(
+        len(row) == fields and all(row[index].isdecimal() and len(row[index]) < 20 for index in numbers) for row in rows
+    )
     return rows if good else []

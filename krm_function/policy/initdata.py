@@ -72,7 +72,7 @@ def decode_toml(toml: bytes) -> Initdata:
         document = tomllib.loads(toml.decode())
     except UnicodeDecodeError:
         raise ValueError("it is not UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also for an integer of thousands of digits
         raise ValueError("it is no TOML") from None
     version, algorithm, data = (document.get(key) for key in ("version", "algorithm", "data"))
     if version != VERSION:

@@ -11,6 +11,7 @@ from typing import Any
 from krm_function.api.records import EMPTY
 from krm_function.findings import Finding, Path
 from krm_function.policy.environment import environment
+from krm_function.policy.expansion_bounds import Room
 from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.references import References
@@ -18,6 +19,7 @@ from krm_function.policy.variable_expansion import (
     escaped_argument,
     expand,
     expanded,
+    fits,
     has_no_tokens,
     matchable_argument,
     token_marker,
@@ -56,13 +58,14 @@ def process(
     the one that the kubelet sets, and not every value that a variable could have.
     """
     findings: list[Finding] = []
-    own = environment(container, pod, references, at, findings)
+    room = Room()
+    own = environment(container, pod, references, at, findings, room)
     env = _image_env(image)
     has_no_tokens(env, pod, (*at, "image"), findings)
     if container.get("tty"):
         env.append("TERM=xterm")
     env.append("HOSTNAME=" + token_marker("host-name"))
-    args = _arguments(container, image, own.known, pod, at, findings)
+    args = _arguments(container, image, own.known, pod, at, findings, room)
     args += [text for text in extra["Args"] if text not in args]
     if not args:
         findings.append(problem(pod, (*at, "image"), "CC0604.command"))
@@ -104,6 +107,7 @@ def _arguments(
     pod: PodMetadata,
     at: Path,
     findings: list[Finding],
+    room: Room,
 ) -> list[str]:
     """Return command and args. An empty list means "not given": the API server does not keep it."""
     command, args = container.get("command") or (), container.get("args") or ()
@@ -119,7 +123,7 @@ def _arguments(
     for key, texts in (("command", command), ("args", args)):
         for index, text in enumerate(texts):
             here = (*at, key, index)
-            arg = expanded(text, known, pod, here, findings)
+            arg = expanded(text, known, pod, here, findings, room)
             words.append((arg, here))
             out.append(matchable_argument(arg, pod, here, findings) if "$" in arg or "\0" in arg else arg)
     if any("\0" in text for text, _ in words):
@@ -129,18 +133,23 @@ def _arguments(
     return out
 
 
-def exec_commands(container: Mapping[str, Any]) -> list[list[str]]:
+def exec_commands(container: Mapping[str, Any], pod: PodMetadata, at: Path, findings: list[Finding]) -> list[list[str]]:
     """Return the commands that the kubelet may run in a container: exec probes and hooks.
 
     In a probe the kubelet expands variables of `env` with a literal value, and replaces one with another source by
     nothing; in a hook it expands nothing (kubelet, ExpandContainerCommandOnlyStatic).
     """
     out = []
+    room = Room()
     for key in ("livenessProbe", "readinessProbe", "startupProbe"):
         command = ((container.get(key) or {}).get("exec") or {}).get("command")
         if command and any("$" in text for text in command):
             known = {entry["name"]: entry.get("value") or "" for entry in container.get("env") or ()}
-            command = [expand(text, known) for text in command]
+            here = (*at, key, "exec", "command")
+            command = [
+                expand(text, known) if fits(text, known, pod, (*here, index), findings, room) else ""
+                for index, text in enumerate(command)
+            ]
         out.append(command)
     lifecycle = container.get("lifecycle") or {}
     out += [((lifecycle.get(key) or {}).get("exec") or {}).get("command") for key in ("postStart", "preStop")]

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from krm_function.findings import Finding, Path
+from krm_function.policy.expansion_bounds import EXPANSION, LONGEST_VALUE, Room, expanded_size
 from krm_function.policy.pod_metadata import SUFFIX, PodMetadata, escape_regex
 from krm_function.policy.problems import problem
 
@@ -66,7 +67,6 @@ _SERVICES = (
 )
 _SERVICE = r"[A-Z][A-Z0-9_]*_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_[A-Z0-9_]+)?\Z"
 _HAND_WRITTEN = r"\$\((" + "|".join(TOKENS) + r")\)"
-_EXPANSION = r"\$(?:\$|\(([^)]*)\))"
 _MARKER = re.compile("\0([a-z-]+|[A-Z][A-Z0-9_]*)\0")
 
 
@@ -88,7 +88,7 @@ def expand(text: str, known: Mapping[str, str]) -> str:
     """
     if "$" not in text:
         return text
-    return re.sub(_EXPANSION, lambda found: "$" if found[1] is None else known.get(found[1], found[0]), text)
+    return re.sub(EXPANSION, lambda found: "$" if found[1] is None else known.get(found[1], found[0]), text)
 
 
 def with_services(text: str, known: Mapping[str, str], *, links: bool) -> Mapping[str, str]:
@@ -98,7 +98,7 @@ def with_services(text: str, known: Mapping[str, str], *, links: bool) -> Mappin
     """
     if "_SERVICE_" not in text and "_PORT" not in text:
         return known
-    found = {name for name in re.findall(_EXPANSION, text) if name not in known and re.match(_SERVICE, name)}
+    found = {name for name in re.findall(EXPANSION, text) if name not in known and re.match(_SERVICE, name)}
     names = {
         name
         for name in found
@@ -107,14 +107,19 @@ def with_services(text: str, known: Mapping[str, str], *, links: bool) -> Mappin
     return {**known, **{name: token_marker(name) for name in names}} if names else known
 
 
-def expanded(text: str, known: Mapping[str, str], pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
-    """Expand a text of the pod spec; "" and a finding if it has a hand-written token before or after."""
+def expanded(
+    text: str, known: Mapping[str, str], pod: PodMetadata, at: Path, findings: list[Finding], room: Room
+) -> str:
+    """Expand a text of the pod spec; "" and a finding if it has a hand-written token before or after, or no room."""
     if not has_no_tokens((text,), pod, at, findings):
         return ""
     if "$" not in text:
         return text
     links = pod.spec.get("enableServiceLinks") is not False
-    out = expand(text, with_services(text, known, links=links))
+    known = with_services(text, known, links=links)
+    if not fits(text, known, pod, at, findings, room):
+        return ""
+    out = expand(text, known)
     if token_marker(EXTERNAL) in out:
         findings.append(problem(pod, at, "CC0671", variable=_open_name(text, known)))
         return ""
@@ -123,9 +128,20 @@ def expanded(text: str, known: Mapping[str, str], pod: PodMetadata, at: Path, fi
     return out
 
 
+def fits(text: str, known: Mapping[str, str], pod: PodMetadata, at: Path, findings: list[Finding], room: Room) -> bool:
+    """Whether the container has room for what a text expands to, which is not built; appends a finding
+    if not, one of a kind for each container.
+    """
+    wrong = room.refuses(expanded_size(text, known))
+    if wrong and wrong[0] not in room.refused:
+        room.refused.add(wrong[0])
+        findings.append(problem(pod, at, wrong[0], limit=wrong[1]))
+    return not wrong
+
+
 def _open_name(text: str, known: Mapping[str, str]) -> str:
     """Return the first open variable that a text expands."""
-    names = (found[1] for found in re.finditer(_EXPANSION, text) if found[1])
+    names = (found[1] for found in re.finditer(EXPANSION, text) if found[1])
     return next(name for name in names if known.get(name) == token_marker(EXTERNAL))
 
 
@@ -171,6 +187,9 @@ def _pattern(text: str, pod: PodMetadata, at: Path, variable: str, findings: lis
         else:
             code = "CC0601.token-variable" if variable else "CC0601.token"
             findings.append(problem(pod, at, code, variable=variable, token=piece))
+    if sum(map(len, pieces)) > LONGEST_VALUE:
+        findings.append(problem(pod, at, "CC0604.long-pattern", limit=LONGEST_VALUE))
+        return ""
     return f"{token_marker(PATTERN)}^{''.join(pieces)}$"
 
 

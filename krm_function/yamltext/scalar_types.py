@@ -21,7 +21,8 @@ _WORDS: dict[str, bool | float | None] = {
 _HINTS = frozenset("0123456789+-.yYnNtTfFoO~")
 _DIGITS = frozenset("0123456789")
 _OF_NUMBERS = frozenset("0123456789abcdefABCDEFxXoO+-._")  # all that a number can be made of
-_INT = r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))"  # compiled when first needed
+_INT = r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]{0,20}))"  # compiled when first needed
+# A decimal number of more digits is a float, or a string where no float is so large; Python reads 4300 digits at most.
 _FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _DOT = r"\.[0-9](?:_?[0-9])*(?:[eE][-+]?[0-9](?:_?[0-9])*)?"
 _SURE = 18  # so many digits are within any bounds

@@ -35,6 +35,8 @@ def cut_fast(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...] | None:
         assert found is None, text
         return None
     assert found is None or found == wanted, text
+    if found is not None:
+        assert "".join(chunk.of(text) for chunk in found) == text
     return None if by_parser else found
 
 
@@ -45,9 +47,21 @@ def test_what_charts_are_made_of_needs_no_exact_look(text: str) -> None:
     assert cut_fast(f"# made by a chart\n\n{text}") is not None
 
 
+@pytest.mark.parametrize("text", [stream(ordinary(30_000)), stream(mixed(30_000, 0.2)), LITERAL, HEAD * 3], ids=len)
+def test_carriage_returns_before_line_feeds_change_nothing_but_offsets(text: str) -> None:
+    found = cut_fast(text.replace("\n", "\r\n"))
+    assert found is not None
+    assert [chunk._replace(start=0, end=0) for chunk in found] == [
+        chunk._replace(start=0, end=0) for chunk in cut_fast(text) or ()
+    ]
+    assert cut_fast(text.replace("\n", "\r\n", 5)) is None  # line ends of two kinds
+    assert cut_fast(text.replace("\n", "\r\n").replace(":", ":\r", 1)) is None
+
+
 @pytest.mark.parametrize("text", [*ODD.values(), *(data.decode() for data in STREAMS.values())], ids=len)
 def test_odd_and_recorded_streams(text: str) -> None:
     cut_fast(text)
+    cut_fast(text.replace("\n", "\r\n"))
 
 
 @pytest.mark.parametrize(
@@ -55,6 +69,7 @@ def test_odd_and_recorded_streams(text: str) -> None:
 )
 def test_every_file_of_the_examples(path: Path) -> None:
     cut_fast(path.read_text())
+    cut_fast(path.read_text().replace("\n", "\r\n"))
 
 
 @pytest.mark.parametrize(
@@ -108,6 +123,7 @@ def test_every_file_of_the_examples(path: Path) -> None:
 )
 def test_what_could_fool_it(text: str) -> None:
     cut_fast(text)
+    cut_fast(text.replace("\n", "\r\n"))
 
 
 def test_its_bound_of_depth_fits_the_limit() -> None:

@@ -19,6 +19,9 @@ ROOT = Path(__file__).parents[2]
 def plainly(text: str) -> bool:
     """Whether the text was read, after its value was compared with the parser's."""
     found = read_lines(text)
+    if "\r" not in text:
+        returns = text.replace("\n", "\r\n")
+        assert plainly(returns) or found is UNREAD, text
     if found is UNREAD:
         return False
     assert repr(found) == repr(parse(text).value), text

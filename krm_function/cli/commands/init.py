@@ -83,14 +83,14 @@ def run(options: Namespace) -> int:
     findings += made.findings
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
+    lines = [f"{'would be ' if options.dry_run else ''}{line}" for line in made.changes] or ["nothing to do"]
+    text = "".join(f"{on_one_line(line)}\n" for line in [*lines, *steps(made.state)])
     if options.dry_run:
         write_out("".join(_diff(made.files)).encode())
     else:
         there = os.listdir(directory) if os.path.isdir(directory) else []
         sweep(os.path.join(directory, name) for name in (*there, *map(schema_file, CONFIG_KINDS)))
         write_all(made.files, directory.rstrip("/") if options.helm else "")
-    lines = [f"{'would be ' if options.dry_run else ''}{line}" for line in made.changes] or ["nothing to do"]
-    text = "".join(f"{on_one_line(line)}\n" for line in [*lines, *steps(made.state)])
     return print_findings(findings, options.format, options.report, text)
 
 

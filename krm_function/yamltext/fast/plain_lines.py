@@ -28,6 +28,8 @@ _END: _Row = (-1, False, "", "")
 
 def read_lines(text: str) -> Any:
     """Return `parse(text).value`, or UNREAD."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")  # YAML knows both ends of a line; a CR on its own is in no pattern here
     if ": |" in text or ": >" in text:  # block scalars: found out before all lines are matched
         return UNREAD
     body = text.removeprefix("---\n")

@@ -19,6 +19,8 @@ _HEADER = Header(r"(?:(?:#[^\n]*+)?\n)*+(?:---[ ]*+\n)?(?:(?:#[^\n]*+)?\n)*+", "
 
 def cut(text: str, limits: Limits, by_events: Callable[[str], Sequence[Chunk]]) -> tuple[Chunk, ...] | None:
     """Return what `by_events` returns for `text`, or None. by_events: split_stream by one pass over all events."""
+    if "\r" in text:
+        return _cut_returns(text, limits, by_events)
     if not text or text[:1] == "%" or text[:3] == "..." or not eligible(text, limits):
         return None
 
@@ -33,6 +35,20 @@ def cut(text: str, limits: Limits, by_events: Callable[[str], Sequence[Chunk]]) 
         return tuple(validated(text, pairwise([*starts, len(text)]), 1, _HEADER, document, limits.aliases))
     except (ValueError, YAMLError):
         return None  # the parser finds what is wrong, and where
+
+
+def _cut_returns(text: str, limits: Limits, by_events: Callable[[str], Sequence[Chunk]]) -> tuple[Chunk, ...] | None:
+    """Do as `cut` if each line ends in CR LF: as the same text with LF, and a character more for each line before."""
+    plain = text.replace("\r\n", "\n")
+    if "\r" in plain or len(text) - len(plain) != plain.count("\n"):
+        return None
+    chunks = cut(plain, limits, by_events)
+    if chunks is None or len(text) > limits.bytes:
+        return None
+    starts = [*(chunk.start + chunk.line - 1 for chunk in chunks), len(text)]
+    return tuple(
+        chunk._replace(start=start, end=end) for chunk, (start, end) in zip(chunks, pairwise(starts), strict=True)
+    )
 
 
 def _starts(text: str) -> Iterator[int]:
