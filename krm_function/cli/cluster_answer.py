@@ -103,8 +103,7 @@ def _parsed(data: bytes, wanted: Wanted) -> _Page:
     except RecursionError:
         raise RefusalError("CC1003.depth", what=wanted.what) from None
     except ValueError as problem:
-        said = "holds a number that is too long" if "digits" in str(problem) else str(problem)
-        raise RefusalError("CC1003.text", what=wanted.what, error=said) from None
+        raise RefusalError("CC1003.text", what=wanted.what, error=problem) from None
     head = mapping(value)
     if (head.get("apiVersion"), head.get("kind")) != (wanted.version, f"{wanted.kind}List"):
         raise RefusalError("CC1003.kind", what=wanted.what, wanted=f"{wanted.kind}List of {wanted.version}")

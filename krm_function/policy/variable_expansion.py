@@ -129,8 +129,9 @@ def expanded(
 
 
 def fits(text: str, known: Mapping[str, str], pod: PodMetadata, at: Path, findings: list[Finding], room: Room) -> bool:
-    """Whether the container has room for what a text expands to, which is not built; appends a finding
-    if not, one of a kind for each container.
+    """Whether the container has room for what a text expands to, which is not built.
+
+    Appends a finding if not, one of a kind for each container.
     """
     wrong = room.refuses(expanded_size(text, known))
     if wrong and wrong[0] not in room.refused:

@@ -95,7 +95,7 @@ def test_no_command_fails_inside_over_long_digits(field: str, package: Path, mon
             (package / name).write_text(text.replace(before, after.replace("%", number), 1))
             for arguments in COMMANDS.values():
                 done = called(*arguments)
-                assert done.code in (0, 1, 2), (number[:8], arguments, done.stderr[:500])
+                assert done.code in (0, 1, 2), (number[:8], arguments, done.err[:500])
     finally:
         (package / name).write_text(text)
 
@@ -126,7 +126,7 @@ def test_toml_with_long_digits_is_no_initdata() -> None:
 def test_long_digits_of_annotations_labels_and_options(monkeypatch: pytest.MonkeyPatch) -> None:
     item = {"apiVersion": "v1", "kind": "A", "metadata": {"annotations": {"config.kubernetes.io/index": "9" * LONG}}}
     given = {"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": [item]}
-    assert [one.index_annotation for one in ResourceList.from_text(json.dumps(given)).items] == [0]
+    assert [one.index_annotation for one in ResourceList.parse(json.dumps(given).encode()).items] == [0]
     assert _integer("9" * LONG) is None
     for option in ("--timeout", "--jobs"):
         assert called("lock", option, "9" * LONG, str(QUICKSTART / "resources")).code == 2
@@ -155,10 +155,10 @@ def test_init_writes_all_of_its_files_or_none(tmp_path: Path, monkeypatch: pytes
         patched.setattr("krm_function.hosts.write_together.PLACED", [])
         done = called("init", str(tmp_path))
         assert done.code == 70
-        assert "nothing was written" in done.stderr
+        assert "nothing was written" in done.err
     assert snapshot(tmp_path) == before
     done = called("init", str(tmp_path))
-    assert done.code == 0, done.stderr
+    assert done.code == 0, done.err
     assert len(snapshot(tmp_path)) > len(before)
 
 
@@ -172,5 +172,5 @@ def test_an_internal_error_says_what_was_written(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("krm_function.cli.commands.version.run", broken)
     done = called("version")
     assert done.code == 70
-    assert "1 file was written before" in done.stderr
+    assert "1 file was written before" in done.err
     assert sys.get_int_max_str_digits() == LONG - 1

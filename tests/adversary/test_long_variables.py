@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.policy.expansion_bounds import LONGEST_CONTAINER, LONGEST_VALUE, expanded_size
+from krm_function.policy.expansion_bounds import LONGEST_CONTAINER, LONGEST_VALUE, Room, expanded_size
 from krm_function.policy.variable_expansion import expand
 from krm_function.yamltext import dump
 from tests.hosts.running import EXAMPLES, PROGRAM
@@ -98,17 +98,25 @@ def test_the_place_is_that_of_the_first_text_without_room(name: str) -> None:
 
 
 def test_the_limits_are_those_of_the_last_character() -> None:
-    fits = [literal("A", "x" * LONGEST_VALUE), literal("B", "$(A)")]
-    assert pods.refused(pods.simple(env=fits)) == []
-    assert pods.refused(pods.simple(env=[*fits, literal("C", "$(A)y")])) == [("CC0604", "containers[0].env[2].value")]
+    """A policy has no line as long as the limit of a value: the next limit of the guest comes first, never later."""
+    room = Room()
+    assert room.refuses(LONGEST_VALUE) is None
+    assert room.refuses(LONGEST_VALUE + 1) == ("CC0604.long-expansion", LONGEST_VALUE)
     full = LONGEST_CONTAINER // LONGEST_VALUE
-    assert pods.refused(pods.simple(env=fits[:1], args=["$(A)"] * full)) == []
-    found = pods.refused(pods.simple(env=fits[:1], args=["$(A)"] * (full + 1)))
+    assert [room.refuses(LONGEST_VALUE) for _ in range(full - 1)] == [None] * (full - 1)
+    assert room.refuses(1) == ("CC0604.long-expansions", LONGEST_CONTAINER)
+    fits = [literal("A", "x" * 60_000), literal("B", "$(A)")]
+    pods.container(pods.simple(env=fits))
+    over = literal("C", "$(A)" + "y" * (LONGEST_VALUE - 60_000 + 1))
+    assert pods.refused(pods.simple(env=[*fits, over])) == [("CC0604", "containers[0].env[2].value")]
+    full = LONGEST_CONTAINER // 60_000
+    pods.container(pods.simple(env=fits[:1], args=["$(A)"] * full))
+    found = pods.refused(pods.simple(env=fits[:1], args=["$(A)"] * (full + 5)))
     assert found == [("CC0604", f"containers[0].args[{full}]")]
 
 
 def test_honest_long_values_are_as_before() -> None:
-    long = "v" * (LONGEST_VALUE - 1)
+    long = "v" * 60_000
     env = [literal("LONG", long), *(literal(f"V{n}", f"$(V{n - 1})/{n}") for n in range(500))]
     made = pods.container(pods.simple(env=env))["OCI"]["Process"]["Env"]
     assert f"LONG={long}" in made

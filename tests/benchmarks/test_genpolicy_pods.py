@@ -26,6 +26,7 @@ from krm_function.policy import (
     rego_document,
     seal,
 )
+from krm_function.policy.variable_expansion import PATTERNS
 from tests import quick_yaml as yaml
 from tests.docs.test_citations import ROOT, sections
 from tests.genpolicy.conftest import program
@@ -242,6 +243,18 @@ FILES = {"persistentVolumeClaim": {"claimName": "files"}}
 ADD = {"securityContext": {"capabilities": {"drop": ["ALL"], "add": ["net_raw"]}}}
 SLASHES = {"securityContext": {"sysctls": [{"name": "net/core/somaxconn", "value": "1"}]}}
 DATA = [{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}]
+NODE = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
+NODE_NAME = f"$(text-pattern)^{PATTERNS['node-name']}$"
+TOLD = {"name": "TOLD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.annotations['example.com/told']"}}}
+
+
+def of_node(entry: Json) -> None:
+    """A token in place of the form of the node's name, as a variable and as an argument."""
+    other_env(f"NODE={NODE_NAME}", "NODE=$(node-name)")(entry)
+    assert entry["OCI"]["Process"]["Args"] == ["/entry", "serve", NODE_NAME]
+    entry["OCI"]["Process"]["Args"][-1] = "$(node-name)"
+
+
 # row -> the container, more of the pod spec, and what genpolicy makes otherwise
 CASES: dict[str, list[tuple[Json, Json, Edit]]] = {
     "envFrom prefix": [({"envFrom": [{"prefix": "P_", **FROM}]}, {}, other_env("P_COLOUR=red", "COLOUR=red"))],
@@ -251,6 +264,11 @@ CASES: dict[str, list[tuple[Json, Json, Edit]]] = {
             {},
             other_env("REFERS=$(FIRST) and $(SECOND)", "REFERS=one and $(SECOND)"),
         )
+    ],
+    "values of the running pod": [
+        ({"env": [NODE]}, {}, other_env(f"NODE={NODE_NAME}", "NODE=$(node-name)")),
+        ({"env": [TOLD]}, {}, other_env("TOLD=", "TOLD=$(todo-annotation)")),
+        ({"env": [NODE], "args": ["serve", "$(NODE)"]}, {}, of_node),
     ],
     "service account": [
         ({"env": [ACCOUNT]}, {"serviceAccountName": "robot"}, other_env("ACCOUNT=robot", "ACCOUNT=default"))

@@ -234,7 +234,7 @@ def test_a_script_of_the_host_is_a_warning(command: list[str]) -> None:
         ["python3", "-m", "app"],
         ["python3", "-c", "print()"],
         ["/bin/cp", "/scripts/a", "/b"],
-        ["sh", "-c", "cp /scripts/* /work/ && chmod 400 /work/*"],
+        ["sh", "-c", "cp /scripts/* /data/ && chmod 400 /data/*"],
     ],
     ids=" ".join,
 )

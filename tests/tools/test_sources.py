@@ -20,7 +20,7 @@ LONGEST = 350  # lines
 
 # Written in two parts, so that this file passes its own test.
 HOSTS = [host + ".org" for host in ("pypi", "files.pythonhosted", "proxy.golang", "sum.golang", "registry.npmjs")]
-OWN = r"(?<![\w./-])/(?:work|root|home/(?!argocd/)\w+)/"  # Argo CD's images have a home of their own
+OWN = r"(?<![\w./-])/(?:work|root(?!/\.(?:profile|bash|zsh|ssh))|home/(?!argocd/)\w+)/"  # but for places in images
 MACHINE = re.compile("|".join((OWN, *map(re.escape, HOSTS))))
 
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 def plainly(text: str) -> bool:
     """Whether the text was read, after its value was compared with the parser's."""
     found = read_lines(text)
-    if "\r" not in text:
+    if "\r" not in text and "\n" in text:
         returns = text.replace("\n", "\r\n")
         assert plainly(returns) or found is UNREAD, text
     if found is UNREAD:
@@ -87,7 +87,7 @@ def test_what_it_reads(text: str, value: object) -> None:
             "a: [b",
             "a: b\tc",
             "\ta: b",
-            "a: b\r\n",
+            "a: b\rc\n",
             "a: é",
             "a: b\x00",
             "a: @b",
