@@ -38,6 +38,7 @@ def sections(directory: str, *, quick: bool) -> Iterator[tuple[str, Iterator[Cas
     """The table's parts."""
     yield "start to finish against the interpreter and kustomize", _starts(directory, quick=quick)
     yield "cost of a workload with a policy", _scaling(directory, quick=quick)
+    yield "odd forms against the ordinary one, 5 MB", _forms(directory, quick=quick)
     yield "throughput without policies", _throughput(directory, quick=quick)
 
 
@@ -77,6 +78,25 @@ def _scaling(directory: str, *, quick: bool) -> Iterator[Case]:
     without = function(directory, inputs.resource_list(inputs.plain(200), inputs.options(policies=False)))
     name = "200 workloads against 200 without policies"
     yield Case(name, workloads(directory, 200), (without._replace(name="no policies"),), 5)
+
+
+def _forms(directory: str, *, quick: bool) -> Iterator[Case]:
+    """Odd forms, each against as many bytes, or documents, of the form that everybody writes."""
+    options = inputs.options(policies=False)
+    lines = inputs.stream(inputs.mixed(5 * MEGABYTE, 0.02))
+    coordinator = inputs.stream(inputs.coordinator())
+    variables = coordinator + inputs.variables(100_000)
+    for name, odd, usual in (
+        ("lines that end in CR LF", lines.replace("\n", "\r\n"), lines),
+        ("100 000 variables of a container", variables, inputs.stream(inputs.mixed(len(variables), 1.0))),
+        (
+            "20 000 documents whose kind is an alias",
+            coordinator + inputs.config_maps(20_000, kind="*kind"),
+            coordinator + inputs.config_maps(20_000, kind="ConfigMap"),
+        ),
+    ):
+        ours, peer = (post_render(directory, text, options) for text in (odd, usual))
+        yield Case(name, ours, (peer._replace(name="the ordinary form"),), runs(ours, quick=quick))
 
 
 def _throughput(directory: str, *, quick: bool) -> Iterator[Case]:

@@ -58,6 +58,23 @@ def mixed(characters: int, share: float) -> list[str]:
     raise AssertionError  # it counts for ever
 
 
+def variables(count: int) -> str:
+    """A workload whose container has that many variables, as a stream."""
+    head, env, rest = _workload(0).partition("          env:\n")
+    more = "".join(
+        f"            - name: VARIABLE_{number}\n              value: some text of it\n" for number in range(1, count)
+    )
+    return f"---\n{head}{env}{more}{rest}"
+
+
+def config_maps(count: int, kind: str) -> str:
+    """That many small documents as a stream. kind: as it is written; `*kind` is an alias."""
+    return "".join(
+        f"---\napiVersion: v1\nmetadata: {{name: settings-{number}}}\ndata: {{of: &kind ConfigMap}}\nkind: {kind}\n"
+        for number in range(count)
+    )
+
+
 def coordinator() -> list[str]:
     """The coordinator's StatefulSet and Service."""
     return _documents("resources", "coordinator")

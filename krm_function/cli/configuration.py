@@ -10,9 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from krm_function.api import CONFIG_KINDS, Config, ConfigDocument, is_config
+from krm_function.api.records import GROUP
 from krm_function.cli.messages import file_finding
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, find_files, read_file
+from krm_function.model.class_in_text import may_hide_words
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
@@ -71,13 +73,18 @@ def from_files_and_resources(
     return documents + more, findings + problems
 
 
+def _may_be_config(text: str) -> bool:
+    """Whether a document of uncertain kind may be configuration; a look at its text is a tenth of reading it."""
+    return any(word in text for word in (GROUP, *CONFIG_KINDS)) or may_hide_words(text)
+
+
 def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
     """The configuration objects among the resources, parsed."""
     documents: list[ConfigDocument] = []
     findings: list[Finding] = []
     for resource in resources:
         named = is_config(resource.api_version) or resource.kind in CONFIG_KINDS
-        if resource.certain and not named:
+        if not named and (resource.certain or not _may_be_config(resource.text)):
             continue
         try:
             document = parse(resource.text, line=resource.line)

@@ -17,6 +17,11 @@ def may_ask_for_contrast(text: str) -> bool:
         folded = text.lower()
         if CONTRAST in folded or LEGACY in folded:
             return True
+    return may_hide_words(text)
+
+
+def may_hide_words(text: str) -> bool:
+    """Whether YAML may hold a word that does not stand in its text."""
     if "\\" in text and any(escape in text for escape in _ESCAPES):
         return True
     return "!" in text and ("binary" in text or "%" in text)

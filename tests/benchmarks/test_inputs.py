@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from benchmarks import inputs
 from benchmarks.measure import Program, compare, in_turn, least, median
@@ -25,6 +26,15 @@ def test_counts_include_the_coordinator_and_none_is_none() -> None:
     assert not inputs.plain(0)
     for count in (1, 10):
         assert sum("runtimeClassName: contrast-cc" in document for document in inputs.plain(count)) == count
+
+
+def test_odd_forms_are_read_as_the_ordinary_ones() -> None:
+    usual, alias = (list(yaml.safe_load_all(inputs.config_maps(3, kind))) for kind in ("ConfigMap", "*kind"))
+    assert usual == alias
+    (workload,) = yaml.safe_load_all(inputs.variables(3))
+    (container,) = workload["spec"]["template"]["spec"]["containers"]
+    assert [each["name"] for each in container["env"]] == ["VARIABLE_1", "VARIABLE_2", "NUMBER"]
+    assert container["image"]
 
 
 def test_the_same_text_is_the_same_program(tmp_path: Path) -> None:
