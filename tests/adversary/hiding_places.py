@@ -31,6 +31,7 @@ PLACES = (
     Place("pod", "a plain pod", "sealed"),
     Place("deployment", "a plain deployment", "sealed"),
     Place("cronjob", "the deepest pod template", "sealed"),
+    Place("long-digits", "a number of more digits than Python converts", "sealed"),
     Place("json", "JSON", "sealed"),
     Place("json-tabs", "JSON with tabs, as some tools write it", "sealed"),
     Place("stream", "separators with comments, empty documents", "sealed"),
