@@ -51,7 +51,7 @@ def identified(
     notes = dict(_notes(identities))
     made = [
         one._replace(
-            workload=one.workload._replace(is_chosen=one.workload.ref == chosen.ref),
+            workload=one.workload._replace(is_chosen=True) if one.workload.ref == chosen.ref else one.workload,
             findings=one.findings + tuple(mine.get(one.workload.ref, ())),
             identity=notes.get(one.workload.ref, ()),
         )

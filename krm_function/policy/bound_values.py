@@ -33,8 +33,6 @@ def bound_variable(entry: str) -> str:
     >>> bound_variable("CPUS=$(resource-field)")
     'CPUS=$(text-pattern)^[0-9]+$'
     """
-    if not entry.endswith(")"):
-        return entry
     name, equals, value = entry.partition("=")
     return f"{name}{equals}{bound_value(value)}"
 
@@ -73,7 +71,7 @@ def bound_containers(containers: Iterable[dict[str, Any]]) -> list[dict[str, Any
 
 def _bound(entry: dict[str, Any]) -> dict[str, Any]:
     process = entry["OCI"]["Process"]
-    env = [bound_variable(text) for text in process.get("Env", ())]
+    env = [bound_variable(text) if text.endswith(")") else text for text in process.get("Env", ())]
     args = [bound_argument(text) for text in process.get("Args", ())]
     changed = {key: texts for key, texts in (("Env", env), ("Args", args)) if texts != process.get(key, [])}
     return {**entry, "OCI": {**entry["OCI"], "Process": {**process, **changed}}} if changed else entry

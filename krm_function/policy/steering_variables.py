@@ -8,6 +8,8 @@ Rule of this file: a name is in the table for what reads it, and the reason is p
 complete: a program may have variables of its own that do the same (docs/how-to/external-sources.md).
 """
 
+from functools import lru_cache
+
 from krm_function.model.glob_pattern import fits
 
 # What libc leaves out of the environment of a program with raised privileges (ld.so(8), section "Environment"), and the
@@ -71,6 +73,7 @@ COUNTS = (
 )
 
 
+@lru_cache(maxsize=1024)
 def steered_by(name: str) -> str:
     """Return what a variable steers, "" for an ordinary one."""
     return next((what for what, patterns in STEERING.items() if any(fits(one, name) for one in patterns)), "")

@@ -121,11 +121,12 @@ def _mounts(workload: Workload, each: PodContainer, *, shared: bool) -> Iterator
 def _is_of_the_vm(volume: Mapping[str, Any], *, shared: bool) -> bool:
     """Whether a volume is made in the VM. shared: emptyDirs that are not in memory are not."""
     sources = volume_sources(volume)
+    if sources == ("hostPath",):
+        host_path = mapping(volume.get("hostPath")).get("path")
+        return isinstance(host_path, str) and any(covers(top, host_path) for top in GUEST)
     if shared and sources == ("emptyDir",):
         return mapping(volume.get("emptyDir")).get("medium") == "Memory"
-    host_path = mapping(volume.get("hostPath")).get("path")
-    of_the_guest = isinstance(host_path, str) and any(covers(top, host_path) for top in GUEST)
-    return IN_THE_VM.issuperset(sources) or (sources == ("hostPath",) and of_the_guest)
+    return IN_THE_VM.issuperset(sources)
 
 
 def _decided(each: PodContainer, images: Mapping[str, ImageFacts]) -> Mapping[str, Program]:
