@@ -168,6 +168,22 @@ def test_the_rules_of_strict_take_none() -> None:
     assert unbound_values(read_policy_data(rego)) == ()
 
 
+@pytest.mark.parametrize("name", ["args", "NODE", "UID", "COLOUR"])
+@pytest.mark.parametrize("around", ["{}", "--of=$(sandbox-name)={}"], ids=["alone", "beside a name"])
+def test_the_rules_of_strict_do_not_take_a_token_for_itself(name: str, around: str) -> None:
+    token = {"UID": "$(pod-uid)", "COLOUR": "$(todo-annotation)"}.get(name, "$(node-name)")
+    wanted = around.format(token)
+
+    def change(entry: Json) -> None:
+        process = entry["OCI"]["Process"]
+        process["Args"] = [wanted if text.startswith("$(") and name == "args" else text for text in process["Args"]]
+        process["Env"] = [f"{name}={wanted}" if one.startswith(f"{name}=") else one for one in process["Env"]]
+
+    rego = container(_rego(STRICT), "app", change)
+    for given in (wanted, wanted.replace("$(sandbox-name)", NAME)):
+        assert not created(rego, _sent(rego, name, given))
+
+
 def test_each_token_is_shown_and_a_bound_value_is_not() -> None:
     subject = pods.simple(image=IMAGE, env=ENV, args=["$(NODE)", "serve"])
     assert unbound_values(read_policy_data(_rego())) == ()
