@@ -34,7 +34,7 @@ import krm_function.cli.cluster_connection as connection
 from krm_function.lock.wire import Pace
 connection.PACE = Pace(connect=2.0, quiet=1.0)
 connection.SECONDS = 6.0
-connection.MOST_BYTES = 200 << 20
+connection.MOST_BYTES = 70 << 20
 """
 MEMORY = "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
 
