@@ -31,10 +31,10 @@ from krm_function.model.profiles import KATA, Profile
 from krm_function.model.workload import Workload
 from krm_function.policy import References, decode_toml, default_settings, load_rules, read_policy_data, seal
 from krm_function.policy.compare.policy_data import compare_initdata
-from krm_function.policy.expected import profile_of_data
 from krm_function.policy.genpolicy import Engine, genpolicy_input, read_result, settings_text
 from krm_function.policy.image_storage import is_pinned
 from krm_function.policy.initdata import POLICY, Initdata
+from krm_function.policy.rules_mismatch import profile_of_data
 from tests.policy import pods
 
 PODS = 300

@@ -23,7 +23,7 @@ from krm_function.model.finding_position import with_position
 from krm_function.model.injected.image_store import PVC_HOLDER
 from krm_function.model.injected.initializer import INITIALIZER
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
-from krm_function.model.listed import listed
+from krm_function.model.listed_names import listed
 from krm_function.model.pod_types import type_findings
 from krm_function.model.resource import Resource
 from krm_function.model.workload import Workload

@@ -13,7 +13,7 @@ from krm_function.api.records import ImageFacts
 from krm_function.findings import Finding, Path, has_errors
 from krm_function.model.profiles import Profile
 from krm_function.model.workload import Workload, dig, mapping, maps
-from krm_function.policy import foreign
+from krm_function.policy import genpolicy_variants
 from krm_function.policy.bound_values import as_bound
 from krm_function.policy.compare.pod_fields import (
     IDENTITY,
@@ -24,11 +24,11 @@ from krm_function.policy.compare.pod_fields import (
     without_generator_variants,
 )
 from krm_function.policy.containers import containers, sysctl_name
-from krm_function.policy.expected import profile_of_data
 from krm_function.policy.field_coverage import coverage_findings
 from krm_function.policy.image_storage import images
 from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 from krm_function.policy.references import References
+from krm_function.policy.rules_mismatch import profile_of_data
 from krm_function.policy.seal import PAUSE
 from krm_function.policy.settings import EMPTYDIR_TYPES, Settings, default_settings
 
@@ -85,7 +85,11 @@ def drift(workload: Workload, sealed: Json, references: References, *, native: b
         fields = differing_pod_fields(own, policy)
         if not native:
             fields = without_generator_variants(
-                fields, own, policy, foreign.mounted_volume_kinds(pod, container), propagates=profile.propagates
+                fields,
+                own,
+                policy,
+                genpolicy_variants.mounted_volume_kinds(pod, container),
+                propagates=profile.propagates,
             )
         if not same_image(container["image"], policy, binds):
             fields.append("image")

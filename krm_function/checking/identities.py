@@ -11,7 +11,7 @@ from krm_function.findings import Finding, finding
 from krm_function.manifest.identity import Names, base_entries, key_of_derived, object_key
 from krm_function.manifest.ordered_fields import COORDINATOR
 from krm_function.manifest.problem import short
-from krm_function.model.listed import listed
+from krm_function.model.listed_names import listed
 from krm_function.model.sealed import SealedWorkload
 
 

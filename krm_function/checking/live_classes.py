@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Ref, finding
-from krm_function.model.listed import listed
+from krm_function.model.listed_names import listed
 from krm_function.model.runtime_class_difference import differing_fields
 from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.runtime_class_objects import API_VERSION, KIND, RuntimeClass, parse_runtime_class_object

@@ -27,8 +27,8 @@ from krm_function.policy import (
     read_policy_data,
     unreadable,
 )
-from krm_function.policy.expected import profile_of_data
 from krm_function.policy.open_variables import open_findings, open_variables
+from krm_function.policy.rules_mismatch import profile_of_data
 from krm_function.policy.unbound_values import unbound_findings, unbound_values
 from krm_function.record import NamedTuple
 from krm_function.stages.unsealed import unsealed_classes, unsealed_finding

@@ -22,10 +22,10 @@ from krm_function import __version__
 from krm_function.api.records import API_VERSION
 from krm_function.cli.bundle import LAUNCHER, PYTHON, bundle_files
 from krm_function.cli.distributions import Member, installed_files
-from krm_function.cli.launcher import HEADER, launcher
+from krm_function.cli.installed_script import HEADER, launcher
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, read_file
-from krm_function.hosts.leftovers import sweep, sweep_directory, temporary_directory
+from krm_function.hosts.temporary_files import sweep, sweep_directory, temporary_directory
 from krm_function.hosts.write_together import create_file
 
 PROGRAM = "contrast-krm"

@@ -14,7 +14,7 @@ from krm_function.findings import Finding, Ref, finding, has_errors
 from krm_function.model.address import find_by_address
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy import from_annotation
-from krm_function.policy.base import unreadable
+from krm_function.policy.configured_initdata import unreadable
 from krm_function.yamltext import parse
 
 

@@ -21,7 +21,7 @@ from fcntl import LOCK_NB, LOCK_SH, flock
 from stat import S_ISREG
 
 from krm_function.hosts.files import FileProblem
-from krm_function.hosts.leftovers import claim, temporary_name
+from krm_function.hosts.temporary_files import claim, temporary_name
 from krm_function.record import NamedTuple
 
 

@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 from krm_function.hosts.deferred_signals import deferred_signals
-from krm_function.hosts.leftovers import sweep
 from krm_function.hosts.staged_file import NewFile, Staged, drop, must_be_in_place, stage, unwritable
 from krm_function.hosts.streams_by_path import is_stream, write_stream
+from krm_function.hosts.temporary_files import sweep
 
 __all__ = ["NewFile", "create_file", "staged", "write_file", "write_files"]
 

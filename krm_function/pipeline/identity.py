@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from krm_function.api.records import Config
 from krm_function.findings import Finding, Ref
 from krm_function.manifest.identity import Identities, Identity
-from krm_function.model.listed import listed
+from krm_function.model.listed_names import listed
 from krm_function.model.workload import POD_ROLE, Workload
 from krm_function.pipeline.workload import WorkloadRender
 from krm_function.record import NamedTuple

@@ -13,7 +13,7 @@ from krm_function.manifest.identity import Identities
 from krm_function.model.edits import ObjectEdits
 from krm_function.model.resource import Resource
 from krm_function.model.sealed import SealedWorkload
-from krm_function.pipeline.base import with_base_of_input
+from krm_function.pipeline.base_manifest import with_base_of_input
 from krm_function.pipeline.identity import identified
 from krm_function.pipeline.log import Log, Stop
 from krm_function.pipeline.policies import makes_policies, with_policies

@@ -7,7 +7,7 @@ a policy that allows more.
 """
 
 from krm_function.model.profiles import CONTRAST, DEFAULT, KATA, PROFILES, STRICT, Profile
-from krm_function.policy.base import base_initdata, unreadable
+from krm_function.policy.configured_initdata import base_initdata, unreadable
 from krm_function.policy.document import read_policy_data, rego_document, rules_of
 from krm_function.policy.initdata import (
     Initdata,

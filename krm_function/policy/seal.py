@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from krm_function.api.records import EMPTY, ImageFacts
 from krm_function.findings import Cause, Finding, finding, has_errors
 from krm_function.model.workload import Workload
-from krm_function.policy.base import base_initdata
 from krm_function.policy.bound_values import bound_containers
+from krm_function.policy.configured_initdata import base_initdata
 from krm_function.policy.containers import containers
 from krm_function.policy.document import rego_text
 from krm_function.policy.effective_user import unknown_users

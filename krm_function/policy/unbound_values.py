@@ -14,9 +14,9 @@ from typing import Any
 from krm_function.findings import Finding, finding
 from krm_function.model.workload import Workload, dig, mapping, maps
 from krm_function.policy.chosen_programs import command_problems, steering_problem
-from krm_function.policy.expected import NAME, profile_of_data
 from krm_function.policy.open_variables import OpenVariable, open_text
 from krm_function.policy.pod_metadata import pod_metadata
+from krm_function.policy.rules_mismatch import NAME, profile_of_data
 from krm_function.policy.variable_expansion import WHOLE, token_marker
 
 # token -> where its value comes from

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from krm_function.api.records import Config
 from krm_function.findings import Finding, Ref, finding
 from krm_function.manifest.identity import Identities, Identity, Names, object_key, quoted
-from krm_function.model.listed import listed
+from krm_function.model.listed_names import listed
 from krm_function.model.workload import Workload
 from krm_function.schema.nearest import nearest
 

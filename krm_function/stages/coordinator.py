@@ -20,7 +20,7 @@ from krm_function.api.records import Config
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.manifest.identity import BaseEntry, key_of_derived, object_key
 from krm_function.manifest.ordered_fields import COORDINATOR
-from krm_function.model.listed import listed
+from krm_function.model.listed_names import listed
 from krm_function.model.workload import POD_ROLE, Workload
 from krm_function.record import NamedTuple
 

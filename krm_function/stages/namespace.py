@@ -15,7 +15,7 @@ from typing import Any
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.edits import ABSENT, Edit
 from krm_function.model.kinds import KINDS, KINDS_BY_CONTENT
-from krm_function.model.listed import listed
+from krm_function.model.listed_names import listed
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, LOCAL_CONFIG, Workload, dig, mapping

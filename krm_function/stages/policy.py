@@ -26,8 +26,8 @@ from krm_function.policy import (
     seal,
     unreadable,
 )
-from krm_function.policy.expected import mismatch_findings
 from krm_function.policy.initdata import POLICY
+from krm_function.policy.rules_mismatch import mismatch_findings
 from krm_function.policy.shared_gpus import shared_gpu_notes
 from krm_function.record import NamedTuple
 

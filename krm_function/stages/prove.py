@@ -17,7 +17,7 @@ from krm_function.model.injected import secrets_mount
 from krm_function.model.inverse import RECORD, Images, containers_of, is_same_container, secrets_mounts, unexplained
 from krm_function.model.kinds import KINDS
 from krm_function.model.labels import is_dns_label
-from krm_function.model.listed import listed
+from krm_function.model.listed_names import listed
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.resource import Resource

@@ -119,7 +119,7 @@ def _not_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
         found[()] = document.value  # a `kind: List` as a whole, which no render adds
     if not found:
         return ()
-    from krm_function.hosts.additions import no_addition
+    from krm_function.hosts.emitted_objects import no_addition
 
     return tuple(
         with_position(finding(wrong, reference(value), _annotation(root, EMITTED)), resource, document)

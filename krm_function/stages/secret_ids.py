@@ -11,7 +11,7 @@ from krm_function.api.records import Config, SharedSecret
 from krm_function.findings import Finding, finding
 from krm_function.manifest.identity import Identities, Identity, key_of_derived, quoted
 from krm_function.manifest.problem import short
-from krm_function.model.listed import listed
+from krm_function.model.listed_names import listed
 from krm_function.model.workload import PREFIX, Workload
 
 SECRET_ID = PREFIX + "workload-secret-id"

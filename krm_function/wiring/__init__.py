@@ -8,7 +8,7 @@ from krm_function.wiring.kptfile import KPTFILE, wire_kptfile
 from krm_function.wiring.kustomization import KUSTOMIZATIONS, listed, wire_kustomization
 from krm_function.wiring.new_files import NEW_FILES, new_file
 from krm_function.wiring.owner_key import with_owner_key
-from krm_function.wiring.wired import Files, Wired
+from krm_function.wiring.records import Files, Wired
 
 __all__ = [
     "KPTFILE",

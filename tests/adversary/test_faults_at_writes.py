@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_function.cli.launcher import HEADER
+from krm_function.cli.installed_script import HEADER
 from krm_function.cli.public_key import public_key
 from krm_function.manifest import workload_owner
 from tests.adversary.faults import SIGNALS, Faulty, temporaries

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_function.hosts import leftovers, staged_file
+from krm_function.hosts import staged_file
+from krm_function.hosts import temporary_files as leftovers
 from krm_function.hosts.files import FileProblem
 from krm_function.hosts.write_together import NewFile, staged, write_file, write_files
 from tests.adversary.faults import temporaries

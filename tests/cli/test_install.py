@@ -12,7 +12,7 @@ import pytest
 
 from krm_function import __version__
 from krm_function.cli.distributions import NotCopied, installed_files
-from krm_function.cli.launcher import launcher
+from krm_function.cli.installed_script import launcher
 from tests.failures.running import EXECUTABLE, Run, environment, spawned
 
 PLUGIN = "plugin/contrast-krm.dev/v1alpha1/contrastgenerate/ContrastGenerate"

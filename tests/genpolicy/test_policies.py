@@ -14,8 +14,8 @@ from krm_function.cli.genpolicy import engine
 from krm_function.model.profiles import CONTRAST, KATA, Profile
 from krm_function.model.workload import Workload
 from krm_function.policy import References, decode_toml, from_annotation, load_rules, read_policy_data, rego_document
-from krm_function.policy.expected import mismatch
 from krm_function.policy.genpolicy import MARK, settings_text
+from krm_function.policy.rules_mismatch import mismatch
 from krm_function.stages.policy import Sealing, seal_by_genpolicy
 from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop

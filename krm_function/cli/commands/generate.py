@@ -107,8 +107,8 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
     from krm_function.cli.reading import read_plainly
     from krm_function.cli.rendered import configured
     from krm_function.findings import finding, has_errors
-    from krm_function.hosts.leftovers import sweep
     from krm_function.hosts.staged_file import must_be_regular
+    from krm_function.hosts.temporary_files import sweep
     from krm_function.hosts.write_together import NewFile, write_files
     from krm_function.pipeline import render
 

@@ -58,7 +58,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
     from krm_function.hosts.files import FileProblem
-    from krm_function.hosts.leftovers import sweep
+    from krm_function.hosts.temporary_files import sweep
     from krm_function.model.finding_position import yaml_finding
     from krm_function.model.platforms import find_platform
     from krm_function.report.order import on_one_line

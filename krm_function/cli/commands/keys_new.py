@@ -47,7 +47,7 @@ def run(options: Namespace) -> int:
     """Make one pair. Raises FileProblem, with nothing left behind."""
     from krm_function.cli.messages import print_findings
     from krm_function.hosts.files import FileProblem, read_file
-    from krm_function.hosts.leftovers import sweep
+    from krm_function.hosts.temporary_files import sweep
     from krm_function.hosts.write_together import NewFile
     from krm_function.manifest.generate_keys import new_seedshare_owner, new_workload_owner
     from krm_function.report.order import on_one_line

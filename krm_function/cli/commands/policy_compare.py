@@ -45,14 +45,14 @@ def run(options: Namespace) -> int:
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
     from krm_function.policy import References, decode_toml, read_policy_data
-    from krm_function.policy.base import unreadable
     from krm_function.policy.compare.policy_data import compare_initdata
     from krm_function.policy.compare.workloads import WorkloadDifferences
+    from krm_function.policy.configured_initdata import unreadable
     from krm_function.policy.document import rules_of
-    from krm_function.policy.expected import profile_of_data
     from krm_function.policy.genpolicy import genpolicy_input, read_result, settings_text
     from krm_function.policy.initdata import POLICY
     from krm_function.policy.open_variables import open_variables
+    from krm_function.policy.rules_mismatch import profile_of_data
     from krm_function.report.policy_diff import policy_diff_json, policy_diff_text
 
     inputs = read_inputs(options.paths)

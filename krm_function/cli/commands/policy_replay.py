@@ -53,7 +53,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
     from krm_function.policy import decode_toml, digest, read_policy_data, rules_of
-    from krm_function.policy.base import unreadable
+    from krm_function.policy.configured_initdata import unreadable
     from krm_function.policy.initdata import POLICY
     from krm_function.replay.diagnose import Sealed, explain
     from krm_function.replay.judge import replay

@@ -35,7 +35,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.sealed_workload import sealed_workload
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
-    from krm_function.policy.base import unreadable
+    from krm_function.policy.configured_initdata import unreadable
 
     inputs = read_inputs(options.paths)
     workload, toml, _, findings = sealed_workload(options, inputs)

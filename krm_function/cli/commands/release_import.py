@@ -77,8 +77,8 @@ def _finish(combined: "Combined", before: "Before", options: Namespace, findings
     from krm_function.cli.release_file import parsed
     from krm_function.cli.schema_copies import missing_schemas, write_all
     from krm_function.cli.streams import write_out
-    from krm_function.hosts.leftovers import sweep
     from krm_function.hosts.streams_by_path import is_stream
+    from krm_function.hosts.temporary_files import sweep
     from krm_function.release import missing, new_text, updated_text
     from krm_function.release.text import KIND
     from krm_function.report.order import on_one_line

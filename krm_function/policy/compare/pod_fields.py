@@ -7,7 +7,7 @@ from typing import Any
 
 from krm_function.findings import Path
 from krm_function.model.workload import dig, mapping
-from krm_function.policy import foreign
+from krm_function.policy import genpolicy_variants
 from krm_function.policy.image_storage import images, is_bound, is_of, misshapen, without_images
 from krm_function.policy.shared_gpus import VARIABLE, shares_gpus
 from krm_function.policy.volumes import in_the_vm
@@ -61,8 +61,10 @@ def without_generator_variants(
 ) -> list[str]:
     """Return the fields without those that differ only because another generator writes the same in another way."""
     same = {
-        "env": foreign.effective_variables(_env(made), _env(policy)) == _env(made),
-        "volumeMounts": foreign.equivalent_mounts(_mounts(made), _mounts(policy), where, propagates=propagates)
+        "env": genpolicy_variants.effective_variables(_env(made), _env(policy)) == _env(made),
+        "volumeMounts": genpolicy_variants.equivalent_mounts(
+            _mounts(made), _mounts(policy), where, propagates=propagates
+        )
         and _storages(made) == _storages(policy),
         SHARED_GPUS: not shares_gpus(policy),  # genpolicy does not look at the image's variables
     }

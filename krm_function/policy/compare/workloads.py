@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable
 
 from krm_function.findings import Finding, Ref
 from krm_function.model.workload import INITDATA, Workload
-from krm_function.policy.base import unreadable
 from krm_function.policy.compare.difference import STRONGER, WEAKER, Difference, Op, Verdict
 from krm_function.policy.compare.identity import GivenAway, compare_identity
 from krm_function.policy.compare.policy_data import compare_initdata
+from krm_function.policy.configured_initdata import unreadable
 from krm_function.policy.document import read_policy_data
 from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_annotation
 from krm_function.record import NamedTuple
