@@ -1,33 +1,29 @@
-"""Which images a deployment needs: those of its Contrast workloads, as a render would leave them.
+"""List the images that a deployment needs: those of its Contrast workloads, as a render would leave them.
 
-Rule of this file: what a render restores, replaces and injects is computed by the stages that do it. Without a release
-nothing can be rendered, so the pods are taken as they stand, which is right for rendered output.
+Rule of this file: what a render restores, replaces and injects is what `pipeline.prepare` says, with every error that a
+render finds so far, but for those that a lock settles. Without a release nothing can be rendered, so the pods are taken
+as they stand, which is right for rendered output.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from krm_function.api.records import Config
 from krm_function.findings import Finding, Path, finding, has_errors
 from krm_function.model.finding_position import with_position, yaml_finding
 from krm_function.model.image import Image, parse_image, printable_reference
-from krm_function.model.inverse import images_of
 from krm_function.model.kinds import KINDS
 from krm_function.model.pod_types import type_findings
 from krm_function.model.resource import Resource
 from krm_function.model.workload import Workload, mapping, maps
+from krm_function.pipeline import prepare
+from krm_function.pipeline.proof import unproven
 from krm_function.record import NamedTuple
-from krm_function.stages.coordinator import choose_coordinator
-from krm_function.stages.inject import inject
-from krm_function.stages.namespace import in_namespace
-from krm_function.stages.pod_checks import check_before_injection
-from krm_function.stages.prove import prove
-from krm_function.stages.read import ReadDocuments, read
 from krm_function.stages.select import select
 from krm_function.yamltext import Document, YamlError
 from krm_function.yamltext import parse as parse_yaml
 
-NOT_PINNED = "CC0502"  # an error to a render, and what `lock` helps to correct
-NOT_LOCKED = "CC0813"  # a warning of a render, which `lock` settles
+# images that are not pinned, an error to a render, and not in the lock, a warning: what `lock` is there to settle
+SETTLED = ("CC0502", "CC0813")
 
 
 class Use(NamedTuple):
@@ -39,7 +35,7 @@ class Use(NamedTuple):
     document: Document
 
     def place(self, found: Finding) -> Finding:
-        """A finding about the image, at this place."""
+        """Place a finding about the image here."""
         found = found._replace(ref=self.workload.ref, path=self.path)
         return with_position(found, self.resource, self.document, self.workload)
 
@@ -53,74 +49,73 @@ class Needed(NamedTuple):
 
 
 def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
-    """Find the images."""
-    source = _as_they_stand(resources) if config is None else read(resources)
-    findings = list(source.findings)
-    if config is not None:
-        unproven = prove(resources, source.documents, source.claims, images_of(config.release.images))
-        if unproven:
-            return Needed({}, (*findings, *unproven))
-    found: list[tuple[int, Workload]] = []
-    for index, document in source.documents.items():
-        selection = select(document.value)
-        found += [(index, workload) for workload in selection.workloads]
-        findings += [with_position(problem, resources[index], document) for problem in selection.findings]
-    if config is not None:
-        found = _with_coordinator(found, config)
+    """Find the images, and what is wrong with the resources."""
+    return _as_they_stand(resources) if config is None else _rendered(resources, config)
+
+
+def _rendered(resources: Sequence[Resource], config: Config) -> Needed:
+    """Find the images of the workloads with what a render injects and replaces."""
+    log, source, injected = prepare(resources, config, without=SETTLED)
+    log.add(unproven(resources, source, config, None, (), seals=False))
     uses: list[tuple[Image, Use]] = []
-    for index, workload in found:
-        final, problems = _rendered(workload, config)
-        document = source.documents[index]
-        for path, image in () if has_errors(problems) else _images(final):
-            parsed = parse_image(image)
-            if isinstance(parsed, str):
-                problems += (finding("CC0503", workload.ref, path, image=printable_reference(image), problem=parsed),)
-            else:
-                uses.append((parsed, Use(path, final, resources[index], document)))
-        findings += [with_position(problem, resources[index], document, final) for problem in problems]
+    for one in injected.workloads if injected else ():
+        resource, document = resources[one.resource], source.documents[one.resource]
+        log.add(one.placed_findings(resource, document))
+        if not one.failed:
+            found, problems = _uses(one.workload, resource, document)
+            uses += found
+            log.add(problems)
+    return _needed(uses, log.located(config))
+
+
+def _as_they_stand(resources: Sequence[Resource]) -> Needed:
+    """Find the images of the workloads without a look at what an earlier render did."""
+    uses: list[tuple[Image, Use]] = []
+    findings: list[Finding] = []
+    for resource in resources:
+        if not resource.may_be((*KINDS, "List")):
+            continue
+        try:
+            document = parse_yaml(resource.text, line=resource.line)
+        except YamlError as problem:
+            findings.append(yaml_finding(problem, resource))
+            continue
+        selection = select(document.value)
+        findings += [with_position(problem, resource, document) for problem in selection.findings]
+        for workload in selection.workloads:
+            wrong = type_findings(workload)
+            findings += [with_position(problem, resource, document, workload) for problem in wrong]
+            if not has_errors(wrong):
+                found, problems = _uses(workload, resource, document)
+                uses += found
+                findings += problems
+    return _needed(uses, findings)
+
+
+def _needed(uses: Sequence[tuple[Image, Use]], findings: Iterable[Finding]) -> Needed:
     images: dict[Image, Use] = {}
-    for parsed_image, use in uses:
-        images.setdefault(parsed_image, use)
+    for image, use in uses:
+        images.setdefault(image, use)
     return Needed(images, tuple(findings), tuple(uses))
 
 
-def _as_they_stand(resources: Sequence[Resource]) -> ReadDocuments:
-    """The workloads without a look at what an earlier render did."""
-    documents, findings = {}, []
-    for index, resource in enumerate(resources):
-        if resource.may_be((*KINDS, "List")):
-            try:
-                documents[index] = parse_yaml(resource.text, line=resource.line)
-            except YamlError as problem:
-                findings.append(yaml_finding(problem, resource))
-    return ReadDocuments(documents, {}, tuple(findings))
-
-
-def _with_coordinator(found: list[tuple[int, Workload]], config: Config) -> list[tuple[int, Workload]]:
-    """The workloads with the coordinator marked, which gets no initializer."""
-    refs = [in_namespace(workload, config.generate.namespace)[1] for _, workload in found]
-    chosen = choose_coordinator(refs, (), config, complete=False).ref
-    return [
-        (index, workload._replace(is_chosen=named.ref == chosen))
-        for (index, workload), named in zip(found, refs, strict=True)
-    ]
-
-
-def _rendered(workload: Workload, config: Config | None) -> tuple[Workload, tuple[Finding, ...]]:
-    """The workload with the images that it will have. Pins may be missing, everything else has to be right."""
-    if config is None:
-        return workload, type_findings(workload)
-    problems = tuple(
-        found for found in check_before_injection(workload, config.release.images) if found.code != NOT_PINNED
-    )
-    if has_errors(problems):
-        return workload, problems
-    outcome = inject(workload, config.generate, config.release, "")
-    return workload.after(outcome.edits), tuple(found for found in outcome.findings if found.code != NOT_LOCKED)
+def _uses(
+    workload: Workload, resource: Resource, document: Document
+) -> tuple[list[tuple[Image, Use]], tuple[Finding, ...]]:
+    """Find the images of one workload, and CC0503 for each text that is none."""
+    uses, wrong = [], []
+    for path, text in _images(workload):
+        image = parse_image(text)
+        if isinstance(image, Image):
+            uses.append((image, Use(path, workload, resource, document)))
+        else:
+            problem = finding("CC0503", workload.ref, path, image=printable_reference(text), problem=image)
+            wrong.append(with_position(problem, resource, document, workload))
+    return uses, tuple(wrong)
 
 
 def _images(workload: Workload) -> Iterator[tuple[Path, str]]:
-    """Every image of a pod: containers, init containers, image volumes."""
+    """Yield every image of a pod: containers, init containers, image volumes."""
     for each in workload.all_containers:
         image = each.container.get("image")
         yield (*each.path, "image"), image if isinstance(image, str) else ""

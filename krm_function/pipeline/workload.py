@@ -4,7 +4,7 @@ Rule of this file: each function adds the edits and findings of its stages; a wo
 containers, no ID block and no policy.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -78,29 +78,38 @@ class WorkloadRender(NamedTuple):
         return tuple(with_position(found, resource, document, self.workload) for found in self.findings)
 
 
-def resolved(resource: int, workload: Workload, config: Config) -> WorkloadRender:
-    """Give one workload its namespace, verify it as the user wrote it, and resolve its runtime class."""
+def resolved(resource: int, workload: Workload, config: Config, without: Collection[str] = ()) -> WorkloadRender:
+    """Give one workload its namespace, verify it as the user wrote it, and resolve its runtime class.
+
+    without: codes of findings that are left out, as if there were no such rule.
+    """
     named, workload = in_namespace(workload, config.generate.namespace)
     found = resolve(workload, config.release, config.generate.platform)
     count = vcpus(workload)
-    findings = check_before_injection(workload, config.release.images) + found.findings
+    findings = _left(check_before_injection(workload, config.release.images) + found.findings, without)
     vcpu = count if isinstance(count, int) else 0
     made = WorkloadRender(resource, workload, workload.runtime_class, found, vcpu, named)
     return made.plus(() if has_errors(findings) else found.edits, findings)
 
 
-def injected(one: WorkloadRender, config: Config, coordinator_namespace: str) -> WorkloadRender:
-    """Inject the containers and volumes that one workload gets, and verify the result."""
+def injected(
+    one: WorkloadRender, config: Config, coordinator_namespace: str, without: Collection[str] = ()
+) -> WorkloadRender:
+    """Inject the containers and volumes that one workload gets, and verify the result. without: as in `resolved`."""
     if one.failed:
         return one
     images = config.images or EMPTY
     outcome, workload = inject_into(one.workload, config.generate, config.release, coordinator_namespace, images)
-    one = one.plus(*outcome, workload)
+    one = one.plus(outcome.edits, _left(outcome.findings, without), workload)
     if one.failed:
         return one
     findings = check_after_injection(one.workload, config.release.version)
     settings = config.generate.policy.settings or config.release.policy_settings
-    return one.plus((), (*findings, *host_mounts(one.workload, images, settings)))
+    return one.plus((), _left((*findings, *host_mounts(one.workload, images, settings)), without))
+
+
+def _left(findings: tuple[Finding, ...], without: Collection[str]) -> tuple[Finding, ...]:
+    return tuple(found for found in findings if found.code not in without) if without else findings
 
 
 def scheduled(one: WorkloadRender, classes: RuntimeClasses) -> WorkloadRender:

@@ -1,0 +1,95 @@
+"""Prepare the workloads of a deployment: read, select, resolve, decide who is who, inject.
+
+Rule of this file: whoever wants to know what a render makes of the pods asks here, and no other place selects or
+injects. `render` goes on with policies and the manifest; `lock` lists the images. An error ends it early.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from krm_function.api.records import Config
+from krm_function.findings import Finding, Path, Ref, has_errors
+from krm_function.model.resource import Resource
+from krm_function.pipeline.base_manifest import with_base_of_input
+from krm_function.pipeline.identity import Identified, identified
+from krm_function.pipeline.log import Log, Stop
+from krm_function.pipeline.selected import Selected, select_all
+from krm_function.pipeline.workload import WorkloadRender, injected, resolved
+from krm_function.record import NamedTuple
+from krm_function.stages.copies import Copy
+from krm_function.stages.duplicates import duplicates
+from krm_function.stages.namespace import namespace_findings
+from krm_function.stages.read import ReadDocuments, read
+
+UNREAD = ("CC01", "CC10", "CC0908", "CC0910")  # something was not read; the release may be in it
+NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contrast workloads may have
+
+
+class Injected(NamedTuple):
+    """The workloads with their containers, those with errors as far as they got. config: with the base of the input."""
+
+    config: Config
+    selected: Selected
+    identified: Identified
+    workloads: list[WorkloadRender]
+
+
+class Prepared(NamedTuple):
+    """The beginning of a render. injected: None if there is nothing to render, or an error about all of it."""
+
+    log: Log
+    source: ReadDocuments
+    injected: Injected | None = None
+
+
+def prepare(
+    resources: Sequence[Resource],
+    config: Config | None,
+    config_findings: tuple[Finding, ...] = (),
+    copied: Mapping[tuple[int, Path], Copy] | None = None,
+    without: Collection[str] = (),
+) -> Prepared:
+    """Prepare the workloads of one deployment; findings and skipped objects are in the log.
+
+    config, config_findings, copied: as for `render`. without: codes of findings about pods that the caller is there to
+    cure; they are left out, and stop no workload.
+    """
+    log, source = Log(), ReadDocuments({}, {})
+    try:
+        log.add(_before_reading(config_findings), stop=True)
+        source = read(resources, left=copied or ())
+        log.add(source.findings)
+        selected = select_all(resources, source, config, copied)
+        log.add(selected.findings)
+        log.plan = selected.skipped
+        if has_errors(source.findings) or not (selected.workloads or selected.classes):
+            log.stop()
+        log.add((*selected.stray, *duplicates(resources, {**source.documents, **source.emitted}), *config_findings))
+        if config is None:
+            log.stop()
+        config, problems = with_base_of_input(config, resources, source)
+        log.add(problems, stop=True)
+
+        log.add(namespace_findings(resources, source.documents, selected.workloads, config.generate.namespace))
+        workloads = [resolved(index, workload, config, without) for index, workload in selected.workloads]
+        known = identified(workloads, config, _reasons(selected), complete=not has_errors(selected.findings))
+        workloads = [injected(one, config, known.coordinator_namespace, without) for one in known.workloads]
+    except Stop:
+        return Prepared(log, source)
+    return Prepared(log, source, Injected(config, selected, known, workloads))
+
+
+def _before_reading(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Return the findings of a configuration whose errors prevent reading the input; () if they do not.
+
+    If a file could not be read, the release may be in it, so a missing release is not reported.
+    """
+    errors = tuple(found for found in config_findings if found.code != NO_RELEASE)
+    if not has_errors(errors):
+        return ()
+    unread = any(found.code in UNREAD or found.code[:4] in UNREAD for found in errors)
+    return errors if unread else config_findings
+
+
+def _reasons(selected: Selected) -> Mapping[Ref, str]:
+    """Return the objects with a pod template that are no Contrast workloads, with the reason."""
+    return {one.ref: one.skipped for one in selected.skipped}
