@@ -11,6 +11,7 @@ import json
 import os
 import sys
 
+from benchmarks.pages import parts_page, promises_page, short_cuts_page
 from krm_function.api.schema import KINDS as CONFIG_KINDS
 from krm_function.api.schema import schema_text
 from krm_function.cli.command_line import parse_arguments
@@ -106,6 +107,9 @@ def main() -> int:
         ("reference/cli.md", "cli", command_line()),
         ("reference/findings.md", "findings", findings_page(known)),
         ("reference/pod-fields.md", "pod-fields", pod_fields()),
+        ("../benchmarks/README.md", "promises", promises_page()),
+        ("explanation/speed.md", "parts", parts_page()),
+        ("explanation/speed.md", "short cuts", short_cuts_page()),
         ("how-to/common-mistakes.md", "mistakes", mistakes_page()),
         ("how-to/common-mistakes.md", "more mistakes", more_mistakes_page()),
     )
