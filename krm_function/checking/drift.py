@@ -222,5 +222,5 @@ def _claimed(container: Json, policy: Json, *, volumes: bool, whole_env: bool = 
 
 
 def _unescaped(text: str) -> str:
-    """The inverse of `tokens.escaped_argument`."""
+    """The inverse of `variable_expansion.escaped_argument`."""
     return text.replace("$$", "$")

@@ -86,7 +86,7 @@ _SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$#&\-~]")
 
 
 def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
-    """Read a workload, except for its pod spec, which `fields.coverage_findings` checks."""
+    """Read a workload, except for its pod spec, which `field_coverage.coverage_findings` checks."""
     metadata = mapping(workload.object.get("metadata"))
     findings: list[Finding] = []
     spec = workload.pod_spec

@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks import figures
 from benchmarks.figures import record, recorded
-from benchmarks.pages import parts_page, promises_page, short_cuts_page
 from benchmarks.left_out import SHORT_CUTS
+from benchmarks.pages import parts_page, promises_page, short_cuts_page
 from benchmarks.parts import IMPORT
 from benchmarks.promises import promises
 from benchmarks.short_cuts import NAMES
