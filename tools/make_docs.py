@@ -31,6 +31,7 @@ DOCS = os.path.join(ROOT, "docs")
 SHELL = os.path.join(ROOT, "krm_function", "cli", "shell")
 SCHEMAS = os.path.join(ROOT, "krm_function", "api", "schemas")
 COMMANDS = ("", *(name for name in SUMMARIES if not any(other.startswith(f"{name} ") for other in SUMMARIES)))
+FIRST = ("init", "lock", "plan", "generate", "check", "diff", "explain", "manifest")  # of the README
 
 
 def help_of(command: str) -> str:
@@ -60,6 +61,12 @@ def command_line() -> str:
     return "\n\n".join(
         f"## {f'contrast-krm {command}'.strip()}\n\n```text\n{help_of(command)}\n```" for command in COMMANDS
     )
+
+
+def first_commands() -> str:
+    """The commands that a deployment needs, in the order in which it needs them."""
+    rows = (f"| `contrast-krm {name}` | {SUMMARIES[name]} |" for name in FIRST)
+    return "\n".join(("| command | does |", "|---|---|", *rows))
 
 
 def pod_fields() -> str:
@@ -103,6 +110,7 @@ def main() -> int:
     stale: dict[str, str] = {}
     known = explanations()
     pages = (
+        ("../README.md", "commands", first_commands()),
         ("../README.md", "help", f"```text\n{help_of('')}\n```"),
         ("reference/cli.md", "cli", command_line()),
         ("reference/findings.md", "findings", findings_page(known)),
