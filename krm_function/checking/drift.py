@@ -46,7 +46,7 @@ NAMESPACES: Path = ("OCI", "Linux", "Namespaces")
 
 
 def drift(workload: Workload, sealed: Json, references: References, *, native: bool = True) -> list[str]:
-    """The fields of the pod that changed since it was sealed, as `container: field`; [] if none did.
+    """Return the fields of the pod that changed since it was sealed, as `container: field`; [] if none did.
 
     native: whether the native generator made the policy; then it must still be able to describe the pod.
     """
@@ -103,7 +103,7 @@ def drift(workload: Workload, sealed: Json, references: References, *, native: b
 
 
 def differing_fields(sealed: Json, again: Json) -> list[str]:
-    """The fields by which two policies of one pod differ, named as in `drift`; for a render that was made again."""
+    """Return the fields by which the policy of a second render differs from the sealed one, named as in `drift`."""
     entries, others = (
         {annotation_value(one, NAME): one for one in maps(data.get("containers"))} for data in (sealed, again)
     )
@@ -122,7 +122,7 @@ def differing_fields(sealed: Json, again: Json) -> list[str]:
 
 
 def _of_the_pod(moved: list[str], containers: int) -> list[str]:
-    """The fields, with an annotation or a name once where every container shows it: it is the pod's."""
+    """Name an annotation or a name once where every container shows it: it is the pod's."""
     out: list[str] = []
     for field in moved:
         _, _, name = field.partition(": ")
@@ -143,7 +143,7 @@ def _described(
     volumes: bool,
     gpus: bool,
 ) -> tuple[list[Json], list[Finding]]:
-    """The policies that the generator makes of one container today, pause first, and its findings.
+    """Return the policies that the generator makes of one container today, pause first, and its findings.
 
     gpus: whether the pod has any, by the policy of its sandbox.
     """
@@ -157,7 +157,7 @@ def _described(
 
 
 def _settings(sealed: Json, profile: Profile) -> Settings:
-    """The default settings of a profile, with those that can be read back from the policy."""
+    """Return the default settings of a profile, with those that can be read back from the policy."""
     default = default_settings(profile)
     stored = any(
         one.get("fstype") == "bind" for entry in maps(sealed.get("containers")) for one in maps(entry.get("storages"))
@@ -173,7 +173,7 @@ def _settings(sealed: Json, profile: Profile) -> Settings:
 
 
 def _readable(entry: Json) -> bool:
-    """Whether one container of a policy, of any generator, has the parts that are compared."""
+    """Tell whether one container of a policy, of any generator, has the parts that are compared."""
     process, mounts = dig(entry, ("OCI", "Process")), dig(entry, ("OCI", "Mounts"))
     texts = [mapping(process).get(key, []) for key in ("Args", "Env")]
     texts += [one.get("options") for one in maps(mounts)]
@@ -195,7 +195,7 @@ def _readable(entry: Json) -> bool:
 
 
 def _claimed(container: Json, policy: Json, *, volumes: bool, whole_env: bool = False) -> ImageFacts:
-    """The image facts that would have led to this policy for this container.
+    """Return the image facts that would have led to this policy for this container.
 
     volumes: claim all mounts as volumes of the image; whole_env: claim all variables.
     """
@@ -222,5 +222,5 @@ def _claimed(container: Json, policy: Json, *, volumes: bool, whole_env: bool = 
 
 
 def _unescaped(text: str) -> str:
-    """The inverse of `variable_expansion.escaped_argument`."""
+    """Undo `variable_expansion.escaped_argument`."""
     return text.replace("$$", "$")

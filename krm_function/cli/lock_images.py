@@ -39,7 +39,7 @@ class Use(NamedTuple):
     document: Document
 
     def place(self, found: Finding) -> Finding:
-        """A finding about the image, at this place."""
+        """Place a finding about the image here."""
         found = found._replace(ref=self.workload.ref, path=self.path)
         return with_position(found, self.resource, self.document, self.workload)
 
@@ -85,7 +85,7 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
 
 
 def _as_they_stand(resources: Sequence[Resource]) -> ReadDocuments:
-    """The workloads without a look at what an earlier render did."""
+    """Read the workloads without a look at what an earlier render did."""
     documents, findings = {}, []
     for index, resource in enumerate(resources):
         if resource.may_be((*KINDS, "List")):
@@ -97,7 +97,7 @@ def _as_they_stand(resources: Sequence[Resource]) -> ReadDocuments:
 
 
 def _with_coordinator(found: list[tuple[int, Workload]], config: Config) -> list[tuple[int, Workload]]:
-    """The workloads with the coordinator marked, which gets no initializer."""
+    """Mark the coordinator among the workloads, which gets no initializer."""
     refs = [in_namespace(workload, config.generate.namespace)[1] for _, workload in found]
     chosen = choose_coordinator(refs, (), config, complete=False).ref
     return [
@@ -107,7 +107,7 @@ def _with_coordinator(found: list[tuple[int, Workload]], config: Config) -> list
 
 
 def _rendered(workload: Workload, config: Config | None) -> tuple[Workload, tuple[Finding, ...]]:
-    """The workload with the images that it will have. Pins may be missing, everything else has to be right."""
+    """Give a workload the images that it will have. Pins may be missing, everything else has to be right."""
     if config is None:
         return workload, type_findings(workload)
     problems = tuple(

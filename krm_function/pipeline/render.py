@@ -122,7 +122,7 @@ def render(
 
 
 def _version(config: Config | None) -> str:
-    """The version of the release, "" where there is no configuration."""
+    """Return the version of the release, "" where there is no configuration."""
     return "" if config is None else config.release.version
 
 
@@ -139,7 +139,7 @@ def _before_reading(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]
 
 
 def _reasons(selected: Selected) -> Mapping[Ref, str]:
-    """The objects with a pod template that are no Contrast workloads, with the reason."""
+    """Return the objects with a pod template that are no Contrast workloads, with the reason."""
     return {one.ref: one.skipped for one in selected.skipped}
 
 

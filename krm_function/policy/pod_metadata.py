@@ -69,7 +69,7 @@ class PodMetadata(NamedTuple):
 
 
 def is_bookkeeping(key: str) -> bool:
-    """Whether an annotation belongs to a pipeline tool or to kubectl, and never to the pod."""
+    """Tell whether an annotation belongs to a pipeline tool or to kubectl, and never to the pod."""
     return key in _OF_THE_CLUSTER or key.startswith(_BOOKKEEPING)
 
 

@@ -115,7 +115,7 @@ _NO_SOURCE = ("name", "volumeMode")
 
 
 def in_the_vm(path: str) -> bool:
-    """Whether the path of a hostPath volume is a directory or device of the guest."""
+    """Tell whether the path of a hostPath volume is a directory or device of the guest."""
     return path in _IN_THE_VM or path.startswith(("/dev/", "/sys/"))
 
 
@@ -171,7 +171,7 @@ def _downward_fields(source: str, own: Json) -> list[str]:
 
 
 def _is_unstable(field_path: str, pod: PodMetadata) -> bool:
-    """Whether a field is an annotation that is in no policy and that tools change in a running cluster.
+    """Tell whether a field is an annotation that is in no policy and that tools change in a running cluster.
 
     Or all annotations, and such a one is among them.
     """

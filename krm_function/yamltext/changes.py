@@ -112,7 +112,7 @@ def _shown(path: Path) -> str:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two values are the same to Kubernetes: True is not 1, but 1.0 is 1; key order does not count."""
+    """Tell whether two values are the same to Kubernetes: True is not 1, but 1.0 is 1; key order does not count."""
     if left is right:
         return True
     if isinstance(left, str):
