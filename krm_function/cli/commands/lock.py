@@ -173,15 +173,21 @@ def _flags(options: Namespace) -> "tuple[list[SourceOption], LockLimits, list[Fi
         refuse("CC0909.jobs", "--jobs", limit=MOST_JOBS)
     if not 1 <= options.timeout <= LONGEST_TIMEOUT:
         refuse("CC0909.timeout", "--timeout", limit=LONGEST_TIMEOUT)
+    limit = int(size[1]) * UNITS[(size[2] or "").lower()] if size else 0
+    return sources, LockLimits(limit, float(options.timeout)), [*wrong, *_contradictions(options)]
+
+
+def _contradictions(options: Namespace) -> "Iterator[Finding]":
+    """Yield the flags of a call that want another flag, or do not go together with --check."""
+    from krm_function.findings import finding
+
     if options.prune and not options.output:
-        refuse("CC0909.prune", "--prune")
+        yield finding("CC0909.prune", option="--prune")
     if options.check and not options.output:
-        refuse("CC0909.check-what", "--check")
+        yield finding("CC0909.check-what", option="--check")
     for option in ("source", "write_kustomize", "write_values") if options.check else ():
         if getattr(options, option):
-            refuse("CC0909.check", f"--{option.replace('source', 'from').replace('_', '-')}")
-    limit = int(size[1]) * UNITS[(size[2] or "").lower()] if size else 0
-    return sources, LockLimits(limit, float(options.timeout)), wrong
+            yield finding("CC0909.check", option=f"--{option.replace('source', 'from').replace('_', '-')}")
 
 
 @contextmanager
