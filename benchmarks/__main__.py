@@ -79,7 +79,7 @@ def show(title: str, cases: Iterable[Case], only: str = "") -> None:
 
 
 def rows(case: Case) -> Iterator[str]:
-    """A line for each peer, and one for memory."""
+    """Yield a line for each peer, and one for memory."""
     for peer in case.peers:
         found = compare(case.ours, peer, case.runs)
         times = f"{found.ours * 1000:>9.1f} {found.peer * 1000:>9.1f} {found.ratio:>7.3f} {found.cpu_ratio:>7.3f}"

@@ -110,7 +110,7 @@ def table(figures: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
 
 
 def columns(directory: str, names: Sequence[str]) -> Iterator[Column]:
-    """The inputs, as a stream and as a ResourceList, with policies; the last two are an unrelated chart's stream."""
+    """Yield the inputs, as a stream and as a ResourceList, with policies; the last two are of an unrelated chart."""
     options, bare = (inputs.options(policies=policies) for policies in (True, False))
     for name in (name for name in NAMES if name in names):
         if name in _SIZES:
@@ -129,7 +129,7 @@ def columns(directory: str, names: Sequence[str]) -> Iterator[Column]:
 
 
 def measured(program: Program, short_cuts: Sequence[ShortCut], runs: int) -> list[float]:
-    """The ratio without each short cut to all as it is. Raises ValueError when anything else comes out."""
+    """Return the ratio without each short cut to all as it is. Raises ValueError when anything else comes out."""
     variants = (_AS_IT_IS, *short_cuts)
     programs = tuple(without(program, short_cut) for short_cut in variants)
     wanted = answer(programs[0])
@@ -142,13 +142,13 @@ def measured(program: Program, short_cuts: Sequence[ShortCut], runs: int) -> lis
 
 
 def without(program: Program, short_cut: ShortCut) -> Program:
-    """The same call without a short cut."""
+    """Return the same call without a short cut."""
     child = _CHILD.format(patches=dict(short_cut.patches), instead=dict(short_cut.instead))
     return program._replace(name=short_cut.name, command=(sys.executable, "-c", child, *program.command[1:]))
 
 
 def answer(program: Program) -> tuple[bytes, bytes, int]:
-    """Standard output, standard error and exit code."""
+    """Return standard output, standard error and exit code."""
     with open(program.stdin, "rb") as source:
         done = subprocess.run(program.command, stdin=source, capture_output=True, check=False, env=environment())
     return done.stdout, done.stderr, done.returncode

@@ -29,7 +29,7 @@ class Promise(NamedTuple):
 
 
 def verdict(promise: Promise, figure: Figure) -> str:
-    """The last word of a line."""
+    """Return the last word of a line."""
     if promise.limit is None:
         return ""
     held = figure.value < promise.limit if promise.below else figure.value <= promise.limit
@@ -37,12 +37,12 @@ def verdict(promise: Promise, figure: Figure) -> str:
 
 
 def limit(promise: Promise) -> str:
-    """The limit with its sign; "" for a line that only tells."""
+    """Return the limit with its sign; "" for a line that only tells."""
     return "" if promise.limit is None else f"{'<' if promise.below else '<='} {promise.limit:g}"
 
 
 def shown(promise: Promise, figure: Figure | None) -> str:
-    """The line of a promise; without a figure it was left out."""
+    """Return the line of a promise; without a figure it was left out."""
     allowed = limit(promise)
     if figure is None:
         return f"{promise.name:<58} {allowed:>9} {'':>9} {'':>9} {'left out':>8}  {promise.of}"
@@ -53,7 +53,7 @@ def shown(promise: Promise, figure: Figure | None) -> str:
 
 
 def each(many: float, none: float, count: int) -> float:
-    """What one of `count` workloads adds to a render of none."""
+    """Return what one of `count` workloads adds to a render of none."""
     return (many - none) / count
 
 

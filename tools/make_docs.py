@@ -35,13 +35,13 @@ FIRST = ("init", "lock", "plan", "generate", "check", "diff", "explain", "manife
 
 
 def help_of(command: str) -> str:
-    """The text that `contrast-krm COMMAND --help` prints, 80 columns wide."""
+    """Return the text that `contrast-krm COMMAND --help` prints, 80 columns wide."""
     os.environ["COLUMNS"] = "80"
     return printed_by(*command.split(), "--help").rstrip()
 
 
 def printed_by(*arguments: str) -> str:
-    """What a call of contrast-krm prints on standard output."""
+    """Return what a call of contrast-krm prints on standard output."""
     said = io.TextIOWrapper(io.BytesIO(), "utf-8")
     with contextlib.redirect_stdout(said), contextlib.suppress(Exit):
         options = parse_arguments(arguments)
@@ -51,7 +51,7 @@ def printed_by(*arguments: str) -> str:
 
 
 def shell_files() -> dict[str, str]:
-    """What a wheel and a bundle install below share/ for shells and man: name in krm_function/cli/shell -> text."""
+    """Make what is installed below share/ for shells and man: name in krm_function/cli/shell -> text."""
     completions = {f"contrast-krm.{shell}": printed_by("completion", shell) for shell in SHELLS}
     return {"contrast-krm.1": man_page(), **completions}
 
@@ -64,7 +64,7 @@ def command_line() -> str:
 
 
 def first_commands() -> str:
-    """The commands that a deployment needs, in the order in which it needs them."""
+    """Return the commands that a deployment needs, in the order in which it needs them."""
     rows = (f"| `contrast-krm {name}` | {SUMMARIES[name]} |" for name in FIRST)
     return "\n".join(("| command | does |", "|---|---|", *rows))
 
@@ -83,7 +83,7 @@ def pod_fields() -> str:
 
 
 def _but(field: Field) -> str:
-    """The values of a refused field that are not refused."""
+    """Return the values of a refused field that are not refused."""
     harmless = field.spec.values if isinstance(field.spec, Only) else ()
     return f" (but {', '.join(map(json.dumps, harmless))})" if harmless else ""
 
@@ -97,7 +97,7 @@ def generated(text: str, name: str, content: str) -> str:
 
 
 def read(path: str) -> str:
-    """The text of a file, "" if there is none."""
+    """Return the text of a file, "" if there is none."""
     try:
         with open(path, encoding="utf-8") as file:
             return file.read()
