@@ -29,7 +29,7 @@ help:
 	@echo "make coverage  all tests, and how much of the code they run"
 	@echo "make tools  build or fetch what the tests run, each of a pin, into the cache: kustomize, Helm, kpt, Argo CD, Flux, OPA, regorus, cosign, a registry, Chromium, ..."
 	@echo "make docs   write the generated pages and pictures of docs/"
-	@echo "make bench  measure speed and memory"
+	@echo "make bench  measure speed and memory, and write the figures of the pages"
 	@echo "make bench-policy  count policy requests on the engines, score the rules by what the tests notice"
 	@echo "make bench-policy KATA=DIR GENPOLICY=PATH  the same, and Kata's own cases out of a checkout, and changed pods through a genpolicy"
 	@echo "make fuzz   ten million mutants, or an hour, of hostile streams: what Go reads against what we read"
@@ -139,8 +139,11 @@ docs: .venv/installed-dev tools
 	$(BIN)/python -m tools.make_docs
 	$(BIN)/python -m tools.make_pictures
 
+# an hour or more; the figures of the pages are those of this run
 bench: .venv/installed-dev tools
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --write
+	$(BIN)/python -m benchmarks.short_cuts --runs 5 --write
+	$(BIN)/python -m tools.make_docs
 
 # KATA, KATA_IMAGES, GENPOLICY, GENPOLICY_IMAGES, GENPOLICY_SEED and GENPOLICY_PODS: benchmarks/policy/README.md
 bench-policy: .venv/installed-dev tools

@@ -35,7 +35,7 @@ def runs(program: Program, *, quick: bool) -> int:
 
 
 def sections(directory: str, *, quick: bool) -> Iterator[tuple[str, Iterator[Case]]]:
-    """The table's parts."""
+    """Yield the table's parts."""
     yield "start to finish against the interpreter and kustomize", _starts(directory, quick=quick)
     yield "cost of a workload with a policy", _scaling(directory, quick=quick)
     yield "odd forms against the ordinary one, 5 MB", _forms(directory, quick=quick)

@@ -53,7 +53,7 @@ class Measured(NamedTuple):
 
 
 def porch(directory: str, count: int) -> list[Package]:
-    """Packages as Porch sends them: the quickstart's resources in a namespace of their own, and its configuration."""
+    """Make packages as Porch sends them: the quickstart's resources in an own namespace, and its configuration."""
     program = os.path.join(BIN, "contrast-krm")
     texts = []
     for name in sorted(os.listdir(os.path.join(QUICKSTART, "resources"))):
@@ -85,7 +85,7 @@ def argo_cd(directory: str, count: int) -> list[Package]:
 
 
 def in_namespace(text: str, number: int) -> str:
-    """The text with another namespace than the example's."""
+    """Return the text with another namespace than the example's."""
     return text.replace("namespace: shop\n", f"namespace: shop-{number}\n").replace(
         "name: shop\n", f"name: shop-{number}\n"
     )
@@ -127,7 +127,7 @@ def render(package: Package) -> tuple[float, str]:
 
 
 def report(host: str, found: Measured) -> str:
-    """The lines of one host."""
+    """Return the lines of one host."""
     each = found.cpu / found.packages
     half, most = found.latencies[found.packages // 2], found.latencies[found.packages * 99 // 100]
     rate = found.packages / found.wall

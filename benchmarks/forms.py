@@ -48,7 +48,7 @@ class Form(NamedTuple):
 
 
 def in_environment(dist: str, directory: str) -> Installed:
-    """The wheel in a virtual environment, by pip."""
+    """Install the wheel in a virtual environment, by pip."""
     wheels = _wheels(dist, directory)
     _run(sys.executable, "-m", "venv", os.path.join(directory, "venv"))
     python = os.path.join(directory, "venv", "bin", "python")
@@ -58,7 +58,7 @@ def in_environment(dist: str, directory: str) -> Installed:
 
 
 def by_pipx(dist: str, directory: str) -> Installed:
-    """The wheel by pipx, without the pip that its environments share."""
+    """Install the wheel by pipx, without the pip that its environments share."""
     wheels = _wheels(dist, directory)
     variables = {"PIPX_HOME": os.path.join(directory, "pipx"), "PIPX_BIN_DIR": os.path.join(directory, "bin")}
     variables |= {f"PIPX_{name}_DIR": os.path.join(directory, name.lower()) for name in ("MAN", "COMPLETION")}
@@ -69,7 +69,7 @@ def by_pipx(dist: str, directory: str) -> Installed:
 
 
 def by_uv(dist: str, directory: str) -> Installed:
-    """The wheel by `uv tool install`."""
+    """Install the wheel by `uv tool install`."""
     wheels = _wheels(dist, directory)
     variables = {"UV_TOOL_DIR": os.path.join(directory, "tools"), "UV_TOOL_BIN_DIR": os.path.join(directory, "bin")}
     _run(os.path.join(BIN, "uv"), "tool", "install", *_uv(directory), wheels[0], **variables)
@@ -78,7 +78,7 @@ def by_uv(dist: str, directory: str) -> Installed:
 
 
 def by_uvx(dist: str, directory: str) -> Installed:
-    """The wheel by `uvx`, whose cache is warm after the first call."""
+    """Call the wheel by `uvx`, whose cache is warm after the first call."""
     wheels = _wheels(dist, directory)
     command = (os.path.join(BIN, "uvx"), *_uv(directory), "--from", wheels[0], "contrast-krm")
     _run(*command, "--version")
@@ -86,7 +86,7 @@ def by_uvx(dist: str, directory: str) -> Installed:
 
 
 def bundle(dist: str, directory: str) -> Installed:
-    """The bundle, unpacked."""
+    """Unpack the bundle."""
     archive = _one(os.path.join(dist, "contrast-krm-*-linux-*.tar.gz"), "make bundle")
     with tarfile.open(archive) as packed:
         packed.extractall(directory, filter="data")
@@ -104,7 +104,7 @@ FORMS = (
 
 
 def _wheels(dist: str, directory: str) -> list[str]:
-    """The wheel, and those of its libraries, fetched into the directory."""
+    """Return the wheel, and those of its libraries, fetched into the directory."""
     wheel = _one(os.path.join(dist, "contrast_krm-*.whl"), "make dist")
     wheels = os.path.join(directory, "wheels")
     with open(os.path.join(ROOT, "requirements", "run.txt"), encoding="utf-8") as file:
@@ -138,7 +138,7 @@ def size(path: str) -> float:
 
 
 def rows(dist: str, directory: str) -> list[str]:
-    """The table, as Markdown."""
+    """Return the table, as Markdown."""
     installed: dict[str, Installed] = {}
     left_out = []
     for number, form in enumerate(FORMS):

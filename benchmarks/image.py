@@ -46,7 +46,7 @@ def inside(calls: Sequence[tuple[str, ...]], stdin: bytes) -> list[tuple[float, 
 
 
 def by_podman(calls: Sequence[tuple[str, ...]], stdin: bytes) -> list[tuple[float, ...]]:
-    """The same, with a container for each call but the first, which is the measure."""
+    """Measure the same with a container for each call but the first, which is the measure."""
 
     def timed(command: Sequence[str]) -> float:
         start = time.perf_counter()

@@ -22,13 +22,13 @@ _WITHOUT = "  policy: {engine: none}\n  manifest: {emit: none}\n"
 
 
 def options(*, policies: bool) -> str:
-    """The ContrastGenerate of every benchmark: no keys, no platform of its own."""
+    """Return the ContrastGenerate of every benchmark: no keys, no platform of its own."""
     head = "apiVersion: contrast-krm.dev/v1alpha1\nkind: ContrastGenerate\nmetadata: {name: contrast}\nspec:\n"
     return head + f"  platform: {PLATFORM}\n" + (_WITH_POLICIES if policies else _WITHOUT)
 
 
 def meshed(workloads: int) -> list[str]:
-    """That many of the quickstart's own front end (service mesh, 3 vCPUs, references), and what it refers to."""
+    """Return that many of the quickstart's own front end (service mesh, 3 vCPUs, references), and what it refers to."""
     web, settings = _documents("resources", "web"), _documents("resources", "settings")
     deployment = next(document for document in web if "kind: Deployment" in document)
     copies = [deployment.replace("name: web\n", f"name: web{number}\n", 1) for number in range(workloads - 1)]
@@ -36,7 +36,7 @@ def meshed(workloads: int) -> list[str]:
 
 
 def plain(workloads: int) -> list[str]:
-    """That many workloads of one container, the coordinator among them."""
+    """Return that many workloads of one container, the coordinator among them."""
     return [*(_workload(number) for number in range(workloads - 1)), *coordinator()] if workloads else []
 
 
@@ -59,7 +59,7 @@ def mixed(characters: int, share: float) -> list[str]:
 
 
 def variables(count: int) -> str:
-    """A workload whose container has that many variables, as a stream."""
+    """Return a workload whose container has that many variables, as a stream."""
     head, env, rest = _workload(0).partition("          env:\n")
     more = "".join(
         f"            - name: VARIABLE_{number}\n              value: some text of it\n" for number in range(1, count)
@@ -68,7 +68,7 @@ def variables(count: int) -> str:
 
 
 def config_maps(count: int, kind: str) -> str:
-    """That many small documents as a stream. kind: as it is written; `*kind` is an alias."""
+    """Return that many small documents as a stream. kind: as it is written; `*kind` is an alias."""
     return "".join(
         f"---\napiVersion: v1\nmetadata: {{name: settings-{number}}}\ndata: {{of: &kind ConfigMap}}\nkind: {kind}\n"
         for number in range(count)
@@ -76,17 +76,17 @@ def config_maps(count: int, kind: str) -> str:
 
 
 def coordinator() -> list[str]:
-    """The coordinator's StatefulSet and Service."""
+    """Return the coordinator's StatefulSet and Service."""
     return _documents("resources", "coordinator")
 
 
 def stream(documents: list[str]) -> str:
-    """A stream, as Helm prints it."""
+    """Return a stream, as Helm prints it."""
     return "".join(f"---\n{document}" for document in documents)
 
 
 def resource_list(documents: list[str], function_config: str) -> str:
-    """A ResourceList, as kustomize hands it to a function, with the release and the lock."""
+    """Return a ResourceList, as kustomize hands it to a function, with the release and the lock."""
     items = [*documents, *_documents("config", "release"), *_documents("config", "images")]
     listed = "".join(_indented(item, "- ") for item in items)
     return f"{RESOURCE_LIST}{listed}functionConfig:\n{_indented(function_config, '  ')}"
@@ -98,7 +98,7 @@ def list_document(documents: list[str]) -> str:
 
 
 def quickstart(workloads: int) -> str:
-    """A ResourceList of meshed workloads with the quickstart's own options, such as an owner key."""
+    """Return a ResourceList of meshed workloads with the quickstart's own options, such as an owner key."""
     (own,) = _documents("config", "contrast")
     return resource_list(meshed(workloads), re.sub(r"(?ms)^    policies:.*", "", own))  # names workloads of its own
 
@@ -146,7 +146,7 @@ spec:
 
 @functools.cache
 def _image() -> str:
-    """An image that the lock has: the quickstart's front end."""
+    """Return an image that the lock has: the quickstart's front end."""
     found = re.search(r"image: (\S+)", _documents("resources", "web")[0])
     return found[1] if found else ""
 
@@ -212,7 +212,7 @@ kind: Deployment
 
 
 def _documents(*path: str) -> list[str]:
-    """The documents of one file of the quickstart, without comments."""
+    """Return the documents of one file of the quickstart, without comments."""
     with open(os.path.join(QUICKSTART, *path) + ".yaml", encoding="utf-8") as file:
         text = file.read()
     bare = [re.sub(r"(?m)^\s*(#.*)?\n", "", document) for document in re.split(r"(?m)^---\n", text)]

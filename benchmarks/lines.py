@@ -25,7 +25,7 @@ class Values(NamedTuple):
     images: dict[str, str]
 
     def resolved(self, line: str) -> str:
-        """A line of the input as it must come back."""
+        """Return a line of the input as it must come back."""
         if (named := _PLACEHOLDER.fullmatch(line)) and (named[2] or "") in self.handlers:
             return f"{named[1]}{self.handlers[named[2] or '']}{named[3]}"
         if (named := _IMAGE.fullmatch(line)) and named[2] in self.images:
@@ -34,7 +34,7 @@ class Values(NamedTuple):
 
 
 def values(release: str, platform: str) -> Values:
-    """What a file with one ContrastRelease says, for a configuration that names a platform."""
+    """Return what a file with one ContrastRelease says, for a configuration that names a platform."""
     with open(release, encoding="utf-8") as file:
         spec = yaml.safe_load(file)["spec"]
     handlers = {name: each["handler"] for name, each in spec["platforms"].items()}
@@ -48,7 +48,7 @@ def within(wanted: Iterable[str], found: Iterable[str]) -> bool:
 
 
 def lost(wanted: list[str], found: list[str]) -> list[int]:
-    """The places of the wanted lines that a diff reports as deleted or changed; none if they are all within."""
+    """Return the places of the wanted lines that a diff reports as deleted or changed; none if they are all within."""
     if within(wanted, found):
         return []
     gone: list[int] = []

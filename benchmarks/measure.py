@@ -56,17 +56,17 @@ def compare(ours: Program, peer: Program, runs: int) -> Compared:
 
 
 def in_turn(programs: tuple[Program, ...], runs: int) -> list[tuple[Sample, ...]]:
-    """A B C A B C …: each turn holds one sample of each program."""
+    """Run A B C A B C …: each turn holds one sample of each program."""
     return [tuple(sample(program) for program in programs) for _ in range(runs)]
 
 
 def median(samples: tuple[Sample, ...]) -> float:
-    """The median time on the clock."""
+    """Return the median time on the clock."""
     return statistics.median(each.wall for each in samples)
 
 
 def least(samples: tuple[Sample, ...]) -> float:
-    """The least processor time."""
+    """Return the least processor time."""
     return min(each.cpu for each in samples)
 
 

@@ -8,24 +8,24 @@ from benchmarks.measure import Program
 
 
 def function(directory: str, text: str) -> Program:
-    """The KRM function, on a ResourceList."""
+    """Return the KRM function, on a ResourceList."""
     return Program("contrast-krm", (_tool(),), written(directory, text))
 
 
 def post_render(directory: str, text: str, options: str) -> Program:
-    """The post-renderer on a stream, with release, lock and options in files."""
+    """Return the post-renderer on a stream, with release, lock and options in files."""
     config = [*CONFIG, written(directory, options)]
     named = tuple(word for path in config for word in ("--config", path))
     return Program("contrast-krm", (_tool(), "post-render", *named), written(directory, text))
 
 
 def bare_post_render(directory: str, text: str) -> Program:
-    """The post-renderer on a stream, without configuration."""
+    """Return the post-renderer on a stream, without configuration."""
     return Program("contrast-krm", (_tool(), "post-render"), written(directory, text))
 
 
 def older(tree: str, ours: Program) -> Program:
-    """The same command of another tree, which has a virtual environment of its own, on the same bytes."""
+    """Return the same command of another tree, which has a virtual environment of its own, on the same bytes."""
     tool = os.path.join(os.path.abspath(tree), ".venv", "bin", "contrast-krm")
     return ours._replace(name=tree, command=(tool, *ours.command[1:]))
 

@@ -35,12 +35,12 @@ def pyyaml(stdin: str) -> Program:
 
 
 def ruamel(stdin: str) -> Program:
-    """The round trip that keeps comments."""
+    """Load and dump by the round trip that keeps comments."""
     return Program("ruamel.yaml round trip", (sys.executable, "-c", _RUAMEL), stdin)
 
 
 def kpt_cat(stdin: str) -> Program:
-    """An identity function in kpt, a ResourceList in and out."""
+    """Return an identity function in kpt, a ResourceList in and out."""
     return Program("kpt fn eval - --exec cat", (tool("kpt"), "fn", "eval", "-", "--exec", "/bin/cat"), stdin)
 
 

@@ -86,7 +86,7 @@ def _each(directory: str) -> Figure:
 
 
 def _growth(directory: str) -> Figure:
-    """The short ones run before and after the long one, so that each of them has twice its samples."""
+    """Run the short ones before and after the long one, so that each of them has twice its samples."""
     none, few, many = (workloads(directory, count) for count in (0, 100, 10_000))
     first, second, long, third, fourth = zip(*in_turn((none, few, many, few, none), 3), strict=True)
     small, hundred = first + fourth, second + third

@@ -9,10 +9,12 @@ import argparse
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from benchmarks import inputs
+from benchmarks.cases import MEGABYTE
+from benchmarks.figures import record
 from benchmarks.left_out import SHORT_CUTS, ShortCut
 from benchmarks.measure import Program, environment, in_turn, least
 from benchmarks.ours import bare_post_render, function, post_render
@@ -43,6 +45,16 @@ from krm_function.cli import main
 sys.exit(main())
 """
 _AS_IT_IS = ShortCut("as it is", "")
+_SIZES = {
+    "ten workloads": lambda: inputs.plain(10),
+    "1 MB, 2 % Contrast": lambda: inputs.mixed(MEGABYTE, 0.02),
+    "3 MB, 2 % Contrast": lambda: inputs.mixed(3 * MEGABYTE, 0.02),
+    "1 MB, all Contrast": lambda: inputs.mixed(MEGABYTE, 1.0),
+}
+_ALL_WITHOUT_POLICIES = "1 MB, all Contrast, without policies"
+_CONFIGURED = "100 KB, nothing of Contrast's, configured"
+_UNCONFIGURED = "100 KB, nothing of Contrast's, unconfigured"
+NAMES = (*_SIZES, _ALL_WITHOUT_POLICIES, _CONFIGURED, _UNCONFIGURED)  # of the columns
 
 
 class Column(NamedTuple):
@@ -53,48 +65,71 @@ class Column(NamedTuple):
 
 
 def main() -> None:
-    """Print the table, and each ratio when it is measured."""
+    """Print each ratio when it is measured, and the table; with --write, record them for the pages."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.short_cuts", description=__doc__)
     parser.add_argument("--runs", type=int, default=15, metavar="N", help="of each variant and input (default: 15)")
     parser.add_argument("--only", default="", metavar="WORDS", help="only short cuts whose name holds these words")
+    help_of_column = "only this input (repeatable): " + "; ".join(NAMES).replace("%", "%%")
+    parser.add_argument("--column", action="append", choices=NAMES, metavar="NAME", help=help_of_column)
+    parser.add_argument("--write", action="store_true", help="record the figures for the pages, in figures.json")
     chosen = parser.parse_args()
-    short_cuts = [each for each in SHORT_CUTS if chosen.only in each.name]
-    figures: dict[str, list[float]] = {each.name: [] for each in short_cuts}
+    if chosen.write and chosen.only:
+        parser.error("--write records a whole table: leave out --only")
+    figures: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as directory:
-        names = []
-        for column in columns(directory):
-            found = [measured(program, short_cuts, chosen.runs) for program in column.programs]
-            for short_cut, ratios in zip(short_cuts, zip(*found, strict=True), strict=True):
-                figures[short_cut.name].append(max(ratios))
-                shown = " ".join(f"{ratio:.3f}" for ratio in ratios)
-                print(f"{column.name:<40} {short_cut.name:<36} {shown}", file=sys.stderr, flush=True)
-            names.append(column.name)
-    print("| short cut | what it is |", " | ".join(names), "|")
-    print("|---|---|" + "---|" * len(names))
-    for each in short_cuts:
-        print(f"| {each.name} | {each.what} |", " | ".join(f"{ratio:.2f}" for ratio in figures[each.name]), "|")
+        for column in columns(directory, chosen.column or NAMES):
+            figures[column.name] = ratios_of(
+                column, [each for each in SHORT_CUTS if chosen.only in each.name], chosen.runs
+            )
+    print(*table(figures), sep="\n")
+    if chosen.write:
+        left_out = [name for name in NAMES if name not in figures]
+        part = f" (without {'; '.join(left_out)})" if left_out else ""
+        record("short cuts", f"python -m benchmarks.short_cuts --runs {chosen.runs}{part}", figures)
 
 
-def columns(directory: str) -> Iterator[Column]:
-    """The inputs, as a stream and as a ResourceList, with policies; the last column is an unrelated chart's stream."""
-    options = inputs.options(policies=True)
-    for name, documents in (
-        ("ten workloads", inputs.plain(10)),
-        ("1 MB, 2 % Contrast", inputs.mixed(1_000_000, 0.02)),
-        ("3 MB, 2 % Contrast", inputs.mixed(3_000_000, 0.02)),
-        ("1 MB, all Contrast", inputs.mixed(1_000_000, 1.0)),
-    ):
-        listed = function(directory, inputs.resource_list(documents, options))
-        yield Column(name, (post_render(directory, inputs.stream(documents), options), listed))
-    edited, bare = inputs.stream(inputs.mixed(1_000_000, 1.0)), inputs.options(policies=False)
-    yield Column("the same without policies", (post_render(directory, edited, bare),))
-    unrelated = inputs.stream(inputs.ordinary(100_000))
-    yield Column("100 KB, nothing of Contrast's, configured", (post_render(directory, unrelated, options),))
-    yield Column("100 KB, nothing of Contrast's, unconfigured", (bare_post_render(directory, unrelated),))
+def ratios_of(column: Column, short_cuts: Sequence[ShortCut], runs: int) -> dict[str, float]:
+    """Measure a column: short cut -> the largest of its ratios."""
+    largest = {}
+    found = [measured(program, short_cuts, runs) for program in column.programs]
+    for short_cut, ratios in zip(short_cuts, zip(*found, strict=True), strict=True):
+        largest[short_cut.name] = round(max(ratios), 3)
+        shown = " ".join(f"{ratio:.3f}" for ratio in ratios)
+        print(f"{column.name:<40} {short_cut.name:<36} {shown}", file=sys.stderr, flush=True)
+    return largest
+
+
+def table(figures: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    """Yield the rows, as Markdown. figures: column -> short cut -> ratio; what was not measured stays empty."""
+    yield f"| short cut | what it is | {' | '.join(NAMES)} |"
+    yield "|---|---|" + "---|" * len(NAMES)
+    for each in SHORT_CUTS:
+        ratios = (figures.get(name, {}).get(each.name) for name in NAMES)
+        cells = ("" if ratio is None else f"{ratio:.2f}" for ratio in ratios)
+        yield f"| {each.name} | {each.what} | {' | '.join(cells)} |"
+
+
+def columns(directory: str, names: Sequence[str]) -> Iterator[Column]:
+    """Yield the inputs, as a stream and as a ResourceList, with policies; the last two are of an unrelated chart."""
+    options, bare = (inputs.options(policies=policies) for policies in (True, False))
+    for name in (name for name in NAMES if name in names):
+        if name in _SIZES:
+            documents = _SIZES[name]()
+            listed = function(directory, inputs.resource_list(documents, options))
+            yield Column(name, (post_render(directory, inputs.stream(documents), options), listed))
+            continue
+        unrelated = inputs.stream(inputs.ordinary(100_000))
+        if name == _ALL_WITHOUT_POLICIES:
+            program = post_render(directory, inputs.stream(inputs.mixed(MEGABYTE, 1.0)), bare)
+        elif name == _CONFIGURED:
+            program = post_render(directory, unrelated, options)
+        else:
+            program = bare_post_render(directory, unrelated)
+        yield Column(name, (program,))
 
 
 def measured(program: Program, short_cuts: Sequence[ShortCut], runs: int) -> list[float]:
-    """The ratio without each short cut to all as it is. Raises ValueError when anything else comes out."""
+    """Return the ratio without each short cut to all as it is. Raises ValueError when anything else comes out."""
     variants = (_AS_IT_IS, *short_cuts)
     programs = tuple(without(program, short_cut) for short_cut in variants)
     wanted = answer(programs[0])
@@ -107,13 +142,13 @@ def measured(program: Program, short_cuts: Sequence[ShortCut], runs: int) -> lis
 
 
 def without(program: Program, short_cut: ShortCut) -> Program:
-    """The same call without a short cut."""
+    """Return the same call without a short cut."""
     child = _CHILD.format(patches=dict(short_cut.patches), instead=dict(short_cut.instead))
     return program._replace(name=short_cut.name, command=(sys.executable, "-c", child, *program.command[1:]))
 
 
 def answer(program: Program) -> tuple[bytes, bytes, int]:
-    """Standard output, standard error and exit code."""
+    """Return standard output, standard error and exit code."""
     with open(program.stdin, "rb") as source:
         done = subprocess.run(program.command, stdin=source, capture_output=True, check=False, env=environment())
     return done.stdout, done.stderr, done.returncode

@@ -29,27 +29,31 @@ class Promise(NamedTuple):
 
 
 def verdict(promise: Promise, figure: Figure) -> str:
-    """The last word of a line."""
+    """Return the last word of a line."""
     if promise.limit is None:
         return ""
     held = figure.value < promise.limit if promise.below else figure.value <= promise.limit
     return "held" if held else "missed"
 
 
+def limit(promise: Promise) -> str:
+    """Return the limit with its sign; "" for a line that only tells."""
+    return "" if promise.limit is None else f"{'<' if promise.below else '<='} {promise.limit:g}"
+
+
 def shown(promise: Promise, figure: Figure | None) -> str:
-    """The line of a promise; without a figure it was left out."""
-    sign = "<" if promise.below else "<="
-    limit = "" if promise.limit is None else f"{sign} {promise.limit:g}"
+    """Return the line of a promise; without a figure it was left out."""
+    allowed = limit(promise)
     if figure is None:
-        return f"{promise.name:<58} {limit:>9} {'':>9} {'':>9} {'left out':>8}  {promise.of}"
-    cpu = "" if figure.cpu is None else _number(figure.cpu)
+        return f"{promise.name:<58} {allowed:>9} {'':>9} {'':>9} {'left out':>8}  {promise.of}"
+    cpu = "" if figure.cpu is None else number(figure.cpu)
     word = verdict(promise, figure)
-    line = f"{promise.name:<58} {limit:>9} {_number(figure.value):>9} {cpu:>9} {word:>8}  {promise.of}"
+    line = f"{promise.name:<58} {allowed:>9} {number(figure.value):>9} {cpu:>9} {word:>8}  {promise.of}"
     return "\n".join([line, *(f"    {note}" for note in figure.notes)])
 
 
 def each(many: float, none: float, count: int) -> float:
-    """What one of `count` workloads adds to a render of none."""
+    """Return what one of `count` workloads adds to a render of none."""
     return (many - none) / count
 
 
@@ -58,6 +62,6 @@ def growth(none: float, few: tuple[float, int], many: tuple[float, int]) -> floa
     return each(many[0], none, many[1]) / each(few[0], none, few[1])
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """Three figures, and no exponent."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"

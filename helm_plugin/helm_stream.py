@@ -22,7 +22,7 @@ def decode_helm(source: Source) -> Stream:
 
 
 def encode_helm(stream: Stream, texts: Sequence[str | None], added: Iterable[Any]) -> Iterator[bytes]:
-    """The stream with new texts; added objects name a template of the chart, as the calling version of Helm does."""
+    """Yield the stream with new texts. Added objects name a template of the chart, as this version of Helm does."""
     added = tuple(added)
     chart = _chart_of_helm_4(stream) if added else ""
     if chart:
@@ -32,7 +32,7 @@ def encode_helm(stream: Stream, texts: Sequence[str | None], added: Iterable[Any
 
 
 def _chart_of_helm_4(stream: Stream) -> str:
-    """The chart's name in the first file name annotation, "" if there is none."""
+    """Return the chart's name in the first file name annotation, "" if there is none."""
     for resource in stream.resources:
         _, found, rest = resource.text.partition(f"{FILENAME}: ")
         if found:
@@ -41,7 +41,7 @@ def _chart_of_helm_4(stream: Stream) -> str:
 
 
 def _chart_of_helm_3(stream: Stream) -> str:
-    """The chart's name in the first `# Source:` line, "" if there is none; such a line stands above its document."""
+    """Return the chart's name in the first `# Source:` line, which stands above its document; "" if there is none."""
     for resource in stream.resources:
         for line in resource.text.splitlines():
             if line.startswith(HELM_SOURCE):
@@ -52,5 +52,5 @@ def _chart_of_helm_3(stream: Stream) -> str:
 
 
 def _filed(value: Mapping[str, Any], chart: str) -> dict[str, Any]:
-    """The object with Helm 4's file name annotation."""
+    """Return the object with Helm 4's file name annotation."""
     return annotated(value, FILENAME, f"{chart}/templates/{value['metadata']['name']}.yaml")

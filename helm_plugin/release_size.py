@@ -19,5 +19,5 @@ def release_size(pieces: Iterable[bytes]) -> int:
 
 
 def may_be_large(characters: int) -> bool:
-    """Whether a text of so many characters can come near the limit; packed text is at most a third longer."""
+    """Tell whether a text of so many characters can come near the limit; packed text is at most a third longer."""
     return characters * 4 // 3 >= NEARLY

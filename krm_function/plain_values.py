@@ -24,7 +24,7 @@ class NotPlain(Exception):
 
 
 def plain_value(event: Event, pull: Pull, room: int, typed: Typed) -> Any:
-    """The value of the node that `event` begins. room: how many collections may stand inside each other here."""
+    """Return the value of the node that `event` begins. room: how many collections may stand inside each other here."""
     kind = type(event)
     if event.anchor is not None or room <= 0 or event.tag is not None:
         raise NotPlain

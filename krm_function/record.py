@@ -85,15 +85,15 @@ class NamedTuple(tuple[Any, ...], metaclass=_Meta):
 
     @classmethod
     def _make(cls, values: Iterable[Any]) -> Self:
-        """A record of all its fields in order."""
+        """Make a record of all its fields in order."""
         return cls(*values)
 
     def _asdict(self) -> dict[str, Any]:
-        """Field -> value."""
+        """Return field -> value."""
         return dict(zip(self._fields, self, strict=True))
 
     def _replace(self, **changed: Any) -> Self:
-        """A record with some fields changed. Raises TypeError for a name that is no field (Python: since 3.13)."""
+        """Copy a record with some fields changed. Raises TypeError for a name that is no field (Python: since 3.13)."""
         made = list(self)
         for field, value in changed.items():
             if field not in self._places:
@@ -102,10 +102,10 @@ class NamedTuple(tuple[Any, ...], metaclass=_Meta):
         return _new(type(self), made)
 
     def __repr__(self) -> str:
-        """`Point(x=1, y=0)`."""
+        """Write `Point(x=1, y=0)`."""
         named = zip(self._fields, self, strict=True)
         return f"{type(self).__name__}({', '.join(f'{field}={value!r}' for field, value in named)})"
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        """What pickle and copy make it from."""
+        """Return what pickle and copy make it from."""
         return tuple(self)

@@ -69,5 +69,5 @@ def _behind_blanks(text: str, at: int) -> int:
 
 
 def _begins_oddly(text: str, start: int, end: int) -> bool:
-    """Whether the blanks of a document's beginning are more than ASCII, or a byte order mark follows them."""
+    """Tell whether the blanks of a document's beginning are more than ASCII, or a byte order mark follows them."""
     return text.startswith(_MARK, end) or not text[start:end].isascii()

@@ -31,12 +31,12 @@ def files_below(directory: str, prefix: str) -> dict[str, str]:
 
 
 def tar_gz(members: Mapping[str, str]) -> bytes:
-    """The compressed archive of these files, as `tar` takes them."""
+    """Return the compressed archive of these files, as `tar` takes them."""
     return gzip.compress(tar(members), compresslevel=9, mtime=0)
 
 
 def tar(members: Mapping[str, str]) -> bytes:
-    """The archive of these files (name -> path). Raises ValueError for what is neither file, folder nor link."""
+    """Return the archive of these files (name -> path). Raises ValueError for what is neither file, folder nor link."""
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in sorted(members):

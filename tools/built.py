@@ -33,7 +33,7 @@ MACHINE = platform.machine()
 
 
 def problems(directory: str, tag: str, commit: str) -> Iterator[str]:
-    """A line for each thing that is not as it must be."""
+    """Yield a line for each thing that is not as it must be."""
     version = tag.removeprefix("v")
     checks = _checks(version)
     there = set(os.listdir(directory))
@@ -68,7 +68,7 @@ def _checks(version: str) -> dict[str, Check]:
 
 
 def _stamped(text: Callable[[str], str], version: str, commit: str) -> str:
-    """What is wrong with the two places that tools/stamp.py writes. text: the content of a file of the program."""
+    """Return what is wrong with the two places that tools/stamp.py writes. text: the content of a file by name."""
     package, documentation = text("krm_function/__init__.py"), text("krm_function/findings/documentation.py")
     if f'__version__ = "{version}"' not in package:
         return f"is not of version {version}"

@@ -84,7 +84,7 @@ def build(directory: str, wheel: str) -> str:
 
 
 def _wheel_in(directory: str) -> str:
-    """The wheel of this version. Raises ToolError if there is none."""
+    """Return the wheel of this version. Raises ToolError if there is none."""
     found = glob.glob(os.path.join(directory, f"contrast_krm-{__version__}-*.whl"))
     if len(found) != 1:
         raise ToolError(f"no wheel of {__version__} in {directory}; run `make dist`")
@@ -108,7 +108,7 @@ def _python(home: str, made: str) -> str:
 
 
 def _libraries(program: str, wheel: str, stage: str) -> None:
-    """The wheel, and the locked libraries for that Python and for an old C library."""
+    """Install the wheel, and the locked libraries for that Python and for an old C library."""
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", program, "install", "--quiet"]
     platforms = [word for one in OLDEST_LIBC for word in ("--platform", f"{one}_{platform.machine()}")]
     wheels = ["--only-binary", ":all:", *platforms, "--no-compile", "--require-hashes", "-r", REQUIREMENTS]
@@ -122,7 +122,7 @@ def _libraries(program: str, wheel: str, stage: str) -> None:
 
 
 def _code(python: str, work: str, made: str) -> None:
-    """The program and its libraries, by `install` under that Python; and what the wheel has for share/."""
+    """Copy the program and its libraries, by `install` under that Python; and what the wheel has for share/."""
     stage = os.path.join(work, "stage")
     copy = os.path.join(work, "copy")
     call = f"import sys; sys.path.insert(0, {stage!r}); from krm_function.cli import main; sys.exit(main())"
@@ -134,7 +134,7 @@ def _code(python: str, work: str, made: str) -> None:
 
 
 def _sums(made: str) -> str:
-    """A line for every file, as sha256sum writes it."""
+    """Return a line for every file, as sha256sum writes it."""
     paths = [os.path.join(folder, name) for folder, _, names in os.walk(made) for name in names]
     return "".join(line_of(os.path.relpath(path, made), path) for path in sorted(paths))
 

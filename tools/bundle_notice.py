@@ -53,7 +53,7 @@ LINKED = {  # module of Python: library in C, and its license
 
 
 def notice(python: str, library: str, version: str) -> str:
-    """The text. python: the program; library: the folder of the code; version: of Python, as its folder is named."""
+    """Write the text. python: the program; library: the folder of the code; version: as its folder is named."""
     command = [python, "-B", "-I", "-S", "-c", f"LIBRARY = {library!r}\n{ASK}"]
     done = subprocess.run(command, env={}, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -8,7 +8,7 @@ NAME = "SHA256SUMS"
 
 
 def checksums(directory: str) -> str:
-    """A line for each file, sorted by name. Raises OSError, and ValueError for a name that has no line of its own."""
+    """Write a line for each file, sorted by name. Raises OSError, and ValueError for a name that fits no line."""
     lines = []
     for name in sorted(os.listdir(directory)):
         path = os.path.join(directory, name)
@@ -18,7 +18,7 @@ def checksums(directory: str) -> str:
 
 
 def line_of(name: str, path: str) -> str:
-    """The line of one file. name: as it stands in the line. Raises as `checksums`."""
+    """Return the line of one file. name: as it stands in the line. Raises as `checksums`."""
     if not name.isprintable() or "\\" in name:
         raise ValueError(f"{name!r}: a name that sha256sum writes in another way")
     with open(path, "rb") as file:

@@ -33,7 +33,7 @@ events_logger = "none"
 
 
 def environment() -> dict[str, str]:
-    """What buildah and podman are started with. Raises ToolError, in one line, if a program is missing."""
+    """Return what buildah and podman are started with. Raises ToolError, in one line, if a program is missing."""
     if missing := [name for name in PROGRAMS if not shutil.which(name)]:
         raise ToolError(
             f"{', '.join(missing)}: not on PATH; on Debian and Ubuntu: "
@@ -57,7 +57,7 @@ def environment() -> dict[str, str]:
 
 
 def engine(*command: str) -> str:
-    """What a command of buildah or podman prints. Raises ToolError with the end of what it says if it fails."""
+    """Return what a command of buildah or podman prints. Raises ToolError with the end of what it says if it fails."""
     done = subprocess.run(
         command, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )

@@ -29,7 +29,7 @@ Known = dict[str, dict[str, Any]]  # code -> meaning, case, example
 
 
 def explanations() -> Known:
-    """What is known of every code beside its row, in order."""
+    """Return what is known of every code beside its row, in order."""
     with open(MEANINGS, encoding="utf-8") as file:
         meanings = yaml.safe_load(file)
     cases = first_cases()
@@ -37,7 +37,7 @@ def explanations() -> Known:
 
 
 def explanations_text(known: Known) -> str:
-    """The file of the package."""
+    """Return the file of the package."""
     return f"{json.dumps(known, indent=1, ensure_ascii=False)}\n"
 
 
@@ -47,7 +47,7 @@ def findings_page(known: Known) -> str:
 
 
 def first_cases() -> dict[str, Case]:
-    """The first case of every code that the function can meet and that prints as text."""
+    """Return the first case of every code that the function can meet and that prints as text."""
     found: dict[str, Case] = {}
     for case in (*issue_cases.cases, *pod_cases.cases, *config_cases.cases, *text_cases.cases):
         if "function" in case.hosts:
@@ -89,14 +89,14 @@ def _variant(variant: Variant) -> str:
 
 
 def said(case: Case) -> str:
-    """What a case really says, as text."""
+    """Return what a case really says, as text."""
     world = World()
     case.change(world)
     return called("fn", stdin=world.resource_list()).err
 
 
 def made(code: str, about: dict[str, Any]) -> Finding:
-    """An example out of values; Kubernetes' own field paths are read back into paths."""
+    """Return an example out of values; Kubernetes' own field paths are read back into paths."""
     place = about.get("place", "")
     name = f"{code}.{about['variant']}" if "variant" in about else code
     return finding(name, WEB if place else None, _path(place), **about["values"])

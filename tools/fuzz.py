@@ -147,14 +147,14 @@ def _selected(resources: Sequence[Resource]) -> Seen:
 
 
 def go_reads(data: bytes) -> list[dict[str, Any]]:
-    """The pods that Go's readers find in one input."""
+    """Return the pods that Go's readers find in one input."""
     answer = subprocess.run([tool("goreaders"), "read"], input=data, capture_output=True, timeout=60, check=True).stdout
     pods: list[dict[str, Any]] = json.loads(answer)["pods"] or []
     return pods
 
 
 def smaller(data: bytes, problem: str) -> bytes:
-    """The input without the lines that the find does not need."""
+    """Return the input without the lines that the find does not need."""
     lines = data.splitlines(keepends=True)
     at = 0
     while at < len(lines) and len(lines) < 200:

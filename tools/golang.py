@@ -67,7 +67,7 @@ def pin(tool: Tool) -> Pin:
 
 
 def _sources(tool: Tool) -> list[str]:
-    """The files of a program of ours; without any, reading main.go says so."""
+    """Return the files of a program of ours; without any, reading main.go says so."""
     return sorted(name for name in os.listdir(os.path.join(HERE, tool.name)) if name.endswith(".go")) or ["main.go"]
 
 
@@ -119,7 +119,7 @@ def _install(go: Toolchain) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """An environment in which Go fetches no toolchain."""
+    """Return an environment in which Go fetches no toolchain."""
     environment = {key: value for key, value in os.environ.items() if key not in {"GOROOT", "GOOS", "GOARCH"}}
     environment.update(GOTOOLCHAIN="local", GOFLAGS="", GOWORK="off", CGO_ENABLED="0")
     environment.setdefault("HOME", os.path.expanduser("~"))

@@ -51,7 +51,7 @@ def archives() -> tuple[Archive, Archive]:
 
 
 def provenance(archive: Archive) -> bytes:
-    """What is to be signed: the manifest, a line `...`, and the digest of the archive under its name."""
+    """Return what is to be signed: the manifest, a line `...`, and the digest of the archive under its name."""
     digest = hashlib.sha256(archive.data).hexdigest()
     return f"{archive.manifest}\n...\nfiles:\n  {archive.name}: sha256:{digest}\n".encode()
 

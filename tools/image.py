@@ -41,7 +41,7 @@ class Built(NamedTuple):
 
 
 def make_base() -> str:
-    """An image of Debian packages with Python, made once; its name."""
+    """Make an image of Debian packages with Python, once, and return its name."""
     if BASE not in engine("podman", "images", "--format", "{{.Repository}}:{{.Tag}}").split():
         archive = os.path.join(HERE, "base.tar")
         _say(f"making a base of {SUITE}'s packages")
@@ -52,13 +52,13 @@ def make_base() -> str:
 
 
 def python_version(base: str) -> str:
-    """The version of Python in an image."""
+    """Return the version of Python in an image."""
     ask = "import platform; print(platform.python_version())"
     return engine("podman", "run", "--rm", "--network=none", "--entrypoint=python3", base, "-c", ask).strip()
 
 
 def fetch_wheels(base: str) -> None:
-    """The locked libraries for the Python of the base, below out/image. Raises ToolError."""
+    """Fetch the locked libraries for the Python of the base, below out/image. Raises ToolError."""
     version = python_version(base)
     locked = os.path.join(HERE, "run.txt")
     with open(os.path.join(ROOT, "requirements", "run.txt"), encoding="utf-8") as file:
@@ -74,7 +74,7 @@ def fetch_wheels(base: str) -> None:
 
 
 def for_python(lock: str, version: str) -> str:
-    """The lines of a lock file whose markers hold for another Python: pip asks them of the Python that it runs in."""
+    """Return the lines of a lock file whose markers hold for another Python, which pip would ask of its own."""
     values = {"python_full_version": version, "python_version": version.rpartition(".")[0]}
     lines = lock.replace("\\\n", "").splitlines()
     kept = []
@@ -99,7 +99,7 @@ def build(base: str, context: str, commit: str, name: str = IMAGE, *more: str) -
 
 
 def revision() -> str:
-    """The commit: as a release has written it into the package, else of this tree, with `-dirty` if it is changed."""
+    """Return the commit: as a release wrote it into the package, else of this tree, `-dirty` if it is changed."""
     if __commit__:
         return __commit__
     git = ["git", "-C", ROOT, "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
@@ -123,7 +123,7 @@ def save(name: str, archive: str) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """Base, libraries, image, archive."""
+    """Make base, libraries, image, archive."""
     environment()
     base = arguments[0] if arguments else make_base()
     fetch_wheels(base)

@@ -67,7 +67,7 @@ class Root:
             shutil.copy(path, self.at(path))
 
     def files(self) -> Iterator[str]:
-        """The absolute paths that regular files will have in the image."""
+        """Yield the absolute paths that regular files will have in the image."""
         for folder, _, names in os.walk(self.directory):
             for name in names:
                 if not os.path.islink(os.path.join(folder, name)):
@@ -99,12 +99,12 @@ def make(directory: str, program: str) -> None:
 
 
 def library_directories() -> list[str]:
-    """The standard library: one directory or two."""
+    """Return the standard library: one directory or two."""
     return sorted({sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
 
 
 def take_python(root: Root) -> None:
-    """The interpreter under its names, and the standard library without LEFT_OUT, links in it replaced by files."""
+    """Take the interpreter under its names, and the standard library without LEFT_OUT; links in it become files."""
     programs = os.path.dirname(os.path.realpath(sys.executable))
     for name in ("python", "python3", os.path.basename(os.path.realpath(sys.executable))):
         root.take(os.path.join(programs, name))
@@ -117,7 +117,7 @@ def take_python(root: Root) -> None:
 
 
 def take_environment(root: Root, environment: str, program: str) -> None:
-    """The virtual environment, of its scripts only one, and the links to its Python."""
+    """Take the virtual environment, of its scripts only one, and the links to its Python."""
 
     def left_out(folder: str, names: list[str]) -> list[str]:
         if folder == os.path.join(environment, "bin"):
@@ -128,7 +128,7 @@ def take_environment(root: Root, environment: str, program: str) -> None:
 
 
 def take_libraries(root: Root) -> None:
-    """What the dynamic loader opens for the programs and modules that are in the image now. Raises OSError."""
+    """Take what the dynamic loader opens for the programs and modules that are in the image now. Raises OSError."""
     for path in [path for path in root.files() if _is_elf(root.at(path))]:
         told = subprocess.run(["ldd", path], capture_output=True, text=True, check=False).stdout
         if missing := re.findall(r"(\S+) => not found", told):
@@ -143,7 +143,7 @@ def _is_elf(path: str) -> bool:
 
 
 def take_notes(root: Root) -> None:
-    """The records and licences of the Debian packages that files of the image are from; none without dpkg."""
+    """Take the records and licences of the Debian packages that files of the image are from; none without dpkg."""
     if not shutil.which("dpkg-query"):
         return
     for package in sorted(set(_owners(root.files()))):

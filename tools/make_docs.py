@@ -11,6 +11,7 @@ import json
 import os
 import sys
 
+from benchmarks.pages import parts_page, promises_page, short_cuts_page
 from krm_function.api.schema import KINDS as CONFIG_KINDS
 from krm_function.api.schema import schema_text
 from krm_function.cli.command_line import parse_arguments
@@ -30,16 +31,17 @@ DOCS = os.path.join(ROOT, "docs")
 SHELL = os.path.join(ROOT, "krm_function", "cli", "shell")
 SCHEMAS = os.path.join(ROOT, "krm_function", "api", "schemas")
 COMMANDS = ("", *(name for name in SUMMARIES if not any(other.startswith(f"{name} ") for other in SUMMARIES)))
+FIRST = ("init", "lock", "plan", "generate", "check", "diff", "explain", "manifest")  # of the README
 
 
 def help_of(command: str) -> str:
-    """The text that `contrast-krm COMMAND --help` prints, 80 columns wide."""
+    """Return the text that `contrast-krm COMMAND --help` prints, 80 columns wide."""
     os.environ["COLUMNS"] = "80"
     return printed_by(*command.split(), "--help").rstrip()
 
 
 def printed_by(*arguments: str) -> str:
-    """What a call of contrast-krm prints on standard output."""
+    """Return what a call of contrast-krm prints on standard output."""
     said = io.TextIOWrapper(io.BytesIO(), "utf-8")
     with contextlib.redirect_stdout(said), contextlib.suppress(Exit):
         options = parse_arguments(arguments)
@@ -49,7 +51,7 @@ def printed_by(*arguments: str) -> str:
 
 
 def shell_files() -> dict[str, str]:
-    """What a wheel and a bundle install below share/ for shells and man: name in krm_function/cli/shell -> text."""
+    """Make what is installed below share/ for shells and man: name in krm_function/cli/shell -> text."""
     completions = {f"contrast-krm.{shell}": printed_by("completion", shell) for shell in SHELLS}
     return {"contrast-krm.1": man_page(), **completions}
 
@@ -59,6 +61,12 @@ def command_line() -> str:
     return "\n\n".join(
         f"## {f'contrast-krm {command}'.strip()}\n\n```text\n{help_of(command)}\n```" for command in COMMANDS
     )
+
+
+def first_commands() -> str:
+    """Return the commands that a deployment needs, in the order in which it needs them."""
+    rows = (f"| `contrast-krm {name}` | {SUMMARIES[name]} |" for name in FIRST)
+    return "\n".join(("| command | does |", "|---|---|", *rows))
 
 
 def pod_fields() -> str:
@@ -75,7 +83,7 @@ def pod_fields() -> str:
 
 
 def _but(field: Field) -> str:
-    """The values of a refused field that are not refused."""
+    """Return the values of a refused field that are not refused."""
     harmless = field.spec.values if isinstance(field.spec, Only) else ()
     return f" (but {', '.join(map(json.dumps, harmless))})" if harmless else ""
 
@@ -89,7 +97,7 @@ def generated(text: str, name: str, content: str) -> str:
 
 
 def read(path: str) -> str:
-    """The text of a file, "" if there is none."""
+    """Return the text of a file, "" if there is none."""
     try:
         with open(path, encoding="utf-8") as file:
             return file.read()
@@ -102,10 +110,14 @@ def main() -> int:
     stale: dict[str, str] = {}
     known = explanations()
     pages = (
+        ("../README.md", "commands", first_commands()),
         ("../README.md", "help", f"```text\n{help_of('')}\n```"),
         ("reference/cli.md", "cli", command_line()),
         ("reference/findings.md", "findings", findings_page(known)),
         ("reference/pod-fields.md", "pod-fields", pod_fields()),
+        ("../benchmarks/README.md", "promises", promises_page()),
+        ("explanation/speed.md", "parts", parts_page()),
+        ("explanation/speed.md", "short cuts", short_cuts_page()),
         ("how-to/common-mistakes.md", "mistakes", mistakes_page()),
         ("how-to/common-mistakes.md", "more mistakes", more_mistakes_page()),
     )

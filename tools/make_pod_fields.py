@@ -57,7 +57,7 @@ def listed(classes: dict[str, ast.ClassDef]) -> list[str]:
 
 
 def fields(model: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
-    """The fields of a model by the name they have in JSON."""
+    """Yield the fields of a model by the name they have in JSON."""
     for node in model.body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             if isinstance(node.annotation, ast.Subscript) and ast.unparse(node.annotation.value) == "ClassVar":
@@ -68,7 +68,7 @@ def fields(model: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
 
 
 def shown(holds: ast.expr) -> str:
-    """A type annotation in the words of the list."""
+    """Return a type annotation in the words of the list."""
     if isinstance(holds, ast.Subscript):
         outer = ast.unparse(holds.value)
         if outer == "Optional":

@@ -19,7 +19,7 @@ SEE_ALSO = (
 
 
 def man_page() -> str:
-    """The text of contrast-krm.1."""
+    """Return the text of contrast-krm.1."""
     parser = every_parser()
     codes, _, variables = EPILOG.partition("\n")
     lines = [
@@ -49,7 +49,7 @@ def man_page() -> str:
 
 
 def _section(title: str, text: str) -> Iterator[str]:
-    """A section of prose, its paragraphs apart."""
+    """Yield a section of prose, its paragraphs apart."""
     yield f".SH {title}"
     for number, paragraph in enumerate(re.split(r"\n\n", text)):
         if number:
@@ -69,7 +69,7 @@ def _is_group(name: str) -> bool:
 
 
 def _parser_of(parser: argparse.ArgumentParser, name: str) -> argparse.ArgumentParser:
-    """The parser of a command of one or two words."""
+    """Return the parser of a command of one or two words."""
     for word in name.split():
         (below,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))  # noqa: SLF001
         parser = below.choices[word]
@@ -77,7 +77,7 @@ def _parser_of(parser: argparse.ArgumentParser, name: str) -> argparse.ArgumentP
 
 
 def _command(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
-    """A subsection: what the command does, its arguments, its options in their groups."""
+    """Yield a subsection: what the command does, its arguments, its options in their groups."""
     yield f".SS {_text(f'{PROGRAM} {name}')}"
     yield _text(parser.description or "")
     for group in parser._action_groups:  # noqa: SLF001 (argparse has no public list)
@@ -104,6 +104,6 @@ _ESCAPES = str.maketrans({"\\": "\\e", "-": "\\-", "`": "\\(ga", "'": "\\(aq"})
 
 
 def _text(text: str) -> str:
-    """A line of prose in roff: one line, no control line, hyphens and quotes as they are typed."""
+    """Return a line of prose in roff: one line, no control line, hyphens and quotes as they are typed."""
     escaped = " ".join(text.split()).translate(_ESCAPES)
     return f"\\&{escaped}" if escaped.startswith(".") else escaped

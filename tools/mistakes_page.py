@@ -20,32 +20,32 @@ HEADS = ("| | mistake | what was written | finding | what to do |", "|---|---|--
 
 
 def mistakes_page() -> str:
-    """The table, one row a mistake."""
+    """Return the table, one row a mistake."""
     found = [(one, in_a_render(one)) for one in MISTAKES] + [(NOT_RUN, not_run()), (EDITED, edited())]
     rows = [_row(number, one, said) for number, (one, said) in enumerate(found, 1)]
     return "\n".join((*HEADS, *rows))
 
 
 def more_mistakes_page() -> str:
-    """The table of further mistakes, numbered on."""
+    """Return the table of further mistakes, numbered on."""
     first = len([*MISTAKES, NOT_RUN, EDITED]) + 1
     return "\n".join((*HEADS, *(_row(number, one, in_a_render(one)) for number, one in enumerate(MORE, first))))
 
 
 def in_a_render(one: Mistake) -> dict[str, Any]:
-    """The error of a render of the broken deployment."""
+    """Return the error of a render of the broken deployment."""
     world = World()
     one.change(world)
     return _first(called("fn", "--format", "json", stdin=world.resource_list()).err, one)
 
 
 def not_run() -> dict[str, Any]:
-    """The error of a check of a deployment that was never rendered."""
+    """Return the error of a check of a deployment that was never rendered."""
     return _first(called("check", "--format", "json", stdin=World().stream()).err, NOT_RUN)
 
 
 def edited() -> dict[str, Any]:
-    """The error of a check of a deployment that was edited after its render."""
+    """Return the error of a check of a deployment that was edited after its render."""
     rendered = yaml.safe_load(called("fn", stdin=World().resource_list()).out)
     world = World()
     for item in rendered["items"]:

@@ -19,7 +19,7 @@ TAG = re.compile(r"v(\d+\.\d+\.\d+)")
 
 
 def problems(tag: str, texts: dict[str, str]) -> list[str]:
-    """What keeps this tag from being a release. texts: those of PLACES and of CHANGELOG.md."""
+    """Return what keeps this tag from being a release. texts: those of PLACES and of CHANGELOG.md."""
     named = TAG.fullmatch(tag)
     if not named:
         return [f"{tag!r} is no tag of the form vX.Y.Z"]
@@ -34,7 +34,7 @@ def problems(tag: str, texts: dict[str, str]) -> list[str]:
 
 
 def notes(version: str, changelog: str) -> str:
-    """The section of a version without its heading, "" if there is none."""
+    """Return the section of a version without its heading, "" if there is none."""
     _, *sections = re.split(r"^## ", changelog, flags=re.MULTILINE)
     for section in sections:
         heading, _, text = section.partition("\n")

@@ -88,13 +88,13 @@ def coordinator(version: str = VERSION) -> str:
 
 
 def replacements(version: str = VERSION) -> str:
-    """The image-replacements file."""
+    """Return the image-replacements file."""
     lines = [f"{CONTRAST}/{name}:latest = {pinned(name, version)}" for name in RELEASED]
     return "# images of this release\n\n" + "\n".join(lines) + "\n"
 
 
 def entries(name: str, vcpus: int = 1) -> list[dict[str, Any]]:
-    """The reference values of one platform as a manifest has them."""
+    """Return the reference values of one platform as a manifest has them."""
     made: list[dict[str, Any]] = []
     values = platform(name)["referenceValues"]
     for entry in values.get("snp", ()):
@@ -126,7 +126,7 @@ def manifest(*names: str, vcpus: int = 1) -> dict[str, Any]:
 
 
 def by_handler(*names: str, suffix: str = SUFFIX) -> dict[str, Any]:
-    """The reference values that Contrast's CLI carries: by handler, with the RTMR0 table."""
+    """Return the reference values that Contrast's CLI carries: by handler, with the RTMR0 table."""
     made: dict[str, Any] = {}
     for name in names:
         facts = platform(name)

@@ -110,7 +110,7 @@ def _crate(tool: Tool, rust: Toolchain, environment: dict[str, str]) -> str:
 
 
 def _environment(rustup_home: str) -> dict[str, str]:
-    """The environment without what would change the build. rustup_home: "" for the one that rustup itself finds."""
+    """Return the environment without what would change the build. rustup_home: "" for what rustup itself finds."""
     changing = {"RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "CARGO_ENCODED_RUSTFLAGS"}
     kept = {key: value for key, value in os.environ.items() if key not in changing}
     return kept | {"RUSTUP_HOME": rustup_home} if rustup_home else kept

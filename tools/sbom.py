@@ -27,7 +27,7 @@ BUNDLED = "python314"  # the tool with the Python of tools/bundle.py
 
 
 def sbom() -> str:
-    """The parts list as JSON. Raises ToolError."""
+    """Return the parts list as JSON. Raises ToolError."""
     listed = _listed()
     needed = _needed(listed)
     parts = [one for one in listed["components"] if one["bom-ref"] in needed]
@@ -58,7 +58,7 @@ def sbom() -> str:
 
 
 def _listed() -> Any:
-    """What cyclonedx-py says of this environment."""
+    """Return what cyclonedx-py says of this environment."""
     program = os.path.join(sysconfig.get_path("scripts"), "cyclonedx-py")
     options = ["--spec-version=1.6", "--output-reproducible", "--of=JSON", "--pyproject=pyproject.toml"]
     environment = {name: value for name, value in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
@@ -76,7 +76,7 @@ def _listed() -> Any:
 
 
 def _needed(listed: Any) -> set[str]:
-    """The references of all that the program needs, directly or not.
+    """Return the references of all that the program needs, directly or not.
 
     An edge that leaves the lock file is of an extra that some other package of this environment asks for.
     """
@@ -94,7 +94,7 @@ def _needed(listed: Any) -> set[str]:
 
 
 def _first(parts: Any) -> set[str]:
-    """The references of what pyproject.toml names. Raises ToolError for what is not installed."""
+    """Return the references of what pyproject.toml names. Raises ToolError for what is not installed."""
     with open(os.path.join(ROOT, "pyproject.toml"), "rb") as file:
         project = tomllib.load(file)["project"]
     named = [*project["dependencies"], *(one for extra in EXTRAS for one in project["optional-dependencies"][extra])]
@@ -118,7 +118,7 @@ def _locked() -> dict[str, str]:
 
 
 def _python() -> dict[str, Any]:
-    """The Python of the bundle, by the pin of the module that carries it."""
+    """Return the Python of the bundle, by the pin of the module that carries it."""
     with open(os.path.join(HERE, BUNDLED, "go.mod"), encoding="utf-8") as file:
         module, version = re.findall(r"^require (\S+) (v\S+)$", file.read(), re.MULTILINE)[0]
     python = re.fullmatch(r"v0\.0\.0-(\d+\.\d+\.\d+)-\d+-\d+", version)

@@ -16,7 +16,7 @@ PLACES = {
 
 
 def stamped(text: str, name: str, value: str) -> str:
-    """The text with another value of one empty constant. Raises ValueError if it is not there exactly once."""
+    """Return the text with another value of one empty constant. Raises ValueError if it is not there exactly once."""
     made, count = re.subn(rf'^{name} = ""', f'{name} = "{value}"', text, flags=re.MULTILINE)
     if count != 1:
         raise ValueError(f"{name}: {count} empty constants of this name, wanted one")

@@ -77,7 +77,7 @@ def _told(what: str, allowed: int, denied: int) -> None:
 
 
 def _recorded(place: str) -> Corpus:
-    """The questions that the policy tests ask; they must pass, and with them the engines agree."""
+    """Return the questions that the policy tests ask; they must pass, and with them the engines agree."""
     environment = {**os.environ, "CONTRAST_KRM_CORPUS": place}
     workers = str(os.cpu_count())
     command = [sys.executable, "-m", "pytest", "-q", "-n", workers, "--nightly", "-p", "no:cacheprovider"]

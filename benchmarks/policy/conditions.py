@@ -38,7 +38,7 @@ def conditions(rules: str) -> list[Condition]:
 
 
 def without(rules: str, condition: Condition) -> str:
-    """The rules in which the condition always holds."""
+    """Return the rules in which the condition always holds."""
     content, gone = rules.encode(), condition.text.encode()
     end = condition.offset + len(gone)
     if content[condition.offset : end] != gone:

@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
 
 def _written_names(place: Place) -> list[str]:
-    """The names that env and envFrom set, as often as they do, with prefixes and without."""
+    """Return the names that env and envFrom set, as often as they do, with prefixes and without."""
     return [str(one.get("name")) for one in maps(place.written.get("env"))] + [
         name for source, pairs in _sources(place) for name in _with_prefix(source, pairs)
     ]
@@ -174,5 +174,5 @@ ROWS = (
 
 
 def row_of(place: Place) -> Row | None:
-    """The row that knows a line, None if none does."""
+    """Return the row that knows a line, None if none does."""
     return next((row for row in ROWS if row.fits(place)), None)

@@ -60,7 +60,7 @@ UNKNOWN = ("status.hostIPs", "status.podIPs", *(f"metadata.labels['{key}']" for 
 
 
 def reduced(spec: Json) -> Json:
-    """A pod spec without the fields that genpolicy does not know, and without the volumes of which nothing is left."""
+    """Drop the fields of a pod spec that genpolicy does not know, and the volumes of which nothing is left."""
     out: Json = _kept(POD, copy.deepcopy(spec))
     volumes = [one for one in maps(out.get("volumes")) if len(one) > 1]
     if "volumes" in out:

@@ -52,7 +52,7 @@ class Mutant(NamedTuple):
 
 
 def bases() -> list[Base]:
-    """The pods that are changed, in a fixed order."""
+    """Return the pods that are changed, in a fixed order."""
     found = []
     for path in sorted(EXAMPLES.glob("*/resources")):
         documents = [one for file in sorted(path.glob("*.yaml")) for one in yaml.safe_load_all(file.read_text()) if one]
@@ -92,7 +92,7 @@ def mutants(seed: int, count: int, images: Sequence[str]) -> Iterator[Mutant]:
 
 
 def plain(rng: random.Random, spec: Json, images: Sequence[str]) -> Json:
-    """A pod spec that both generators read, with other images."""
+    """Return a pod spec that both generators read, with other images."""
     out = reduced(spec)
     out["runtimeClassName"] = CLASS
     for container in containers(out):

@@ -93,7 +93,7 @@ def run_genpolicy(program: str, *, seed: int, count: int, lock: str = "") -> boo
 
 
 def _outcomes(program: str, seed: int, count: int, facts: Facts) -> list[Outcome]:
-    """What came of each pod. Raises Broken."""
+    """Return what came of each pod. Raises Broken."""
     images = sorted(name for name in facts if is_pinned(name))
     if not images:
         raise Broken("the ImageLock has no image with a digest")
@@ -106,7 +106,7 @@ def _outcomes(program: str, seed: int, count: int, facts: Facts) -> list[Outcome
 
 
 def outcome(run: Engine, profile: Profile, facts: Facts, mutant: Mutant) -> Outcome:
-    """What the two make of one pod. Raises Broken."""
+    """Return what the two make of one pod. Raises Broken."""
     references = References(mutant.objects)
     theirs, refusal = _theirs(run, profile, mutant.workload, references)
     policy, findings = seal(mutant.workload, facts, references, default_settings(profile), load_rules(profile))
@@ -119,7 +119,7 @@ def outcome(run: Engine, profile: Profile, facts: Facts, mutant: Mutant) -> Outc
 
 
 def compared(mutant: Mutant, profile: Profile, theirs: Initdata, ours: Initdata, references: References) -> Outcome:
-    """What came of a pod of which both make a policy."""
+    """Return what came of a pod of which both make a policy."""
     data = (read_policy_data(theirs.data[POLICY]), read_policy_data(ours.data[POLICY]))
     lines = compare_initdata(theirs._replace(data={**ours.data, POLICY: theirs.data[POLICY]}), ours)
     counted = tuple(line for line in lines if line.field not in OURS_ALONE)
@@ -139,7 +139,7 @@ def compared(mutant: Mutant, profile: Profile, theirs: Initdata, ours: Initdata,
 def _theirs(
     run: Engine, profile: Profile, workload: Workload, references: References
 ) -> tuple[Initdata | None, tuple[Finding, ...]]:
-    """What genpolicy makes of a pod, or why it refuses it. Raises Broken if it says neither."""
+    """Return what genpolicy makes of a pod, or why it refuses it. Raises Broken if it says neither."""
     answer = run(genpolicy_input(workload, references, load_rules(profile), settings_text(None, profile)))
     made, findings = read_result(answer, workload, references)
     refused = answer.ended == "exit" and answer.code > 0 and "settings are invalid" not in answer.log
@@ -149,7 +149,7 @@ def _theirs(
 
 
 def profile_of_program(run: Engine, images: Sequence[str]) -> Profile:
-    """The profile that fits what a program makes of the simplest pod of each image. Raises Broken."""
+    """Return the profile that fits what a program makes of the simplest pod of each image. Raises Broken."""
     found: list[Profile] = []
     for image in images:
         context = {"runAsUser": 65534, "runAsGroup": 65534}
@@ -170,7 +170,7 @@ def profile_of_program(run: Engine, images: Sequence[str]) -> Profile:
 
 
 def _short(found: Finding) -> str:
-    """A refusal without the numbers that tell one pod from another."""
+    """Return a refusal without the numbers that tell one pod from another."""
     place = re.sub(r"\[\d+\]", "[]", dotted(found.path))
     message = re.sub(r"@sha256:[0-9a-f]+", "", found.message)
     return f"{found.code} at {place}: {message}"

@@ -18,7 +18,7 @@ POD = "a pod of the images, for `contrast-krm lock` alone"
 
 
 def read_lock(path: str) -> dict[str, ImageFacts]:
-    """The images of an ImageLock. Raises ValueError with what is wrong with it, OSError."""
+    """Read the images of an ImageLock. Raises ValueError with what is wrong with it, OSError."""
     found: dict[str, ImageFacts] = {}
     for value in yaml.safe_load_all(Path(path).read_text(encoding="utf-8")):
         images, findings = parse_image_lock(ConfigDocument(value, path))
@@ -29,7 +29,7 @@ def read_lock(path: str) -> dict[str, ImageFacts]:
 
 
 def facts_of(known: Facts, reference: str) -> ImageFacts | None:
-    """What is known of an image, None if nothing is."""
+    """Return what is known of an image, None if nothing is."""
     image = parse_image(reference)
     if reference in known or not isinstance(image, Image) or image.pinned:
         return known.get(reference)
@@ -42,7 +42,7 @@ def _tagged(image: Image | str) -> tuple[str, str] | None:
 
 
 def pods_of(images: Iterable[str]) -> str:
-    """A pod that names images, which `contrast-krm lock` reads."""
+    """Return a pod that names images, which `contrast-krm lock` reads."""
     containers = [{"name": f"image-{number}", "image": image} for number, image in enumerate(images)]
     spec = {"runtimeClassName": "contrast-cc", "containers": containers}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "images"}, "spec": spec}

@@ -95,7 +95,7 @@ def _allowed(case: Json) -> bool:
 
 
 def _requests(case: Any, bases: Mapping[str, Any]) -> list[Any]:
-    """The requests of a case, as written and patched."""
+    """Return the requests of a case, as written and patched."""
     if not isinstance(case, dict):
         raise Unreadable("is no object")
     if "base" not in case:
@@ -116,7 +116,7 @@ def _requests(case: Any, bases: Mapping[str, Any]) -> list[Any]:
 
 
 def _patched(base: Any, patch: Any) -> Any:
-    """A base with its patch. Raises ValueError."""
+    """Return a base with its patch. Raises ValueError."""
     if isinstance(patch, list):
         return patched(base, patch)
     if isinstance(patch, dict) and isinstance(base, dict):
@@ -138,7 +138,7 @@ def _merged(target: Any, patch: Any) -> Any:
 
 
 def _request(value: Any) -> tuple[Request, list[str]]:
-    """A request out of its fields and its type. Raises ValueError."""
+    """Return a request out of its fields and its type. Raises ValueError."""
     if not isinstance(value, dict):
         raise Unreadable("a request that is no object")
     kinds = list(_types(value))
@@ -158,7 +158,7 @@ def _request(value: Any) -> tuple[Request, list[str]]:
 
 
 def _types(value: Json) -> Iterator[str]:
-    """The types that a request has, each once."""
+    """Yield the types that a request has, each once."""
     found = [value.get(key) for key in TYPES]
     if isinstance(value.get("request"), dict):
         found += [value["request"].get(key) for key in TYPES]

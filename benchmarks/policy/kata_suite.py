@@ -107,7 +107,7 @@ def _files(place: Path, checkout: Path) -> Files:
 
 
 def _values(path: Path) -> list[Any]:
-    """The documents of a file. Raises ValueError."""
+    """Return the documents of a file. Raises ValueError."""
     if path.suffix == ".json":
         return [json.loads(path.read_text(encoding="utf-8"))]
     if path.suffix in YAML:
@@ -142,7 +142,7 @@ def _directory(place: Path, found: dict[Path, Files], checkout: Path) -> Directo
 
 
 def _workloads(documents: tuple[Json, ...]) -> Iterator[Workload]:
-    """The objects that have a pod."""
+    """Yield the objects that have a pod."""
     for document in documents:
         metadata = mapping(document.get("metadata"))
         kind, version = str(document.get("kind")), str(document.get("apiVersion"))

@@ -56,7 +56,7 @@ class Result(NamedTuple):
 
 
 def profiles_of(directory: Directory) -> tuple[Profile, ...]:
-    """The profiles that the cases of a directory are for: decided by its images and its requests."""
+    """Return the profiles that the cases of a directory are for: decided by its images and its requests."""
     asked = [request.fields for _, cases in directory.cases for case in cases.cases for request in case.requests]
     pulls = any(storage["driver"] == DRIVER for one in asked for storage in one.get("storages") or ())
     pinned = bool(directory.images) and all(map(is_pinned, directory.images))
@@ -77,7 +77,7 @@ def results_of(directory: Directory, known: Facts) -> Iterator[Result]:
 
 
 def _policy(directory: Directory, profile: Profile, known: Facts) -> str:
-    """The policy of the pod, or `no policy: ` and why."""
+    """Return the policy of the pod, or `no policy: ` and why."""
     made = _settings(directory, profile)
     if isinstance(made, str):
         return f"no policy: {made}"
@@ -92,7 +92,7 @@ def _policy(directory: Directory, profile: Profile, known: Facts) -> str:
 
 
 def _settings(directory: Directory, profile: Profile) -> Settings | str:
-    """The settings of a directory, or what is wrong with them."""
+    """Return the settings of a directory, or what is wrong with them."""
     document = directory.settings or default_document(profile)
     try:
         for one in directory.drop_ins:
@@ -104,7 +104,7 @@ def _settings(directory: Directory, profile: Profile) -> Settings | str:
 
 
 def _judged(name: str, case: Case, profile: Profile, policy: str, agent: Agent) -> Result:
-    """The verdict on one case. agent: it has seen the cases before."""
+    """Return the verdict on one case. agent: it has seen the cases before."""
     *before, last = case.requests
     try:
         early = [_obeyed(agent, request.rule, request.fields) for request in before]
@@ -127,7 +127,7 @@ def _is_again(case: Case, agent: Agent) -> bool:
 
 
 def _on_contrast(case: Case) -> Case:
-    """A case as a node of Contrast would ask it."""
+    """Return a case as a node of Contrast would ask it."""
     return case._replace(requests=tuple(map(_without_options, case.requests)))
 
 

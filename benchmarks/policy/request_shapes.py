@@ -162,13 +162,13 @@ WITHOUT_A_LOOK = frozenset((START, *ENTRY_POINTS_ALLOWED, *ENTRY_POINTS_DENIED, 
 
 
 def entry_point(name: str) -> str:
-    """The rule of a request: `CreateContainer` and `CreateContainerRequest` are one; "" for an unknown name."""
+    """Return the rule of a request: `CreateContainer` and `CreateContainerRequest` are one; "" for an unknown name."""
     known = {*SHAPES, *WITHOUT_A_LOOK}
     return next((one for one in (name, f"{name}Request") if one in known), "")
 
 
 def normalised(rule: str, request: Json) -> tuple[Json, list[str]]:
-    """A request with every field, and the dotted names of the members that were dropped. Raises ValueError.
+    """Return a request with every field, and the dotted names of the members that were dropped. Raises ValueError.
 
     The message of a ValueError names the field that has a value of another kind.
     """
@@ -182,7 +182,7 @@ def normalised(rule: str, request: Json) -> tuple[Json, list[str]]:
 
 
 def _filled(shape: Any, value: Any, at: str, dropped: list[str]) -> Any:
-    """A value in its shape; null is the same as absent, as it is to protobuf."""
+    """Return a value in its shape; null is the same as absent, as it is to protobuf."""
     if isinstance(shape, Sub):
         return None if value is None else _filled(shape.fields, value, at, dropped)
     if isinstance(shape, list):
@@ -199,7 +199,7 @@ def _filled(shape: Any, value: Any, at: str, dropped: list[str]) -> Any:
 
 
 def _of(kind: type, value: Any, at: str) -> Any:
-    """A value if it is of a kind, or an empty one for null."""
+    """Return a value if it is of a kind, or an empty one for null."""
     if value is None:
         return kind()
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):

@@ -50,7 +50,7 @@ class Fate(NamedTuple):
 
 
 def rules_of_profiles() -> Rules:
-    """The rules of each profile, with and without those for open variables; the longer ones first, for `_profile`."""
+    """Return the rules of each profile, with and without those for open variables; the longer ones first."""
     opened = {f"{one.name}, open": (*one.rules, EXTERNAL) for one in PROFILES.values() if not one.narrowed}
     files = opened | {one.name: one.rules for one in PROFILES.values()}
     return {name: tuple(Part(file, load_file(file)) for file in names) for name, names in files.items()}
@@ -72,7 +72,7 @@ def mutants(rules: Rules) -> list[Mutant]:
 
 
 def fates(rules: Rules, wanted: list[Mutant], corpus: Corpus) -> list[Fate]:
-    """The fate of every mutant, in order; as many processes as there are processors."""
+    """Return the fate of every mutant, in order; as many processes as there are processors."""
     with ProcessPoolExecutor(os.cpu_count(), initializer=_begin, initargs=(rules, corpus)) as pool:
         numbers = range(len(corpus.questions))
         failed = dict(zip(numbers, pool.map(_failed, numbers, chunksize=20), strict=True))
@@ -92,19 +92,19 @@ def _joined(parts: tuple[Part, ...]) -> str:
 
 
 def _rows(parts: tuple[Part, ...], condition: Condition) -> range:
-    """The lines of a condition in the rules of a profile."""
+    """Return the lines of a condition in the rules of a profile."""
     before = parts[: [part.file for part in parts].index(condition.file)]
     first = condition.row + _joined(before).count("\n")
     return range(first, first + condition.text.count("\n") + 1)
 
 
 def _without(parts: tuple[Part, ...], condition: Condition) -> str:
-    """The rules of a profile in which a condition always holds."""
+    """Return the rules of a profile in which a condition always holds."""
     return "".join(without(part.text, condition) if part.file == condition.file else part.text for part in parts)
 
 
 def _profile(rules: Rules, policy: str) -> str:
-    """The profile whose rules a policy begins with, or nothing."""
+    """Return the profile whose rules a policy begins with, or nothing."""
     return next((profile for profile, parts in rules.items() if policy.startswith(_joined(parts))), "")
 
 
@@ -143,13 +143,13 @@ def _fate(work: tuple[Mutant, list[int]]) -> Fate:
 
 
 def _one_of_each(profiles: tuple[str, ...]) -> list[str]:
-    """A policy of each profile, of those that were recorded."""
+    """Return a policy of each profile, of those that were recorded."""
     found = {_profile(_rules, policy): policy for policy in _corpus.policies.values()}
     return [found[profile] for profile in profiles if profile in found]
 
 
 def _ordered(condition: Condition, questions: list[Question]) -> list[Question]:
-    """The most promising questions first, then the others, policy by policy."""
+    """Return the most promising questions first, then the others, policy by policy."""
     wanted = _words(f"{condition.rule} {condition.text}")
     ranked = sorted(questions, key=lambda each: -len(wanted & _words(f"{each.entry_point} {each.asked_by}")))
     return ranked[:FIRST] + sorted(ranked[FIRST:], key=lambda each: each.policy)

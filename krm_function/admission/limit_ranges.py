@@ -70,7 +70,7 @@ def refused_amounts(container: Mapping[str, Any], limit_ranges: Sequence[Any], l
 
 
 def _exceeds(value: Any, edge: Any, sign: int) -> bool:
-    """Whether a quantity is beyond an edge; one that is no quantity is left to its own finding."""
+    """Tell whether a quantity is beyond an edge; one that is no quantity is left to its own finding."""
     try:
         return sign * nano(value) > sign * nano(edge)
     except ValueError:

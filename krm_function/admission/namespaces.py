@@ -30,7 +30,7 @@ class NamespaceObject(NamedTuple):
         return self.ref.name if self.ref.kind == "Namespace" else self.ref.namespace
 
     def concerns(self, ref: Ref) -> bool:
-        """Whether an object of the input comes, or may come, into its namespace."""
+        """Tell whether an object of the input comes, or may come, into its namespace."""
         return not self.namespace or not ref.namespace or self.namespace == ref.namespace
 
 

@@ -37,7 +37,7 @@ def missing(container: Mapping[str, Any], wanted: Sequence[str], limit_ranges: S
 
 
 def applies(quota: Any, pod_spec: Mapping[str, Any]) -> bool:
-    """Whether a quota asks anything of the containers of a pod. A scope that is not known here counts as the pod's."""
+    """Tell whether a quota asks anything of a pod's containers. A scope that is not known here counts as the pod's."""
     resources = mapping(pod_spec.get("resources"))
     if any(name in mapping(resources.get(side)) for side in ("requests", "limits") for name in COMPUTE):
         return False

@@ -15,7 +15,7 @@ def load_manifest(text: str) -> dict[str, Any]:
 
 
 def manifest_in(value: dict[str, Any]) -> dict[str, Any]:
-    """The manifest of a ConfigMap object; any other map as it is. Raises ValueError with a problem text."""
+    """Return the manifest of a ConfigMap object; any other map as it is. Raises ValueError with a problem text."""
     if value.get("kind") != "ConfigMap":
         return value
     data = value.get("data")
@@ -26,12 +26,12 @@ def manifest_in(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def names_config_map(value: Mapping[str, Any]) -> bool:
-    """Whether a base is `{configMap: NAME}`: the manifest of a ConfigMap among the resources."""
+    """Tell whether a base is `{configMap: NAME}`: the manifest of a ConfigMap among the resources."""
     return set(value) == {"configMap"} and isinstance(value["configMap"], str)
 
 
 def manifest_problem(value: dict[str, Any]) -> str:
-    """What keeps a map from being a manifest at all, or ""."""
+    """Return what keeps a map from being a manifest at all, or ""."""
     from krm_function.manifest import FieldProblem, canonical
 
     if names_config_map(value):

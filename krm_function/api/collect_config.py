@@ -21,7 +21,7 @@ OTHER_MODE = {"render": "check", "check": "render"}
 
 
 def options_in(document: ConfigDocument) -> dict[str, Any]:
-    """The spec of a ContrastGenerate or of the ConfigMap that stands for one, as written; {} for anything else."""
+    """Return the spec of a ContrastGenerate, or of a ConfigMap in its place, as written; {} for anything else."""
     config, _ = _configuration(document)
     value = mapping(config.value) if config else {}
     return mapping(value.get("spec")) if value.get("kind") == "ContrastGenerate" else {}
@@ -72,7 +72,7 @@ def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[
 
 
 def _places(documents: Iterable[ConfigDocument]) -> Mapping[Ref, Callable[[Finding], Finding]]:
-    """By object, what gives a finding its position in the object's file."""
+    """Return, by object, what gives a finding its position in the object's file."""
     return {
         config_reference(document)._replace(namespace=""): partial(located, document=document)
         for document in documents
@@ -81,7 +81,7 @@ def _places(documents: Iterable[ConfigDocument]) -> Mapping[Ref, Callable[[Findi
 
 
 def _configuration(document: ConfigDocument) -> tuple[ConfigDocument | None, tuple[Finding, ...]]:
-    """The document if it is one of the three kinds, made from a ConfigMap if need be."""
+    """Return the document if it is one of the three kinds, made from a ConfigMap if need be."""
     ref = config_reference(document)
     if ref.api_version == "v1" and ref.kind == "ConfigMap":
         from krm_function.api.config_map import from_config_map
@@ -100,7 +100,7 @@ def _configuration(document: ConfigDocument) -> tuple[ConfigDocument | None, tup
 
 
 def _identical(one: ConfigDocument, other: ConfigDocument) -> bool:
-    """Whether two documents are one object that was passed twice, with annotations that the orchestrator added."""
+    """Tell whether two documents are one object that was passed twice, with annotations that the orchestrator added."""
     left, right = mapping(one.value), mapping(other.value)
     return (
         config_reference(one) == config_reference(other)
@@ -110,7 +110,7 @@ def _identical(one: ConfigDocument, other: ConfigDocument) -> bool:
 
 
 def _images(documents: list[ConfigDocument]) -> tuple[dict[str, ImageFacts] | None, tuple[Finding, ...]]:
-    """One map of all ImageLocks, None when there is no lock."""
+    """Join all ImageLocks in one map, None when there is no lock."""
     findings: list[Finding] = []
     merged: dict[str, ImageFacts] = {}
     for document in documents:

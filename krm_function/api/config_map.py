@@ -82,7 +82,7 @@ def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tu
 
 
 def field_at(key: str) -> Target | None:
-    """The field that a dotted path names; the free keys of a map may hold dots themselves."""
+    """Return the field that a dotted path names; the free keys of a map may hold dots themselves."""
     spec: Spec = GENERATE
     path: tuple[str, ...] = ()
     parts = key.split(".")
@@ -101,7 +101,7 @@ def field_at(key: str) -> Target | None:
 
 
 def coerce(spec: Spec, text: Any) -> Any:
-    """The value that a text means for this spec; the text itself where it means none, for the reader to refuse."""
+    """Return the value that a text means for this spec. A text that means none is returned for the reader to refuse."""
     if not isinstance(text, str):
         return text
     match spec:
@@ -122,7 +122,7 @@ def coerce(spec: Spec, text: Any) -> Any:
 
 
 def _json(text: str) -> Any:
-    """The JSON that a text holds, the text if it holds none."""
+    """Return the JSON that a text holds, the text itself if it holds none."""
     try:
         return load_any(text)
     except (ValueError, RecursionError):
@@ -137,12 +137,12 @@ def _insert(spec: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
 
 
 def _overlap(path: Path, others: Iterable[Path]) -> bool:
-    """Whether one of the others is this field, a part of it, or what it is a part of."""
+    """Tell whether one of the others is this field, a part of it, or what it is a part of."""
     return any(path[: len(other)] == other[: len(path)] for other in others)
 
 
 def _names(spec: Record, prefix: str = "") -> list[str]:
-    """The dotted names of all fields that are no records themselves."""
+    """Return the dotted names of all fields that are no records themselves."""
     names: list[str] = []
     for name, field in spec.fields.items():
         names += _names(field.spec, f"{prefix}{name}.") if isinstance(field.spec, Record) else [prefix + name]

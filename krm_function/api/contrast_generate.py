@@ -70,7 +70,7 @@ def _check_tolerations(tolerations: list[Any]) -> Problems:
 
 
 def rules_problem(text: str) -> str:
-    """What keeps a text from being rules, or "": the guest would deny everything for want of its package."""
+    """Return what keeps a text from being rules, or "": the guest would deny everything for want of its package."""
     if not re.search(r"^package agent_policy\b", text, re.MULTILINE):
         return "must be Rego of package agent_policy"
     if re.search(r"^policy_data\b", text, re.MULTILINE):

@@ -27,7 +27,7 @@ HASH = "(?!gpu)[0-9a-z]{1,16}"  # see model.runtime_class_names.parse_runtime_cl
 
 
 def image_problem(text: str) -> str:
-    """What is wrong with an image reference beyond its pattern, or ""."""
+    """Return what is wrong with an image reference beyond its pattern, or ""."""
     parsed = image.parse_image(text)
     return "" if isinstance(parsed, image.Image) else f"is not an image reference: {parsed}"
 

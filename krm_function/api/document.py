@@ -44,7 +44,7 @@ METADATA = Record({"name": NAME}, closed=False)
 
 
 def is_config(api_version: str) -> bool:
-    """Whether an apiVersion means the group contrast-krm.dev.
+    """Tell whether an apiVersion means the group contrast-krm.dev.
 
     A wrong version, or a slip in the group's letter case or ending, counts as well, so that `collect` can refuse it.
     """
@@ -52,7 +52,7 @@ def is_config(api_version: str) -> bool:
 
 
 def document_spec(kind: ConfigKind, spec: Record, *, required: bool) -> Record:
-    """The whole document of a kind; required: whether it must have a spec."""
+    """Make the spec of a whole document of a kind. required: whether the document must have a spec."""
     return Record(
         {
             "apiVersion": Field(Choice((API_VERSION,)), required=True),
@@ -64,7 +64,7 @@ def document_spec(kind: ConfigKind, spec: Record, *, required: bool) -> Record:
 
 
 def config_reference(document: ConfigDocument) -> Ref:
-    """The object's identity as far as it has one."""
+    """Return the object's identity as far as it has one."""
     root = mapping(document.value)
     metadata = mapping(root.get("metadata"))
     parts = (root.get("apiVersion"), root.get("kind"), metadata.get("namespace"), metadata.get("name"))
@@ -81,7 +81,7 @@ def read_body(document: ConfigDocument, kind: ConfigKind, spec: Record, *, requi
 
 
 def _finding(document: ConfigDocument, kind: str, fault: Fault, value: Any) -> Finding:
-    """The finding of one fault of a document. value: the whole document as it was read."""
+    """Make the finding of one fault of a document. value: the whole document as it was read."""
     from krm_function.schema.remedy import remedy_of, suggestion
 
     if fault.kind == "unknown":
@@ -90,7 +90,7 @@ def _finding(document: ConfigDocument, kind: str, fault: Fault, value: Any) -> F
 
 
 def wrong_value(document: ConfigDocument, kind: str, path: Path, problem: str, remedy: str) -> Finding:
-    """CC0901: a field that is wrong or missing."""
+    """Make CC0901: a field that is wrong or missing."""
     ref = config_reference(document)
     values: dict[str, Any] = {"problem": problem, "remedy": remedy}
     name = ref.name or "(unnamed)"
@@ -100,7 +100,7 @@ def wrong_value(document: ConfigDocument, kind: str, path: Path, problem: str, r
 
 
 def unknown_field(document: ConfigDocument, kind: str, path: Path, suggestion: str) -> Finding:
-    """CC0902: a field that the kind does not have. suggestion: what may have been meant."""
+    """Make CC0902: a field that the kind does not have. suggestion: what may have been meant."""
     ref = config_reference(document)
     name = ref.name or "(unnamed)"
     return located(
@@ -113,7 +113,7 @@ def _shown(path: Path) -> str:
 
 
 def located(found: Finding, document: ConfigDocument) -> Finding:
-    """The finding with its position in the file."""
+    """Give a finding its position in the file."""
     line, column = document.locate(found.path) if document.locate else (document.line, 0)
     origin = None if document.file else origin_of_object(document.value)
     return found._replace(line=line, column=column, file=document.file, origin=origin)

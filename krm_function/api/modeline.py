@@ -9,10 +9,10 @@ SUFFIX = ".schema"  # not .json: kpt takes every JSON file of a package for a re
 
 
 def schema_file(kind: str) -> str:
-    """The copy of a kind's schema beside a configuration file."""
+    """Return the copy of a kind's schema beside a configuration file."""
     return f"{DIRECTORY}/{kind}{SUFFIX}"
 
 
 def modeline(schema: str) -> str:
-    """The first line of a file whose schema is at this path; "" for no schema."""
+    """Return the first line of a file whose schema is at this path; "" for no schema."""
     return f"# yaml-language-server: $schema={schema}\n" if schema else ""

@@ -39,7 +39,7 @@ def chosen_profile(
     profiles: Sequence[Profile] = tuple(PROFILES.values()),
     released: Sequence[Profile] = RELEASED,
 ) -> Chosen:
-    """The profile of a render, None with an error.
+    """Return the profile of a render, None with an error.
 
     wanted: policy.profile of the ContrastGenerate. generate: its name. profiles: all there are. released: those of
     Contrast releases, oldest first.
@@ -56,7 +56,7 @@ def chosen_profile(
 
 
 def profile_of(release: Release, released: Sequence[Profile] = RELEASED) -> Chosen:
-    """The profile of the nodes of a release, None with an error."""
+    """Return the profile of the nodes of a release, None with an error."""
     if release.version == NO_VERSION and not release.policy_profile:
         return DEFAULT, ()
     named = _named(release.policy_profile, released) if release.policy_profile else None
@@ -66,7 +66,7 @@ def profile_of(release: Release, released: Sequence[Profile] = RELEASED) -> Chos
 
 
 def profile_of_version(version: str, released: Sequence[Profile] = RELEASED) -> Chosen:
-    """The profile of the nodes of a Contrast version; CC0650 if it is older than all that are known, CC0651 if newer.
+    """Return the profile of the nodes of a Contrast version; CC0650 if it is too old, CC0651 if it is newer than all.
 
     version: such as v1.25.0.
     """
@@ -77,14 +77,14 @@ def profile_of_version(version: str, released: Sequence[Profile] = RELEASED) -> 
 
 
 def _newer(profile: Profile, version: str) -> tuple[Profile, tuple[Finding, ...]]:
-    """A profile, and CC0651 if the version is newer than its release."""
+    """Return a profile, and CC0651 if the version is newer than its release."""
     newer = profile_of_release(version, (profile,))[1]
     said = finding("CC0651", version=version, newest=_number(profile), profile=profile.name)
     return profile, (said,) if newer else ()
 
 
 def _other(asked: Profile, own: Profile, release: Release, generate: str) -> Finding:
-    """CC0652: the policies would be for the nodes of another release."""
+    """Make CC0652: the policies would be for the nodes of another release."""
     return finding(
         "CC0652",
         _generate(generate),
@@ -97,7 +97,7 @@ def _other(asked: Profile, own: Profile, release: Release, generate: str) -> Fin
 
 
 def _unbound(asked: Profile, generate: str) -> Finding:
-    """CC0653: what a policy for other nodes than Contrast's leaves to the host."""
+    """Make CC0653: what a policy for other nodes than Contrast's leaves to the host."""
     bound = {
         "the images of containers": asked.binds_images,
         "the files at a VOLUME of an image": asked.refuses_volumes,
@@ -115,5 +115,5 @@ def _named(name: str, profiles: Sequence[Profile]) -> Profile:
 
 
 def _number(profile: Profile) -> str:
-    """`1.25`."""
+    """Write `1.25`."""
     return ".".join(map(str, profile.release or ()))

@@ -176,6 +176,6 @@ class Config(NamedTuple):
     places: Mapping[Ref, Callable[[Finding], Finding]] = MappingProxyType({})
 
     def placed(self, found: Finding) -> Finding:
-        """The finding with its position in a file of the configuration, if it is about one and has none."""
+        """Give a finding its position in a file of the configuration, if it is about one and has none."""
         place = self.places.get(found.ref) if found.ref and not found.line and found.severity != "info" else None
         return place(found) if place else found

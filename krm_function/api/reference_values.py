@@ -16,7 +16,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {"snp": ("ProductName", "TrustedMeasurem
 
 
 def released(platform: Platform) -> Record:
-    """The reference values of one platform in a release: `{snp: [...]}` or `{tdx: [...]}`."""
+    """Return the reference values of one platform in a release: `{snp: [...]}` or `{tdx: [...]}`."""
     tee = platform.tee
     about = f"{platform.marker}, which is also what is meant when it is left out"
     fields = {**ENTRIES[tee].fields, "Platform": Field(Choice((platform.marker,)), about)}
@@ -30,5 +30,5 @@ def released(platform: Platform) -> Record:
 
 
 def operated(tee: str) -> Record:
-    """What an operator sets in the entries of a platform or of a TEE; ProductName narrows it to one product."""
+    """Return what an operator sets in the entries of a platform or of a TEE; ProductName narrows it to one product."""
     return Record({name: field for name, field in ENTRIES[tee].fields.items() if name != "Platform"})

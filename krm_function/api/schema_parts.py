@@ -15,7 +15,7 @@ ABOUT = "description"
 
 
 def with_shared_parts(whole: Schema) -> Schema:
-    """The same schema, each part that occurs more than once under the name of a field that has it."""
+    """Name each part of a schema that occurs more than once, after a field that has it; the meaning stays."""
     counts = Counter(_key(part) for part in _parts(whole))
     names: dict[str, str] = {}
     made: dict[str, Schema] = {}
@@ -48,7 +48,7 @@ def with_shared_parts(whole: Schema) -> Schema:
 
 
 def _parts(value: Any) -> Iterator[Schema]:
-    """Every schema of a map with fields, at any depth."""
+    """Yield every schema of a map with fields, at any depth."""
     if isinstance(value, dict):
         if "properties" in value:
             yield value

@@ -1,4 +1,4 @@
-"""Finds the paths at which two values differ.
+"""Find the paths at which two values differ.
 
 Rule of this file: it answers paths only, never values, so that no value can get into a finding.
 """
@@ -16,12 +16,12 @@ SHOWN = 4  # places in one sentence
 
 
 def never(_path: Path, _first: Any, _second: Any) -> bool:
-    """No excuse."""
+    """Excuse nothing."""
     return False
 
 
 def differing_paths(first: Any, second: Any, excused: Excuse, path: Path = ()) -> Iterator[Path]:
-    """The deepest paths at which two values differ; lists with other names or another order differ as a whole."""
+    """Yield the deepest paths at which two values differ; lists with other names or another order differ as a whole."""
     if same(first, second) or excused(path, first, second):
         return
     if isinstance(first, dict) and isinstance(second, dict):
@@ -39,6 +39,6 @@ def _names(entries: list[Any]) -> list[Any]:
 
 
 def paths_text(paths: list[Path]) -> str:
-    """The first paths as text, and how many more there are."""
+    """Return the first paths as text, and how many more there are."""
     more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
     return ", ".join(dotted(path) or "all of it" for path in paths[:SHOWN]) + more

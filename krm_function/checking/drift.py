@@ -7,6 +7,7 @@ cannot be read back: that a `command`, `args` or `workingDir` was removed shows 
 of an image are mounted, the end of a writable mount of the node's files, which a policy does not tell from one.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from krm_function.api.records import ImageFacts
@@ -31,6 +32,7 @@ from krm_function.policy.references import References
 from krm_function.policy.rules_mismatch import profile_of_data
 from krm_function.policy.seal import PAUSE
 from krm_function.policy.settings import EMPTYDIR_TYPES, Settings, default_settings
+from krm_function.record import NamedTuple
 
 Json = dict[str, Any]
 
@@ -46,7 +48,7 @@ NAMESPACES: Path = ("OCI", "Linux", "Namespaces")
 
 
 def drift(workload: Workload, sealed: Json, references: References, *, native: bool = True) -> list[str]:
-    """The fields of the pod that changed since it was sealed, as `container: field`; [] if none did.
+    """Return the fields of the pod that changed since it was sealed, as `container: field`; [] if none did.
 
     native: whether the native generator made the policy; then it must still be able to describe the pod.
     """
@@ -56,58 +58,88 @@ def drift(workload: Workload, sealed: Json, references: References, *, native: b
     if findings:
         return [finding.message for finding in findings]
     entries = maps(sealed.get("containers"))
-    policies = {annotation_value(entry, NAME): entry for entry in entries[1:]}
     present = [(key, entry) for key in ("initContainers", "containers") for entry in maps(pod.spec.get(key))]
-    names = [str(entry.get("name")) for _, entry in present]
+    other = _other_containers([str(entry.get("name")) for _, entry in present], entries)
+    if other:
+        return other
+    profile = profile_of_data(sealed)
+    policy = _Sealed(
+        entries[0],
+        {annotation_value(entry, NAME): entry for entry in entries[1:]},
+        profile,
+        profile.binds_images if native or sealed.get("profile") == profile.name else None,
+        _settings(sealed, profile),
+        native,
+    )
+    moved: list[str] = []
+    for key, container in present:
+        _add_moved(moved, pod, key, container, policy, references, last=container is present[-1][1])
+    return _of_the_pod(moved, len(present))
+
+
+class _Sealed(NamedTuple):
+    """A policy, read back. policies: by container. binds: whether it binds images, None if that is not known."""
+
+    sandbox: Json
+    policies: Mapping[str, Json]
+    profile: Profile
+    binds: bool | None
+    settings: Settings
+    native: bool
+
+
+def _other_containers(names: list[str], entries: list[dict[str, Any]]) -> list[str]:
+    """Return what keeps a pod with these containers from being compared with the entries of a policy."""
     sealed_names = [annotation_value(entry, NAME) for entry in entries[1:]]
     if sorted(names) != sorted(sealed_names):
         wrong = {one for one in (*names, *sealed_names) if names.count(one) != sealed_names.count(one)}
         return [f"containers {', '.join(sorted(wrong))}"]
-    unreadable = [f"{name}: its policy" for name, entry in policies.items() if not _readable(entry)]
-    if unreadable:
-        return unreadable
-    if not entries or not _readable(entries[0]):
-        return [f"{SANDBOX}: its policy"]
-    profile = profile_of_data(sealed)
-    binds = profile.binds_images if native or sealed.get("profile") == profile.name else None
-    settings = _settings(sealed, profile)
+    policies = dict(zip(sealed_names, entries[1:], strict=True))
+    unreadable = [name for name, entry in policies.items() if not _readable(entry)]
+    if not unreadable and not (entries and _readable(entries[0])):
+        unreadable = [SANDBOX]
+    return [f"{name}: its policy" for name in unreadable]
+
+
+def _add_moved(
+    moved: list[str],
+    pod: PodMetadata,
+    key: str,
+    container: Json,
+    sealed: _Sealed,
+    references: References,
+    *,
+    last: bool,
+) -> None:
+    """Add what changed of one container, and with the last one what changed of the sandbox."""
+    name, native = str(container["name"]), sealed.native
+    volumes, gpus = not sealed.profile.refuses_volumes, bool(sealed.sandbox.get("devices"))
+    again, findings = _described(
+        pod, key, container, sealed.policies[name], references, sealed.settings, volumes=volumes, gpus=gpus
+    )
+    if native and has_errors(findings):
+        moved += [f"{name}: {found.message}" for found in findings]
+    own, policy = as_bound(again[1]), as_bound(sealed.policies[name])
+    fields = differing_pod_fields(own, policy)
+    if not native:
+        kinds = genpolicy_variants.mounted_volume_kinds(pod, container)
+        fields = without_generator_variants(fields, own, policy, kinds, propagates=sealed.profile.propagates)
+    if not same_image(container["image"], policy, sealed.binds):
+        fields.append("image")
+    moved += [f"{name}: {field}" for field in fields]
+    kernel = mapping(dig(policy, SYSCTL))  # the settings may add some
     wanted = maps(dig(pod.spec, ("securityContext", "sysctls")))
-    moved: list[str] = []
-    for key, container in present:
-        name = str(container["name"])
-        policy = policies[name]
-        volumes = not profile.refuses_volumes
-        gpus = bool(entries[0].get("devices"))
-        again, findings = _described(pod, key, container, policy, references, settings, volumes=volumes, gpus=gpus)
-        if native and has_errors(findings):
-            moved += [f"{name}: {found.message}" for found in findings]
-        own, policy = as_bound(again[1]), as_bound(policy)
-        fields = differing_pod_fields(own, policy)
-        if not native:
-            fields = without_generator_variants(
-                fields,
-                own,
-                policy,
-                genpolicy_variants.mounted_volume_kinds(pod, container),
-                propagates=profile.propagates,
-            )
-        if not same_image(container["image"], policy, binds):
-            fields.append("image")
-        moved += [f"{name}: {field}" for field in fields]
-        kernel = mapping(dig(policy, SYSCTL))  # the settings may add some
-        if any(kernel.get(sysctl_name(one["name"])) != one["value"] for one in wanted):
-            moved.append(f"{name}: securityContext.sysctls")
-        if dig(again[0], NAMESPACES) != dig(entries[0], NAMESPACES) and "hostNetwork" not in moved:
-            moved.append("hostNetwork")
-        if container is present[-1][1]:
-            moved += [
-                f"{SANDBOX}: {field}" for field in sandbox_differences(again[0], entries[0], binds, native=native)
-            ]
-    return _of_the_pod(moved, len(present))
+    if any(kernel.get(sysctl_name(one["name"])) != one["value"] for one in wanted):
+        moved.append(f"{name}: securityContext.sysctls")
+    if dig(again[0], NAMESPACES) != dig(sealed.sandbox, NAMESPACES) and "hostNetwork" not in moved:
+        moved.append("hostNetwork")
+    if last:
+        differing = sandbox_differences(again[0], sealed.sandbox, sealed.binds, native=native)
+        moved += [f"{SANDBOX}: {field}" for field in differing]
 
 
 def differing_fields(sealed: Json, again: Json) -> list[str]:
-    """The fields by which two policies of one pod differ, named as in `drift`; for a render that was made again."""
+    """Return the fields by which the policy of a second render differs from the sealed one, named as in `drift`."""
     entries, others = (
         {annotation_value(one, NAME): one for one in maps(data.get("containers"))} for data in (sealed, again)
     )
@@ -126,7 +158,7 @@ def differing_fields(sealed: Json, again: Json) -> list[str]:
 
 
 def _of_the_pod(moved: list[str], containers: int) -> list[str]:
-    """The fields, with an annotation or a name once where every container shows it: it is the pod's."""
+    """Name an annotation or a name once where every container shows it: it is the pod's."""
     out: list[str] = []
     for field in moved:
         _, _, name = field.partition(": ")
@@ -147,7 +179,7 @@ def _described(
     volumes: bool,
     gpus: bool,
 ) -> tuple[list[Json], list[Finding]]:
-    """The policies that the generator makes of one container today, pause first, and its findings.
+    """Return the policies that the generator makes of one container today, pause first, and its findings.
 
     gpus: whether the pod has any, by the policy of its sandbox.
     """
@@ -161,7 +193,7 @@ def _described(
 
 
 def _settings(sealed: Json, profile: Profile) -> Settings:
-    """The default settings of a profile, with those that can be read back from the policy."""
+    """Return the default settings of a profile, with those that can be read back from the policy."""
     default = default_settings(profile)
     stored = any(
         one.get("fstype") == "bind" for entry in maps(sealed.get("containers")) for one in maps(entry.get("storages"))
@@ -177,7 +209,7 @@ def _settings(sealed: Json, profile: Profile) -> Settings:
 
 
 def _readable(entry: Json) -> bool:
-    """Whether one container of a policy, of any generator, has the parts that are compared."""
+    """Tell whether one container of a policy, of any generator, has the parts that are compared."""
     process, mounts = dig(entry, ("OCI", "Process")), dig(entry, ("OCI", "Mounts"))
     texts = [mapping(process).get(key, []) for key in ("Args", "Env")]
     texts += [one.get("options") for one in maps(mounts)]
@@ -199,7 +231,7 @@ def _readable(entry: Json) -> bool:
 
 
 def _claimed(container: Json, policy: Json, *, volumes: bool, whole_env: bool = False) -> ImageFacts:
-    """The image facts that would have led to this policy for this container.
+    """Return the image facts that would have led to this policy for this container.
 
     volumes: claim all mounts as volumes of the image; whole_env: claim all variables.
     """
@@ -226,5 +258,5 @@ def _claimed(container: Json, policy: Json, *, volumes: bool, whole_env: bool = 
 
 
 def _unescaped(text: str) -> str:
-    """The inverse of `tokens.escaped_argument`."""
+    """Undo `variable_expansion.escaped_argument`."""
     return text.replace("$$", "$")

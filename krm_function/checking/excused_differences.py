@@ -38,7 +38,7 @@ QUANTITIES = frozenset(("limits", "requests", "podFixed"))
 
 
 def excused(path: Path, first: Any, second: Any) -> bool:
-    """Whether two values mean the same. first: of the input; second: as a render writes it; ABSENT for no value."""
+    """Tell whether two values mean the same. first: of the input; second: of a render; ABSENT for no value."""
     around = next((part for part in reversed(path[:-1]) if isinstance(part, str)), "")
     if second is ABSENT:
         return bool(path) and any(same(first, one) for one in DEFAULTS.get(around, {}).get(str(path[-1]), ()))
@@ -51,7 +51,7 @@ def excused(path: Path, first: Any, second: Any) -> bool:
 
 
 def comparable(value: Any) -> Any:
-    """An object whose undo record and initdata are decoded, so that their content is compared; paths stay the same."""
+    """Decode the undo record and initdata of an object, so that their content is compared. Paths stay the same."""
     changes = []
     records: Path = ("metadata", "annotations", ORIGINAL)
     if isinstance(text := dig(value, records), str):
@@ -64,7 +64,7 @@ def comparable(value: Any) -> Any:
 
 
 def _records(text: str) -> Any:
-    """What undo records do, in an order that does not depend on the order of keys in the text."""
+    """Decode what undo records do, in an order that does not depend on the order of keys in the text."""
     try:
         return sorted(json.dumps(_record(*record), sort_keys=True) for record in json.loads(text))
     except (ValueError, TypeError, YamlError):
@@ -72,7 +72,7 @@ def _records(text: str) -> Any:
 
 
 def _record(operation: str, address: str, value: Any = None, *_: Any) -> list[Any]:
-    """An operation, its address and its value: `~` is `=` with the value as bytes; the number of `-` is bookkeeping."""
+    """Return operation, address and value. `~` counts as `=` with its bytes; the number behind `-` is left out."""
     match operation:
         case "-":
             return ["-", address]
@@ -83,7 +83,7 @@ def _record(operation: str, address: str, value: Any = None, *_: Any) -> list[An
 
 
 def _initdata(text: str) -> Any:
-    """The document inside of initdata; the text where there is none."""
+    """Decode the document inside of initdata; return the text where there is none."""
     import tomllib
 
     try:

@@ -42,16 +42,16 @@ class Pod(NamedTuple):
     made_of: Ref | None = None  # of a copy that a controller made: the workload
 
     def placed(self, found: Finding) -> Finding:
-        """A finding about this pod with its line."""
+        """Give a finding about this pod its line."""
         return with_position(found, self.resource, self.document)
 
 
 def pods_of(
     index: int, resource: Resource, document: Document, references: References, copied: Mapping[Place, Copy]
 ) -> tuple[list[Pod], list[Finding]]:
-    """The Contrast workloads of a document, and the findings of objects of other kinds that ask for Contrast.
+    """Return the Contrast workloads of a document, and the findings of objects of other kinds that ask for Contrast.
 
-    copied: what controllers made. What of it runs no pod is not checked.
+    copied: objects that controllers made; those that run no pod any more are not checked.
     """
     chosen = select(document.value)
     findings = list(chosen.findings)
@@ -84,7 +84,7 @@ def _check_copy(copy: Workload, origin: Any, references: References) -> Checked:
 
 
 def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[str, Any] | None) -> list[Finding]:
-    """Whether the cluster admits one pod, and whether its VM is the one that was measured."""
+    """Tell whether the cluster admits one pod, and whether its VM is the one that was measured."""
     workload, platform = pod.workload, pod.checked.platform
     if platform is None:
         return []  # a placeholder is left, which is an error already
@@ -105,7 +105,7 @@ def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[st
 
 
 def _measured_field(workload: Workload, platform: Platform) -> str:
-    """Which field makes an ID block wrong, as far as it shows."""
+    """Name the field that makes an ID block wrong, as far as it shows."""
     if platform.tee != "snp":
         return f"runtimeClassName (it has the ID block of another platform than {platform.name})"
     if not any(key.startswith(ID_BLOCKS[0]) for key in workload.annotations):

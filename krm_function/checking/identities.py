@@ -1,4 +1,4 @@
-"""Finds what workloads of rendered output share in their manifest: the role of coordinator, names, secrets.
+"""Find what workloads of rendered output share in their manifest: the role of coordinator, names, secrets.
 
 Rule of this file: without the configuration nobody knows whether it is meant, so it is said as a warning. With it, the
 second render decides.

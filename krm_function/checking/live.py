@@ -46,7 +46,7 @@ class Rendered(NamedTuple):
         return sorted({ref.namespace for ref in refs if ref.namespace}) or ["default"]
 
     def placed(self, ref: Ref) -> list[Ref]:
-        """The objects of the cluster that one of this output may be; Helm puts one without namespace anywhere."""
+        """Return what an object of the output may be in the cluster: without a namespace, it may be in each."""
         return [ref._replace(namespace=name) for name in ([ref.namespace] if ref.namespace else self.namespaces)]
 
 
@@ -112,9 +112,9 @@ def _workload(workload: Workload, value: Any, references: References) -> list[Fi
 
 
 def _changed(ours: Workload, there: Workload, wanted: str, references: References) -> list[Finding]:
-    """What was changed in a pod that still has the policy of this output, as one finding; and what else is wrong.
+    """Return what was changed in a pod that still has this output's policy, as one finding; and what else is wrong.
 
-    Its policy shows what somebody added; what was taken away, and how many vCPUs it has, this output.
+    Its own policy shows what somebody added. Only this output shows what was taken away, and other numbers of vCPUs.
     """
     checked = check_workload(there, references)
     fields = list(checked.moved)
@@ -128,7 +128,7 @@ def _changed(ours: Workload, there: Workload, wanted: str, references: Reference
 
 
 def _template(workload: Workload) -> Any:
-    """The pod template without its initdata, which is compared by what is packed in it."""
+    """Return the pod template without its initdata, which is compared by what is packed in it."""
     metadata = {**workload.pod_metadata, "annotations": {**workload.annotations, INITDATA: ""}}
     return {"metadata": metadata, "spec": workload.pod_spec}
 
@@ -143,10 +143,11 @@ def _manifest(ref: Ref, ours: str, value: Any) -> Iterator[Finding]:
 
 
 def _beside(output: Rendered, objects: Sequence[Any], differing: Collection[Ref | None]) -> Iterator[Finding]:
-    """Contrast workloads of the namespaces that neither this output has, nor another release.
+    """Yield Contrast workloads of the namespaces that belong neither to this output nor to another release.
 
-    A manifest, there or here as its base, knows those of other releases; a policy of this output's is no other's.
-    differing: workloads with a finding, which is about all that their controllers made, too.
+    A workload is of another release if its policy stands in a manifest: one of the cluster, or one that this output has
+    as its base. Policies that this output seals do not count, they are of no other release. differing: workloads with a
+    finding already, which is about all that their controllers made, too.
     """
     ours = {ref for one in output.workloads for ref in output.placed(one.ref)}
     texts = [manifest_of(value) for value in (*objects, *output.manifests.values())]

@@ -74,7 +74,7 @@ def _admission(workload: Workload, cls: RuntimeClass) -> Iterator[Finding]:
 
 
 def _users(workloads: Iterable[Workload]) -> dict[str, list[Workload]]:
-    """The workloads by the name of their class."""
+    """Return the workloads by the name of their class."""
     users: dict[str, list[Workload]] = {}
     for workload in workloads:
         if is_contrast_name(workload.runtime_class):

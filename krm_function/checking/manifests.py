@@ -1,4 +1,4 @@
-"""Finds the manifest of rendered output, validates it and compares it with that of another render.
+"""Find the manifest of rendered output, validate it and compare it with that of another render.
 
 Rule of this file: a manifest is signed and compared byte for byte, so other bytes are another manifest; the fields that
 differ are named for people.
@@ -40,7 +40,7 @@ class Manifests(NamedTuple):
 
 
 def find_manifests(file: ManifestFile | None, values: Sequence[Any]) -> tuple[Manifests, list[Finding]]:
-    """The manifests of the file and of the output; CC0702 when the first is none.
+    """Find the manifests of the file and of the output; CC0702 when the first is none.
 
     That of the file counts; without a file that of the release that was rendered last, see `last_of`, or the first one.
     """
@@ -57,14 +57,14 @@ def find_manifests(file: ManifestFile | None, values: Sequence[Any]) -> tuple[Ma
 
 
 def manifest_problems(manifests: Manifests) -> list[Finding]:
-    """What `contrast set` would refuse in the manifest alone."""
+    """Return what `contrast set` would refuse in the manifest alone."""
     if manifests.decoded is None:
         return []
     return manifest_findings(manifests.decoded)
 
 
 def manifest_findings(manifest: Mapping[str, Any], file: str = "") -> list[Finding]:
-    """What `contrast set` would refuse in a manifest; all values that are not filled in are one finding."""
+    """Return what `contrast set` would refuse in a manifest; all values that are not filled in are one finding."""
     problems = validate(manifest)
     found = [finding("CC0702", field=one.field, problem=one.problem, file=file) for one in problems if not one.missing]
     empty = [one.field for one in problems if one.missing]
@@ -72,7 +72,7 @@ def manifest_findings(manifest: Mapping[str, Any], file: str = "") -> list[Findi
 
 
 def _shortened(fields: Sequence[str]) -> Iterator[str]:
-    """The fields; one beside the field before it without their common parent: `a.b, .c`."""
+    """Yield the fields, each without the parent that it shares with the one before it: `a.b, .c`."""
     before = ""
     for field in fields:
         parent, _, name = field.rpartition(".")
@@ -81,14 +81,14 @@ def _shortened(fields: Sequence[str]) -> Iterator[str]:
 
 
 def differing_bytes(manifests: Manifests) -> list[Finding]:
-    """A finding if there are two manifests of different bytes, unless one was the base of the other."""
+    """Return a finding if there are two manifests of different bytes, unless one was the base of the other."""
     if len(set(manifests.texts)) < 2 or last_of(manifests.texts) == manifests.text:
         return []
     return [finding("CC1111", first=manifests.place or IN_THE_INPUT, second=IN_THE_INPUT)]
 
 
 def differing_manifest(manifests: Manifests, again: bytes, *, sealed_otherwise: bool) -> list[Finding]:
-    """Where the manifest of another render (b"": it makes none) differs.
+    """Return where the manifest of another render differs; b"": that render makes none.
 
     sealed_otherwise: pods differ, so their digests in the manifest do as well and are not reported again.
     """
@@ -103,7 +103,7 @@ def differing_manifest(manifests: Manifests, again: bytes, *, sealed_otherwise: 
 
 
 def manifest_difference(ours: str, theirs: str) -> str:
-    """Where two different manifests differ, as text; for one that is none, that it is none."""
+    """Name the fields in which two manifests differ; say so if one of the texts is no manifest."""
     try:
         first, second = decode(ours.encode("utf-8")), decode(theirs.encode("utf-8"))
     except ManifestError:
@@ -113,7 +113,7 @@ def manifest_difference(ours: str, theirs: str) -> str:
 
 
 def _short(path: Path) -> Path:
-    """The path with the beginning of a digest."""
+    """Cut a digest in a path to its beginning."""
     if path[0] != "Policies" or len(path) < 2:
         return path
     digest = str(path[1])

@@ -1,4 +1,4 @@
-"""Compares every object of rendered output with what another render makes of it.
+"""Compare every object of rendered output with what another render makes of it.
 
 Rule of this file: nothing is left out. An object whose text that render does not change is the same; any other is
 compared as plain data, and an object without a counterpart on the other side is an error.
@@ -39,7 +39,7 @@ ObjectAt = tuple[Path, Any]
 def compare_objects(
     resources: Sequence[Resource], documents: Mapping[int, Document], rendered: Rendered
 ) -> list[Finding]:
-    """A finding for each difference to another render. documents: parsed already, by position of their resource."""
+    """Compare with another render, a finding for each difference. documents: parsed ones by position of a resource."""
     findings: list[Finding] = []
     for index, (resource, text) in enumerate(zip(resources, rendered.texts, strict=True)):
         if text == resource.text:
@@ -58,7 +58,7 @@ def compare_objects(
 
 
 def written_by_a_cluster(resources: Sequence[Resource], output: Output) -> Iterator[Finding]:
-    """A finding for each object of a render with a status or an owner, which no render writes and each render keeps.
+    """Yield a finding for each object of a render with a status or an owner: no render writes these, all keep them.
 
     Those that come out of a cluster have a uid, which nothing but a cluster gives, and may have both. An empty status
     is what `kubectl create --dry-run` prints.
@@ -86,7 +86,7 @@ def _compared(document: Document, after: Document | None) -> Iterator[Finding]:
 
 
 def _paired(before: list[ObjectAt], now: list[ObjectAt]) -> Iterator[tuple[ObjectAt | None, ObjectAt | None]]:
-    """Objects of a list by identity; None where one side has none. Of equal ones, the first with the first."""
+    """Pair the objects of two lists by identity, None where one side has none. Equal ones are paired in order."""
     left: dict[Any, list[ObjectAt]] = {}
     for standing in now:
         left.setdefault(reference(standing[1]), []).append(standing)
@@ -99,7 +99,7 @@ def _paired(before: list[ObjectAt], now: list[ObjectAt]) -> Iterator[tuple[Objec
 
 
 def _differing(root: Path, before: Any, now: Any) -> Iterator[Finding]:
-    """The findings of one object, which stands at `root` of its document."""
+    """Yield the findings of one object, which stands at `root` of its document."""
     paths = list(differing_paths(comparable(before), comparable(now), excused))
     ref = reference(before)
     initdata: Path = (*KINDS[ref.kind][1], "metadata", "annotations", INITDATA) if ref.kind in KINDS else ("",)
@@ -120,7 +120,7 @@ def _differing(root: Path, before: Any, now: Any) -> Iterator[Finding]:
 
 
 def _moved(before: Any, now: Any) -> list[str]:
-    """The fields of a pod by which the policies of two initdata annotations differ."""
+    """Return the fields of a pod by which the policies of two initdata annotations differ."""
     try:
         sealed, again = (read_policy_data(decode_toml(from_annotation(text)).data[POLICY]) for text in (before, now))
     except (ValueError, KeyError, TypeError, AttributeError):

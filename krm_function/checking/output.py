@@ -1,4 +1,4 @@
-"""Parses the documents of rendered output that may have to do with Contrast.
+"""Parse the documents of rendered output that may have to do with Contrast.
 
 Rule of this file: a document is left unparsed only if nothing in it can be Contrast's. All names of Contrast's contain
 one of two words; YAML can hide a word only by an escape or a tag, so a text that has one of those is parsed, too.
@@ -31,7 +31,7 @@ class Output(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
     def objects(self) -> Iterator[tuple[int, Path, Any]]:
-        """Every object with the position of its resource and the path to it."""
+        """Yield every object with the position of its resource and the path to it."""
         for index, document in self.documents.items():
             for root, value in objects(document.value):
                 yield index, root, value
@@ -54,13 +54,13 @@ def parse_output(resources: Sequence[Resource]) -> Output:
 
 
 def _may_name_contrast(text: str) -> bool:
-    """Whether a text may hold a name of Contrast's."""
+    """Tell whether a text may hold a name of Contrast's."""
     folded = text.lower()
     return CONTRAST in folded or LEGACY in folded or ESCAPES.search(text) is not None
 
 
 def _is_document(resource: Resource) -> bool:
-    """Whether a text holds more than comments."""
+    """Tell whether a text holds more than comments."""
     if resource.kind or resource.api_version or resource.name:
         return True
     try:
@@ -70,7 +70,7 @@ def _is_document(resource: Resource) -> bool:
 
 
 def object_findings(resources: Sequence[Resource], output: Output) -> list[Finding]:
-    """Findings about objects by themselves: an undo record that cannot be read, a wrong handler of a RuntimeClass."""
+    """Check objects by themselves: an undo record that cannot be read, a wrong handler of a RuntimeClass."""
     findings: list[Finding] = []
     for index, root, value in output.objects():
         resource, document, ref = resources[index], output.documents[index], reference(value)

@@ -49,7 +49,7 @@ class Checked(NamedTuple):
 
 
 def check_workload(workload: Workload, references: References) -> Checked:
-    """Whether one pod is sealed and still is what its policy describes."""
+    """Tell whether one pod is sealed and still is what its policy describes."""
     ref, name = workload.ref, workload.runtime_class
     if is_placeholder(name):
         hook = hook_of(workload.object)
@@ -80,12 +80,12 @@ def check_workload(workload: Workload, references: References) -> Checked:
 
 
 def stale(workload: Workload, field: str) -> Finding:
-    """The finding of one field that changed since the pod was sealed."""
+    """Return the finding of one field that changed since the pod was sealed."""
     return finding("CC1103", workload.ref, workload.spec_path, field=field)
 
 
 def unwatched(value: Any, root: Path, ref: Ref) -> tuple[Finding, ...]:
-    """Findings for Contrast runtime class names in an object whose pods no render seals."""
+    """Return findings for Contrast runtime class names in an object whose pods no render seals."""
     hook = hook_of(dig(value, root))
     return tuple(
         _hooked(ref, path, name, hook) if hook and is_placeholder(name) else unsealed_finding(ref, path, name)
@@ -134,9 +134,9 @@ def _names(policy: Any) -> list[str]:
 
 
 def check_classes(workloads: Sequence[Workload], classes: Sequence[str], *, emitted: bool) -> tuple[Finding, ...]:
-    """Whether every handler in use is among Contrast's RuntimeClass objects of the input, if a render emitted any.
+    """Tell whether every handler in use is among Contrast's RuntimeClass objects of the input, if a render emitted any.
 
-    A render that emits one emits all; else a class that is not in the input may be in the cluster.
+    A render that emits one class emits all. Where none was emitted, a class may be in the cluster alone.
     """
     if not emitted:
         return ()

@@ -1,4 +1,4 @@
-"""Renders rendered output again under its configuration: the result must be the same.
+"""Render rendered output again under its configuration: the result must be the same.
 
 Rule of this file: a render of rendered output changes nothing, so a difference is a later change. What cannot be
 compared is reported, never skipped.
@@ -39,7 +39,7 @@ from krm_function.yamltext.edit.pointer import pointer
 def compare_renders(
     resources: Sequence[Resource], output: Output, pods: Sequence[Pod], manifests: Manifests, config: Config
 ) -> list[Finding]:
-    """A finding for each difference to a render under this configuration, also where no policy differs."""
+    """Render again under this configuration, and return a finding for each difference, also where no policy differs."""
     findings = [found for pod in pods for found in _rtmr0(pod, config, manifests.decoded)]
     locked = config.images is not None or config.generate.policy.engine != "native"
     if config.images is None:
@@ -63,7 +63,7 @@ def compare_renders(
 
 
 def _existing_policy(pods: Sequence[Pod], config: Config) -> Sealer:
-    """A sealer that keeps the policy that a pod has, and adds the files of the configuration to it."""
+    """Make a sealer that keeps the policy that a pod has, and adds the files of the configuration to it."""
     annotations = {pod.workload.ref: pod.workload.annotations.get(INITDATA) for pod in pods}
 
     def seal(workload: Workload) -> Sealing:
@@ -86,7 +86,7 @@ def _existing_policy(pods: Sequence[Pod], config: Config) -> Sealer:
 def _ignored(
     resources: Sequence[Resource], output: Output, pods: Sequence[Pod], rendered: Rendered, config: Config
 ) -> list[Finding]:
-    """Findings for Contrast pods and RuntimeClass objects that the render ignored; added objects if it sealed none."""
+    """Return findings for pods and RuntimeClasses of Contrast that the render ignored, and for needless additions."""
     sealed = {(one.resource, one.workload.root) for one in rendered.plan if one.workload is not None}
     findings = [
         pod.placed(finding("CC1115.not-sealed", pod.workload.ref, pod.workload.spec_path))
@@ -107,7 +107,7 @@ def _ignored(
 
 
 def _policy_kept_by_undo(pod: Pod) -> list[Finding]:
-    """An error if the undo record of a pod does not remove its policy: then no render has sealed this pod."""
+    """Return an error if the undo record of a pod does not remove its policy: then no render has sealed this pod."""
     path = (*pod.workload.root, "metadata", "annotations", ORIGINAL)
     size = len(pod.workload.root)
     at = pointer((*pod.workload.metadata_path[size:], "annotations", INITDATA))
@@ -119,7 +119,7 @@ def _policy_kept_by_undo(pod: Pod) -> list[Finding]:
 
 
 def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list[Finding]:
-    """Whether the manifest accepts a TDX VM of this size; only the release knows its RTMR0."""
+    """Tell whether the manifest accepts a TDX VM of this size; only the release knows its RTMR0."""
     platform = pod.checked.platform
     if manifest is None or platform is None or not platform.rtmr0_by_vcpus:
         return []
@@ -136,9 +136,10 @@ def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list
 def not_rendered_again(
     resources: Sequence[Resource], pods: Sequence[Pod], output: Output, copied: Mapping[Place, Copy]
 ) -> list[Finding]:
-    """The checks that need no configuration: records that no render writes; and CC1117, what was not checked.
+    """Check what needs no configuration: records that no render writes; and say what was not compared, CC1117.
 
-    copied: what controllers made. What of it runs no pod may be of an object that somebody had changed.
+    copied: objects that controllers made. Of those that run no pod any more, the record is left alone: it may be a copy
+    of the record of an object that somebody had changed since.
     """
     restored = read(resources, (), left=[place for place, copy in copied.items() if copy.retired])
     findings = [*restored.findings, *prove(resources, restored.documents, restored.claims, any_image)]

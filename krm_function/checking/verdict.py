@@ -1,4 +1,4 @@
-"""Checks rendered output in this order: read -> identity -> objects -> pods -> manifest -> render again.
+"""Check rendered output in this order: read -> identity -> objects -> pods -> manifest -> render again.
 
 Rule of this file: it only calls stages and the other files of this package, in order. It checks what `contrast set`
 and `contrast verify` will check. Without configuration it reads the policies back; with one it renders again and
@@ -47,7 +47,7 @@ class Verdict(NamedTuple):
 
 
 def beside_summary(findings: Sequence[Finding], form: str) -> list[Finding]:
-    """The findings to print beside the summary, which as text already lists what was not compared."""
+    """Return the findings to print beside the summary, which as text already lists what was not compared."""
     return [found for found in findings if form != "text" or found.code != NOT_COMPARED]
 
 
@@ -108,13 +108,13 @@ def check_output(
 
 
 def _classes(values: Sequence[Any]) -> Mapping[str, RuntimeClass]:
-    """The RuntimeClass objects by name."""
+    """Return the RuntimeClass objects by name."""
     found = ((reference(value), value) for value in values)
     return {ref.name: parse_class(value).runtime_class for ref, value in found if ref.kind == "RuntimeClass"}
 
 
 def _emits_classes(values: Sequence[Any]) -> bool:
-    """Whether a render added a RuntimeClass."""
+    """Tell whether a render added a RuntimeClass."""
     return any(
         reference(value).kind == "RuntimeClass" and dig(value, ("metadata", "annotations", EMITTED)) is not None
         for value in values
@@ -122,7 +122,7 @@ def _emits_classes(values: Sequence[Any]) -> bool:
 
 
 def _digests(manifest: Mapping[str, Any] | None, pods: Sequence[Pod], config: Config | None) -> list[Finding]:
-    """What `contrast set` would refuse in the manifest beside the workloads, and those of its configured base."""
+    """Return what `contrast set` would refuse in the manifest beside the workloads, and in its configured base."""
     if manifest is None:
         return []
     base = mapping(mapping(config.generate.manifest.base if config else None).get("Policies"))

@@ -29,7 +29,7 @@ class Parser(argparse.ArgumentParser):
     """A parser of one command, or of the commands below it. It takes no abbreviated flags."""
 
     def __init__(self, **settings: Any) -> None:
-        """settings: as argparse's own."""
+        """Make a parser that takes no abbreviations. settings: as argparse's own."""
         super().__init__(formatter_class=Formatter, allow_abbrev=False, **settings)
 
     def error(self, message: str) -> NoReturn:
@@ -79,7 +79,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _suggestion(word: str, known: Sequence[str]) -> str:
-    """The hint for a mistyped word, "" where no known word is near."""
+    """Return the hint for a mistyped word, "" where no known word is near."""
     from krm_function.schema.nearest import nearest
 
     close = nearest(word, known)
@@ -87,7 +87,7 @@ def _suggestion(word: str, known: Sequence[str]) -> str:
 
 
 def _escaped(word: str) -> str:
-    """The word with its control characters made visible."""
+    """Make the control characters of a word visible."""
     from krm_function.report.order import on_one_line
 
     return on_one_line(word)

@@ -59,11 +59,11 @@ class Attest:
         self.read("genpolicy", self._options.genpolicy)
 
     def reader(self, role: Role) -> "ReadFile":
-        """`read` for the files of one option."""
+        """Return `read` for the files of one option."""
         return partial(self.read, role)
 
     def new_file(self, config: "Config | None", files: Mapping[str, bytes | str], manifest: bytes) -> NewFile:
-        """The file with the statement.
+        """Return the file with the statement.
 
         files: the content or the digest of each output by its name, "" for standard output. manifest: what the render
         made, b"" for none; it is an output if it is written to a file of its own or emitted.
@@ -118,14 +118,14 @@ class Attest:
 
 
 def given_options(options: Namespace) -> Mapping[Option, bool | str | list[str]]:
-    """The options of a call that change its output, without those that were not given."""
+    """Return the options of a call that change its output, without those that were not given."""
     names: tuple[Option, ...] = get_args(Option)
     values = {name: getattr(options, name.replace("-", "_"), None) for name in names}
     return {name: value for name, value in values.items() if value}
 
 
 def _used(role: Role, data: bytes) -> bytes:
-    """What a render uses of a file: of a private key only its public half."""
+    """Return what a render uses of a file: only the public half of a private key, all of any other."""
     if role not in KEYS or b"PRIVATE KEY" not in data:
         return data
     from krm_function.cli.public_key import public_key

@@ -14,7 +14,7 @@ from krm_function.provenance.records import STREAM
 
 
 def wrong_place(options: Namespace) -> list[Finding]:
-    """What is wrong with the file of --attest."""
+    """Return what is wrong with the file of --attest."""
     file = options.attest
     for option, path in _outputs(options).items():
         same = os.path.realpath(path) == os.path.realpath(file) if path else _is_descriptor(file, 1)
@@ -30,7 +30,7 @@ def wrong_place(options: Namespace) -> list[Finding]:
 
 
 def _outputs(options: Namespace) -> dict[str, str]:
-    """Option -> file; "" for standard output."""
+    """Return option -> file; "" for standard output."""
     if getattr(options, "in_place", False):
         first = {"--in-place": new_objects_file(options.paths)}
     else:
@@ -40,7 +40,7 @@ def _outputs(options: Namespace) -> dict[str, str]:
 
 
 def _inputs(options: Namespace) -> list[tuple[str, tuple[str, ...]]]:
-    """Files and directories that are read, `-` for standard input; and the ends of names that count in a directory."""
+    """Return what is read, files and directories, `-` for standard input; and the ends of names that count in one."""
     given = vars(options)
     keys = given.get("add_workload_owner_key", []) + given.get("add_seedshare_owner_key", [])
     single = [given.get(name, "") for name in ("policy", "image_replacements", "genpolicy")]
@@ -50,7 +50,7 @@ def _inputs(options: Namespace) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _is_descriptor(file: str, descriptor: int) -> bool:
-    """Whether a path leads to what a descriptor of this process is, such as a file that the shell has opened."""
+    """Tell whether a path leads to what a descriptor of this process is, such as a file that the shell has opened."""
     try:
         return os.path.samestat(os.stat(file), os.fstat(descriptor))
     except OSError:

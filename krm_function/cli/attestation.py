@@ -33,7 +33,7 @@ class Given:
         self.files: dict[Role, list[Artefact]] = {}
 
     def reader(self, role: Role) -> "ReadFile":
-        """A reader that remembers the digests of what it reads. Raises FileProblem."""
+        """Return a reader that remembers the digests of what it reads. Raises FileProblem."""
         made = self.files.setdefault(role, [])
 
         def read(path: str, root: str = "") -> bytes:
@@ -51,7 +51,7 @@ def attestation_findings(
     manifest: Artefact | None,
     inputs: Sequence[str],
 ) -> list[Finding]:
-    """The verdict on an output. Raises FileProblem.
+    """Return the verdict on an output. Raises FileProblem.
 
     manifest: of a file of its own. inputs: files and directories of which the output was made, () if none is named.
     """
@@ -74,7 +74,7 @@ def attestation_findings(
 
 
 def _manifests(resources: Iterable[Resource]) -> list[bytes]:
-    """The manifests in an output, as `contrast-krm manifest` prints them."""
+    """Return the manifests in an output, as `contrast-krm manifest` prints them."""
     found: list[bytes] = []
     for resource in resources:
         if EMITTED in resource.text:

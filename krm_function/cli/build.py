@@ -41,7 +41,7 @@ class Build(NamedTuple):
 
 
 def this_build() -> Build:
-    """The build of the running program."""
+    """Return the build of the running program."""
     version, commit = krm_function.__version__, krm_function.__commit__
     if bundle_root():
         return Build(version, "bundle", commit)
@@ -64,7 +64,7 @@ def _is_copy(directory: str) -> bool:
 
 
 def _noted(version: str, note: str | None) -> Build:
-    """The build as pip has noted it. note: the text of direct_url.json, None if there is none."""
+    """Return the build as pip has noted it. note: the text of direct_url.json, None if there is none."""
     try:
         said: Any = json.loads(note or "{}")
     except ValueError:

@@ -25,14 +25,14 @@ SUMS = "SHA256SUMS"
 
 
 def bundle_root() -> str:
-    """The folder of the bundle that runs, "" if it is none."""
+    """Return the folder of the bundle that runs, "" if it is none."""
     root, library = os.path.split(os.path.dirname(os.path.dirname(os.path.realpath(krm_function.__file__))))
     inside = library == LIBRARY and os.path.realpath(sys.prefix) == os.path.join(root, PYTHON)
     return root if inside and os.path.isfile(os.path.join(root, SUMS)) else ""
 
 
 def bundle_files(root: str) -> list[Member]:
-    """Every file of a bundle, and nothing else that somebody keeps in that folder. Raises OSError."""
+    """Return every file of a bundle, and nothing else that somebody keeps in that folder. Raises OSError."""
     with open(os.path.join(root, SUMS), encoding="utf-8") as sums:
         names = [SUMS, *(line.rstrip("\n").partition("  ")[2] for line in sums)]
     return [Member(name, os.path.join(root, name)) for name in sorted(names)]

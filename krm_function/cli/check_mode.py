@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def wants_check(options: ConfigDocument) -> bool:
-    """Whether a function's own configuration wants a check and no render."""
+    """Tell whether a function's own configuration wants a check and no render."""
     return options_in(options).get("mode") == "check"
 
 
@@ -29,7 +29,7 @@ def check_resources(
     options: ConfigDocument,
     namespace: str | None = None,
 ) -> "Verdict":
-    """The verdict on some resources, problems of the configuration included.
+    """Judge some resources, problems of the configuration included.
 
     documents: the whole configuration with the options. namespace: of the command line, if one is given.
 

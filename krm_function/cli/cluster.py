@@ -36,7 +36,7 @@ class ClusterNodes(NamedTuple):
 
 
 def read_cluster_nodes() -> ClusterNodes:
-    """The nodes of the current context of the kubeconfig, or of the cluster this runs in. Never raises."""
+    """Read the nodes of the current context of the kubeconfig, or of the cluster this runs in. Never raises."""
     answer, context, findings = _asked(lambda lists: (_nodes(lists), _runtime_classes(lists)))
     document, classes = answer or (None, ClusterClasses())
     return ClusterNodes(document, classes, context, findings)
@@ -62,7 +62,7 @@ class ClusterObjects(NamedTuple):
 
 
 def read_cluster_objects(namespaces: Iterable[str]) -> ClusterObjects:
-    """The objects of the current context. Never raises."""
+    """Read the objects of the current context. Never raises."""
     wanted = list(namespaces)
     answer, context, findings = _asked(lambda lists: (tuple(_objects(lists, wanted)), _runtime_classes(lists)))
     objects, classes = answer or (None, ClusterClasses())
@@ -70,7 +70,7 @@ def read_cluster_objects(namespaces: Iterable[str]) -> ClusterObjects:
 
 
 def _objects(lists: "Lists", namespaces: Iterable[str]) -> Iterator[Any]:
-    """Each object as `kubectl get -o yaml` has it."""
+    """Yield each object as `kubectl get -o yaml` has it."""
     from krm_function.cli.cluster_answer import Wanted
 
     kinds = [(version, kind) for kind, (version, _) in KINDS.items()]
@@ -80,7 +80,7 @@ def _objects(lists: "Lists", namespaces: Iterable[str]) -> Iterator[Any]:
 
 
 def _runtime_classes(lists: "Lists") -> ClusterClasses:
-    """The RuntimeClasses, which not everybody who sees a namespace may see."""
+    """Return the RuntimeClasses, which not everybody who sees a namespace may see."""
     from krm_function.cli.cluster_answer import Wanted
     from krm_function.cli.cluster_connection import RefusalError
 
@@ -94,7 +94,7 @@ def _runtime_classes(lists: "Lists") -> ClusterClasses:
 
 
 def _asked(ask: Callable[["Lists"], Any]) -> tuple[Any, str, tuple[Finding, ...]]:
-    """The answer and the name of the context; or None, and a finding. ask: is given what lists objects."""
+    """Return the answer and the name of the context; or None, and a finding. ask: is given what lists objects."""
     try:
         from kubernetes import client, config
 

@@ -51,7 +51,7 @@ class Lists:
         self._values = 0
 
     def objects(self, wanted: Wanted) -> Iterator[dict[str, Any]]:
-        """Each object of a list with its apiVersion and kind, which members of a list do not say.
+        """Yield each object of a list with its apiVersion and kind, which members of a list do not say.
 
         Raises RefusalError.
         """
@@ -117,7 +117,7 @@ def _parsed(data: bytes, wanted: Wanted) -> _Page:
 
 
 def _name(value: Any, number: int, wanted: Wanted) -> str:
-    """The name of an item, after a look at what it says it is."""
+    """Return the name of an item, after a look at what it says it is."""
     metadata = mapping(mapping(value).get("metadata"))
     name = metadata.get("name")
     if not isinstance(name, str) or not NAME.fullmatch(name):
@@ -129,7 +129,7 @@ def _name(value: Any, number: int, wanted: Wanted) -> str:
 
 
 def _needed(value: dict[str, Any], kind: str) -> dict[str, Any]:
-    """An object without what is large and compared with nothing: its history, a node's images, other data."""
+    """Return an object without what is large and compared with nothing: its history, a node's images, other data."""
     metadata = {key: part for key, part in value["metadata"].items() if key != "managedFields"}
     needed = {**value, "metadata": metadata}
     if kind == "Node":

@@ -58,7 +58,7 @@ class ApiServer:
         self._bytes = 0
 
     def get(self, path: str, what: str) -> bytes:
-        """The body of an answer. what: is asked for, in a message. Raises RefusalError."""
+        """Fetch the body of an answer. what: the name of what is asked for, for messages. Raises RefusalError."""
         for last in (False, True):
             try:
                 return self._once(path, what)
@@ -129,13 +129,13 @@ def _must_be_json(reply: Any, what: str) -> None:
 
 
 def _login(configuration: Any) -> dict[str, str]:
-    """The header with the token of the kubeconfig, if it has one; a client certificate is in the connection."""
+    """Return the header with the token of the kubeconfig, if it has one; a client certificate is in the connection."""
     token = configuration.auth_settings().get("BearerToken") or {}
     return {"Authorization": token["value"]} if token.get("value") else {}
 
 
 def _bounded(manager: Any, configuration: Any) -> Any:
-    """The connections of the client, each read of which is counted. Those of a SOCKS proxy keep their own class."""
+    """Count each read of the client's connections. Those of a SOCKS proxy keep their own class."""
     if type(manager) not in (urllib3.PoolManager, urllib3.ProxyManager):
         return manager
     given = manager.connection_pool_kw

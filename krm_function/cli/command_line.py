@@ -42,7 +42,7 @@ class Command(Protocol):
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """The options of one call; `options.run(options)` runs it. Raises Exit for --help and for mistakes.
+    """Read the options of one call; `options.run(options)` runs it. Raises Exit for --help and for mistakes.
 
     `options.parser` is the parser of the command, `options.every_parser()` that of all commands, `options.parse` this
     function.
@@ -62,12 +62,12 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def every_parser() -> Parser:
-    """The parser of all commands with all their arguments."""
+    """Return the parser of all commands with all their arguments."""
     return make_parser(COMMANDS, WORDS)
 
 
 def make_parser(names: Iterable[str], words: Container[str]) -> Parser:
-    """A parser of some commands. words: those of the call; of a command that is not among them, only the summary."""
+    """Make a parser of some commands. words: of the call; a command that is not among them has only its summary."""
     parser = Parser(prog=PROGRAM, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="store_true", help="print the version")
     parser.set_defaults(run=_run_without_command, parser=parser, every_parser=every_parser, parse=parse_arguments)
@@ -76,7 +76,7 @@ def make_parser(names: Iterable[str], words: Container[str]) -> Parser:
 
 
 def load_command(name: str) -> Command:
-    """The module of a command."""
+    """Load the module of a command."""
     module = name.replace(" ", "_").replace("-", "_")
     return cast("Command", import_module(f"krm_function.cli.commands.{module}"))
 
@@ -99,7 +99,7 @@ def _add_commands(parser: Parser, names: Iterable[str], words: Container[str]) -
 
 
 def _run_without_command(options: argparse.Namespace) -> int:
-    """`--version`, or nothing at all."""
+    """Run `--version`, or nothing at all."""
     if not options.version:
         return _print_usage(options)
     write_out(f"{PROGRAM} {__version__}\n".encode())

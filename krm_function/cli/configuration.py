@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def with_namespace(config: Config | None, namespace: str | None) -> Config | None:
-    """The configuration with the namespace of the command line, which wins over its own."""
+    """Put the namespace of the command line into a configuration; it wins over the configuration's own."""
     if config is None or not namespace:
         return config
     return config._replace(generate=config.generate._replace(namespace=namespace))
@@ -34,7 +34,7 @@ def with_namespace(config: Config | None, namespace: str | None) -> Config | Non
 def from_files(
     paths: Sequence[str], variable: str = "", read: "ReadFile" = read_file
 ) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """Configuration documents in the files; other kinds in them are left for the render.
+    """Return the configuration documents of the files; other kinds in them are left for the render.
 
     variable: that of the environment which names the paths, and CC0911 says so; "" for the command line. read: reads
     one file. Raises FileProblem.
@@ -67,19 +67,19 @@ def from_files_and_resources(
     variable: str = "",
     read: "ReadFile" = read_file,
 ) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """The configuration in the files that the operator named, then that in the input. As `from_files`."""
+    """Return the configuration in the files that the operator named, then that in the input. As `from_files`."""
     documents, findings = from_files(paths, variable, read)
     more, problems = from_resources(resources)
     return documents + more, findings + problems
 
 
 def _may_be_config(text: str) -> bool:
-    """Whether a document of uncertain kind may be configuration; a look at its text is a tenth of reading it."""
+    """Tell whether a document of uncertain kind may be configuration; a look at its text is a tenth of reading it."""
     return any(word in text for word in (GROUP, *CONFIG_KINDS)) or may_hide_words(text)
 
 
 def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """The configuration objects among the resources, parsed."""
+    """Return the configuration objects among the resources, parsed."""
     documents: list[ConfigDocument] = []
     findings: list[Finding] = []
     for resource in resources:
@@ -100,6 +100,6 @@ def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument],
 
 
 def as_configuration(found: Finding) -> Finding:
-    """A YAML problem in a configuration file as a configuration error: the same message, exit code 2."""
+    """Turn a YAML problem in a configuration file into a configuration error: the same message, exit code 2."""
     wrong = finding("CC0910", problem=found.message, remedy=found.hint)
     return wrong._replace(line=found.line, column=found.column, file=found.file, origin=found.origin)

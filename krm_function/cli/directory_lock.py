@@ -1,4 +1,4 @@
-"""Lets several runs of `lock` write into a directory one after the other.
+"""Let several runs of `lock` write into a directory one after the other.
 
 Rule of this file: the directory itself is locked, with flock, for the moments of reading and writing. So there is no
 lock file that could be left behind, and the lock ends with the process, however it ends. The wait is bounded. Where a

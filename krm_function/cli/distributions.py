@@ -32,7 +32,7 @@ class NotCopied(Exception):
 
 
 def installed_files() -> list[Member]:
-    """Every file, sorted by name. Raises NotCopied."""
+    """Return every file, sorted by name. Raises NotCopied."""
     program = distribution(PROGRAM)
     found = [*_program_files(), *_program_metadata(program)]
     for name in _needed(program):
@@ -41,7 +41,7 @@ def installed_files() -> list[Member]:
 
 
 def _program_files() -> Iterator[Member]:
-    """The files of this program's packages, wherever they are: an editable install has them in a source tree."""
+    """Yield the files of this program's packages, wherever they are: an editable install has them in a source tree."""
     import krm_function
 
     root = os.path.dirname(os.path.dirname(os.path.abspath(krm_function.__file__)))
@@ -54,7 +54,7 @@ def _program_files() -> Iterator[Member]:
 
 
 def _program_metadata(program: Distribution) -> Iterator[Member]:
-    """The metadata by which the copy knows its own name, and the license."""
+    """Yield the metadata by which the copy knows its own name, and the license."""
     directory = f"{PROGRAM.replace('-', '_')}-{program.version}.dist-info"
     for name in OWN_METADATA:
         source = str(program.locate_file(f"{directory}/{name}"))
@@ -63,7 +63,7 @@ def _program_metadata(program: Distribution) -> Iterator[Member]:
 
 
 def _needed(program: Distribution) -> list[str]:
-    """The names of all distributions that are needed, directly or not."""
+    """Return the names of all distributions that are needed, directly or not."""
     needed: dict[str, None] = {}
     waiting = [program]
     while waiting:
@@ -88,12 +88,12 @@ def _needed(program: Distribution) -> list[str]:
 
 
 def _normalised(name: str) -> str:
-    """A name as PEP 503 compares it."""
+    """Return a name as PEP 503 compares it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _files(found: Distribution) -> Iterator[Member]:
-    """The files of an installed distribution, without its scripts."""
+    """Yield the files of an installed distribution, without its scripts."""
     if not found.files:
         raise NotCopied(f"{found.name} does not say which files it has; install it with pip")
     for file in found.files:

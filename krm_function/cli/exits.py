@@ -57,7 +57,7 @@ class Terminated(BaseException):
 
 
 def exit_code(findings: Iterable[Finding], *, printed: bool = True) -> int:
-    """The code of a call with these findings. printed: whether they could be written to standard error."""
+    """Return the code of a call with these findings. printed: whether they could be written to standard error."""
     errors = [found.code for found in findings if found.severity == "error"]
     if not printed:
         return ENVIRONMENT
@@ -69,12 +69,12 @@ def exit_code(findings: Iterable[Finding], *, printed: bool = True) -> int:
 
 
 def exit_code_of_differences(code: int, *, differ: bool) -> int:
-    """The code of a call with `--exit-code`. code: that of its findings."""
+    """Return the code of a call with `--exit-code`. code: that of its findings."""
     return FINDINGS if code == OK and differ else code
 
 
 def exit_code_of_exception(problem: BaseException) -> int:
-    """The code of a call that an exception has ended, files that cannot be read or written excepted."""
+    """Return the code of a call that an exception has ended, files that cannot be read or written excepted."""
     match problem:
         case Exit():
             return problem.code

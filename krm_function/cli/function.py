@@ -51,7 +51,7 @@ def run_function(
     wrong: tuple[Finding, ...] = (),
     namespace: str | None = None,
 ) -> int:
-    """Standard input to standard output as a KRM function. engine, wrong: as `genpolicy.engine` gives them.
+    """Turn standard input into standard output as a KRM function. engine, wrong: as `genpolicy.engine` gives them.
 
     namespace: of the command line, if one is given.
     """
@@ -100,7 +100,7 @@ def run_function(
 
 
 def _in_results(resources: Sequence[Resource], findings: Sequence[Finding]) -> bool:
-    """Whether the caller shows the results, so that standard error need not repeat them."""
+    """Tell whether the caller shows the results, so that standard error need not repeat them."""
     if all(found.severity == "info" for found in findings):
         return False
     from krm_function.hosts.kpt import called_by_kpt
@@ -109,7 +109,7 @@ def _in_results(resources: Sequence[Resource], findings: Sequence[Finding]) -> b
 
 
 def _function_config(document: ConfigDocument | None) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """The functionConfig, if there is one of a known kind; kpt sends an empty ConfigMap for none.
+    """Return the functionConfig if it is of a known kind. kpt sends an empty ConfigMap where there is none.
 
     Source: docs/facts/krm-functions.md#function-configuration.
     """

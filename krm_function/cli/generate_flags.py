@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def apply_flags(config: Config, options: Namespace, read: Read = read_plainly) -> tuple[Config, tuple[Finding, ...]]:
-    """The configuration with the flags of one call. Raises FileProblem for a file that cannot be read."""
+    """Put the flags of one call into the configuration. Raises FileProblem for a file that cannot be read."""
     findings: list[Finding] = []
     generate = config.generate
     if options.reference_values:
@@ -96,7 +96,7 @@ def _manifest(generate: Generate, options: Namespace, read: Read) -> tuple[Gener
 def _keys(
     role: "Role", paths: Sequence[str], check: Callable[[str], str], read: Read
 ) -> tuple[list[str], list[Finding]]:
-    """The public keys, as PEM, of some files; check raises KeyProblem for one that does not fit."""
+    """Return the public keys, as PEM, of some files; check raises KeyProblem for one that does not fit."""
     keys: list[str] = []
     findings: list[Finding] = []
     for path in paths:

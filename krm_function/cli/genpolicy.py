@@ -33,7 +33,7 @@ PASSED_ON = frozenset(
 
 @contextmanager
 def engine(path: str, seconds: int = SECONDS) -> Iterator[tuple[Engine | None, tuple[Finding, ...]]]:
-    """The engine for a program, or what is wrong with its path; neither for "". It works until the block is left."""
+    """Yield the engine for a program, or what is wrong with its path; neither for "". It works inside the block."""
     wrong = _wrong(path) if path else ""
     if wrong:
         yield None, (finding(wrong, option="--genpolicy", program=path),)
@@ -47,7 +47,7 @@ def engine(path: str, seconds: int = SECONDS) -> Iterator[tuple[Engine | None, t
 
 
 def _wrong(path: str) -> str:
-    """Why a path is not that of a program: CC0909 with a variant, "" if it is."""
+    """Return why a path is not that of a program: CC0909 with a variant, "" if it is."""
     if os.sep not in path:
         return "CC0909.genpolicy-name"
     if not os.path.isfile(path):
@@ -107,7 +107,7 @@ def _run(program: str, directory: str, task: GenpolicyInput, seconds: int) -> Ge
 
 
 def _listen(process: "Popen[bytes]", seconds: int) -> GenpolicyResult:
-    """The output and the exit code of the process; it is given up after too much time or output."""
+    """Read the output of the process, and return it with the exit code; too much time or output ends it."""
     import selectors
     import time
 

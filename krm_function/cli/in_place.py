@@ -19,7 +19,7 @@ NEW_OBJECTS = "contrast-manifest.yaml"
 
 
 def changed_files(inputs: Inputs, rendered: Rendered, paths: Sequence[str]) -> dict[str, bytes]:
-    """Path -> bytes of the files that changed; new objects go to a file of their own beside the first path.
+    """Return path -> bytes of the files that changed; new objects go to a file of their own beside the first path.
 
     Raises FileProblem if that file exists and holds anything but generated objects.
     """
@@ -43,13 +43,13 @@ def changed_files(inputs: Inputs, rendered: Rendered, paths: Sequence[str]) -> d
 
 
 def new_objects_file(paths: Sequence[str]) -> str:
-    """The file for new objects, beside the first path."""
+    """Return the file for new objects, beside the first path."""
     directory = paths[0] if os.path.isdir(paths[0]) else os.path.dirname(paths[0])
     return os.path.join(directory, NEW_OBJECTS)
 
 
 def _is_generated(path: str) -> bool:
-    """Whether every document of a file was added by a render."""
+    """Tell whether every document of a file was added by a render."""
     try:
         resources = decode_stream(read_file(path, os.path.dirname(path) or ".")).resources
     except YamlError:

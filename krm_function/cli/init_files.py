@@ -65,7 +65,7 @@ class Wanted(NamedTuple):
 
 
 def find_target(directory: str, options: Namespace) -> tuple[TargetFile | None, list[Finding]]:
-    """The orchestrator's file, by what is there and by the flags. Raises FileProblem."""
+    """Find the orchestrator's file, by what is there and by the flags. Raises FileProblem."""
     if options.helm:
         if not os.path.isfile(os.path.join(options.helm, CHART)):
             return None, [finding("CC1310.no-chart", directory=options.helm)]
@@ -94,7 +94,7 @@ class Wiring(NamedTuple):
 
 
 def wiring(directory: str, target: TargetFile, wanted: Wanted) -> Wiring:
-    """Everything that a directory lacks. Raises YamlError."""
+    """Return everything that a directory lacks. Raises YamlError."""
     files: dict[str, bytes] = {}
     changes: list[str] = []
     findings: list[Finding] = []
@@ -159,7 +159,7 @@ def _wire(directory: str, target: TargetFile, text: str, files: Files) -> Wired:
 
 
 def _completed(data: bytes, host: HostName, wanted: Wanted) -> tuple[bytes, list[str]]:
-    """A file with its ContrastGenerate completed, and what was added. Raises ValueError."""
+    """Complete the ContrastGenerate in a file, and return the file and what was added. Raises ValueError."""
     source, added = decode(data), []
     for chunk in split_stream(source.text):
         if chunk.kind == "ContrastGenerate":

@@ -19,20 +19,20 @@ from krm_function.yamltext import Chunk, YamlError, decode, parse, split_stream
 
 
 def files_of_kind(directory: str, kind: ConfigKind, value: object, host: HostName) -> list[str]:
-    """The files that hold a kind: those that a kustomization lists, else those of the directory."""
+    """Return the files that hold a kind: those that a kustomization lists, else those of the directory."""
     named = (*listed(value, "resources"), *listed(value, "transformers")) if host == "kustomize" else ()
     wired = [name for name in named if _has(directory, name, kind)]
     return wired or [name for name in yaml_files(directory) if _has(directory, name, kind)]
 
 
 def yaml_files(directory: str) -> list[str]:
-    """The names of the YAML files in a directory but its kustomization, sorted; none if it does not exist yet."""
+    """List the YAML files in a directory by name, without its kustomization; none if there is no directory yet."""
     names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
     return [name for name in names if name.endswith(SUFFIXES) and name not in KUSTOMIZATIONS]
 
 
 def plain_resources(directory: str) -> Iterator[str]:
-    """Files of a directory that hold objects, and no configuration of this program."""
+    """Yield the files of a directory that hold objects, and no configuration of this program."""
     for name in yaml_files(directory):
         chunks = _chunks(directory, name)
         if chunks and all(chunk.kind and not is_config(chunk.api_version) for chunk in chunks):
@@ -44,7 +44,7 @@ def _has(directory: str, name: str, kind: str) -> bool:
 
 
 def _chunks(directory: str, name: str) -> list[Chunk]:
-    """The documents of a file; none if it cannot be read, which is a finding of the render. Raises PlaceProblem."""
+    """Cut a file into documents; none if it cannot be read, which the render reports. Raises PlaceProblem."""
     try:
         text = decode(data_of(FoundFile(os.path.join(directory, name), directory))).text
         return [chunk for chunk in split_stream(text) if not chunk.empty]
@@ -53,7 +53,7 @@ def _chunks(directory: str, name: str) -> list[Chunk]:
 
 
 def resource_files(directory: str, host: HostName, chart: str, text: str) -> list[FoundFile]:
-    """The paths of a deployment's resources as far as its host's file or its directory names them.
+    """Return the paths of a deployment's resources as far as its host's file or its directory names them.
 
     text: of the kustomization. chart: of Helm, its directory. Raises YamlError.
     """
@@ -67,7 +67,7 @@ def resource_files(directory: str, host: HostName, chart: str, text: str) -> lis
 
 
 def _listed_files(directory: str, names: Iterable[str], seen: set[str]) -> Iterator[FoundFile]:
-    """The files that a kustomization lists, those of other kustomizations below it included."""
+    """Yield the files that a kustomization lists, those of other kustomizations below it included."""
     for name in names:
         path = os.path.join(directory, name)
         if not os.path.isdir(path):
@@ -78,14 +78,14 @@ def _listed_files(directory: str, names: Iterable[str], seen: set[str]) -> Itera
 
 
 def listed_file(directory: str, name: str) -> FoundFile:
-    """A file that the kustomization of a directory lists; one that is listed beside the directory is in its own."""
+    """Return a file that a kustomization lists. A file outside of the directory belongs to its own directory."""
     path = os.path.join(directory, name)
     inside = not os.path.relpath(path, directory).startswith(os.pardir)
     return FoundFile(path, directory if inside else os.path.dirname(path))
 
 
 def _resources_of(directory: str) -> tuple[str, ...]:
-    """What the kustomization of a directory lists; nothing if it cannot be read, which is a finding of kustomize."""
+    """Return what the kustomization of a directory lists; nothing if it cannot be read, which kustomize reports."""
     for name in KUSTOMIZATIONS:
         path = os.path.join(directory, name)
         if os.path.isfile(path):
@@ -97,7 +97,7 @@ def _resources_of(directory: str) -> tuple[str, ...]:
 
 
 def has_coordinator(file: FoundFile) -> bool:
-    """Whether a file holds the coordinator; a directory or an URL is not read, hence False.
+    """Tell whether a file holds the coordinator; a directory or an URL is not read, hence False.
 
     A template of Helm, which is no YAML yet, is taken by its text.
     """
@@ -109,7 +109,7 @@ def has_coordinator(file: FoundFile) -> bool:
 
 
 def data_of(file: FoundFile) -> bytes:
-    """The bytes of a file, none of one that cannot be read. Raises PlaceProblem for one that leads elsewhere."""
+    """Read a file; one that cannot be read is empty. Raises PlaceProblem for one that leads elsewhere."""
     if os.path.isdir(file.path):
         return b""
     try:
@@ -121,12 +121,12 @@ def data_of(file: FoundFile) -> bytes:
 
 
 def text_of(file: FoundFile) -> str:
-    """The text of a file, whatever it holds; none of one that cannot be read."""
+    """Read a file as text, whatever it holds; one that cannot be read is empty."""
     return data_of(file).decode("utf-8", "replace")
 
 
 def values_of(data: bytes) -> list[dict[str, Any]]:
-    """The objects of a file, none of one that is not YAML."""
+    """Parse the objects of a file; there are none in one that is not YAML."""
     try:
         text = decode(data).text
         documents = [parse(chunk.of(text)).value for chunk in split_stream(text)]

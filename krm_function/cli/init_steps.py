@@ -1,7 +1,7 @@
 """What is left to do after `contrast-krm init`: what for, and below it the command to copy.
 
-Rule of this file: a step is named only while it is not done, judged by what the files hold; the last ones, which leave
-nothing there, are named each time. A command works as it stands in the directory where init was called; only numbers
+Rule of this file: a step is named as long as the files show that it is not done. The last steps leave nothing in files
+and are named each time. A command works as it stands in the directory where init was called; only numbers
 that no program can know stand there as letters.
 """
 
@@ -41,7 +41,7 @@ class State(NamedTuple):
 
 
 def steps(state: State) -> list[str]:
-    """`next:` and for each step a line that says what for, and a line with the command."""
+    """Return `next:` and for each step a line that says what for, and a line with the command."""
     lines = ["next:"]
     for number, (why, command) in enumerate(_steps(state), 1):
         lines += [f"  {number}. {why}:", f"     {command}"]
@@ -49,7 +49,7 @@ def steps(state: State) -> list[str]:
 
 
 def _steps(state: State) -> Iterator[tuple[str, str]]:
-    """Each step: what it is for, and its command."""
+    """Yield each step: what it is for, and its command."""
     place = _Places(state)
     options = values_of(state.generate)
     if not any(map(has_coordinator, state.resources)):
@@ -93,7 +93,7 @@ def _options(paths: Sequence[str]) -> str:
 
 
 def _only(state: State) -> bool:
-    """Whether a directory holds no other documents than the configuration."""
+    """Tell whether a directory holds no other documents than the configuration."""
     there = os.listdir(state.directory) if os.path.isdir(state.directory) else []
     return {name for name in there if name.endswith(SUFFIXES)} <= set(state.files)
 
@@ -106,7 +106,7 @@ def _coordinator(state: State, place: _Places) -> str:
 
 
 def _keys(options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[str, str]]:
-    """The owners' keys, private ones kept out of Git."""
+    """Yield the steps for the owners' keys; private ones are kept out of Git."""
     ignored = _ignore() if _in_git() else ""
     for owner, field, may in (
         ("workload", "workloadOwnerKeys", "may update the manifest"),
@@ -119,7 +119,7 @@ def _keys(options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[s
 
 
 def _reference_values(state: State, options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[str, str]]:
-    """The values that only an operator knows, for the kinds of hardware that are in use."""
+    """Yield the steps for values that only an operator knows, for the kinds of hardware that are in use."""
     tees = {platform.tee for platform in map(PLATFORMS.get, _platforms(state, options)) if platform}
     given = [mapping(dig(value, ("spec", "manifest", "referenceValues"))) for value in options]
     if "snp" in tees and not any(key == "snp" or "-snp" in key for one in given for key in one):
@@ -132,7 +132,7 @@ def _reference_values(state: State, options: Sequence[dict[str, Any]], place: _P
 
 
 def _platforms(state: State, options: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The platforms that options and placeholders name."""
+    """Yield the platforms that options and placeholders name."""
     for value in options:
         yield str(dig(value, ("spec", "platform")) or "").lower()
     for file in state.resources:
@@ -191,7 +191,7 @@ def _release_name(state: State) -> str:
 
 
 def _in_git() -> bool:
-    """Whether the working directory is in a work tree of Git."""
+    """Tell whether the working directory is in a work tree of Git."""
     here = os.path.realpath(".")
     while here != os.path.dirname(here):
         if os.path.lexists(os.path.join(here, ".git")):
@@ -201,7 +201,7 @@ def _in_git() -> bool:
 
 
 def _ignore() -> str:
-    """The command that lets Git leave the private keys out; "" if .gitignore of the working directory does."""
+    """Return the command that lets Git leave the private keys out; "" if .gitignore of the working directory does."""
     there = text_of(FoundFile(".gitignore", "."))
     if IGNORES_KEYS & set(there.split()):
         return ""

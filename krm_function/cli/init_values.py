@@ -15,7 +15,7 @@ LARGEST = 255
 
 
 def operator_values(minimum_tcb: str, mr_seam: str) -> tuple[Mapping[str, Any], list[Finding]]:
-    """By kind of hardware, snp or tdx, what goes into spec.manifest.referenceValues. Either text may be ""."""
+    """Return, by kind of hardware (snp, tdx), what goes into spec.manifest.referenceValues. Either text may be ""."""
     values: dict[str, Any] = {}
     findings: list[Finding] = []
     if minimum_tcb:
@@ -30,7 +30,7 @@ def operator_values(minimum_tcb: str, mr_seam: str) -> tuple[Mapping[str, Any], 
 
 
 def _versions(text: str) -> dict[str, int] | None:
-    """The four versions of `Name=number,...` in their order, None if that is not what the text says."""
+    """Return the four versions of `Name=number,...` in their order, None if that is not what the text says."""
     pairs = re.findall(r"(\w+)=([0-9]{1,3})(?:,|\Z)", text)
     found = {name: int(number) for name, number in pairs}
     whole = ",".join(f"{name}={number}" for name, number in pairs) == text

@@ -1,4 +1,4 @@
-"""Reads files or standard input for the commands that work on documents.
+"""Read files or standard input for the commands that work on documents.
 
 Rule of this file: a ResourceList is understood wherever a stream is; and an empty input is never a success,
 because `kustomize build (which fails) | contrast-krm check` must not be green.

@@ -52,7 +52,7 @@ def install(directory: str, python: str) -> tuple[bool, list[Finding]]:
 
 
 def install_bundle(directory: str, root: str) -> tuple[bool, list[Finding]]:
-    """The same for the bundle in a folder, whose files are copied byte for byte."""
+    """Install the bundle of a folder as `install` does the packages: its files are copied byte for byte."""
     target = _prepare(directory)
     library = _copy(directory, bundle_files(root), _fill_with_bundle)
     link = os.path.join("lib", library, LAUNCHER)
@@ -63,7 +63,7 @@ def install_bundle(directory: str, root: str) -> tuple[bool, list[Finding]]:
 
 
 def _prepare(directory: str) -> str:
-    """The path of the executable, once what a killed run has left is gone. Raises FileProblem for somebody else's."""
+    """Return the path of the executable after what a killed run left is gone. Raises FileProblem for a foreign one."""
     target = os.path.join(directory, PROGRAM)
     if os.path.islink(target):
         ours = os.readlink(target).startswith(os.path.join("lib", f"{PROGRAM}-"))
@@ -129,7 +129,7 @@ def _fill_with_bundle(place: str, files: Sequence[Member]) -> None:
 
 
 def _digest(files: Sequence[Member]) -> str:
-    """A digest of the names and bytes of a copy, and of the Python that it is compiled for."""
+    """Return a digest of the names and bytes of a copy, and of the Python that it is compiled for."""
     digest = hashlib.sha256(sys.implementation.cache_tag.encode())
     for file in files:
         with open(file.source, "rb") as source:

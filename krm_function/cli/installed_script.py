@@ -27,7 +27,7 @@ sys.exit(main())
 
 
 def launcher(python: str, library: str) -> str:
-    """The text. python: an absolute path, or a name to look up on PATH. library: the copy's directory below `lib`."""
+    """Write the script. python: an absolute path, or a name to look up on PATH. library: the directory below `lib`."""
     wanted = sys.version_info[:2]
     return SCRIPT.format(
         shebang=_shebang(python),

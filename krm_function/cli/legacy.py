@@ -21,7 +21,7 @@ from krm_function.yamltext import YamlError
 
 
 def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
-    """Standard input to standard output as a legacy transformer."""
+    """Turn standard input into standard output as a legacy transformer."""
     config_files = [config_file, *_named(arguments)]
     try:
         stream = decode_stream(read_in())
@@ -41,7 +41,7 @@ def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
 
 
 def _named(arguments: Sequence[str]) -> list[str]:
-    """The files of the `--config FILE` arguments."""
+    """Return the files of the `--config FILE` arguments."""
     if not arguments:
         return []
     from krm_function.cli.argument_parser import Parser

@@ -21,7 +21,7 @@ from krm_function.model.image import Image
 
 
 def check_lock(task: Task, *, prune: bool) -> list[Finding]:
-    """The findings; none if the lock is what `lock` would write."""
+    """Compare the lock with what `lock` would write: no finding if it is the same."""
     entries = known_entries([task.file.lock] if task.file.lock else [])[0]
     lock = task.file.path
     findings = [
@@ -36,7 +36,7 @@ def check_lock(task: Task, *, prune: bool) -> list[Finding]:
 
 
 def _problem(image: Image, entries: Mapping[str, dict[str, Any]]) -> str:
-    """The code of what is wrong with the lock about one image, or ""."""
+    """Return the code of what is wrong with the lock about one image, or ""."""
     if not image.pinned:
         return "CC1216.tag"
     entry = entries.get(str(image))

@@ -1,4 +1,4 @@
-"""Reads and updates the file that `lock` writes.
+"""Read and update the file that `lock` writes.
 
 Rule of this file: everything in it but new and dropped entries stays as it is, other documents included; and a file
 that holds anything but a lock is never taken for one. Several runs may write the same file at once: each reads it anew
@@ -47,7 +47,7 @@ def open_lock(path: str) -> tuple[LockFile, list[Finding]]:
 
 
 def known_entries(documents: Iterable[ConfigDocument]) -> tuple[Entries, list[Finding]]:
-    """Entries of all locks by reference, as they are written there."""
+    """Return entries of all locks by reference, as they are written there."""
     entries: Entries = {}
     findings: list[Finding] = []
     for document in documents:
@@ -72,8 +72,8 @@ def write_lock(
 ) -> WrittenLock:
     """Write the lock: to what the file has by now, the entries that it lacks are added.
 
-    others: files to write after it. prune: drop those that it had before and that no resource needs; never one that
-    another run has added since.
+    others: files to write after it. prune: drop the entries that the file had when it was read and that no resource
+    needs; an entry that another run has added since stays.
     Raises FileProblem, and YamlError for a document that cannot be edited.
     """
     if not file.path:
@@ -99,7 +99,7 @@ def write_lock(
 
 
 def _changed(file: LockFile, entries: Mapping[str, Mapping[str, Any]], dropped: Collection[str]) -> list[NewFile]:
-    """The lock's file, if it changes."""
+    """Return the lock's file, if it changes."""
     if file.lock is None:
         return [NewFile(file.path, new_lock(entries).encode("utf-8"))]
     before = read_file(file.path)

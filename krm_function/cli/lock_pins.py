@@ -35,7 +35,7 @@ class PinnedFiles(NamedTuple):
 
 
 def pinned_files(options: Namespace, pins: Sequence[Pin], resources: Sequence[Resource]) -> PinnedFiles:
-    """The files that the options name, with their pins. Raises FileProblem."""
+    """Return the files that the options name, with their pins. Raises FileProblem."""
     targets: list[tuple[str, str, Callable[[str], Pinned]]] = []
     if options.write_kustomize:
         file, used = kustomization_file(options.write_kustomize), set(_references(resources))
@@ -71,7 +71,7 @@ def _left(pin: Pin, cause: Cause, file: str) -> Finding:
 
 
 def kustomization_file(path: str) -> str:
-    """The kustomization in a directory, or the file itself. Raises FileProblem."""
+    """Return the kustomization in a directory, or the file itself. Raises FileProblem."""
     if not os.path.isdir(path):
         return path
     there = [name for name in KUSTOMIZATIONS if os.path.isfile(os.path.join(path, name))]
@@ -81,7 +81,7 @@ def kustomization_file(path: str) -> str:
 
 
 def _references(resources: Sequence[Resource]) -> Iterator[str]:
-    """The images of all containers in all objects, where kustomize looks for them."""
+    """Yield the images of all containers in all objects, where kustomize looks for them."""
     for resource in resources:
         if "image" in resource.text:
             try:

@@ -62,7 +62,7 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
 
 
 def completed(found: dict[str, dict[str, Any]], partial: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The entries as they were found; of those that were known in part, what people wrote counts."""
+    """Complete entries that were known in part with what was found; what people wrote in them counts."""
     return {
         name: {**entry, **{key: value for key, value in partial.get(name, {}).items() if value is not None}}
         for name, entry in found.items()

@@ -41,7 +41,7 @@ def unstated_users(
 
 
 def _unstated(image: ImageFacts, container: dict[str, Any], pod: dict[str, Any]) -> Cause | None:
-    """Return what a container implies that its pod does not state, None without that."""
+    """Return what only the image says of user and groups, and the pod has to state; None if there is nothing."""
     user = unresolved_user(image, container, pod)
     if user:
         return Cause("CC1214.user-number", {"user": user})

@@ -122,7 +122,7 @@ def _print_unusable_import(problem: ImportError) -> None:
 
 
 def _print_internal_error(problem: BaseException) -> None:
-    """One line: the exception and its place, never its message, which may quote a value of the input."""
+    """Print one line: the exception and its place, never its message, which may quote a value of the input."""
     if os.environ.get("CONTRAST_KRM_DEBUG"):
         import traceback
 

@@ -56,7 +56,7 @@ def print_findings(
 
 
 def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = False) -> str:
-    """Findings in one of options.FORMATS. infos: with those of severity info; json has them in any case."""
+    """Write findings in one of options.FORMATS. infos: with those of severity info; json has them in any case."""
     if form == "text":
         from krm_function.report.text import render_text
 
@@ -71,7 +71,7 @@ def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = Fal
 
 
 def _text(found: list[Finding], usual: list[Finding], summary: str, form: Form) -> str:
-    """What a form shows as text, in its colours. found: all findings; usual: those of form.shown "warning"."""
+    """Write what a form shows as text, in its colours. found: all findings; usual: those of form.shown "warning"."""
     from krm_function.report.text import render_text
 
     behind = _where_explained(usual) + summary
@@ -90,7 +90,7 @@ def _text(found: list[Finding], usual: list[Finding], summary: str, form: Form) 
 
 
 def _where_explained(findings: Iterable[Finding]) -> str:
-    """The line that says where the errors and warnings are explained, "" if there is nothing to explain."""
+    """Return the line that says where the errors and warnings are explained, "" if there is nothing to explain."""
     said = {found.code for found in findings if found.severity != "info"}
     codes = sorted(code for code in said if not code.startswith(EXPLAIN_THEMSELVES))
     if not codes:
@@ -112,13 +112,13 @@ def _printed(text: str) -> bool:
 
 
 def file_finding(problem: FileProblem) -> Finding:
-    """The finding of a file that cannot be read or written."""
+    """Return the finding of a file that cannot be read or written."""
     reason = problem.problem[:1].lower() + problem.problem[1:]  # the system's words, in lower case as all messages
     return finding("CC1002" if problem.writing else "CC1001", file=problem.path, problem=reason)
 
 
 def empty_finding(problem: EmptyProblem, command: str, workload: str = "") -> Finding:
-    """The finding of an input with nothing in it.
+    """Return the finding of an input with nothing in it.
 
     command: as it is called, such as `contrast-krm check`. workload: its argument WORKLOAD, perhaps meant as a file.
     """

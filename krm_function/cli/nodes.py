@@ -31,7 +31,7 @@ class KnownNodes(NamedTuple):
 
 
 def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
-    """The nodes of one call. Raises FileProblem."""
+    """Return the nodes of one call. Raises FileProblem."""
     if options.cluster:
         from krm_function.cli.cluster import read_cluster_nodes
 
@@ -53,7 +53,7 @@ def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
 
 
 def _named(option: str, source: str, read: tuple[list[Node], list[Finding]]) -> KnownNodes:
-    """The nodes of a source that an option names."""
+    """Return the nodes of a source that an option names."""
     found, problems = read
     if not found and not problems:
         problems = [finding("CC0909.no-node", option=option)]
@@ -61,7 +61,7 @@ def _named(option: str, source: str, read: tuple[list[Node], list[Finding]]) -> 
 
 
 def _from(resources: Iterable[Resource]) -> tuple[list[Node], list[Finding]]:
-    """The nodes among some resources; what is no Node is left alone."""
+    """Return the nodes among some resources; what is no Node is left alone."""
     nodes: list[Node] = []
     findings: list[Finding] = []
     for resource in resources:

@@ -21,7 +21,7 @@ FIRST = {"Namespace": 0, "RuntimeClass": 1}  # what other objects need to exist,
 
 
 def one_stream(inputs: Inputs, rendered: Rendered) -> bytes:
-    """Everything in one stream, or in one ResourceList if that is what came in."""
+    """Put everything into one stream, or into one ResourceList if that is what came in."""
     if len(inputs.sources) == 1 and isinstance(inputs.sources[0].decoded, DecodedList):
         results = krm_results(rendered.findings)
         return encode_list(inputs.sources[0].decoded, rendered.texts, rendered.added, results)
@@ -39,12 +39,12 @@ def one_stream(inputs: Inputs, rendered: Rendered) -> bytes:
 
 
 def too_large(size: int) -> list[Finding]:
-    """CC1005 if the stream has more bytes than `check`, `manifest` and `uninject` read; they would say CC0103."""
+    """Return CC1005 if a stream has more bytes than `check`, `manifest` and `uninject` read, which say CC0103."""
     return [finding("CC1005", size=size, limit=LIMITS.bytes)] if size > LIMITS.bytes else []
 
 
 def open_ends(inputs: Inputs, rendered: Rendered) -> list[Finding]:
-    """Files whose last string would change if anything followed: a block scalar without a line end has none in it."""
+    """Report files whose last string would change if anything followed: a block scalar without a line end."""
     found: list[Finding] = []
     lists = [range(one.start, one.end) for one in inputs.sources if isinstance(one.decoded, DecodedList)]
     ordered = list(_in_order(inputs, rendered))

@@ -21,18 +21,18 @@ LONGEST_TIMEOUT = 86_400  # seconds: a day
 
 
 def add_paths(parser: Parser, metavar: str = "FILE", what: str = "files or directories") -> None:
-    """`FILE ...`, or standard input."""
+    """Add `FILE ...`, or standard input."""
     parser.add_argument("paths", metavar=metavar, nargs="*", help=f"{what} (default: standard input)")
 
 
 def add_workload(parser: Parser) -> None:
-    """`WORKLOAD`."""
+    """Add `WORKLOAD`."""
     named = "KIND/NAME or KIND/NAMESPACE/NAME, such as Deployment/web"
     parser.add_argument("workload", metavar="WORKLOAD", help=named)
 
 
 def add_config(parser: Parser, *, variable: bool = True) -> None:
-    """`--config`: the configuration. variable: whether CONTRAST_KRM_CONFIG stands for it."""
+    """Add `--config`: the configuration. variable: whether CONTRAST_KRM_CONFIG stands for it."""
     default = f"; default: ${CONFIG_VARIABLE}, paths with {os.pathsep} between them" if variable else ""
     parser.set_defaults(config_variable=CONFIG_VARIABLE if variable else "")
     parser.add_argument(
@@ -45,7 +45,7 @@ def add_config(parser: Parser, *, variable: bool = True) -> None:
 
 
 def add_namespace(parser: Parser) -> None:
-    """`--namespace`: of the Contrast workloads that name none."""
+    """Add `--namespace`: of the Contrast workloads that name none."""
     parser.add_argument(
         "--namespace",
         metavar="NAME",
@@ -55,7 +55,7 @@ def add_namespace(parser: Parser) -> None:
 
 
 def add_findings(parser: Parser, *, variable: bool = True) -> None:
-    """`--format`, `--report`, `--color`, `-v` and `-q`: how the findings are printed.
+    """Add `--format`, `--report`, `--color`, `-v` and `-q`: how the findings are printed.
 
     variable: whether CONTRAST_KRM_FORMAT stands for the first.
     """
@@ -84,7 +84,7 @@ def add_findings(parser: Parser, *, variable: bool = True) -> None:
 
 
 def form_of(options: Namespace) -> "Form":
-    """The form of the findings that the options of `add_findings` ask for."""
+    """Return the form of the findings that the options of `add_findings` ask for."""
     from krm_function.cli.form import Form, Shown
     from krm_function.cli.terminal import coloured
 
@@ -93,7 +93,7 @@ def form_of(options: Namespace) -> "Form":
 
 
 def add_attest(parser: Parser) -> None:
-    """`--attest`: a statement about the render."""
+    """Add `--attest`: a statement about the render."""
     parser.add_argument(
         "--attest",
         metavar="FILE",
@@ -103,12 +103,12 @@ def add_attest(parser: Parser) -> None:
 
 
 def add_output_format(parser: Parser) -> None:
-    """`--output text|json`."""
+    """Add `--output text|json`."""
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="output format")
 
 
 def add_genpolicy(parser: Parser, *, required: bool = False) -> None:
-    """`--genpolicy`: a generator to use in place of the built-in one."""
+    """Add `--genpolicy`: a generator to use in place of the built-in one."""
     parser.add_argument(
         "--genpolicy",
         metavar="PATH",

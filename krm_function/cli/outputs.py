@@ -34,7 +34,7 @@ def read_rendered_output(paths: Sequence[str]) -> RenderedOutput:
 
 
 def output_of(inputs: Inputs) -> RenderedOutput:
-    """Rendered output that was read already."""
+    """Take rendered output out of inputs that were read already."""
     findings = list(inputs.findings)
     documents = []
     for resource in inputs.resources:
@@ -47,7 +47,7 @@ def output_of(inputs: Inputs) -> RenderedOutput:
 
 
 def of_documents(documents: Iterable[Any], findings: Iterable[Finding] = ()) -> RenderedOutput:
-    """The output that parsed documents are."""
+    """Take the rendered output out of parsed documents."""
     documents = list(documents)
     chosen = [select(document) for document in documents]
     return RenderedOutput(

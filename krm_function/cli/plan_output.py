@@ -13,16 +13,16 @@ class OutputChoices:
     """The choices of --output for argparse, which iterates over them for messages and tests a value with `in`."""
 
     def __iter__(self) -> Iterator[str]:
-        """For messages: the formats, and an example of a file."""
+        """Yield the formats, and an example of a file, for messages."""
         return iter((*FORMATS, "FILE.html"))
 
     def __contains__(self, value: object) -> bool:
-        """Whether it is a format, or a file with a known suffix."""
+        """Tell whether it is a format, or a file with a known suffix."""
         return value in FORMATS or (isinstance(value, str) and value.endswith(tuple(SUFFIXES)))
 
 
 def format_and_file(given: Sequence[str]) -> tuple[str, str]:
-    """The format and the file ("" for standard output) that the values name; of each the last one counts."""
+    """Return the format and the file ("" for standard output) that the values name; of each the last one counts."""
     chosen, file = "", ""
     for value in given:
         if value in FORMATS:

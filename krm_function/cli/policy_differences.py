@@ -18,7 +18,7 @@ FINDINGS_OF_VERDICTS = {WEAKER: "CC0617", STRONGER: STRONGER_FINDING}
 def differing_policies(
     old: RenderedOutput, new: RenderedOutput
 ) -> tuple[tuple[WorkloadDifferences, ...], tuple[Finding, ...]]:
-    """The workloads of two outputs whose policies differ; nothing but findings if one cannot be read."""
+    """Return the workloads of two outputs whose policies differ; nothing but findings if one cannot be read."""
     findings = old.findings + new.findings
     if has_errors(findings):
         return (), findings
@@ -28,14 +28,14 @@ def differing_policies(
 
 
 def _given_away(old: RenderedOutput, new: RenderedOutput) -> tuple[GivenAway, GivenAway]:
-    """What each output gives to its workloads, by its manifest if both have one."""
+    """Return what each output gives to its workloads, by its manifest if both have one."""
     manifests = [find_manifests(None, output.values)[0].decoded for output in (old, new)]
     first, second = manifests if None not in manifests else (None, None)
     return given_away(old.workloads, first), given_away(new.workloads, second)
 
 
 def weaker_findings(old_path: str, new: RenderedOutput) -> tuple[Finding, ...]:
-    """One error for every line by which an output is weaker than the one before, one info for every stronger line.
+    """Return an error for every line by which an output is weaker than the one before, an info for every stronger one.
 
     The infos help to review the rest. Raises FileProblem.
     """

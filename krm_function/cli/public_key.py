@@ -7,7 +7,7 @@ from krm_function.manifest import KeyProblem
 
 
 def public_key(text: str) -> str:
-    """The public half of a private key, both PEM; Contrast's own commands are given the file of the private key.
+    """Return the public half of a private key, both PEM; Contrast's own commands take the file of the private key.
 
     Any other text is answered as it is. Nothing of a private key leaves this function. Raises KeyProblem.
     """

@@ -15,14 +15,14 @@ class ReadFile(Protocol):
     """Reads one file, as `hosts.files.read_file` does. root: the directory in which it has to be, "" for any."""
 
     def __call__(self, path: str, root: str = "", /) -> bytes:
-        """Its content. Raises FileProblem."""
+        """Return its content. Raises FileProblem."""
 
 
 class Read(Protocol):
     """The same, for the option that names the file."""
 
     def __call__(self, role: "Role", path: str, root: str = "", /) -> bytes:
-        """Its content. Raises FileProblem."""
+        """Return its content. Raises FileProblem."""
 
 
 def read_plainly(_role: "Role", path: str, root: str = "") -> bytes:

@@ -54,7 +54,7 @@ class Engine(NamedTuple):
 
 @contextmanager
 def rego_engine(wanted: str, policy: str, data: Any) -> Iterator[tuple[Ask | None, str, tuple[Finding, ...]]]:
-    """How to ask a policy, what the engine is called, and what is wrong. It works until the block is left.
+    """Yield how to ask a policy, what the engine is called, and what is wrong. It works inside the block.
 
     wanted: `opa`, `regorus`, a path, or "" for the first that is on PATH. data: the policy_data of the policy.
     """
@@ -76,7 +76,7 @@ def rego_engine(wanted: str, policy: str, data: Any) -> Iterator[tuple[Ask | Non
 
 
 def _found(wanted: str) -> Engine | Finding:
-    """The engine that is meant."""
+    """Return the engine that is meant."""
     if os.sep in wanted:
         if not os.path.isfile(wanted):
             return finding("CC0909.engine-file", option="--engine", program=wanted)
@@ -113,7 +113,7 @@ class _Evaluation:
         self._files.append(self._write("policy.rego", policy))
 
     def ask(self, question: Question) -> list[list[Any]]:
-        """The values of each term, none where it is undefined. Raises Unanswered."""
+        """Ask for the value of each term, none where it is undefined. Raises Unanswered."""
         document = {"pstate": question.state, "contrast_krm_requests": question.requests}
         files = [*self._files, self._write("state.json", json.dumps(document))]
         if question.module:
@@ -139,7 +139,7 @@ class _Evaluation:
         return path
 
     def _run(self, arguments: list[str]) -> bytes:
-        """What the engine prints. Raises Unanswered."""
+        """Run the engine and return what it prints. Raises Unanswered."""
         import subprocess
 
         output = os.path.join(self._directory, "output")
@@ -171,7 +171,7 @@ class _Evaluation:
 
 
 def _message(text: bytes, said: bytes) -> str:
-    """What is wrong in an engine's words: OPA's first error, regorus' line `error: …`; "" if neither is there."""
+    """Return what is wrong in an engine's words, OPA's first error or regorus' line `error: …`; "" for neither."""
     try:
         message = str(json.loads(text)["errors"][0]["message"])
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
@@ -181,7 +181,7 @@ def _message(text: bytes, said: bytes) -> str:
 
 
 def _capabilities(told: bytes) -> str:
-    """OPA's capabilities with the agent's builtins alone. Raises Unanswered."""
+    """Return OPA's capabilities with the agent's builtins alone. Raises Unanswered."""
     try:
         known = json.loads(told)
         kept = [one for one in known["builtins"] if _permitted(one["name"])]

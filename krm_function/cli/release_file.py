@@ -31,7 +31,7 @@ class Before(NamedTuple):
 
 
 def read_before(path: str) -> tuple[Before, Sequence[Finding]]:
-    """What is in the output file."""
+    """Return what is in the output file."""
     if not path or not os.path.lexists(path) or is_stream(path):
         return Before(), ()
     data = read_file(path)
@@ -53,7 +53,7 @@ def read_before(path: str) -> tuple[Before, Sequence[Finding]]:
 
 
 def parsed(data: bytes, combined: Combined) -> tuple[Release | None, list[Finding]]:
-    """The release as a render would read it; a problem names the file that its value came from."""
+    """Return the release as a render would read it; a problem names the file that its value came from."""
     read, _ = from_resources(decode_stream(data).resources)
     (document,) = [one for one in read if one.value["kind"] == KIND]
     release, problems = parse_release(document._replace(locate=None))
@@ -66,7 +66,7 @@ def parsed(data: bytes, combined: Combined) -> tuple[Release | None, list[Findin
 
 
 def _is_about(fact: Fact, problem: Finding) -> bool:
-    """Whether a finding at `spec.platforms.x.referenceValues.snp.0.APEIP` is about a fact with these names."""
+    """Tell whether a finding at `spec.platforms.x.referenceValues.snp.0.APEIP` is about a fact with these names."""
     names = [part for part in problem.path if part not in {"spec", "referenceValues"}]
     wanted = [part for part in fact.path if part not in {*PRODUCTS, ""}]
     if "snp" in names or "tdx" in names:

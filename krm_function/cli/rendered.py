@@ -42,7 +42,7 @@ def render_inputs(
 def configured(
     options: Namespace, inputs: Inputs, read: Read = read_plainly
 ) -> tuple[Config | None, tuple[Finding, ...]]:
-    """The configuration of a call, and the findings of it and of the input. Raises FileProblem."""
+    """Return the configuration of a call, and the findings of it and of the input. Raises FileProblem."""
     documents, findings = from_files_and_resources(
         options.config, inputs.resources, options.config_from, partial(read, "config")
     )
@@ -57,6 +57,6 @@ def configured(
 
 
 def _once(documents: Sequence[ConfigDocument]) -> list[ConfigDocument]:
-    """A configuration file inside a rendered directory counts once, also if --config names it again."""
+    """Count a configuration file inside a rendered directory once, also if --config names it again."""
     positions = [(os.path.realpath(one.file), one.line) if one.file else index for index, one in enumerate(documents)]
     return list(dict(zip(positions, documents, strict=True)).values())

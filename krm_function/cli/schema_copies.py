@@ -16,7 +16,7 @@ from krm_function.hosts.write_together import NewFile, write_files
 
 
 def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:
-    """The copies that a directory lacks: path -> bytes."""
+    """Return the copies that a directory lacks: path -> bytes."""
     made: dict[str, bytes] = {}
     for kind in kinds:
         path, text = os.path.join(directory, schema_file(kind)), schema_text(kind).encode()

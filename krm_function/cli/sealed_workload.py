@@ -21,7 +21,7 @@ from krm_function.yamltext import parse
 def sealed_workload(
     options: Namespace, inputs: Inputs
 ) -> tuple[Workload | None, bytes, RenderedOutput, tuple[Finding, ...]]:
-    """The workload that `options.workload` names, its initdata TOML, all that was read or rendered, and findings."""
+    """Return the workload that `options.workload` names, its initdata, all that was read or rendered, and findings."""
     if options.config or any(is_config(one.api_version) for one in inputs.resources):
         rendered = render_inputs(options, inputs)
         findings = rendered.findings

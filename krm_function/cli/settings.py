@@ -30,7 +30,7 @@ class SettingsProblem(ValueError):
 
 
 def read_settings(path: str, read: "ReadFile" = read_file) -> dict[str, Any]:
-    """The settings document of a file or directory. Raises SettingsProblem, and FileProblem for what cannot be read.
+    """Read the settings of a file or directory. Raises SettingsProblem, and FileProblem for what cannot be read.
 
     read: reads one file.
     """
@@ -52,7 +52,7 @@ def read_settings(path: str, read: "ReadFile" = read_file) -> dict[str, Any]:
 
 
 def _dropins(directory: str) -> list[str]:
-    """The drop-ins in the order in which they apply: by name, byte by byte."""
+    """Return the drop-ins in the order in which they apply: by name, byte by byte."""
     if not os.path.isdir(directory):
         return []
     try:
@@ -65,7 +65,7 @@ def _dropins(directory: str) -> list[str]:
 def _parsed(
     file: str, root: str, read: "ReadFile", parse: Any, wrong_text: str, wrong_encoding: str, too_deep: str
 ) -> Any:
-    """The content of one file. root: as `read` takes it. The last three are the codes of what can be wrong with it."""
+    """Parse one file. root: as `read` takes it. The last three are the codes of what can be wrong with it."""
     try:
         return parse(read(file, root).decode("utf-8"))
     except UnicodeDecodeError:

@@ -17,7 +17,7 @@ MOST = 1 << 28  # bytes of standard input, as of a file (hosts/files.py)
 
 
 def read_in() -> bytes:
-    """All of standard input. Raises FileProblem, and Exit if it is a terminal."""
+    """Read all of standard input. Raises FileProblem, and Exit if it is a terminal."""
     if not sys.stdin:
         from krm_function.hosts.files import FileProblem
 
@@ -43,17 +43,17 @@ def read_in() -> bytes:
 
 
 def write_out(data: bytes) -> None:
-    """All of standard output, in one go: a host must never see half of it. Raises FileProblem."""
+    """Write all of standard output, in one go: a host must never see half of it. Raises FileProblem."""
     write_pieces((data,))
 
 
 def write_out_first(data: bytes, path: str) -> None:
-    """All of standard output before the file at `path` is written; a reader that has gone is a FileProblem then."""
+    """Write standard output before the file at `path`; a reader that has gone is a FileProblem then."""
     write_pieces_first((data,), path)
 
 
 def write_pieces_first(pieces: Iterable[bytes], path: str) -> None:
-    """The same, encoded while it is written."""
+    """Write as `write_first` does, and encode while writing."""
     try:
         write_pieces(pieces)
     except BrokenPipeError as problem:
@@ -64,7 +64,7 @@ def write_pieces_first(pieces: Iterable[bytes], path: str) -> None:
 
 
 def write_pieces(pieces: Iterable[bytes]) -> None:
-    """All of standard output, encoded while it is written; nothing but the writing may go wrong by now."""
+    """Write all of standard output, encoded while it is written; nothing but the writing may go wrong by now."""
     if not sys.stdout:  # the caller has closed it
         from krm_function.hosts.files import FileProblem
 
@@ -92,7 +92,7 @@ def flush() -> None:
 
 
 def _unwritable(problem: OSError) -> OSError:
-    """What to raise after standard output failed; a closed pipe stays BrokenPipeError, which is no finding."""
+    """Return what to raise after standard output failed; a closed pipe stays BrokenPipeError, which is no finding."""
     from krm_function.hosts.files import FileProblem
 
     _discard_buffer()

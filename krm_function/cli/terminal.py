@@ -18,7 +18,7 @@ Choice = Literal["auto", "always", "never"]
 
 
 def coloured(choice: Choice, stream: TextIO | None) -> bool:
-    """Whether to use colours on a stream. stream: None if the caller has closed it."""
+    """Tell whether to use colours on a stream. stream: None if the caller has closed it."""
     if choice != "auto":
         return choice == "always"
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
@@ -27,7 +27,7 @@ def coloured(choice: Choice, stream: TextIO | None) -> bool:
 
 
 def columns(default: int, *, file: bool = False) -> int:
-    """How wide standard output is: COLUMNS, else the terminal's own width, else the default.
+    """Return how wide standard output is: COLUMNS, else the terminal's own width, else the default.
 
     file: the text goes into a file, which is the same whatever terminal is there.
     """

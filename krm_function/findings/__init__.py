@@ -52,7 +52,7 @@ class Ref(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        """`namespace/name`, the bare name, or `(unnamed Deployment)`."""
+        """Write `namespace/name`, the bare name, or `(unnamed Deployment)`."""
         name = self.name or f"(unnamed {self.kind})"
         return f"{self.namespace}/{name}" if self.namespace else name
 
@@ -97,34 +97,34 @@ def finding(
 
 
 def _cut(value: Any) -> Any:
-    """The value, or the beginning of a long one."""
+    """Cut a long value to its beginning."""
     text = str(value)
     return f"{text[:LONGEST]}…" if len(text) > LONGEST else value
 
 
 def has_errors(findings: "tuple[Finding, ...] | list[Finding]") -> bool:
-    """Whether any finding forbids an output."""
+    """Tell whether any finding forbids an output."""
     return any(found.severity == "error" for found in findings)
 
 
 @cache
 def row(code: str) -> Row:
-    """The row of a code without a variant. Raises KeyError."""
+    """Return the row of a code without a variant. Raises KeyError."""
     return _table(code[:4])[code]
 
 
 def is_code(text: str) -> bool:
-    """Whether a text is a code of the table."""
+    """Tell whether a text is a code of the table."""
     return text[:4] in AREAS and text in _table(text[:4])
 
 
 def every_row() -> dict[str, Row]:
-    """All rows, in the order of their areas."""
+    """Return all rows, in the order of their areas."""
     return {code: kind for area in AREAS for code, kind in _table(area).items()}
 
 
-def _table(area: str) -> Mapping[str, Row]:
-    """The rows whose codes begin with `area`, such as CC01. Raises KeyError."""
+def _table(area: str) -> Mapping[str, Row]:  # noqa: C901 (one import for each area)
+    """Return the rows whose codes begin with `area`, such as CC01. Raises KeyError."""
     match area:
         case "CC01":
             from krm_function.findings.cc01_input import ROWS

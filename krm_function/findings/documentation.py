@@ -9,17 +9,17 @@ PAGE = "reference/findings.md"
 
 
 def documentation_url(code: str) -> str:
-    """The address of a code's section, "" in a build that knows none."""
+    """Return the address of a code's section, "" in a build that knows none."""
     return f"{DOCUMENTATION}/{PAGE}#{code.lower()}" if DOCUMENTATION else ""
 
 
 def documentation_of(code: str) -> str:
-    """The address of a code's section, or the command that prints the same."""
+    """Return the address of a code's section, or the command that prints the same."""
     return documentation_url(code) or f"contrast-krm explain {code}"
 
 
 def documentation_of_all(codes: list[str]) -> str:
-    """Where several codes are explained: for one as `documentation_of`, for more the page or the command, and which."""
+    """Say where several codes are explained: one as `documentation_of`, more by the page or the command, and which."""
     if len(codes) == 1:
         return documentation_of(codes[0])
     place = f"{DOCUMENTATION}/{PAGE}" if DOCUMENTATION else "contrast-krm explain CODE"

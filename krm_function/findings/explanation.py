@@ -44,7 +44,7 @@ class Explanation(NamedTuple):
 
 
 def explanation(code: str, known: Mapping[str, Any] | None = None) -> Explanation:
-    """The explanation of a code. known: as the file has it, by default the file. Raises KeyError."""
+    """Return the explanation of a code. known: as the file has it, by default the file. Raises KeyError."""
     kind, about = row(code), (_file() if known is None else known)[code]
     variants = tuple(map(_variant, kind.variants.values()))
     remedy = "" if kind.hint == PASSED_ON and variants else kind.hint

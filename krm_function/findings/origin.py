@@ -13,7 +13,7 @@ class Origin(NamedTuple):
     position: int | None = None
 
     def __str__(self) -> str:
-        """`shop/web.yaml`, or `shop/web.yaml, document 3` for any document but the first."""
+        """Write `shop/web.yaml`, or `shop/web.yaml, document 3` for any document but the first."""
         return f"{self.path}, document {self.position + 1}" if self.position else self.path
 
     @property
@@ -23,7 +23,7 @@ class Origin(NamedTuple):
 
 
 def position_text(file: str, line: int = 0, column: int = 0, origin: Origin | None = None) -> str:
-    """`file:line:column` as far as known, `<stdin>:line:column` for a stream; "" if nothing is known.
+    """Write `file:line:column` as far as known, `<stdin>:line:column` for a stream; "" if nothing is known.
 
     With an origin: `shop/web.yaml (<stdin>:12:3)`, since line and column count in the stream.
     """

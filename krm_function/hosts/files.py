@@ -49,7 +49,7 @@ class EmptyProblem(FileProblem):
 
 
 def blank(data: bytes) -> bool:
-    """Whether an input is nothing but white space, usually because the previous command of a shell pipe has failed."""
+    """Tell whether an input is nothing but white space, as after a command of a shell pipe that has failed."""
     rest = data[3:] if data.startswith(b"\xef\xbb\xbf") else data
     return not rest or rest.isspace()
 
@@ -115,5 +115,5 @@ def _must_be_inside(path: str, root: str, descriptor: int) -> None:
 
 
 def same_file(path: str, others: Iterable[str]) -> bool:
-    """Whether `path` is one of the others by inode, so that an output can never replace an input by accident."""
+    """Tell whether `path` is one of the others by inode, so that an output can never replace an input by accident."""
     return os.path.exists(path) and any(os.path.exists(other) and os.path.samefile(path, other) for other in others)

@@ -21,7 +21,7 @@ OF_KPT = ("internal.config.kubernetes.io/seqindent", "internal.config.kubernetes
 
 
 def called_by_kpt(resources: Sequence[Resource]) -> bool:
-    """Whether the items are as only kpt hands them to a function."""
+    """Tell whether the items are as only kpt hands them to a function."""
     return bool(resources) and all(_is_noted_by_kpt(resource.text) for resource in resources)
 
 

@@ -24,7 +24,7 @@ _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null")
 
 
 def passes_through(data: bytes) -> bool:
-    """Whether nothing in a stream can be Contrast's and all of it can be read."""
+    """Tell whether nothing in a stream can be Contrast's and all of it can be read."""
     if not data or len(data) > LARGEST or b"contrast" in data or b"\r" in data or data.startswith(b"\xef\xbb\xbf"):
         return False
     try:
@@ -41,14 +41,14 @@ def passes_through(data: bytes) -> bool:
 
 
 def _typed(text: str) -> str | bool | None:
-    """A plain scalar that is surely a string; None for nothing, False for what may be a null, a boolean or a number."""
+    """Return a plain scalar that is surely a string, None for nothing, False for what may be of another type."""
     if not text:
         return None
     return text if text[0] in _LETTERS and text.lower() not in _WORDS else False
 
 
 def _is_unrelated(document: Any) -> bool:
-    """Whether a document is surely not Contrast's, and nothing about which the pipeline may have findings."""
+    """Tell whether a document is surely not Contrast's, and nothing about which the pipeline may have findings."""
     if document is None:
         return True
     if not isinstance(document, dict):

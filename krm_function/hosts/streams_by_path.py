@@ -13,7 +13,7 @@ DIRECTORIES = ("/dev/fd", "/proc/self/fd")
 
 
 def is_stream(path: str) -> bool:
-    """Whether an output of this path is written to as it is."""
+    """Tell whether an output of this path is written to as it is."""
     return _descriptor(path) is not None or _is_device(path)
 
 

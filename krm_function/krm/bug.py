@@ -39,7 +39,7 @@ def _place(error: BaseException) -> tuple[str, CodeType | None]:
 
 
 def _is_standard(file: str) -> bool:
-    """Whether a file belongs to the standard library."""
+    """Tell whether a file belongs to the standard library."""
     return file.startswith("<frozen ") or (file.startswith(_LIBRARY) and "-packages/" not in file)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class FunctionError(ValueError):
     """The input is not what the function needs: raise it, with a one-line message, to stop with an error result.
 
-    `raise FunctionError("needs a limit", item, ("spec",))` is about an object and a field of it, as in `results.error`.
+    `raise FunctionError("needs a limit", item, ("spec",))` is about an object and a field of it, as in `Results.error`.
     `result` is what will be shown.
     """
 

@@ -244,7 +244,7 @@ class SubObject(Fields):
     __slots__ = ("_data", "_owner", "_path")
 
     def __init__(self, owner: Fields, path: FieldPath, data: dict[str, Any]) -> None:
-        """`data` is the live map that stands at `path` of `owner`; get one by `sub_object` or `sub_objects`."""
+        """Look at the live map `data`, which stands at `path` of `owner`; get one by `sub_object` or `sub_objects`."""
         self._owner = owner
         self._path = path
         self._data = data

@@ -14,7 +14,7 @@ class GroupVersion(NamedTuple):
     version: str
 
     def __str__(self) -> str:
-        """`v1`, `apps/v1`, and "" for neither."""
+        """Write `v1`, `apps/v1`, and "" for neither."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
 

@@ -193,16 +193,16 @@ class KubeObject(Fields):
         return str(ResourceRef(self.api_version, self.kind, self.name, self.namespace))
 
     def is_gvk(self, group: str, version: str, kind: str) -> bool:
-        """Whether it is exactly that group (core: ""), version and kind."""
+        """Tell whether it is exactly that group (core: ""), version and kind."""
         return self.kind == kind and parse_group_version(self.api_version) == (group, version)
 
     def is_group_kind(self, group: str, kind: str) -> bool:
-        """Whether it is of that group (core: "") and kind, in any version."""
+        """Tell whether it is of that group (core: "") and kind, in any version."""
         parsed = parse_group_version(self.api_version)
         return self.kind == kind and parsed is not None and parsed.group == group
 
     def same_id(self, other: "KubeObject") -> bool:
-        """Whether both have the same group, version, kind, namespace and name."""
+        """Tell whether both have the same group, version, kind, namespace and name."""
         mine = (plain_api_version(self.api_version), self.kind, self.namespace, self.name)
         return mine == (plain_api_version(other.api_version), other.kind, other.namespace, other.name)
 

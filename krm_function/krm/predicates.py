@@ -24,38 +24,38 @@ def where_not(items: Iterable[KubeObject], *predicates: Predicate) -> tuple[Kube
 
 
 def not_(predicate: Predicate) -> Predicate:
-    """Whether `predicate` does not hold."""
+    """Tell whether `predicate` does not hold."""
     _check((predicate,))
     return lambda item: not predicate(item)
 
 
 def is_gvk(group: str, version: str, kind: str) -> Predicate:
-    """Whether it is exactly that group (core: ""), version and kind."""
+    """Tell whether it is exactly that group (core: ""), version and kind."""
     return lambda item: item.is_gvk(group, version, kind)
 
 
 def is_kind(*kinds: str) -> Predicate:
-    """Whether the kind is one of `kinds`, of any group; does not parse the object."""
+    """Tell whether the kind is one of `kinds`, of any group; does not parse the object."""
     return lambda item: item.kind in kinds
 
 
 def is_name(*names: str) -> Predicate:
-    """Whether the name is one of `names`."""
+    """Tell whether the name is one of `names`."""
     return lambda item: item.name in names
 
 
 def is_namespace(*namespaces: str) -> Predicate:
-    """Whether the namespace is one of `namespaces`; "" stands for none."""
+    """Tell whether the namespace is one of `namespaces`; "" stands for none."""
     return lambda item: item.namespace in namespaces
 
 
 def has_labels(labels: Mapping[str, str]) -> Predicate:
-    """Whether the object has all of `labels`."""
+    """Tell whether the object has all of `labels`."""
     return lambda item: labels.items() <= item.labels.items()
 
 
 def has_annotations(annotations: Mapping[str, str]) -> Predicate:
-    """Whether the object has all of `annotations`."""
+    """Tell whether the object has all of `annotations`."""
     return lambda item: annotations.items() <= item.annotations.items()
 
 

@@ -114,7 +114,7 @@ class ResourceList:
         self._items.remove(item)
 
     def is_function_config(self, item: KubeObject) -> bool:
-        """Whether an item is the functionConfig itself, as kustomize passes it to a function without resources.
+        """Tell whether an item is the functionConfig itself, as kustomize passes it to a function without resources.
 
         Leave such an item as it is: kustomize drops it later.
         """
@@ -131,7 +131,7 @@ class ResourceList:
         return b"".join(self.pieces())
 
     def pieces(self) -> Iterator[bytes]:
-        """The same one by one, so that a large list is not held once more. What is raised is raised at once."""
+        """Yield the text in pieces, so that a large list is not held once more. What is raised is raised at once."""
         if self.function_config is not None and self.function_config.changed:
             raise MisuseError("the functionConfig is only read: orchestrators drop what a function changes in it")
         if not self.changed:
@@ -156,7 +156,7 @@ class ResourceList:
 
 
 def _taken_apart(text: str, split: ItemList) -> tuple[OuterList, tuple[str, ...]]:
-    """The text of a list without most of its items, and the items."""
+    """Take most of the items out of the text of a list; returns both."""
     texts = tuple(item.of(text) for item in split.items)
     return take_out_items(text, split, texts), texts
 
@@ -186,7 +186,7 @@ def _split(text: str) -> ItemList:
 
 
 def is_resource_list(data: str | bytes) -> bool:
-    """Whether an input is a ResourceList. Looks at the first two lines, and splits the text only when in doubt."""
+    """Tell whether an input is a ResourceList. Looks at the first two lines, and splits the text only when in doubt."""
     try:
         text = decode(data).text if isinstance(data, bytes) else data.removeprefix("\ufeff")
         if KIND not in text:

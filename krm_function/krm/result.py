@@ -24,7 +24,7 @@ class ResourceRef(NamedTuple):
     namespace: str = ""
 
     def __str__(self) -> str:
-        """`apps/v1/Deployment/shop/web`, as kpt prints it."""
+        """Write `apps/v1/Deployment/shop/web`, as kpt prints it."""
         return "/".join(part for part in (self.api_version, self.kind, self.namespace, self.name) if part)
 
 
@@ -54,7 +54,7 @@ class Result(NamedTuple):
     tags: Mapping[str, str] = {}
 
     def __str__(self) -> str:
-        """`[error] apps/v1/Deployment/shop/web spec.replicas: message`: one line, as kpt prints it."""
+        """Write `[error] apps/v1/Deployment/shop/web spec.replicas: message`: one line, as kpt prints it."""
         return one_line(f"[{self.severity}] {self._place()}{self.message}")
 
     def _place(self) -> str:
@@ -83,7 +83,7 @@ class Result(NamedTuple):
 
 
 def one_line(text: str) -> str:
-    """`text` on one line: line breaks become a space, other control and format characters visible escapes."""
+    """Put `text` on one line: line breaks become a space, other control and format characters visible escapes."""
     if text.isprintable():
         return text
     joined = " ".join(part for part in map(str.strip, text.splitlines()) if part)
@@ -91,12 +91,12 @@ def one_line(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """`text` with control, format and separator characters as escapes."""
+    """Show control, format and separator characters of `text` as escapes."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def dotted(path: FieldPath) -> str:
-    """`spec.containers[0].image`: a field path as the specification writes it.
+    """Write a field path as the specification does: `spec.containers[0].image`.
 
     A key with a dot or a slash is quoted in brackets: `metadata.annotations["a.b/c"]`. A login before an @ is left out.
     """

@@ -96,7 +96,7 @@ class Results:
         return [result.to_data() for result in sorted(self._results, key=_order)]
 
     def lines(self, *, infos: bool = True) -> list[str]:
-        """One line a result, sorted: what a function prints on stderr, since kustomize shows no results."""
+        """Write one line a result, sorted: what a function prints on stderr, since kustomize shows no results."""
         return [str(result) for result in sorted(self._results, key=_order) if infos or result.severity != "info"]
 
 

@@ -69,7 +69,7 @@ class Shared:
         self._known: dict[tuple[str, frozenset[str]], Future[Layer]] = {}
 
     def read(self, digest: str, watched: frozenset[str], make: Callable[[], Layer]) -> Layer:
-        """The layer, read by the first caller. A failure is raised for all who waited, and not kept."""
+        """Return the layer, which the first caller reads. A failure is raised for all who waited, and not kept."""
         key = (digest, watched)
         with self._lock:
             known = self._known.get(key)

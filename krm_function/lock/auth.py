@@ -35,13 +35,13 @@ class Authenticator:
         self._headers: dict[tuple[str, str], str] = {}
 
     def headers(self, registry: str, repository: str) -> dict[str, str]:
-        """The headers that worked last, or none."""
+        """Return the headers that worked last, or none."""
         with self._lock:
             known = self._headers.get((registry, repository))
         return {"Authorization": known} if known else {}
 
     def answer(self, registry: str, repository: str, reply: Reply, budget: Budget) -> dict[str, str]:
-        """The headers with which to ask again after a 401. Raises LockProblem and AgainError."""
+        """Make the headers with which to ask again after a 401. Raises LockProblem and AgainError."""
         challenges = _challenges(reply)
         login = self._credentials.of(registry)
         if login and login.bearer:
@@ -101,7 +101,7 @@ def _read_token(reply: Reply, registry: str, budget: Budget) -> str:
 
 
 def _fit(token: str, registry: str) -> str:
-    """A token whose characters are allowed in a header."""
+    """Return the token. Raises LockProblem if it has characters that no header may have."""
     if not re.fullmatch(r"[\x21-\x7e]+", token):
         raise LockProblem("CC1251.token", registry=registry)
     return token
@@ -112,7 +112,7 @@ def _basic(login: Login) -> str:
 
 
 def _challenges(reply: Reply) -> dict[str, dict[str, str]]:
-    """The parameters of every challenge by its scheme, lower case. A registry sends one to a header line."""
+    """Return the parameters of every challenge by its scheme, lower case. A registry sends one to a header line."""
     found: dict[str, dict[str, str]] = {}
     for line in reply.challenges():
         scheme, _, rest = line.strip().partition(" ")

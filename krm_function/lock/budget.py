@@ -49,5 +49,5 @@ class Budget:
         self._stop.wait(seconds)
 
     def over(self) -> LockProblem:
-        """The problem of too little time."""
+        """Return the problem of too little time."""
         return LockProblem("CC1250.time", registry="the source", seconds=f"{self._seconds:g}")

@@ -33,7 +33,7 @@ class Login(NamedTuple):
     bearer: str = ""
 
     def __repr__(self) -> str:
-        """The name of the class alone, so that no secret is printed by accident."""
+        """Return the name of the class alone, so that no secret is printed by accident."""
         return "Login(…)"
 
 
@@ -49,7 +49,7 @@ class Credentials:
         self._logins: dict[str, Login | None] = {}
 
     def of(self, registry: str) -> Login | None:
-        """The login for a registry (`host` or `host:port`), None when there is none. Raises Problem."""
+        """Return the login for a registry (`host` or `host:port`), None when there is none. Raises Problem."""
         with self._lock:
             if registry not in self._logins:
                 self._logins[registry] = self._look_up(registry)
@@ -104,7 +104,7 @@ class Credentials:
 
 
 def _host(name: str) -> str:
-    """The registry that a key of `auths` means: without a scheme and a path."""
+    """Return the registry that a key of `auths` means: without a scheme and a path."""
     return re.sub(r"\A[a-z]+://", "", name).partition("/")[0]
 
 

@@ -16,7 +16,7 @@ LONGEST_MAGIC = 4
 
 
 def decompressed(data: Iterable[bytes]) -> Iterator[bytes]:
-    """The uncompressed bytes, in pieces. Raises Problem for a stream that is damaged or ends early."""
+    """Decompress, in pieces. Raises Problem for a stream that is damaged or ends early."""
     chunks = iter(data)
     head = b""
     for chunk in chunks:
@@ -37,7 +37,7 @@ def _behind(head: bytes, chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _gzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """All members of a gzip stream, as Go reads them: nothing else may follow."""
+    """Yield all members of a gzip stream, as Go reads them: nothing else may follow."""
     stream = zlib.decompressobj(wbits=31)
     try:
         for chunk in chunks:
@@ -58,7 +58,7 @@ def _gzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _zstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """All frames of a zstd stream, skippable ones left out."""
+    """Yield all frames of a zstd stream, skippable ones left out."""
     import sys
 
     if sys.version_info >= (3, 14):

@@ -33,7 +33,7 @@ class DockerArchive:
             raise self._unusable("CC1254.json-list") from None
 
     def find(self, image: Image, digest: str, budget: Budget) -> Found:
-        """A manifest, made of what the archive has: its digests are those of the configuration and of the layers."""
+        """Make a manifest of what the archive has: its digests are those of the configuration and the layers."""
         del digest, budget
         for entry in self._images:
             names = entry.get("RepoTags")
@@ -42,7 +42,7 @@ class DockerArchive:
         raise LockProblem(MISSING, place=self._tree.place)
 
     def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
-        """The result of `consume` for a file of the archive."""
+        """Hand a file of the archive to `consume`, and return its result."""
         del image, budget
         return consume(self._files[part.digest].chunks())
 

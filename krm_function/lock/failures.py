@@ -1,4 +1,4 @@
-"""Turns failures of the network into problems: which may pass, and their codes.
+"""Turn failures of the network into problems: which may pass, and their codes.
 
 Rule of this file: of the library's texts only the reasons of OpenSSL are passed on; others quote URLs, and with them
 credentials.
@@ -32,12 +32,12 @@ class AgainError(Exception):
 
 
 def trouble(code: str, registry: str, **values: Any) -> LockProblem:
-    """A problem of the network or of a server. code: CC1250 with a variant."""
+    """Return a problem of the network or of a server. code: CC1250 with a variant."""
     return LockProblem(code, registry=registry, **values)
 
 
 def network_trouble(problem: Exception, registry: str) -> LockProblem:
-    """The problem that an exception of the library stands for."""
+    """Turn an exception of the library into the problem that it stands for."""
     match problem:
         case NameResolutionError():
             return trouble("CC1250.name", registry)
@@ -52,7 +52,7 @@ def network_trouble(problem: Exception, registry: str) -> LockProblem:
 
 
 def _tls(problem: Exception) -> str:
-    """The reason that OpenSSL gives, in its own words: they name no URL."""
+    """Return the reason in the words of OpenSSL, which name no URL."""
     inner: object = problem
     while isinstance(inner, SSLError) and inner.args:
         inner = inner.args[0]

@@ -47,7 +47,7 @@ class Transport:
         self._unreachable: dict[str, LockProblem] = {}
 
     def retried(self, action: Callable[[], T], budget: Budget) -> T:
-        """What `action` answers, in as many tries as it takes and we have. Raises Problem."""
+        """Call `action` in as many tries as it takes and we have, and return its answer. Raises Problem."""
         number = 0
         while True:
             try:
@@ -64,11 +64,11 @@ class Transport:
                 budget.wait(again.wait or backoff)
 
     def scheme(self, host: str) -> str:
-        """How a host is spoken to."""
+        """Return how a host is spoken to."""
         return "http" if host in self._plain else "https"
 
     def get(self, url: str, headers: Mapping[str, str], budget: Budget, body: int) -> Reply:
-        """The answer to a GET, after redirects. body: bytes that it may have. Raises Problem and AgainError."""
+        """Send a GET and follow redirects. body: bytes that the answer may have. Raises Problem and AgainError."""
         sent = dict(headers)
         for _ in range(MOST_REDIRECTS + 1):
             reply = self.once("GET", url, sent, budget, body)
@@ -86,7 +86,7 @@ class Transport:
     def once(
         self, method: str, url: str, headers: Mapping[str, str], budget: Budget, body: int, data: bytes | None = None
     ) -> Reply:
-        """The answer to one request, redirect or not."""
+        """Send one request and return the answer, redirect or not."""
         place = host_of(url)
         scheme = origin(url)[0]
         if not place or (scheme != "https" and (scheme != "http" or place not in self._plain)):
@@ -123,7 +123,7 @@ class Transport:
         return reply
 
     def _manager(self, url: str) -> urllib3.PoolManager:
-        """The connections for a URL: direct, or through the proxy of the environment."""
+        """Return the connections for a URL: direct, or through the proxy of the environment."""
         scheme, host, _ = origin(url)
         proxy = "" if proxy_bypass(host) else getproxies().get(scheme, "")
         with self._lock:
@@ -146,7 +146,7 @@ class Transport:
 
 
 def _asked_to_wait(reply: Reply) -> float:
-    """Seconds of a Retry-After header; 0 without one that can be read."""
+    """Return seconds of a Retry-After header; 0 without one that can be read."""
     value = reply.header("Retry-After")
     try:
         return urllib3.Retry().parse_retry_after(value) if value else 0

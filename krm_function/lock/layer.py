@@ -108,7 +108,7 @@ class _Found:
         self.nodes[path] = node
 
     def _hard_link(self, path: str, parts: Sequence[str], link: bytes) -> None:
-        """A hard link: what its target is now, whatever becomes of that later."""
+        """Take a hard link for what its target is now, whatever becomes of that later."""
         if link.endswith(b"/"):
             raise malformed("CC1204.hard-link-directory", LAYER)
         there: Sequence[str] = parts_of(link)
@@ -126,7 +126,7 @@ class _Found:
             self._put(path, known or LayerEntry("hardlink", target="" if target in self._watched else target))
 
     def _sparse(self, path: str, member: TarMember) -> None:
-        """A sparse file, which has another name and content for tools that do not know of those."""
+        """Count a sparse file as unreadable, under its name and the one that it has for tools that know none."""
         other = self._links.real(parts_of(member.other) or [""])
         for one in (path, "/".join(other)):
             if one in self._watched:
@@ -135,7 +135,7 @@ class _Found:
             raise malformed("CC1204.sparse", LAYER)
 
     def _remove(self, parts: Sequence[str], name: str) -> None:
-        """A whiteout."""
+        """Obey a whiteout."""
         if name in NO_WHITEOUTS:
             raise malformed("CC1204.whiteout", LAYER)
         if name != OPAQUE:
@@ -152,7 +152,7 @@ class _Found:
         self.opaque |= {parent} & (self._watched | {""})
 
     def _implied(self, parts: Sequence[str], parent: str) -> bool:
-        """Whether there is something in a directory below this one that has no entry: tools differ on those."""
+        """Tell whether there is something in a directory below this one that has no entry: tools differ on those."""
         if self._links.deep(parts):
             return True
         if parent and parent not in self._watched:
@@ -175,12 +175,12 @@ class _Found:
 
 
 def ambiguous(code: str, path: str) -> LockProblem:
-    """The problem of a file with more than one reading, or with none. code: CC1208 with a variant."""
+    """Return the problem of a file with more than one reading, or with none. code: CC1208 with a variant."""
     return LockProblem(code, name=f"/{path}")
 
 
 def parents(path: str) -> Iterable[str]:
-    """The directories above a path, the root left out."""
+    """Return the directories above a path, the root left out."""
     while path := posixpath.dirname(path):
         yield path
 

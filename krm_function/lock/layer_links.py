@@ -28,7 +28,7 @@ class Links:
         self._walked = 0
 
     def real(self, parts: Sequence[str]) -> Sequence[str]:
-        """Where an entry lands. Raises LockProblem for links in a circle."""
+        """Return where an entry lands. Raises LockProblem for links in a circle."""
         for _ in range(MOST_HOPS + 1):
             tree: Any = self._tree
             for index in range(len(parts) - 1):
@@ -47,7 +47,7 @@ class Links:
         raise malformed("CC1204.circle", LAYER)
 
     def target(self, parts: Sequence[str]) -> str | None:
-        """The target of the link at a path that `real` gave, None when there is none."""
+        """Return the target of the link at a path that `real` gave, None when there is none."""
         found = self._at(parts)
         return found if isinstance(found, str) else None
 
@@ -78,12 +78,12 @@ class Links:
             tree.pop(parts[-1], None)
 
     def deep(self, parts: Sequence[str]) -> bool:
-        """Whether there are links below a directory, but not in it."""
+        """Tell whether there are links below a directory, but not in it."""
         tree = self._at(parts)
         return isinstance(tree, dict) and any(isinstance(below, dict) and below for below in tree.values())
 
     def has_below(self, parts: Sequence[str]) -> bool:
-        """Whether there are links in or below a directory."""
+        """Tell whether there are links in or below a directory."""
         return isinstance(self._at(parts), dict)
 
     def _at(self, parts: Sequence[str]) -> Any:
@@ -94,7 +94,7 @@ class Links:
 
 
 def parts_of(name: bytes) -> list[str]:
-    """A path in parts, cleaned as Go's filepath.Clean does below the root. Raises Problem for one with `..`."""
+    """Cut a path into parts, cleaned as Go's filepath.Clean does below the root. Raises Problem for one with `..`."""
     if len(name) > LONGEST:
         raise malformed("CC1204.path", LAYER, limit=LONGEST)
     parts = [part for part in name.decode("utf-8", "surrogateescape").split("/") if part not in ("", ".")]

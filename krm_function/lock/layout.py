@@ -32,7 +32,7 @@ class Layout:
         self._entries = maps(read_json(tree, "index.json").get("manifests"))
 
     def find(self, image: Image, digest: str, budget: Budget) -> Found:
-        """The manifest or index."""
+        """Find the manifest or index."""
         del budget  # a local file is never waited for
         extent = self._blob(digest or self._named(image))
         if extent is None:
@@ -42,7 +42,7 @@ class Layout:
         return Found(b"".join(extent.chunks()))
 
     def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
-        """The result of `consume` for a blob."""
+        """Hand a blob to `consume`, and return its result."""
         del image, budget
         extent = self._blob(part.digest)
         if extent is None:
@@ -50,7 +50,7 @@ class Layout:
         return consume(extent.chunks())
 
     def _named(self, image: Image) -> str:
-        """The digest of the one image of this name and tag, "" when there is none or more than one."""
+        """Return the digest of the one image of this name and tag, "" when there is none or more than one."""
         found = {str(entry.get("digest")) for entry in self._entries if _is_called(entry, image)}
         return found.pop() if len(found) == 1 else ""
 
@@ -60,13 +60,13 @@ class Layout:
 
 
 def same_name(name: Any, image: Image) -> bool:
-    """Whether a text is a whole name with tag, and means this image."""
+    """Tell whether a text is a whole name with tag, and means this image."""
     other = parse_image(name) if isinstance(name, str) and "/" in name else ""
     return isinstance(other, Image) and other.name == image.name and (other.tag or "latest") == (image.tag or "latest")
 
 
 def read_json(tree: FileTree, name: str) -> dict[str, Any]:
-    """A small JSON object of a tree. Raises LockProblem."""
+    """Read a small JSON object of a tree. Raises LockProblem."""
     extent = tree.get(name)
     if extent is None:
         raise LockProblem("CC1254.lacks", place=tree.place, name=name)

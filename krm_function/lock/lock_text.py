@@ -22,7 +22,7 @@ HEAD = """# What the policies have to know of each image, named as rendered pods
 
 
 def new_lock(entries: Mapping[str, Mapping[str, Any]]) -> str:
-    """A new document."""
+    """Write a new document."""
     value = {
         "apiVersion": API_VERSION,
         "kind": KIND,
@@ -33,12 +33,12 @@ def new_lock(entries: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def silent(entry: Mapping[str, Any]) -> bool:
-    """Whether an entry lacks passwd or group; "" means that the image has none."""
+    """Tell whether an entry lacks passwd or group; "" means that the image has none."""
     return any(entry.get(key) is None for key in ACCOUNTS)
 
 
 def updated_lock(text: str, entries: Mapping[str, Mapping[str, Any]], dropped: Iterable[str]) -> str:
-    """The document after the entries that it lacks were added, others completed and some dropped.
+    """Add to a document the entries that it lacks, complete others and drop some.
 
     The same text if there was nothing to do.
 

@@ -95,7 +95,7 @@ def decode_manifest(data: bytes, media_type: str) -> Manifest | Index:
 
 
 def choose(index: Index) -> Descriptor:
-    """The image for linux/amd64: the first, as containerd takes it; raises Problem when there is none.
+    """Choose the image for linux/amd64: the first, as containerd does. Raises Problem when there is none.
 
     An index with a single entry may say nothing about its platform; then the image's own configuration does.
     """
@@ -175,5 +175,5 @@ def _digest(value: Any, what: str) -> str:
 
 
 def _word(value: Any) -> str:
-    """A name out of foreign data with its control characters made visible."""
+    """Make the control characters of a name out of foreign data visible."""
     return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9._-]{1,32}", value) else "?"

@@ -37,12 +37,12 @@ class LockProblem(Exception):
         return (self.variant, *(f"{name}={value}" for name, value in sorted(self.values.items())))
 
     def finding(self, image: str) -> Finding:
-        """The finding about this image."""
+        """Make the finding about this image."""
         return finding(self.variant, image=image, **self.values)
 
 
 def malformed(code: str, what: str, **values: Any) -> LockProblem:
-    """The problem of content that matches its digest and is malformed.
+    """Return the problem of content that matches its digest and is malformed.
 
     code: MALFORMED and a variant. what: which part of the image.
     """

@@ -35,11 +35,11 @@ class Registry:
         self._auth = Authenticator(transport, credentials)
 
     def find(self, image: Image, digest: str, budget: Budget) -> Found:
-        """The manifest or index."""
+        """Find the manifest or index."""
         return self._transport.retried(lambda: self._find(image, digest, budget), budget)
 
     def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
-        """What is made of a blob; from its first byte again after the connection broke."""
+        """Hand a blob to `consume`, from its first byte again after the connection broke, and return its result."""
 
         def once() -> T:
             with closing(self._blob(image, part, budget)) as data:
@@ -67,7 +67,7 @@ class Registry:
         yield from body_of(self._ok(image, reply), budget)
 
     def _get(self, image: Image, path: str, headers: dict[str, str], budget: Budget, body: int) -> Reply:
-        """The answer, after one login if need be; another host, after a redirect, never gets credentials."""
+        """Fetch, after one login if need be. A redirect to another host never takes credentials along."""
         registry, _, repository = image.name.partition("/")
         host = HUB_HOST if registry == HUB else registry
         url = f"{self._transport.scheme(host)}://{host}/v2/{repository}/{path}"
@@ -88,5 +88,5 @@ class Registry:
 
 
 def _host(image: Image) -> str:
-    """The registry of an image, as its reference names it."""
+    """Return the registry of an image, as its reference names it."""
     return image.name.partition("/")[0]

@@ -32,11 +32,11 @@ class Reply(NamedTuple):
         return self.raw.status
 
     def header(self, name: str) -> str:
-        """A header, "" when it is absent."""
+        """Return a header, "" when it is absent."""
         return self.raw.headers.get(name, "")
 
     def challenges(self) -> list[str]:
-        """The lines of WWW-Authenticate."""
+        """Return the lines of WWW-Authenticate."""
         return self.raw.headers.getlist("WWW-Authenticate")
 
     def close(self) -> None:
@@ -45,7 +45,7 @@ class Reply(NamedTuple):
 
 
 def body_of(reply: Reply, budget: Budget) -> Iterator[bytes]:
-    """The body in pieces, as they arrive. Raises AgainError when the connection breaks, Problem when time is up."""
+    """Yield the body as it arrives. Raises AgainError when the connection breaks, Problem when time is up."""
     try:
         while True:
             budget.check()
@@ -65,7 +65,7 @@ def body_of(reply: Reply, budget: Budget) -> Iterator[bytes]:
 
 
 def whole_body(reply: Reply, budget: Budget, most: int) -> bytes | None:
-    """The body of a small answer, None when it is longer than `most`."""
+    """Return the body of a small answer, None when it is longer than `most`."""
     data = bytearray()
     for piece in body_of(reply, budget):
         data += piece

@@ -48,10 +48,10 @@ class ImageSource(Protocol):
     """Where images come from. All methods raise LockProblem."""
 
     def find(self, image: Image, digest: str, budget: Budget) -> Found:
-        """The manifest or index of this digest, or of the image's tag for ""; a Problem of code MISSING if none."""
+        """Find the manifest or index of a digest, or of the image's tag for ""; a Problem of code MISSING if none."""
 
     def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
-        """The result of `consume` for the bytes of a part; it may be called again after the network failed."""
+        """Hand the bytes of a part to `consume`, again after the network failed, and return its result."""
 
 
 class Locked(NamedTuple):
@@ -116,7 +116,7 @@ def _digest_of(found: Found) -> str:
 
 
 def _manifest(image: Image, found: Found, source: ImageSource, budget: Budget) -> Manifest:
-    """The manifest, through an index if there is one."""
+    """Fetch the manifest, through an index if there is one."""
     top = decode_manifest(found.data, found.media_type)
     if isinstance(top, Manifest):
         return top
@@ -132,7 +132,7 @@ def _manifest(image: Image, found: Found, source: ImageSource, budget: Budget) -
 
 
 def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedState, budget: Budget) -> dict[str, Any]:
-    """Everything of the entry but the digest."""
+    """Collect everything of the entry but the digest."""
     limits = shop.limits
     for layer in manifest.layers:
         refuse_too_large(layer, LAYER, limits.layer)
@@ -173,7 +173,7 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
 
 
 def _layers(manifest: Manifest, config: ImageConfig, sizes: Any) -> list[dict[str, Any]]:
-    """The layers as the lock names them, with the sizes that are known."""
+    """Return the layers as the lock names them, with the sizes that are known."""
     made = []
     for layer, diff_id in zip(manifest.layers, config.diff_ids, strict=True):
         row: dict[str, Any] = {"diffID": diff_id}

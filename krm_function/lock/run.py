@@ -75,7 +75,7 @@ def resolve_all(
 
 
 def _findings(images: Sequence[Image], results: Sequence[Locked | LockProblem]) -> Iterator[tuple[Finding, ...]]:
-    """The findings of each image; one problem of a registry is one finding, with the first of its images."""
+    """Yield the findings of each image. One problem of a registry is one finding, with the first of its images."""
     together: dict[tuple[str, ...], list[Image]] = {}
     for image, result in zip(images, results, strict=True):
         if isinstance(result, LockProblem) and result.about_registry:
@@ -91,7 +91,7 @@ def _findings(images: Sequence[Image], results: Sequence[Locked | LockProblem]) 
 
 
 def _named(images: Sequence[Image]) -> str:
-    """`a`, `a and b`, or `a, b, c and 45 more`."""
+    """Write `a`, `a and b`, or `a, b, c and 45 more`."""
     names = [str(image) for image in images[:NAMED]]
     more = len(images) - len(names)
     if more:

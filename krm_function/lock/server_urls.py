@@ -1,4 +1,4 @@
-"""Parses and bounds the URLs that servers send: of a redirect, of a token server.
+"""Parse and bound the URLs that servers send: of a redirect, of a token server.
 
 Rule of this file: one parser, that of the library which opens the connection, decides what the host is. A text that
 another parser could read differently, or that has a login, is refused as a URL.
@@ -15,14 +15,14 @@ LONGEST_HOST = 255
 
 
 def is_url(text: str) -> bool:
-    """Whether a text is an absolute URL that all parsers read alike: no login, nothing that would need escaping."""
+    """Tell whether a text is an absolute URL that all parsers read alike: no login, nothing to be escaped."""
     parsed = _parsed(text)
     host = parsed.netloc or ""
     return _is_plain(text) and parsed.scheme in ("http", "https") and 0 < len(host) <= LONGEST_HOST and not parsed.auth
 
 
 def redirected(url: str, location: str) -> str:
-    """Where a redirect leads, "" for what is no URL; of other schemes than HTTP's the URL as it is."""
+    """Return where a redirect leads, "" for what is no URL; of other schemes than HTTP's the URL as it is."""
     try:
         target = urljoin(url, location)
     except ValueError:
@@ -32,14 +32,14 @@ def redirected(url: str, location: str) -> str:
 
 
 def origin(url: str) -> tuple[str, str, int]:
-    """Scheme, host and port of a URL."""
+    """Return scheme, host and port of a URL."""
     parsed = _parsed(url)
     scheme = parsed.scheme or ""
     return scheme, parsed.host or "", parsed.port or (443 if scheme == "https" else 80)
 
 
 def host_of(url: str) -> str:
-    """`host` or `host:port`, as a reference writes it: no user, no path."""
+    """Write `host` or `host:port`, as a reference writes it: no user, no path."""
     return _parsed(url).netloc or ""
 
 

@@ -41,7 +41,7 @@ class Rootfs:
         self.complete = False
 
     def read(self, path: str) -> bytes | None:
-        """The content of a file, None when there is none. Raises Problem, MoreLayersError and UnwatchedError."""
+        """Return the content of a file, None when there is none. Raises Problem, MoreLayersError and UnwatchedError."""
         return self._read(path, path, 0, MOST_LINKS)
 
     def _read(self, asked: str, path: str, top: int, links: int) -> bytes | None:
@@ -73,7 +73,7 @@ class Rootfs:
         return None
 
     def _node(self, asked: str, path: str, top: int) -> tuple[int, LayerEntry | None]:
-        """The topmost node of a path and its layer, from layer `top` down."""
+        """Return the topmost node of a path and its layer, from layer `top` down."""
         for level in range(top, len(self.layers)):
             layer = self.layers[level]
             node = layer.nodes.get(path)
@@ -100,10 +100,10 @@ class Rootfs:
 
 
 def prefixes(paths: frozenset[str]) -> frozenset[str]:
-    """The paths and all directories above them."""
+    """Return the paths and all directories above them."""
     return paths | {above for path in paths for above in parents(path)}
 
 
 def _target(link: str, target: str, rest: list[str]) -> str:
-    """Where a link leads, from the root of the image, which `..` cannot leave."""
+    """Return where a link leads, from the root of the image, which `..` cannot leave."""
     return posixpath.normpath(posixpath.join("/", posixpath.dirname(link), target, *rest)).lstrip("/")

@@ -1,4 +1,4 @@
-"""Reads a header block of a tar archive, and the records of an extended header.
+"""Read a header block of a tar archive, and the records of an extended header.
 
 Rule of this file: it reads what Go's archive/tar reads, with which container runtimes unpack, and refuses the rest.
 Where other tools see something else in the same bytes (a prefix that only some formats have, blanks in a number, a name
@@ -45,12 +45,12 @@ def read_header(block: bytes) -> TarHeader:
 
 
 def text(field: bytes) -> bytes:
-    """A name: up to the first NUL."""
+    """Return a name: up to the first NUL."""
     return field.partition(b"\0")[0]
 
 
 def tar_number(field: bytes) -> int:
-    """An octal number, or one of 63 bits in base 256; blanks and NULs around it, nothing means 0. Raises Problem."""
+    """Read an octal number, or one of 63 bits in base 256, between blanks and NULs; nothing is 0. Raises Problem."""
     if field[0] & 0x80:
         value = int.from_bytes(field, "big") - (1 << 8 * len(field) - 1)
         if field[0] & 0x40:
@@ -67,7 +67,7 @@ def tar_number(field: bytes) -> int:
 
 
 def read_records(data: bytes) -> dict[bytes, bytes]:
-    """The records of an extended header, the last of each name. Raises LockProblem."""
+    """Read the records of an extended header, the last of each name. Raises LockProblem."""
     found: dict[bytes, bytes] = {}
     at = 0
     while at < len(data):
@@ -87,12 +87,12 @@ def read_records(data: bytes) -> dict[bytes, bytes]:
 
 
 def damaged(code: str = "CC1204.header") -> LockProblem:
-    """The problem of a damaged header. code: CC1204 with a variant."""
+    """Return the problem of a damaged header. code: CC1204 with a variant."""
     return malformed(code, LAYER)
 
 
 def _prefixed(block: bytes, name: bytes) -> bytes:
-    """The name of a header that has something where POSIX has the prefix."""
+    """Return the name of a header that has something where POSIX has the prefix."""
     magic = block[MAGIC]
     if magic[:6] == b"ustar\0":
         star = block[TRAILER] == b"tar\0"

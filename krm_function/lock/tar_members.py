@@ -41,7 +41,7 @@ class TarMember(NamedTuple):
 
 
 def tar_members(file: TarStream, budget: Budget) -> Iterator[TarMember]:
-    """All members. The caller reads the bytes of one and its padding before it asks for the next."""
+    """Yield all members. The caller reads the bytes of one and its padding before it asks for the next."""
     extended: dict[bytes, bytes] = {}
     while block := file.block():
         if block == ZEROS:
@@ -75,7 +75,7 @@ def tar_members(file: TarStream, budget: Budget) -> Iterator[TarMember]:
 
 
 def _member(header: TarHeader, extended: dict[bytes, bytes]) -> TarMember:
-    """A member with its extended headers; an empty record keeps what the header says."""
+    """Return a member with its extended headers; an empty record keeps what the header says."""
     kind, name, link, size = header
     other = b""
     if extended:
@@ -101,7 +101,7 @@ def _records(file: TarStream, size: int, budget: Budget) -> dict[bytes, bytes]:
 
 
 def _content(file: TarStream, size: int, budget: Budget) -> bytes:
-    """What an extended header holds."""
+    """Read what an extended header holds."""
     if size > LARGEST_READ:
         raise malformed("CC1204.extended-size", LAYER)
     budget.spend(size >> 8)  # of long names as much as of many short ones
@@ -113,7 +113,7 @@ def _content(file: TarStream, size: int, budget: Budget) -> bytes:
 
 
 def _end(file: TarStream) -> None:
-    """After a block of zeros: another, or nothing."""
+    """Expect another block of zeros after the first, or nothing."""
     block = file.block()
     if block not in (b"", ZEROS):
         raise damaged()

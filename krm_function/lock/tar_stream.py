@@ -1,4 +1,4 @@
-"""Reads an uncompressed archive as it arrives: bounded, hashed, and only forwards.
+"""Read an uncompressed archive as it arrives: bounded, hashed, and only forwards.
 
 Rule of this file: every byte counts for the size and for the digest, and each piece counts for the budget.
 """
@@ -39,7 +39,7 @@ class TarStream:
         return self._fetched
 
     def block(self) -> bytes:
-        """The next block; shorter or empty only at the end."""
+        """Read the next block; shorter or empty only at the end."""
         end = self._used + BLOCK
         if end > len(self._piece):
             return self.take(BLOCK)
@@ -48,7 +48,7 @@ class TarStream:
         return block
 
     def take(self, size: int) -> bytes:
-        """So many bytes, fewer only at the end."""
+        """Read so many bytes, fewer only at the end."""
         parts, missing = [], size
         while missing and self._more():
             part = self._piece[self._used : self._used + missing]
@@ -76,7 +76,7 @@ class TarStream:
             raise malformed("CC1204.archive-behind", LAYER)
 
     def _more(self) -> bool:
-        """Whether there is a byte to read, fetched if need be."""
+        """Tell whether there is a byte to read, fetched if need be."""
         while self._used >= len(self._piece):
             self._budget.check()
             piece = next(self._data, None)

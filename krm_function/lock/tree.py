@@ -25,7 +25,7 @@ class Extent(NamedTuple):
     size: int
 
     def chunks(self) -> Iterator[bytes]:
-        """Its bytes. Raises LockProblem."""
+        """Yield its bytes. Raises LockProblem."""
         try:
             with open(self.path, "rb") as file:
                 file.seek(self.offset)
@@ -43,7 +43,7 @@ class FileTree(Protocol):
     place: str
 
     def get(self, name: str) -> Extent | None:
-        """The file of that name, None when there is none. Raises LockProblem."""
+        """Return the file of that name, None when there is none. Raises LockProblem."""
 
 
 class Directory:
@@ -54,7 +54,7 @@ class Directory:
         self.place = path
 
     def get(self, name: str) -> Extent | None:
-        """The file of that name."""
+        """Return the file of that name."""
         if not _is_inside(name):
             return None
         path = os.path.join(self.place, *name.split("/"))
@@ -83,7 +83,7 @@ class Archive:
             raise LockProblem("CC1254.tar", place=path) from None
 
     def get(self, name: str) -> Extent | None:
-        """The file of that name; links are followed, because `docker save` stores equal layers once."""
+        """Return the file of that name; links are followed, because `docker save` stores equal layers once."""
         for _ in range(MOST_LINKS):
             member = self._members.get(posixpath.normpath(name))
             if member is None:
@@ -100,12 +100,12 @@ class Archive:
 
 
 def open_tree(path: str) -> FileTree:
-    """The tree at a path. Raises LockProblem."""
+    """Open the tree at a path. Raises LockProblem."""
     return Directory(path) if os.path.isdir(path) else Archive(path)
 
 
 def unreadable_file(path: str, problem: OSError) -> LockProblem:
-    """The problem of a file that cannot be read."""
+    """Return the problem of a file that cannot be read."""
     said = problem.strerror or "cannot be read"
     return LockProblem("CC1254.system", place=path, error=said[:1].lower() + said[1:])
 

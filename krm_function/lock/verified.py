@@ -12,7 +12,7 @@ from krm_function.lock.problem import LockProblem
 
 
 def chunks(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> Iterator[bytes]:
-    """The same chunks; raises Problem at the first byte too many, and at the end for any other bytes than the part's.
+    """Yield the chunks unchanged. Raises Problem at the first byte too many, and at the end for other bytes.
 
     limit: bytes that are read of a part whose size is not known.
     """
@@ -34,7 +34,7 @@ def chunks(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> It
 
 
 def whole(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> bytes:
-    """All bytes of a small part, verified."""
+    """Return all bytes of a small part, verified."""
     return b"".join(chunks(data, part, what, limit))
 
 
@@ -45,12 +45,12 @@ def refuse_too_large(part: Descriptor, what: str, limit: int) -> None:
 
 
 def too_large(what: str, limit: int) -> LockProblem:
-    """The problem of too many bytes."""
+    """Return the problem of too many bytes."""
     return LockProblem("CC1206", what=what, limit=amount(limit))
 
 
 def amount(size: int) -> str:
-    """A number of bytes as text: `8 GiB`, `1.5 MiB`, `312 bytes`."""
+    """Write a number of bytes as text: `8 GiB`, `1.5 MiB`, `312 bytes`."""
     for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= unit:
             return f"{size / unit:.3g} {name}"

@@ -65,7 +65,7 @@ class Wire:
         self._arrived = 0
 
     def connect_seconds(self) -> float:
-        """How long one address is tried. Raises Problem when time is up."""
+        """Return how long one address is tried. Raises Problem when time is up."""
         return min(self._pace.connect, self._budget.left)
 
     def read(self, sock: Any, receive: Any) -> int:
@@ -110,7 +110,7 @@ class _Tls(ssl.SSLSocket):
 
 class _HTTPConnection(HTTPConnection):
     def _new_conn(self) -> socket.socket:
-        """A connection to the first address that takes one, out of a few."""
+        """Connect to the first address that takes a connection, out of a few."""
         try:
             found = socket.getaddrinfo(self._dns_host.strip("[]"), self.port, 0, socket.SOCK_STREAM)
         except (OSError, UnicodeError) as problem:
@@ -154,13 +154,13 @@ POOLS = {"http": _HTTPPool, "https": _HTTPSPool}
 
 
 def tls() -> ssl.SSLContext:
-    """What urllib3 would make: certificates are checked, by the system's authorities or SSL_CERT_FILE."""
+    """Make the context that urllib3 would: certificates are checked, by the system's authorities or SSL_CERT_FILE."""
     context = create_urllib3_context()
     context.load_default_certs()
     return secured(context)
 
 
 def secured(context: ssl.SSLContext) -> ssl.SSLContext:
-    """The same context, whose connections count what they read."""
+    """Let the connections of a context count what they read."""
     context.sslsocket_class = _Tls
     return context

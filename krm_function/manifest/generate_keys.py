@@ -16,7 +16,7 @@ class KeyPair(NamedTuple):
     public: str
 
     def __repr__(self) -> str:
-        """Nothing of the private half, wherever the record may be shown."""
+        """Show nothing of the private half, wherever the record may be shown."""
         return f"KeyPair(public={self.public!r})"
 
 

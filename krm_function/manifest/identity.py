@@ -68,7 +68,7 @@ class BaseEntry(NamedTuple):
         return self.names[0] if self.names else ""
 
     def __str__(self) -> str:
-        """How a sentence names it: `Deployment/shop/web of manifest.base`."""
+        """Return how a sentence names it: `Deployment/shop/web of manifest.base`."""
         return f"{key_of_derived(self.secret) or self.own_name or self.digest[:16]} of manifest.base"
 
 

@@ -28,7 +28,7 @@ def last_of(texts: Sequence[bytes]) -> bytes | None:
 
 
 def _extends(last: Mapping[str, Any], first: Mapping[str, Any]) -> bool:
-    """Whether two manifests differ in nothing but policies that only the last one has, and it has some."""
+    """Tell whether two manifests differ in nothing but policies that only the last one has, and it has some."""
     ours, theirs = (mapping(one.get("Policies")) for one in (last, first))
     policies = {digest: value for digest, value in ours.items() if digest in theirs}
     return len(ours) > len(theirs) and same({**last, "Policies": policies}, {**first, "Policies": theirs})

@@ -72,5 +72,5 @@ def merged_policies(
 
 
 def _sans(policy: Mapping[str, Any] | None) -> list[str]:
-    """SANs, or [] if there are none."""
+    """Return SANs, or [] if there are none."""
     return list((policy or {}).get("SANs") or ())

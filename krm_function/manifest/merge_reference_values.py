@@ -104,7 +104,7 @@ def _entry(old: Partial, fresh: Partial | None, settings: Sequence[Partial], tee
 
 
 def _applies(setting: Partial, key: tuple[str, str]) -> bool:
-    """Whether a setting is meant for the entries of `key`."""
+    """Tell whether a setting is meant for the entries of `key`."""
     return all(not wanted or wanted == actual for wanted, actual in zip(_key(setting), key, strict=True))
 
 

@@ -40,7 +40,7 @@ class FieldProblem(ValueError):
 
 
 def problem_of(fault: Fault, value: Any = None) -> ManifestProblem:
-    """The problem of a fault that the tables find. value: the one at fault, for a choice of names."""
+    """Return the problem of a fault that the tables find. value: the one at fault, for a choice of names."""
     if fault.kind == "unknown" and isinstance(fault.spec, Record):
         return ManifestProblem(fault.path, fault.problem + _meant(str(fault.path[-1]), fault.spec.fields))
     if isinstance(fault.spec, Choice):
@@ -67,7 +67,7 @@ def _no_choice(value: Any, choices: tuple[str, ...]) -> str:
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
-    """`, did you mean X?` if a known name is similar; else the empty string."""
+    """Write `, did you mean X?` if a known name is similar; else the empty string."""
     from krm_function.schema.nearest import nearest
 
     close = nearest(name, known)

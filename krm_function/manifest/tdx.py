@@ -56,5 +56,5 @@ def _entries(reference_values: Mapping[str, Any] | None) -> list[Mapping[str, An
 
 
 def _concerned(entry: Mapping[str, Any]) -> bool:
-    """Whether an entry's RTMR0 depends on the vCPU count."""
+    """Tell whether an entry's RTMR0 depends on the vCPU count."""
     return entry.get("Platform") in BY_VCPUS

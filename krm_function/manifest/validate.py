@@ -56,13 +56,13 @@ def unfilled(problems: tuple[ManifestProblem, ...]) -> dict[str, tuple[str, ...]
 
 
 def _wrong(value: Any, spec: Spec) -> Iterator[ManifestProblem]:
-    """What is wrong by the tables; null means nothing here."""
+    """Yield what is wrong by the tables; null means nothing here."""
     for fault in faults(spec, value) if value is not None else ():
         yield problem_of(fault, _at(value, fault.path))
 
 
 def _at(value: Any, path: Path) -> Any:
-    """The value at a path that a fault has, None for a field that is not there."""
+    """Return the value at a path that a fault has, None for a field that is not there."""
     for part in path:
         if isinstance(value, Mapping):
             value = value.get(part)
@@ -72,7 +72,7 @@ def _at(value: Any, path: Path) -> Any:
 
 
 def _unfilled(value: Any, spec: Spec, path: Path) -> Iterator[ManifestProblem]:
-    """The fields that only the operator knows and that are still empty."""
+    """Yield the fields that only the operator knows and that are still empty."""
     if isinstance(spec, Record) and isinstance(value, Mapping):
         for name, field in spec.fields.items():
             part = value.get(name)
@@ -85,7 +85,7 @@ def _unfilled(value: Any, spec: Spec, path: Path) -> Iterator[ManifestProblem]:
 
 
 def _given(value: Any) -> Any:
-    """A partial value without its null and empty fields, at any depth."""
+    """Drop null and empty fields of a partial value, at any depth."""
     if isinstance(value, Mapping):
         return {key: _given(part) for key, part in value.items() if part is not None and part != ""}
     return [_given(part) for part in value] if isinstance(value, list | tuple) else value

@@ -7,7 +7,7 @@ _DIGITS = frozenset("0123456789abcdefABCDEF")
 
 
 def is_hex(text: str, size: int | None = None) -> bool:
-    """Whether `text` is whole bytes of hex digits, either case; with `size`, exactly that many bytes."""
+    """Tell whether `text` is whole bytes of hex digits, either case; with `size`, exactly that many bytes."""
     if len(text) % 2 or (size is not None and len(text) != 2 * size):
         return False
     return _DIGITS.issuperset(text)

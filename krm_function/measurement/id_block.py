@@ -70,7 +70,7 @@ def id_auth(block: bytes) -> bytes:
 
 
 def id_key_digest(auth: bytes) -> bytes:
-    """SHA-384 (48 bytes) of the public key in an authentication page, as an attestation report states it.
+    """Hash the public key in an authentication page by SHA-384, as an attestation report states it (48 bytes).
 
     Raises ValueError for a page that is not 4096 bytes long.
     """
@@ -100,14 +100,14 @@ def recover_key(block: bytes) -> tuple[int, int]:
 
 
 def _add(x: int, y: int, half_y: int, inverse: int) -> tuple[int, int]:
-    """(x, y) + (HALF_R[0], half_y), two points with different x; `inverse` is 1 / (x - HALF_R[0])."""
+    """Add (x, y) and (HALF_R[0], half_y), two points with different x; `inverse` is 1 / (x - HALF_R[0])."""
     slope = (y - half_y) * inverse % P
     sum_x = (slope * slope - x - HALF_R[0]) % P
     return sum_x, (slope * (x - sum_x) - y) % P
 
 
 def _times_base(k: int) -> tuple[int, int]:
-    """K times the generator, for 0 < k < N: the public key of k, though k is no secret."""
+    """Multiply the generator by 0 < k < N: the public key of k, though k is no secret."""
     from cryptography.hazmat.primitives.asymmetric.ec import SECP384R1, derive_private_key
 
     numbers = derive_private_key(k, SECP384R1()).public_key().public_numbers()

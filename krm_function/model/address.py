@@ -37,7 +37,7 @@ class Address(NamedTuple):
     name: str
 
     def matches(self, ref: Ref) -> bool:
-        """Whether the address matches an object. One without a namespace is in `default`, as Contrast reads it."""
+        """Tell whether the address matches an object. One without a namespace is in `default`, as Contrast reads it."""
         return (
             self.kind.lower() == ref.kind.lower()
             and self.name == ref.name

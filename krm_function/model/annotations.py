@@ -85,12 +85,12 @@ def _bytes(text: str) -> int:
 
 
 def is_contrast_key(key: str) -> bool:
-    """Whether a key is in Contrast's domain; letter case is ignored, so that misspelt keys are found, too."""
+    """Tell whether a key is in Contrast's domain; letter case is ignored, so that misspelt keys are found, too."""
     return key.lower().startswith(PREFIX)
 
 
 def is_known(key: str, place: KeyLocation) -> bool:
-    """Whether the key has an effect in this place."""
+    """Tell whether the key has an effect in this place."""
     return key in KNOWN and place in KNOWN[key].places
 
 

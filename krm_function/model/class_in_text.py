@@ -12,7 +12,7 @@ _ESCAPES = tuple(f"\\{letter}" for letter in "xuU\r\n\x85\u2028\u2029")  # by nu
 
 
 def may_ask_for_contrast(text: str) -> bool:
-    """Whether a text may hold the key `runtimeClassName` with a name of Contrast's."""
+    """Tell whether a text may hold the key `runtimeClassName` with a name of Contrast's."""
     if KEY in text:
         folded = text.lower()
         if CONTRAST in folded or LEGACY in folded:
@@ -21,7 +21,7 @@ def may_ask_for_contrast(text: str) -> bool:
 
 
 def may_hide_words(text: str) -> bool:
-    """Whether YAML may hold a word that does not stand in its text."""
+    """Tell whether YAML may hold a word that does not stand in its text."""
     if "\\" in text and any(escape in text for escape in _ESCAPES):
         return True
     return "!" in text and ("binary" in text or "%" in text)

@@ -6,7 +6,7 @@ in the length of the name for each `*`.
 
 
 def fits(pattern: str, name: str) -> bool:
-    """Whether a pattern describes the whole of a name.
+    """Tell whether a pattern describes the whole of a name.
 
     >>> fits("db-*", "db-main"), fits("db-*", "my-db-main"), fits("a*b*c", "a.b.b.c"), fits("*", "")
     (True, False, True, True)

@@ -49,7 +49,7 @@ class Image(NamedTuple):
         return f"docker.io/{self.repository if '/' in self.repository else 'library/' + self.repository}"
 
     def __str__(self) -> str:
-        """The reference as it was written."""
+        """Write the reference as it was written."""
         text = f"{self.registry}/{self.repository}" if self.registry else self.repository
         return text + (f":{self.tag}" if self.tag else "") + (f"@{self.digest}" if self.digest else "")
 
@@ -105,7 +105,7 @@ def printable_reference(text: str) -> str:
 
 
 def is_contrast_image(text: str) -> bool:
-    """Whether the reference names one of Contrast's own images, which a render replaces by pinned ones.
+    """Tell whether the reference names one of Contrast's own images, which a render replaces by pinned ones.
 
     Contrast tests the bare prefix (docs/facts/contrast.md#checks); here it must end at a `/`, `:` or `@`, or the text
     itself.

@@ -15,21 +15,21 @@ LONGEST_SUBDOMAIN = 253
 
 
 def is_dns_label(text: str) -> bool:
-    """Whether a text is 1 to 63 lower-case letters, digits and inner hyphens."""
+    """Tell whether a text is 1 to 63 lower-case letters, digits and inner hyphens."""
     return len(text) <= 63 and re.fullmatch(DNS_LABEL, text) is not None
 
 
 def is_dns_subdomain(text: str) -> bool:
-    """Whether a text is DNS labels joined by dots, at most 253 characters."""
+    """Tell whether a text is DNS labels joined by dots, at most 253 characters."""
     return len(text) <= LONGEST_SUBDOMAIN and re.fullmatch(DNS_SUBDOMAIN, text) is not None
 
 
 def is_label_key(text: str) -> bool:
-    """Whether a text is a qualified name: `name` or `dns.subdomain/name`."""
+    """Tell whether a text is a qualified name: `name` or `dns.subdomain/name`."""
     prefix, slash, name = text.rpartition("/")
     return (not slash or is_dns_subdomain(prefix)) and len(name) <= 63 and re.fullmatch(LABEL_NAME, name) is not None
 
 
 def is_label_value(text: str) -> bool:
-    """Whether a text is empty, or 1 to 63 letters, digits, `-_.`, starting and ending with a letter or digit."""
+    """Tell whether a text is empty, or 1 to 63 letters, digits, `-_.`, starting and ending with a letter or digit."""
     return len(text) <= 63 and re.fullmatch(LABEL_VALUE, text) is not None

@@ -6,6 +6,6 @@ LIMIT = 5
 
 
 def listed(names: Sequence[str]) -> str:
-    """`Deployment/a, Deployment/b and 3 more`: at most five names."""
+    """Write `Deployment/a, Deployment/b and 3 more`: at most five names."""
     more = len(names) - LIMIT
     return ", ".join(names[:LIMIT]) + (f" and {more} more" if more > 0 else "")

@@ -29,7 +29,7 @@ def mount_point(path: str) -> str:
 
 
 def covers(mount: str, place: str) -> bool:
-    """Whether what is mounted decides what is at `place`: it is mounted there or above. Both may be of any form.
+    """Tell whether what is mounted decides what is at `place`: it is mounted there or above. Both may be of any form.
 
     place: its parts may be patterns with `*`.
     """
@@ -52,7 +52,7 @@ def plain_point(mount: str) -> str:
 
 
 def touches(mount: str, tree: str) -> bool:
-    """Whether what is mounted decides about anything in a directory: it covers it, or is mounted below."""
+    """Tell whether what is mounted decides about anything in a directory: it covers it, or is mounted below."""
     return covers(mount, tree) or covers(tree, mount)
 
 

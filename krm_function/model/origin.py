@@ -30,7 +30,7 @@ LONGEST_INDEX = 6  # digits
 
 
 def origin_of(resource: Resource, value: Any = None) -> Origin | None:
-    """The origin of a resource of a stream; None for one of a file, and where nothing usable is said.
+    """Return the origin of a resource of a stream; None for one of a file, and where nothing usable is said.
 
     value: the parsed document, None if it cannot be parsed.
     """
@@ -40,7 +40,7 @@ def origin_of(resource: Resource, value: Any = None) -> Origin | None:
 
 
 def origin_of_object(value: Any) -> Origin | None:
-    """The origin that the annotations of an object name."""
+    """Return the origin that the annotations of an object name."""
     annotations = mapping(dig(value, ("metadata", "annotations")))
     for prefix in PATHS:
         if path := _path(annotations.get(f"{prefix}path")):
@@ -50,7 +50,7 @@ def origin_of_object(value: Any) -> Origin | None:
 
 
 def origin_of_line(text: str, line: int) -> Origin | None:
-    """The origin of a line, from 1, of a stream that cannot be cut into documents: the nearest comment above it."""
+    """Return the origin of a line, from 1, of a stream that cannot be cut: the nearest comment above it says it."""
     above = text.split("\n", line - 1)[: line - 1] if line > 0 else []
     comments = (one.rstrip("\r") for one in reversed(above) if one.startswith(HELM_SOURCE))
     path = _path(next(comments, "").removeprefix(HELM_SOURCE).strip())
@@ -58,7 +58,7 @@ def origin_of_line(text: str, line: int) -> Origin | None:
 
 
 def _of_kustomize(annotations: Mapping[Any, Any]) -> str:
-    """The path in kustomize's annotation, a small YAML text; "" for a file of another repository."""
+    """Return the path in kustomize's annotation, a small YAML text; "" for a file of another repository."""
     said = annotations.get(KUSTOMIZE)
     lines = said[: 4 * LONGEST].splitlines() if isinstance(said, str) else []
     fields = dict(line.split(": ", 1) for line in lines if ": " in line)
@@ -66,7 +66,7 @@ def _of_kustomize(annotations: Mapping[Any, Any]) -> str:
 
 
 def _of_comment(text: str) -> Origin | None:
-    """The origin in a comment above the object."""
+    """Return the origin in a comment above the object."""
     start = 0
     while start < len(text):
         end = text.find("\n", start)
@@ -81,14 +81,14 @@ def _of_comment(text: str) -> Origin | None:
 
 
 def _index(said: Any) -> int | None:
-    """A claimed index if it is a number, else None."""
+    """Return a claimed index if it is a number, else None."""
     if not isinstance(said, str) or not said.isascii() or not said.isdecimal() or len(said) > LONGEST_INDEX:
         return None
     return int(said)
 
 
 def _path(said: Any) -> str:
-    """A claimed path if it is a relative path of printable characters, else ""."""
+    """Return a claimed path if it is a relative path of printable characters, else ""."""
     if not isinstance(said, str) or not 0 < len(said) <= LONGEST or not said.isprintable() or said != said.strip():
         return ""
     if said.startswith("/") or any(character in said for character in ':\\"<>|*?'):

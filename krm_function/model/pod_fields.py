@@ -5,7 +5,7 @@ nothing of a pod is ever passed over in silence. A second engineer reads a decis
 uses are explained in policy/field_coverage.py. The tests compare the table with the fields of the API itself.
 
 The table is part of the model because types are checked without a policy, too: `pod_types` finds wrong ones in every
-pod, `policy.fields` finds what a policy does not cover. Sources: docs/facts/kata.md#pod-fields,
+pod, `policy.field_coverage` finds what a policy does not cover. Sources: docs/facts/kata.md#pod-fields,
 docs/facts/kata.md#volumes.
 """
 

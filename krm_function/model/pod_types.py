@@ -58,7 +58,7 @@ def _nulls(metadata: Mapping[str, Any], path: Path, ref: Ref) -> Iterator[Findin
 
 
 def _is_name(fault: Fault) -> bool:
-    """Whether a name is missing or empty."""
+    """Tell whether a name is missing or empty."""
     if fault.kind == "missing" and isinstance(fault.spec, Record):
         return fault.spec.fields[str(fault.path[-1])].spec is NAME
     return fault.spec is NAME

@@ -37,5 +37,5 @@ def volume_sources(volume: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def sets_user(context: Mapping[str, Any]) -> bool:
-    """Whether a pod's securityContext has a user, a group or runAsNonRoot: true, which hold for all its containers."""
+    """Tell whether a pod's securityContext has a user, a group or runAsNonRoot: true, which all its containers get."""
     return any(context.get(key) is not None for key in ("runAsUser", "runAsGroup")) or bool(context.get("runAsNonRoot"))

@@ -97,7 +97,7 @@ RELEASED: tuple[Profile, ...] = (CONTRAST,)
 
 
 def states_users(chosen: ProfileName | None) -> bool:
-    """Whether pods have to state every user other than root. chosen: policy.profile, None for that of the release."""
+    """Tell whether pods have to state every user but root. chosen: policy.profile, None for that of the release."""
     return chosen is not None and not PROFILES[chosen].image_identity
 
 

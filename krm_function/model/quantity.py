@@ -83,5 +83,5 @@ def _away(amount: int, step: int) -> int:
 
 
 def equal(first: Any, second: Any) -> bool:
-    """Whether two quantities are the same value. Raises ValueError like `nano`."""
+    """Tell whether two quantities are the same value. Raises ValueError like `nano`."""
     return nano(first) == nano(second)

@@ -26,5 +26,5 @@ class Resource(NamedTuple):
     certain: bool = True
 
     def may_be(self, kinds: Container[str]) -> bool:
-        """Whether the document may contain an object of these kinds: it has such a kind, or its header is uncertain."""
+        """Tell whether the document may contain an object of these kinds: by its kind, or by an uncertain header."""
         return not self.certain or self.kind in kinds

@@ -73,7 +73,7 @@ def merge_tolerations(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> tuple[M
 
 
 def covers(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-    """Whether `first` tolerates all that `second` does (Kubernetes' isSuperset, pkg/util/tolerations).
+    """Tell whether `first` tolerates all that `second` does (Kubernetes' isSuperset, pkg/util/tolerations).
 
     Truth table; equal tolerations cover each other, otherwise all three columns must hold:
 
@@ -106,7 +106,7 @@ def covers(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
 
 
 def overhead_agrees(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> bool:
-    """Whether admission accepts the pod's `overhead`.
+    """Tell whether admission accepts the pod's `overhead`.
 
     pod's overhead     class's overhead    answer
     absent             any                 yes: admission fills it in

@@ -97,12 +97,12 @@ def _means_contrast(folded: str) -> bool:
 
 
 def is_contrast_name(name: str) -> bool:
-    """Whether a pod of this runtime class is Contrast's: to be sealed, or refused."""
+    """Tell whether a pod of this runtime class is Contrast's: to be sealed, or refused."""
     return not isinstance(parse_runtime_class(name), NotContrast)
 
 
 def is_placeholder(name: str) -> bool:
-    """Whether a render must replace this name: Contrast's, and not a handler such as contrast-cc-<platform>-<hash>."""
+    """Tell whether a render must replace this name: Contrast's, and no handler like contrast-cc-<platform>-<hash>."""
     match parse_runtime_class(name):
         case NotContrast():
             return False
@@ -113,7 +113,7 @@ def is_placeholder(name: str) -> bool:
 
 
 def is_handler(name: str) -> bool:
-    """Whether a name is that of a release's handler: a platform and a hash."""
+    """Tell whether a name is that of a release's handler: a platform and a hash."""
     return isinstance(parse_runtime_class(name), Platform) and not is_placeholder(name)
 
 

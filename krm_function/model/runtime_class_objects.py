@@ -197,6 +197,10 @@ def toleration_problems(
 
 
 def _toleration_problem(toleration: Mapping[str, Any]) -> ClassProblem | None:
+    return _toleration_type_problem(toleration) or _toleration_value_problem(toleration)
+
+
+def _toleration_type_problem(toleration: Mapping[str, Any]) -> ClassProblem | None:
     for field, value in toleration.items():
         if field not in TOLERATION_FIELDS:
             return (
@@ -209,6 +213,10 @@ def _toleration_problem(toleration: Mapping[str, Any]) -> ClassProblem | None:
                 return ClassProblem((field,), "must be an integer")
         elif not isinstance(value, str):
             return ClassProblem((field,), "must be a string")
+    return None
+
+
+def _toleration_value_problem(toleration: Mapping[str, Any]) -> ClassProblem | None:
     key, operator, value, effect, seconds = toleration_parts(toleration)
     if key and not is_label_key(key):
         return ClassProblem(("key",), "is not a label key")

@@ -22,11 +22,11 @@ class Lacking(NamedTuple):
     tolerations: tuple[Mapping[str, Any], ...]
 
     def __bool__(self) -> bool:
-        """Whether anything is lacking."""
+        """Tell whether anything is lacking."""
         return bool(self.node_selector or self.tolerations)
 
     def __str__(self) -> str:
-        """`nodeSelector tee=snp, toleration gpu:NoSchedule`."""
+        """Write `nodeSelector tee=snp, toleration gpu:NoSchedule`."""
         parts = [f"nodeSelector {key}={value}" for key, value in sorted(self.node_selector.items())]
         return listed([*parts, *(f"toleration {_text(one)}" for one in self.tolerations)])
 
@@ -50,7 +50,7 @@ def lost(before: Mapping[str, Any], after: Mapping[str, Any]) -> Lacking:
 
 
 def _uncovered(wanted: Iterable[Mapping[str, Any]], present: Sequence[Mapping[str, Any]]) -> tuple[Any, ...]:
-    """Return the tolerations that no other one of `present` covers, nor one before them."""
+    """Return the tolerations of `wanted` that neither one of `present` covers nor an earlier one of `wanted`."""
     found: list[Mapping[str, Any]] = []
     for toleration in wanted:
         if not any(covers(other, toleration) for other in (*present, *found)):

@@ -69,7 +69,7 @@ def identities_of(workloads: Sequence[Workload], config: Config) -> Identities:
 
 
 def _chosen_id(workload: Workload) -> str:
-    """The id that a workload chose by its annotation, "" for none."""
+    """Return the id that a workload chose by its annotation, "" for none."""
     value = workload.annotations.get(SECRET_ID)
     return value if isinstance(value, str) else ""
 

@@ -95,7 +95,7 @@ def render(
 
 
 def _version(config: Config | None) -> str:
-    """The version of the release, "" where there is no configuration."""
+    """Return the version of the release, "" where there is no configuration."""
     return "" if config is None else config.release.version
 
 

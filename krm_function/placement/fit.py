@@ -48,9 +48,10 @@ class Fit(NamedTuple):
 
 
 def demand(kind: str, pod_spec: Mapping[str, Any], cls: RuntimeClass | None) -> Demand:
-    """The demand of a pod of this template, after RuntimeClass admission. kind: of the workload; None: no class known.
+    """Return the demand of a pod of this template after RuntimeClass admission. kind: of the workload.
 
-    Admission and controllers add tolerations: DefaultTolerationSeconds to every pod, the DaemonSet controller to its.
+    cls: None if no class is known. Admission and controllers add tolerations: DefaultTolerationSeconds to every pod,
+    the DaemonSet controller to its.
     """
     cls = cls or RuntimeClass("", "")
     added = EVERY_DAEMON if kind == "DaemonSet" else given_by_default(maps(pod_spec.get("tolerations")))
@@ -66,7 +67,7 @@ def demand(kind: str, pod_spec: Mapping[str, Any], cls: RuntimeClass | None) -> 
 
 
 def fits(wanted: Demand, node: Node) -> Fit:
-    """Whether a node takes the pod: every reason against it, not only the first.
+    """Tell whether a node takes the pod: every reason against it, not only the first.
 
     A pod with nodeName passes by the scheduler; its kubelet still looks at all but NoSchedule taints and cordons.
     """
@@ -79,7 +80,7 @@ def fits(wanted: Demand, node: Node) -> Fit:
 
 
 def all_fits(wanted: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:
-    """The fit of each node, in the order of the nodes."""
+    """Return the fit of each node, in the order of the nodes."""
     return tuple(fits(wanted, node) for node in nodes)
 
 
@@ -126,7 +127,7 @@ def _taints(wanted: Demand, node: Node) -> list[str]:
 
 
 def _resources(requests: Mapping[str, int], allocatable: Mapping[str, int] | None) -> tuple[list[str], int | None]:
-    """What the node has too little of, and how many such pods it holds when it is empty.
+    """Return what the node has too little of, and how many such pods it holds when it is empty.
 
     A resource that the node does not name is 0, but for `pods`, which a hand-written Node leaves out.
     """
@@ -147,12 +148,12 @@ def _resources(requests: Mapping[str, int], allocatable: Mapping[str, int] | Non
 
 
 def _rounded(name: str, amount: int) -> int:
-    """The amount as the scheduler counts it: thousandths of a CPU, whole units of anything else, rounded up."""
+    """Round an amount up as the scheduler does: to thousandths of a CPU, to whole units of anything else."""
     return -(-amount // (MILLI if name == "cpu" else NANO))
 
 
 def amount_text(name: str, amount: int) -> str:
-    """An amount as readable text: `1.5`, `682Mi`, `1.46Gi`; memory is cut to two decimals, nothing else is rounded."""
+    """Write an amount to be read: `1.5`, `682Mi`, `1.46Gi`. Memory is cut to two decimals, nothing else is rounded."""
     units = _rounded(name, amount)
     if name == "cpu":
         return f"{units / 1000:.3f}".rstrip("0").rstrip(".")
@@ -163,7 +164,7 @@ def amount_text(name: str, amount: int) -> str:
 
 
 def _exact(name: str, amount: int) -> str:
-    """An amount without rounding, as Kubernetes writes it: `1500Mi`, `2147483649`."""
+    """Write an amount without rounding, as Kubernetes does: `1500Mi`, `2147483649`."""
     units = _rounded(name, amount)
     for size, suffix in UNITS if _is_bytes(name) else ():
         if units and units % size == 0:
@@ -172,7 +173,7 @@ def _exact(name: str, amount: int) -> str:
 
 
 def _compared(name: str, wanted: int, has: int) -> str:
-    """Why an amount is too much; rounded only as long as the two still differ."""
+    """Return why an amount is too much; rounded only as long as the two still differ."""
     form = _exact if amount_text(name, wanted) == amount_text(name, has) else amount_text
     return f"{form(name, wanted)} {name} needed, node has {form(name, has)}"
 

@@ -17,13 +17,13 @@ NAME_FIELD = "metadata.name"  # the one field that matchFields knows
 
 
 def required_terms(pod_spec: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The alternatives of the required node affinity, None when there is none. An empty list matches no node."""
+    """Return the alternatives of the required node affinity, None when there is none. An empty list matches no node."""
     required = dig(dict(pod_spec), TERMS[:3])
     return None if required is None else maps(mapping(required).get(TERMS[3]))
 
 
 def unmatched(terms: list[dict[str, Any]] | None, name: str, labels: Mapping[str, str]) -> str:
-    """Why no term matches the node, "" when one does or there is no affinity: the first requirement each fails."""
+    """Say why no term matches the node: the first requirement that each fails. "" when one does or there is none."""
     if terms is None:
         return ""
     failed: list[str] = []
@@ -36,7 +36,7 @@ def unmatched(terms: list[dict[str, Any]] | None, name: str, labels: Mapping[str
 
 
 def _failed(term: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> str:
-    """The first requirement of a term that a node fails, as text. A term without requirements matches no node."""
+    """Return the first requirement that a node fails, as text. A term without requirements matches no node."""
     expressions, fields = maps(term.get("matchExpressions")), maps(term.get("matchFields"))
     if not expressions and not fields:
         return "an empty term, which matches no node"
@@ -50,7 +50,7 @@ def _failed(term: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> st
 
 
 def holds(requirement: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """Whether a node's labels satisfy one of matchExpressions.
+    """Tell whether a node's labels satisfy one of matchExpressions.
 
     Truth table:
     operator        node has the label                              node lacks it
@@ -85,7 +85,7 @@ def holds(requirement: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
 
 
 def _field_holds(requirement: Mapping[str, Any], name: str) -> bool:
-    """Whether a node's name satisfies one of matchFields: In or NotIn, with one value."""
+    """Tell whether a node's name satisfies one of matchFields: In or NotIn, with one value."""
     values = _values(requirement)
     if requirement.get("key") != NAME_FIELD or values is None or len(values) != 1:
         return False
@@ -106,7 +106,7 @@ def _values(requirement: Mapping[str, Any]) -> list[str] | None:
 
 
 def _integer(text: str | None) -> int | None:
-    """What Go's strconv.ParseInt makes of a label in base 10 and 64 bits; None for an error."""
+    """Read a label as Go's strconv.ParseInt does, in base 10 and 64 bits; None for an error."""
     if text is None or not INTEGER.fullmatch(text):
         return None
     number = int(text)
@@ -114,7 +114,7 @@ def _integer(text: str | None) -> int | None:
 
 
 def requirement_text(requirement: Mapping[str, Any]) -> str:
-    """One requirement in the notation of label selectors, such as `zone in (a, b)`, `tee exists`, `cores > 8`."""
+    """Write a requirement as label selectors do, such as `zone in (a, b)`, `tee exists`, `cores > 8`."""
     key = requirement.get("key")
     values = ", ".join(_values(requirement) or ())
     match requirement.get("operator"):

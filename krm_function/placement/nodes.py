@@ -44,7 +44,7 @@ class ReadNodes(NamedTuple):
 
 
 def read_nodes(document: Any) -> ReadNodes:
-    """The nodes of a document: a Node, a NodeList, or a List that holds some. Never raises."""
+    """Read the nodes of a document: a Node, a NodeList, or a List that holds some. Never raises."""
     nodes: list[Node] = []
     problems: list[NodeProblem] = []
     for path, value in _members(document):
@@ -65,7 +65,7 @@ def read_nodes(document: Any) -> ReadNodes:
 
 
 def _members(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Every node of a document with its path; the members of a NodeList need not say their kind."""
+    """Yield every node of a document with its path; the members of a NodeList need not say their kind."""
     for path, value in objects(document):
         around = mapping(dig(document, path[:-2])) if path else {}
         if mapping(value).get("kind") == "Node" or around.get("kind") == "NodeList":
@@ -83,7 +83,7 @@ def _labels(value: Any, wrong: list[tuple[Path, Cause]]) -> dict[str, str]:
 
 
 def _allocatable(value: Any, wrong: list[tuple[Path, Cause]]) -> dict[str, int] | None:
-    """What pods may take; where it is not said, the capacity, as the API server fills it in."""
+    """Return what pods may take; where it is not said, the capacity, as the API server fills it in."""
     for field in ("allocatable", "capacity"):
         found = _map(value, ("status", field), wrong)
         if not found:
@@ -118,7 +118,7 @@ def _taints(value: Any, wrong: list[tuple[Path, Cause]]) -> Iterator[Taint]:
 
 
 def _handlers(value: Any) -> frozenset[str] | None:
-    """The runtime handlers that the node's container runtime knows (Kubernetes 1.30 and later report them)."""
+    """Return the runtime handlers that the node's container runtime knows (Kubernetes 1.30 and later report them)."""
     found = dig(value, ("status", "runtimeHandlers"))
     if not isinstance(found, list) or not found:
         return None

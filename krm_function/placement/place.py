@@ -36,7 +36,7 @@ class Refusal(NamedTuple):
     reasons: tuple[str, ...]
 
     def __str__(self) -> str:
-        """`snp-1, snp-2: no label gpu, cordoned`."""
+        """Write `snp-1, snp-2: no label gpu, cordoned`."""
         return f"{first_and_more(self.nodes)}: {', '.join(self.reasons)}"
 
 
@@ -90,7 +90,7 @@ def place(workload: Workload, cls: RuntimeClass | None, nodes: Sequence[Node]) -
 
 
 def replicas_of(workload: Workload) -> int | None:
-    """How many pods run at once; None for a DaemonSet, 1 where the object does not say."""
+    """Return how many pods run at once; None for a DaemonSet, 1 where the object does not say."""
     if workload.ref.kind == "DaemonSet":
         return None
     path = REPLICAS.get(workload.ref.kind)
@@ -138,7 +138,7 @@ def _has_handler(node: Node, cls: RuntimeClass) -> bool:
 
 
 def grouped(given: Sequence[Fit]) -> tuple[Refusal, ...]:
-    """Nodes that refuse a pod for the same reasons, together; those that come closest to taking it first."""
+    """Group nodes that refuse a pod for the same reasons; those that come closest to taking it stand first."""
     nodes: dict[tuple[str, ...], list[str]] = {}
     for one in given:
         if one.reasons:
@@ -148,7 +148,7 @@ def grouped(given: Sequence[Fit]) -> tuple[Refusal, ...]:
 
 
 def first_and_more(words: Sequence[str]) -> str:
-    """`a, b and 3 more`."""
+    """Write `a, b and 3 more`."""
     if len(words) <= NAMED + 1:
         return ", ".join(words)
     return f"{', '.join(words[:NAMED])} and {len(words) - NAMED} more"

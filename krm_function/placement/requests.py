@@ -16,7 +16,7 @@ POD_LEVEL = ("cpu", "memory")  # and huge pages: the resources that spec.resourc
 
 
 def pod_requests(pod_spec: Mapping[str, Any], overhead: Mapping[str, Any]) -> Amounts:
-    """Resource name -> nano units that one pod takes from its node.
+    """Sum up what one pod takes from its node: resource name -> nano units.
 
     overhead: of the pod after admission, as written. The steps, per resource:
 
@@ -35,7 +35,7 @@ def pod_requests(pod_spec: Mapping[str, Any], overhead: Mapping[str, Any]) -> Am
 
 
 def amounts(quantities: Any) -> Amounts:
-    """Quantities as written -> nano units; what cannot be read is 0."""
+    """Read quantities as written into nano units; what cannot be read is 0."""
     made: Amounts = {}
     for name, quantity in mapping(dict(quantities) if isinstance(quantities, Mapping) else None).items():
         try:
@@ -46,7 +46,7 @@ def amounts(quantities: Any) -> Amounts:
 
 
 def _containers(spec: dict[str, Any]) -> Amounts:
-    """Steps 1 to 3."""
+    """Take steps 1 to 3 of the module's list."""
     total: Amounts = {}
     for container in maps(spec.get("containers")):
         _add(total, _effective(container))
@@ -66,13 +66,13 @@ def _containers(spec: dict[str, Any]) -> Amounts:
 
 
 def _effective(container: Mapping[str, Any]) -> Amounts:
-    """The requests of one container: its own, and its limits where it has none."""
+    """Return the requests of one container: its own, and its limits where it has none."""
     resources = mapping(container.get("resources"))
     return {**amounts(mapping(resources.get("limits"))), **amounts(mapping(resources.get("requests")))}
 
 
 def _pod_level(spec: dict[str, Any], containers: Amounts) -> Amounts:
-    """What spec.resources makes of the sum: its requests; where it has only a limit, the containers' or that limit."""
+    """Return what spec.resources puts in place of the sum: its requests; for a lone limit the containers', or it."""
     requests = amounts(dig(spec, ("resources", "requests")))
     limits = amounts(dig(spec, ("resources", "limits")))
     made = {**limits, **{name: amount for name, amount in containers.items() if name in limits}, **requests}

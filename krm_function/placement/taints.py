@@ -41,7 +41,7 @@ class Taint(NamedTuple):
     effect: str
 
     def __str__(self) -> str:
-        """`key=value:effect`, as kubectl writes it."""
+        """Write `key=value:effect`, as kubectl writes it."""
         return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
 
 
@@ -49,7 +49,7 @@ UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")  # w
 
 
 def tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
-    """Whether one toleration passes one taint.
+    """Tell whether one toleration passes one taint.
 
     Truth table, all columns must hold:
 
@@ -73,7 +73,7 @@ def tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
 
 
 def given_by_default(tolerations: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The tolerations that DefaultTolerationSeconds adds to a pod with these of its own.
+    """Return the tolerations that DefaultTolerationSeconds adds to a pod with these of its own.
 
     One of the pod's with the same or no key, and the effect NoExecute or none, prevents it: whatever its operator and
     value say, and so even if it tolerates nothing.
@@ -86,7 +86,7 @@ def given_by_default(tolerations: Iterable[Mapping[str, Any]]) -> list[Mapping[s
 def untolerated(
     taints: Iterable[Taint], tolerations: Sequence[Mapping[str, Any]], effects: frozenset[str] = HARD
 ) -> list[Taint]:
-    """The taints of these effects that no toleration passes."""
+    """Return the taints of these effects that no toleration passes."""
     return [
         taint for taint in taints if taint.effect in effects and not any(tolerates(one, taint) for one in tolerations)
     ]

@@ -60,7 +60,7 @@ def as_bound(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_bound_variable(entry: str) -> str:
-    """The same of one variable."""
+    """Return one variable's entry as the generator writes it today."""
     return entry.removesuffix(_ABSENT) if entry.endswith(f"={_ABSENT}") else bound_variable(entry)
 
 

@@ -40,5 +40,5 @@ def unknown_capabilities(context: Mapping[str, Any], common: Mapping[str, Any]) 
 
 
 def no_new_privileges(context: Mapping[str, Any]) -> bool:
-    """Whether NoNewPrivileges is set, which is so for allowPrivilegeEscalation: false."""
+    """Tell whether NoNewPrivileges is set, which is so for allowPrivilegeEscalation: false."""
     return context.get("allowPrivilegeEscalation") is False

@@ -116,7 +116,7 @@ class _Seen(NamedTuple):
     option: str = ""
 
     def after(self, text: str) -> "_Seen":
-        """The same before the next word."""
+        """Return what is known before the next word."""
         program, option = _program(text), text.startswith("-")
         if not option and self.coded != "next" and program in _CODE:
             return _Seen(program, "", program)
@@ -151,7 +151,7 @@ def _chosen(pieces: Sequence[str], seen: _Seen, pod: PodMetadata) -> tuple[str, 
 
 
 def _chosen_in_script(pieces: Sequence[str], pod: PodMetadata, *, shell: bool) -> tuple[str, str] | None:
-    """The same of a script."""
+    """Return what `_chosen` does, of a script."""
     if not re.search("[A-Za-z0-9]", "".join(pieces[::2])):
         return pieces[1], "CC0681.code"
     before = ""

@@ -88,7 +88,7 @@ def unknown_users(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Fi
 
 
 def _is_explicit(container: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
-    """Whether the pod spec alone determines the identity."""
+    """Tell whether the pod spec alone determines the identity."""
     named = all(security_value(key, container, pod) is not None for key in ("runAsUser", "runAsGroup"))
     return named and pod.get("supplementalGroupsPolicy") == "Strict"
 

@@ -74,7 +74,7 @@ def _entries(references: References, namespace: str, kind: str, name: str) -> li
 
 
 def names(entry: ExternalSource, kind: str, name: str) -> bool:
-    """Whether an entry is about objects of this kind and name."""
+    """Tell whether an entry is about objects of this kind and name."""
     return entry.kind == kind and (fits(entry.name_pattern, name) if entry.name_pattern else entry.name == name)
 
 

@@ -33,7 +33,7 @@ def effective_variables(made: set[str], other: set[str]) -> set[str]:
 
 
 def equivalent_mounts(made: list[Mount], other: list[Mount], where: Mapping[str, str], *, propagates: bool) -> bool:
-    """Whether genpolicy's mounts are equivalent to the native ones.
+    """Tell whether genpolicy's mounts are equivalent to the native ones.
 
     where: as `mounted_volume_kinds` returns it. propagates: whether mountPropagation of an emptyDir is honoured. At the
     mountPaths of the pod genpolicy may have further mounts: volumes not covered here, and the runtime's own mount.

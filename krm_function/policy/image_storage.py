@@ -25,7 +25,7 @@ def image_storage(source: str) -> Json:
 
 
 def is_pinned(reference: str) -> bool:
-    """Whether an image reference has a digest."""
+    """Tell whether an image reference has a digest."""
     image = parse_image(reference)
     return isinstance(image, Image) and image.pinned
 
@@ -44,7 +44,7 @@ SHAPE: Final[Json] = {name: value for name, value in image_storage("").items() i
 
 
 def is_image(storage: Any) -> bool:
-    """Whether a storage of a policy is an image storage, well-formed or not."""
+    """Tell whether a storage of a policy is an image storage, well-formed or not."""
     return isinstance(storage, dict) and storage.get("driver") == DRIVER
 
 
@@ -74,17 +74,17 @@ def misshapen(storage: Json) -> str:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two flat values are equal, including their types: false is not 0."""
+    """Tell whether two flat values are equal, including their types: false is not 0."""
     return type(one) is type(other) and bool(one == other)
 
 
 def is_bound(storage: Json, *, sandbox: bool) -> bool:
-    """Whether a well-formed image storage binds one image."""
+    """Tell whether a well-formed image storage binds one image."""
     if sandbox:
         return bool(storage["source"] == SANDBOX)
     return is_pinned(storage["source"])
 
 
 def is_of(found: list[Json], reference: str) -> bool:
-    """Whether image storages are exactly one, well-formed, for the image of a pod's container."""
+    """Tell whether image storages are exactly one, well-formed, for the image of a pod's container."""
     return len(found) == 1 and not misshapen(found[0]) and digest_suffix(found[0]["source"]) == digest_suffix(reference)

@@ -59,7 +59,7 @@ def encode_toml(document: Initdata, literal: str | None = None) -> bytes:
 
 
 def fits_literal(text: str) -> bool:
-    """Whether a text may be a TOML literal string."""
+    """Tell whether a text may be a TOML literal string."""
     raw = text.encode()
     return "'''" not in text and not text.endswith("'") and len(raw) == len(raw.translate(None, _CONTROLS))
 

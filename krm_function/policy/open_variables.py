@@ -59,5 +59,5 @@ def open_findings(workload: Workload, variables: Sequence[OpenVariable]) -> tupl
 
 
 def open_text(variables: Sequence[OpenVariable]) -> str:
-    """`DB_PASSWORD (Secret db, key password), DB_USER (Secret db, key user)`."""
+    """Write `DB_PASSWORD (Secret db, key password), DB_USER (Secret db, key user)`."""
     return ", ".join(f"{one.name} ({one.source})" for one in variables)

@@ -69,7 +69,7 @@ class PodMetadata(NamedTuple):
 
 
 def is_bookkeeping(key: str) -> bool:
-    """Whether an annotation belongs to a pipeline tool or to kubectl, and never to the pod."""
+    """Tell whether an annotation belongs to a pipeline tool or to kubectl, and never to the pod."""
     return key in _OF_THE_CLUSTER or key.startswith(_BOOKKEEPING)
 
 
@@ -86,7 +86,7 @@ _SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$#&\-~]")
 
 
 def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
-    """Read a workload, except for its pod spec, which `fields.coverage_findings` checks."""
+    """Read a workload, except for its pod spec, which `field_coverage.coverage_findings` checks."""
     metadata = mapping(workload.object.get("metadata"))
     findings: list[Finding] = []
     spec = workload.pod_spec

@@ -69,11 +69,11 @@ class References:
         return None
 
     def known(self, kind: str, namespace: str, name: str) -> bool:
-        """Whether the input has an object that could be the one of this name, also if it has more than one."""
+        """Tell whether the input has an object that could be the one of this name, also if it has more than one."""
         return any(self._candidates(kind, namespace, name))
 
     def _candidates(self, kind: str, namespace: str, name: str) -> Iterator[list[Mapping[str, Any]]]:
-        """Yield the objects of that name, then those that had it before."""
+        """Yield the objects that have the name now, then those that had it before a transformer renamed them."""
         for table in (self._names, self._aliases):
             entries = table.get((kind, name), [])
             exact = [value for where, value in entries if where == namespace]

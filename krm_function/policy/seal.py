@@ -108,13 +108,13 @@ def seal(
 
 @functools.lru_cache(maxsize=1)
 def _match_patterns(rules: str) -> bool:
-    """Whether rules support text patterns, as the native rules do."""
+    """Tell whether rules support text patterns, as the native rules do."""
     return f"$({PATTERN})" in rules
 
 
 @functools.lru_cache(maxsize=1)
 def _literal(rules: str) -> bool:
-    """Whether a policy with these rules fits a TOML literal string; output of `pretty` always does."""
+    """Tell whether a policy with these rules fits a TOML literal string; output of `pretty` always does."""
     return fits_literal(rules)
 
 
@@ -179,7 +179,7 @@ def _too_long(rego: bytes) -> Cause | None:
 
 
 def _has_line_above(limit: int, text: bytes) -> bool:
-    """Whether a line has more than `limit` bytes, without its end."""
+    """Tell whether a line has more than `limit` bytes, without its end."""
     start = 0
     while len(text) - start > limit:
         end = text.rfind(b"\n", start, start + limit + 1)

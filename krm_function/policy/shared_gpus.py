@@ -64,7 +64,7 @@ def share_gpus(containers: list[VisibleGpus], pod: PodMetadata, settings: Settin
 
 
 def shares_gpus(container: Any) -> bool:
-    """Whether a container of policy data, of any shape, may be told of all GPUs of its pod, as the rules decide it."""
+    """Tell whether a container of policy data, of any shape, may learn of all GPUs of its pod, as the rules decide."""
     env = dig(container, ("OCI", "Process", "Env"))
     values = {text for text in (env if isinstance(env, list) else ()) if str(text).startswith(f"{VARIABLE}=")}
     return values == {ALL} and any(

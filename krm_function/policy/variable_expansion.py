@@ -129,7 +129,7 @@ def expanded(
 
 
 def fits(text: str, known: Mapping[str, str], pod: PodMetadata, at: Path, findings: list[Finding], room: Room) -> bool:
-    """Whether the container has room for what a text expands to, which is not built.
+    """Tell whether the container has room for what a text expands to, which is not built.
 
     Appends a finding if not, one of a kind for each container.
     """
@@ -147,7 +147,7 @@ def _open_name(text: str, known: Mapping[str, str]) -> str:
 
 
 def has_no_tokens(texts: Iterable[str], pod: PodMetadata, at: Path, findings: list[Finding]) -> bool:
-    """Whether no text has a hand-written token or a NUL, which no process can have; appends a finding for the first."""
+    """Tell whether no text has a hand-written token or a NUL, which no process can have; the first adds a finding."""
     for text in texts:
         found = re.search(_HAND_WRITTEN, text) if "$(" in text else None
         if found or "\0" in text:

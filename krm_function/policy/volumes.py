@@ -115,7 +115,7 @@ _NO_SOURCE = ("name", "volumeMode")
 
 
 def in_the_vm(path: str) -> bool:
-    """Whether the path of a hostPath volume is a directory or device of the guest."""
+    """Tell whether the path of a hostPath volume is a directory or device of the guest."""
     return path in _IN_THE_VM or path.startswith(("/dev/", "/sys/"))
 
 
@@ -123,44 +123,61 @@ def _mounted(
     storages: list[Json], volume: Json, entry: Json, pod: PodMetadata, settings: Settings
 ) -> list[Json] | Wrong:
     """Return the alternative mounts of one volumeMount, or what of it is wrong or not covered."""
+    wrong = _wrong_mount(volume, entry, pod)
+    if wrong:
+        return wrong
     path, base = entry["mountPath"], base_name(entry["mountPath"])
-    if not path.startswith("/") or not BASE.match(base) or base in {".", ".."}:
-        return "mountPath", Cause("CC0604.mount-name")
-    propagation = PROPAGATION.get(entry.get("mountPropagation") or "None")
-    if propagation is None:
-        return "mountPropagation", Cause("CC0604.propagation", {"known": ", ".join(PROPAGATION)})
-    sources = [key for key, value in volume.items() if key not in _NO_SOURCE and value is not None]
-    if len(sources) > 1:
-        return "", Cause("CC0601.sources", {"sources": ", ".join(sources)})
-    source = sources[0] if sources else "emptyDir"
+    source = _source(volume)
     own = volume.get(source) or {}
-    unstable = next((one for one in _downward_fields(source, own) if _is_unstable(one, pod)), None)
-    if unstable:
-        return "", Cause("CC0601.field-path", {"field_path": unstable})
     part = next((key for key in ("subPath", "subPathExpr") if entry.get(key)), None)
-    read_only = bool(entry.get("readOnly") or own.get("readOnly"))
-    options = ["rbind", propagation, "ro" if read_only or source in FILES else "rw"]
+    options = _options(source, own, entry, settings)
     if source == "emptyDir":
-        if not settings.profile.propagates:
-            options[1] = PROPAGATION["None"]
         if part:
             return part, Cause("CC0604.part-of-empty-dir")
         return _empty_dir(storages, own, entry, options, pod, settings)
     if source in SETTLED and not part:
-        return _object_volume(storages, path, base, propagation, settings)
+        return _object_volume(storages, path, base, _propagation(entry), settings)
     if source in SETTLED and part and settings.kata_config["enable_configmap_secret_storages"]:
         return part, Cause("CC0604.part-of-storage")
-    if source == "hostPath":
-        host = own["path"]
-        if not host.startswith("/") or {".", ".."} & set(host.split("/")) or "//" in host:
-            return "", Cause("CC0604.host-path")
-        if in_the_vm(host):
-            if part:
-                return part, Cause("CC0604.part-in-vm")
-            return [mount(path, host.rstrip("/"), "bind", options)]
+    if source == "hostPath" and not _is_plain_path(own["path"]):
+        return "", Cause("CC0604.host-path")
+    if source == "hostPath" and in_the_vm(own["path"]):
+        return (part, Cause("CC0604.part-in-vm")) if part else [mount(path, own["path"].rstrip("/"), "bind", options)]
     if _mode(volume, own) == "Block":
         return "", Cause("CC0604.block")
     return [mount(path, f"$(sfprefix){escape_regex(base)}$", "bind", options)]
+
+
+def _wrong_mount(volume: Json, entry: Json, pod: PodMetadata) -> Wrong | None:
+    """Return what no mount of any source may have: an odd path or propagation, two sources, an unstable field."""
+    base = base_name(entry["mountPath"])
+    if not entry["mountPath"].startswith("/") or not BASE.match(base) or base in {".", ".."}:
+        return "mountPath", Cause("CC0604.mount-name")
+    if not _propagation(entry):
+        return "mountPropagation", Cause("CC0604.propagation", {"known": ", ".join(PROPAGATION)})
+    sources = [key for key, value in volume.items() if key not in _NO_SOURCE and value is not None]
+    if len(sources) > 1:
+        return "", Cause("CC0601.sources", {"sources": ", ".join(sources)})
+    source = _source(volume)
+    unstable = next((one for one in _downward_fields(source, volume.get(source) or {}) if _is_unstable(one, pod)), None)
+    return ("", Cause("CC0601.field-path", {"field_path": unstable})) if unstable else None
+
+
+def _propagation(entry: Json) -> str:
+    """Return the option of a mount's propagation, "" for a word that is none."""
+    return PROPAGATION.get(entry.get("mountPropagation") or "None", "")
+
+
+def _options(source: str, own: Json, entry: Json, settings: Settings) -> list[str]:
+    """Return the options of a bind mount; of the node's files, none is writable."""
+    propagates = source != "emptyDir" or settings.profile.propagates
+    read_only = entry.get("readOnly") or own.get("readOnly") or source in FILES
+    return ["rbind", _propagation(entry) if propagates else PROPAGATION["None"], "ro" if read_only else "rw"]
+
+
+def _is_plain_path(path: str) -> bool:
+    """Tell whether a path is absolute and has no `.`, `..` or empty part."""
+    return path.startswith("/") and not {".", ".."} & set(path.split("/")) and "//" not in path
 
 
 def _downward_fields(source: str, own: Json) -> list[str]:
@@ -171,7 +188,7 @@ def _downward_fields(source: str, own: Json) -> list[str]:
 
 
 def _is_unstable(field_path: str, pod: PodMetadata) -> bool:
-    """Whether a field is an annotation that is in no policy and that tools change in a running cluster.
+    """Tell whether a field is an annotation that is in no policy and that tools change in a running cluster.
 
     Or all annotations, and such a one is among them.
     """

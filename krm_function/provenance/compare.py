@@ -22,7 +22,7 @@ MOST_NAMES = 5  # in one message
 def compare_outputs(
     statement: Statement, file: str, outputs: Sequence[Artefact], inside: Iterable[str] = ()
 ) -> list[Finding]:
-    """Findings about outputs. file: the attestation. inside: digests of the manifests that the outputs hold."""
+    """Return findings about outputs. file: the attestation. inside: digests of the manifests that the outputs hold."""
     known = {one.sha256 for one in statement.outputs}
     missing = _missing(statement.outputs, [*(one.sha256 for one in outputs), *inside])
     found = [_other(one, missing or statement.outputs, file) for one in outputs if one.sha256 not in known]
@@ -32,7 +32,7 @@ def compare_outputs(
 
 
 def compare_inputs(statement: Statement, file: str, role: Role, given: Sequence[Artefact]) -> list[Finding]:
-    """Findings about all the files of one option."""
+    """Return findings about all the files of one option."""
     wanted = statement.of_role(role)
     known = {one.sha256 for one in wanted}
     missing = _missing(wanted, [one.sha256 for one in given])
@@ -47,7 +47,7 @@ def compare_inputs(statement: Statement, file: str, role: Role, given: Sequence[
 
 
 def _missing(wanted: Sequence[Artefact], there: Iterable[str]) -> list[Artefact]:
-    """The files of the statement of which there are fewer than it names."""
+    """Return the files of the statement of which there are fewer than it names."""
     left = Counter(there)
     missing = []
     for one in wanted:
@@ -58,14 +58,14 @@ def _missing(wanted: Sequence[Artefact], there: Iterable[str]) -> list[Artefact]
 
 
 def _other(output: Artefact, missing: Sequence[Artefact], file: str) -> Finding:
-    """CC1331: an output that the statement does not name. missing: those of the statement that are not there."""
+    """Make CC1331: an output that the statement does not name. missing: those of the statement that are not there."""
     name = output.name or STREAM
     same = [one for one in missing if one.name == name] or missing
     return finding("CC1331", file=file, name=name, found=output.sha256, names=_names(same))
 
 
 def _names(files: Sequence[Artefact]) -> str:
-    """The names with their digests, the first ones of many."""
+    """Return the names with their digests, the first ones of many."""
     shown = ", ".join(f"{one.name or STREAM} ({one.sha256})" for one in files[:MOST_NAMES])
     more = len(files) - MOST_NAMES
     return f"{shown} and {more} more" if more > 0 else shown

@@ -31,12 +31,12 @@ class Statement(NamedTuple):
     signed: bool
 
     def of_role(self, role: Role) -> tuple[Artefact, ...]:
-        """The files that one option named."""
+        """Return the files that one option named."""
         return tuple(Artefact(one.name, one.sha256) for one in self.materials if one.role == role)
 
 
 def parse_attestation(data: bytes) -> Statement:
-    """The statement in a bare form, a DSSE envelope or a sigstore bundle. Raises AttestationProblem."""
+    """Read the statement in a bare form, a DSSE envelope or a sigstore bundle. Raises AttestationProblem."""
     value, signed = unwrap(data)
     if value.get("_type") not in STATEMENTS:
         raise AttestationProblem("CC1330.field", field="_type", wanted=STATEMENT)
@@ -74,7 +74,7 @@ def _known_parameters(parameters: Mapping[str, Any]) -> None:
 
 
 def _part(value: Mapping[str, Any], name: str, known: tuple[str, ...]) -> Mapping[str, Any]:
-    """The object of that name, in which no name looks like a known one and is another."""
+    """Return the object of that name. Raises AttestationProblem if it has a name that only looks like a known one."""
     part = value.get(name)
     if not isinstance(part, dict):
         raise AttestationProblem("CC1330.field", field=name, wanted="an object")

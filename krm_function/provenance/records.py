@@ -82,12 +82,12 @@ class Call(NamedTuple):
 
 
 def digest_of(data: bytes) -> str:
-    """The SHA-256 of some bytes in hexadecimal digits."""
+    """Return the SHA-256 of some bytes in hexadecimal digits."""
     from hashlib import sha256
 
     return sha256(data).hexdigest()
 
 
 def unicode_name(name: str) -> str:
-    r"""The name as Unicode; each byte of a file name that is no UTF-8 is written as \xNN."""
+    r"""Write a file name as Unicode: each byte that is no UTF-8 becomes \xNN."""
     return os.fsencode(name or STREAM).decode("utf-8", "backslashreplace")

@@ -19,7 +19,7 @@ PROGRAM = "contrast-krm"  # the key of the version
 
 
 def make_statement(call: Call, materials: Iterable[Material], outputs: Iterable[Artefact], tool: Tool) -> bytes:
-    """The statement, as JSON in ASCII with a line end. outputs: at least one."""
+    """Make the statement, as JSON in ASCII with a line end. outputs: at least one."""
     statement = {
         "_type": STATEMENT,
         "subject": [_descriptor(one.name, one.sha256) for one in outputs],

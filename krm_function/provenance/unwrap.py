@@ -47,7 +47,7 @@ class Unwrapped(NamedTuple):
 
 
 def unwrap(data: bytes) -> Unwrapped:
-    """The statement in an attestation. Raises AttestationProblem."""
+    """Return the statement in an attestation. Raises AttestationProblem."""
     if len(data) > LONGEST:
         raise AttestationProblem("CC1330.size", limit=LONGEST)
     value = _object(data)
@@ -120,7 +120,7 @@ def _payload(envelope: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _is_signature(value: Any) -> bool:
-    """Whether an entry has the form of a signature; a key id is optional."""
+    """Tell whether an entry has the form of a signature; a key id is optional."""
     if not isinstance(value, dict):
         return False
     exact(value, OF_SIGNATURE)

@@ -29,7 +29,7 @@ BLANK = " \t\r\n"
 
 
 def facts_of(data: bytes, file: str, vcpus: int = 0) -> Facts:
-    """The facts of one file. vcpus: of the pods that a manifest was made for, 0 if not given."""
+    """Return the facts of one file. vcpus: of the pods that a manifest was made for, 0 if not given."""
     try:
         text = decode_text(data).text
     except YamlError as problem:
@@ -78,7 +78,7 @@ def _yaml(text: str, file: str) -> Facts:
 
 
 def _object(value: dict[str, object], file: str, line: int) -> Facts | None:
-    """The facts of one object; None if it is of no known form."""
+    """Return the facts of one object; None if it is of no known form."""
     kind = value.get("kind")
     if kind == "ContrastRelease" and is_config(str(value.get("apiVersion", ""))):
         return _unknown("CC1304.release", file, line)

@@ -57,7 +57,7 @@ def combine(stated: Iterable[Fact], there: Iterable[Fact] = (), version: str = "
 
 
 def _profile(version: Fact | None, findings: list[Finding]) -> dict[Path, Fact]:
-    """The fact that follows from the version."""
+    """Return the fact that follows from the version."""
     if version is None or version.value == NO_VERSION:
         return {}
     profile, problems = profile_of_version(version.value)
@@ -66,7 +66,7 @@ def _profile(version: Fact | None, findings: list[Finding]) -> dict[Path, Fact]:
 
 
 def _once(stated: Iterable[Fact], findings: list[Finding]) -> dict[Path, Fact]:
-    """Each fact once; two sources that do not agree are an error, unless one of them is weak."""
+    """Take each fact once. Two sources that do not agree are an error, unless one of them is weak."""
     made: dict[Path, Fact] = {}
     for fact in stated:
         other = made.get(fact.path)
@@ -78,7 +78,7 @@ def _once(stated: Iterable[Fact], findings: list[Finding]) -> dict[Path, Fact]:
 
 
 def _added(old: Mapping[Path, Fact], new: Mapping[Path, Fact], findings: list[Finding]) -> dict[Path, Fact]:
-    """The existing facts, and those that are new."""
+    """Return the existing facts, and those that are new."""
     for path, fact in new.items():
         if path in old and not fact.weak and not same_fact(fact.value, old[path].value):
             findings.append(_contradiction(old[path], fact))
@@ -100,7 +100,7 @@ def _contradiction(one: Fact, other: Fact) -> Finding:
 
 
 def _short(value: object) -> str:
-    """A value as short text: measurements by their first digits."""
+    """Write a value as short text: measurements by their first digits."""
     text = str(value) if isinstance(value, str) else ", ".join(f"{k}: {v}" for k, v in sorted(_items(value)))
     return text if len(text) <= 64 else f"{text[:12]}…"
 
@@ -110,7 +110,7 @@ def _items(value: object) -> list[tuple[str, str]]:
 
 
 def _left_over(old: Mapping[Path, Fact], new: Mapping[Path, Fact], before: str, now: str) -> list[Finding]:
-    """Facts that only the other release has, and those that both have although they must differ."""
+    """Return facts that only the other release has, and those that both have although they must differ."""
     findings: list[Finding] = []
     groups = {_group(fact): fact for path, fact in old.items() if path not in new and _is_of_the_release(fact)}
     for field, fact in groups.items():
@@ -124,7 +124,7 @@ def _left_over(old: Mapping[Path, Fact], new: Mapping[Path, Fact], before: str, 
 
 
 def _group(fact: Fact) -> str:
-    """The name to report: a platform's reference values or its RTMR0 table as a whole, else the fact itself."""
+    """Return the name to report: a platform's reference values or its RTMR0 table as a whole, else the fact itself."""
     if fact.path[0] != "platforms" or fact.path[2] in {"handler", "overhead"}:
         return fact.field
     what = "rtmr0ByVCPU" if fact.path[2] == "rtmr0ByVCPU" else "referenceValues"
@@ -132,12 +132,12 @@ def _group(fact: Fact) -> str:
 
 
 def _is_of_the_release(fact: Fact) -> bool:
-    """Whether a fact belongs to one release only: all but images of other publishers."""
+    """Tell whether a fact belongs to one release only: all but images of other publishers."""
     return fact.path[0] != "images" or str(fact.path[1]).startswith(f"{CONTRAST}/")
 
 
 def _with_handlers(facts: Mapping[Path, Fact]) -> tuple[dict[Path, Fact], list[Finding]]:
-    """The facts without those of platforms whose handler is unknown, as they cannot be used."""
+    """Drop the facts of platforms whose handler is unknown, as they cannot be used."""
     named = {path[1] for path in facts if path[0] == "platforms" and path[2] == "handler"}
     kept = {path: fact for path, fact in facts.items() if path[0] != "platforms" or path[1] in named}
     lost: dict[str, Fact] = {str(path[1]): fact for path, fact in facts.items() if path not in kept}

@@ -15,14 +15,14 @@ IMAGE = f"{CONTRAST}/{COORDINATOR}:latest"  # how coordinator.yml names it befor
 
 
 def is_coordinator(value: dict[str, Any]) -> bool:
-    """Whether an object is the coordinator's StatefulSet, by label or, before mid-2026, by annotation."""
+    """Tell whether an object is the coordinator's StatefulSet, by label or, before mid-2026, by annotation."""
     metadata = ("spec", "template", "metadata")
     roles = [dig(value, (*metadata, place, POD_ROLE)) for place in ("labels", "annotations")]
     return value.get("kind") == "StatefulSet" and COORDINATOR in roles
 
 
 def coordinator_facts(value: dict[str, Any], file: str, line: int) -> Facts:
-    """The facts of the StatefulSet."""
+    """Return the facts of the StatefulSet."""
     containers = maps(dig(value, ("spec", "template", "spec", "containers")))
     images = [entry.get("image") for entry in containers if entry.get("name") == COORDINATOR]
     facts = list(version_facts(images, file, line))

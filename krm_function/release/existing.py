@@ -12,7 +12,7 @@ from krm_function.release.facts import MEASURED, NO_VERSION, POLICY_PROFILE, Fac
 
 
 def known_facts(value: Any, file: str, line: int = 0) -> tuple[Fact, ...]:
-    """The facts of a valid ContrastRelease; its placeholder version is left out."""
+    """Return the facts of a valid ContrastRelease; its placeholder version is left out."""
     spec = mapping(mapping(value).get("spec"))
     return tuple(Fact(path, found, file, line) for path, found in _walk(spec) if found not in (None, NO_VERSION))
 

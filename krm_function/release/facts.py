@@ -56,5 +56,5 @@ class Facts(NamedTuple):
 
 
 def same_fact(one: Any, two: Any) -> bool:
-    """Whether two values of a fact are equal; hex digits in any letter case."""
+    """Tell whether two values of a fact are equal; hex digits in any letter case."""
     return one.casefold() == two.casefold() if isinstance(one, str) and isinstance(two, str) else bool(one == two)

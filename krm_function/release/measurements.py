@@ -29,13 +29,13 @@ class MeasuredEntry(NamedTuple):
 
 
 def is_by_handler(value: Mapping[str, Any]) -> bool:
-    """Whether every key is a runtime handler."""
+    """Tell whether every key is a runtime handler."""
     meant = [parse_runtime_class(key) if not is_placeholder(key) else None for key in value]
     return bool(meant) and all(isinstance(one, Platform) for one in meant)
 
 
 def handler_facts(value: Mapping[str, Any], file: str) -> Facts:
-    """The facts of the CLI's reference values."""
+    """Return the facts of the CLI's reference values."""
     facts: list[Fact] = []
     for handler, values in value.items():
         platform = parse_runtime_class(handler)
@@ -50,7 +50,7 @@ def handler_facts(value: Mapping[str, Any], file: str) -> Facts:
 
 
 def manifest_facts(manifest: Mapping[str, Any], file: str, vcpus: int) -> Facts:
-    """The facts of a manifest. vcpus: of all the TDX pods it was made for, which makes its RTMR0 a fact; else 0."""
+    """Return the facts of a manifest. vcpus: of all the TDX pods it is for, so that its RTMR0 is a fact; else 0."""
     findings: list[Finding] = []
     entries = list(_entries(manifest, file, findings))
     facts = [fact for entry in entries for fact in _measured(entry, file, first_rtmr_is_weak=True)]
@@ -84,7 +84,7 @@ def _entries(manifest: Mapping[str, Any], file: str, findings: list[Finding]) ->
 
 
 def _measured(entry: MeasuredEntry, file: str, *, first_rtmr_is_weak: bool) -> list[Fact]:
-    """The measured values of one entry. A manifest's first RTMR is that of the pods it was made for."""
+    """Return the measured values of one entry. A manifest's first RTMR is that of the pods it was made for."""
     tee, facts = entry.platform.tee, []
     place = ("platforms", entry.platform.name, tee, entry.product)
     for name in MEASURED[tee]:
@@ -101,7 +101,7 @@ def _measured(entry: MeasuredEntry, file: str, *, first_rtmr_is_weak: bool) -> l
 
 
 def _rtmr0(entries: list[MeasuredEntry], file: str, vcpus: int, findings: list[Finding]) -> list[Fact]:
-    """RTMR0 of one vCPU count, if the manifest was made for pods of that size only."""
+    """Return RTMR0 of one vCPU count, if the manifest was made for pods of that size only."""
     sure = [entry for entry in entries if not entry.value.get("Rtmr0Alternatives")]
     rtmrs = [entry.value.get("Rtmrs") for entry in sure]
     if not entries or len(sure) < len(entries):
@@ -118,5 +118,5 @@ def _product(entry: Mapping[str, Any]) -> str:
 
 
 def _filled(value: Any) -> bool:
-    """Whether an operator has set a value: null, "", 0 and objects of them are not set."""
+    """Tell whether an operator has set a value: null, "", 0 and objects of them are not set."""
     return any(map(_filled, value.values())) if isinstance(value, dict) else bool(value)

@@ -16,7 +16,7 @@ NEEDED_IMAGES = (INITIALIZER_IMAGE, SERVICE_MESH_IMAGE)
 
 
 def missing(release: Release) -> tuple[Finding, ...]:
-    """Warnings about what a render may need."""
+    """Return warnings about what a render may need."""
     return tuple(_missing(release))
 
 

@@ -28,7 +28,7 @@ class Replacement(NamedTuple):
 
 
 def replacements(text: str) -> Iterator[Replacement]:
-    """Every line that is no comment."""
+    """Yield every line that is no comment."""
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -40,13 +40,13 @@ def replacements(text: str) -> Iterator[Replacement]:
 
 
 def looks_like_replacements(text: str) -> bool:
-    """Whether the first line that is no comment has this form; no YAML file of a release begins so."""
+    """Tell whether the first line that is no comment has this form; no YAML file of a release begins so."""
     first = next(replacements(text), None)
     return first is not None and bool(first.image)
 
 
 def replacement_facts(text: str, file: str) -> Facts:
-    """The facts of an image-replacements file: images, and the release by the tags of Contrast's own."""
+    """Return the facts of an image-replacements file: images, and the release by the tags of Contrast's own."""
     facts: list[Fact] = []
     findings: list[Finding] = []
     versions: list[Fact] = []

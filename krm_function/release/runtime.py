@@ -19,7 +19,7 @@ INSTALLER = "installer"
 
 
 def runtime_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
-    """The facts of a RuntimeClass or a node installer; None for objects that are not Contrast's."""
+    """Return the facts of a RuntimeClass or a node installer; None for objects that are not Contrast's."""
     if value.get("kind") == "DaemonSet":
         return _installer(value, file, line)
     name, handler = dig(value, ("metadata", "name")), value.get("handler")

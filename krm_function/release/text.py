@@ -47,14 +47,14 @@ def existing(data: bytes) -> Existing | None:
 
 
 def new_text(release: Combined, schema: str = "") -> bytes:
-    """The text of a new file. schema: location of the JSON Schema for editors, "" for no such line."""
+    """Write a new file. schema: location of the JSON Schema for editors, "" for no such line."""
     metadata = {"name": release.version, "annotations": {LOCAL_CONFIG: "true"}}
     value = {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": _spec(release, {})}
     return (modeline(schema) + HEAD + dump(value)).encode()
 
 
 def updated_text(release: Combined, data: bytes, there: Existing) -> bytes:
-    """The file's bytes with the document of the release updated. Raises YamlError."""
+    """Update the document of the release in the bytes of a file. Raises YamlError."""
     source = decode(data)
     document = parse(there.chunk.of(source.text), line=there.line)
     before = mapping(there.value.get("spec"))
@@ -68,7 +68,7 @@ def updated_text(release: Combined, data: bytes, there: Existing) -> bytes:
 
 
 def _spec(release: Combined, before: Mapping[str, Any]) -> dict[str, Any]:
-    """The existing spec with the facts put in."""
+    """Put the facts into the existing spec."""
     made: dict[str, Any] = _copied(before)
     made["version"] = release.version
     if POLICY_PROFILE in release.facts:
@@ -114,7 +114,7 @@ def _copied(value: Any) -> Any:
 
 
 def _difference(before: Any, after: Any, path: Path) -> Iterator[Change]:
-    """The changes from one spec to the other; nothing is ever removed. Keys that were numbers stay as written."""
+    """Yield the changes from one spec to the other; nothing is ever removed. Keys that were numbers stay as written."""
     if isinstance(before, dict) and isinstance(after, dict) and before:
         written = {str(key): key for key in before}
         for key, value in after.items():

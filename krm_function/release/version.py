@@ -13,7 +13,7 @@ from krm_function.release.facts import Fact
 
 
 def version_facts(images: Iterable[Any], file: str, line: int) -> tuple[Fact, ...]:
-    """The versions in image references."""
+    """Return the versions in image references."""
     parsed = [parse_image(image) for image in images if isinstance(image, str)]
     tags = [image.tag for image in parsed if isinstance(image, Image)]
     return tuple(Fact(("version",), tag, file, line) for tag in dict.fromkeys(tags) if re.fullmatch(VERSION, tag))

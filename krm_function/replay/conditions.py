@@ -215,5 +215,5 @@ KINDS = {
 
 
 def condition_of(function: str, statement: str) -> Condition | None:
-    """The row of a condition, None for one that is not known."""
+    """Return the row of a condition, None for one that is not known."""
     return next((row for row in CONDITIONS if row.function == function and statement.startswith(row.statement)), None)

@@ -42,7 +42,7 @@ class _Failed(NamedTuple):
 
 
 def explain(sealed: Sealed, ask: Ask, request: Request, state: dict[str, Any], problem: str) -> tuple[Reason, ...]:
-    """Why a request was denied, at least one reason. problem: of its patch of the state, "" if that applies."""
+    """Say why a request was denied, at least one reason. problem: of its patch of the state, "" if that applies."""
     kind = request.kind
     field, remedy = KINDS.get(kind, ("", ""))
     remedy = remedy.format(kind=kind)
@@ -81,7 +81,7 @@ def explain(sealed: Sealed, ask: Ask, request: Request, state: dict[str, Any], p
 def _failed(
     body: Body, known: Mapping[str, tuple[Body, ...]], request: Request, state: dict[str, Any], index: Any, ask: Ask
 ) -> list[_Failed] | None:
-    """What does not hold of one body; None if the engine does not answer."""
+    """Return what does not hold of one body; None if the engine does not answer."""
     made = probes_of(body, known, index if request.kind == CREATE else None)
     try:
         answers = ask(Question(terms(made.probes), state, request.input, module=made.module))
@@ -91,7 +91,7 @@ def _failed(
 
 
 def _walked(probes: tuple[Probe, ...], answers: Iterator[list[Any]], calls: tuple[Probe, ...] = ()) -> list[_Failed]:
-    """The deepest conditions that do not hold, without those that only follow from another."""
+    """Return the deepest conditions that do not hold, without those that only follow from another."""
     found: list[_Failed] = []
     failed: set[int] = set()
     for number, probe in enumerate(probes):
@@ -145,26 +145,26 @@ def _reasons(
 
 
 def row_of(calls: tuple[Probe, ...]) -> Condition | None:
-    """The row of a condition, or that of the closest call which leads to it."""
+    """Return the row of a condition, or that of the closest call which leads to it."""
     rows = (condition_of(probe.function, probe.statement) for probe in reversed(calls))
     return next((row for row in rows if row), None)
 
 
 def _numbers(keys: tuple[Any, ...]) -> str:
-    """Which elements a condition does not hold for, counted from 1."""
+    """Return which elements a condition does not hold for, counted from 1."""
     numbers = [str(key + 1) for key in keys if isinstance(key, int) and not isinstance(key, bool)]
     return f" for number {', '.join(numbers)}" if numbers else ""
 
 
 def _as_created(request: Request) -> Any:
-    """The process of a command at the place that it has in the request of a container."""
+    """Return the process of a command at the place that it has in the request of a container."""
     if not isinstance(request.input, dict):
         return request.input
     return {**request.input, "OCI": {"Process": request.input.get("process")}}
 
 
 def _container(request: Request, data: Mapping[str, Any]) -> int | None:
-    """The container of policy_data with the type and name of the request's."""
+    """Return the container of policy_data with the type and name of the request's."""
     for index, container in enumerate(maps(data.get("containers"))):
         notes = dig(container, ("OCI", "Annotations"))
         if all(
@@ -176,7 +176,7 @@ def _container(request: Request, data: Mapping[str, Any]) -> int | None:
 
 
 def _created(state: dict[str, Any], identity: Any) -> int | None:
-    """The container of policy_data that an id stands for: the state has its number, or a map with it."""
+    """Return the container of policy_data that an id stands for: the state has its number, or a map with it."""
     known = state.get(identity) if isinstance(identity, str) else None
     number = known.get("container") if isinstance(known, dict) else known
     return number if isinstance(number, int) else None
@@ -193,7 +193,7 @@ def _no_container(request: Request) -> Reason:
 
 
 def _pod(row: Condition, workload: Workload, wanted: Any) -> str:
-    """Where in the workload the field is, "" for what no pod decides."""
+    """Return where in the workload the field is, "" for what no pod decides."""
     if not row.pod:
         return ""
     if row.pod in ("metadata.name", "metadata.namespace"):

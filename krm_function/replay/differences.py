@@ -27,8 +27,8 @@ class Compared(NamedTuple):
     keys: tuple[Any, ...] = ()
 
 
-def differences(row: Condition, one: Compared) -> Iterator[str]:
-    """Sentences, at least one."""
+def differences(row: Condition, one: Compared) -> Iterator[str]:  # noqa: C901 (one case for each word of `says`)
+    """Yield sentences, at least one."""
     given, wanted = at(one.input, row.field), at(one.wanted, row.policy) if row.policy else None
     found: Iterable[str]
     match row.says:
@@ -146,7 +146,7 @@ def _image(storage: Any, wanted: list[dict[str, Any]]) -> str:
 
 
 def _required(row: Condition, given: Any, wanted: Any, one: Compared) -> Iterator[str]:
-    """What a policy has and a request lacks."""
+    """Yield what a policy has and a request lacks."""
     if row.field == "OCI.Process.Env":
         names = {variable_name(text) for text in _list(given)}
         yield from (
@@ -178,7 +178,7 @@ def _state(row: Condition, given: Any, one: Compared) -> str:
 
 
 def _life(row: Condition, given: Any, known: Any) -> str:
-    """What the state knows of a container's id: the number of the container, or that and a phase of its life."""
+    """Return what the state knows of a container's id: the number of the container, or that and a phase of its life."""
     name = f"the container id {shown(given)}"
     phase = known.get("phase") if isinstance(known, dict) else None
     if row.function in ("CreateContainerRequest", "complete"):

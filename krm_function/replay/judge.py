@@ -18,7 +18,7 @@ Explain = Callable[[Request, dict[str, Any], str], tuple[Reason, ...]]  # denied
 
 
 def replay(requests: tuple[Request, ...], ask: Ask, explain: Explain) -> Iterator[Judged]:
-    """Each request with its verdict, and the reasons of a denial."""
+    """Judge each request, and yield its verdict with the reasons of a denial."""
     state: dict[str, Any] = {}
     at = explained = 0
     while at < len(requests):
@@ -62,7 +62,7 @@ def _verdicts(requests: tuple[Request, ...], state: dict[str, Any], ask: Ask) ->
 
 
 def _alone(request: Request, state: dict[str, Any], ask: Ask) -> list[Any]:
-    """The answer to one request; an error of the evaluation is a denial (docs/facts/kata-rules.md#verdicts)."""
+    """Return the answer to one request; an error of the evaluation is a denial (docs/facts/kata-rules.md#verdicts)."""
     try:
         return ask(Question((PACKAGE + request.kind,), state, request.input))[0]
     except Unanswered:

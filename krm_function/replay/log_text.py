@@ -62,7 +62,7 @@ def read_log(data: bytes) -> Log:
 
 
 def _requests(line: str) -> Iterator[tuple[str, Any] | str]:
-    """Kind and input of each request of a line, or why it cannot be read."""
+    """Yield kind and input of each request of a line, or why it cannot be read."""
     at = 0
     while start := START.search(line, at):
         depth = DEPTHS.get(len(start[1]))
@@ -83,7 +83,7 @@ def _requests(line: str) -> Iterator[tuple[str, Any] | str]:
 
 
 def _unquoted(text: str) -> str:
-    """The text up to the closing quote, as Go and JSON escape it."""
+    """Read a text up to the closing quote, as Go and JSON escape it."""
     inside = QUOTED.match(text)
     made = ESCAPE.sub(_character, inside[0] if inside else "")
     if SURROGATE.search(made):  # JSON writes a character as two of them
@@ -100,7 +100,7 @@ def _character(found: re.Match[str]) -> str:
 
 
 def _object(text: str, start: int) -> tuple[tuple[str, Any] | str, int]:
-    """What begins at a place of a text, and where it ends; 0 if it cannot be read."""
+    """Read what begins at a place of a text, and return it and where it ends; 0 if it cannot be read."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except _TwiceError as problem:

@@ -36,7 +36,7 @@ def pods_of(log: Log) -> Sorted:
 
 
 def meant(pods: tuple[Pod, ...], workload: Workload, name: str = "") -> tuple[Pod, ...]:
-    """The pods that NAME or NAMESPACE/NAME means; without it those named like the workload, or the only one."""
+    """Return the pods that NAME or NAMESPACE/NAME means; without it those named like the workload, or the only one."""
     if name:
         return tuple(pod for pod in pods if name in (pod.name, f"{pod.namespace}/{pod.name}"))
     if len(pods) == 1:
@@ -50,12 +50,12 @@ def meant(pods: tuple[Pod, ...], workload: Workload, name: str = "") -> tuple[Po
 
 
 def note(request: Request, name: str) -> str:
-    """An annotation of the container that a request is about, "" if it has none."""
+    """Return an annotation of the container that a request is about, "" if it has none."""
     return text(dig(request.input, ("OCI", "Annotations", ANNOTATION + name)))
 
 
 def text(value: Any) -> str:
-    """A text, or "" for anything else."""
+    """Return a text, or "" for anything else."""
     return value if isinstance(value, str) else ""
 
 

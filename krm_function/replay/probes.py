@@ -43,14 +43,14 @@ class Probes(NamedTuple):
 
 
 def probes_of(body: Body, known: Mapping[str, tuple[Body, ...]], container: int | None = None) -> Probes:
-    """The conditions of an entry point. container: the one of policy_data that a request is about, if any."""
+    """Return the conditions of an entry point. container: the one of policy_data that a request is about, if any."""
     maker = _Maker(known, container)
     made = maker.of(body, 0)
     return Probes(HEAD + "".join(maker.rules), tuple(_qualified(probe) for probe in made))
 
 
 def terms(probes: Iterable[Probe]) -> tuple[str, ...]:
-    """What is asked, in the order of the tree."""
+    """Return what is asked, in the order of the tree."""
     return tuple(term for probe in probes for term in (probe.term, *terms(probe.inner)))
 
 
@@ -67,7 +67,7 @@ class _Maker:
         self._container = container
 
     def of(self, body: Body, depth: int) -> tuple[Probe, ...]:
-        """The conditions of a body, each a call with the body's parameters."""
+        """Return the conditions of a body, each a call with the body's parameters."""
         made: list[Probe] = []
         before: list[tuple[int, str, frozenset[str]]] = []  # number, statement, the names that it gives a value
         chosen: set[str] = set()  # names of `some`
@@ -92,7 +92,7 @@ class _Maker:
         return tuple(made)
 
     def _inner(self, body: Body, prelude: list[str], statement: str, depth: int) -> tuple[Probe, ...]:
-        """The conditions of the one body that a statement calls, as calls with the parameters of `body`."""
+        """Return the conditions of the one body that a statement calls, as calls with the parameters of `body`."""
         call = self._called(statement)
         chosen = sum(text.startswith("some ") for text in prelude)
         if call is None or depth == DEEPEST or chosen * 2 > len(prelude):
@@ -104,7 +104,7 @@ class _Maker:
         return tuple(self._wrapped(body, prelude, probe, given) for probe in self.of(callee, depth + 1))
 
     def _called(self, statement: str) -> tuple[str, list[str]] | None:
-        """The function with one body that a statement is a call of, and the arguments."""
+        """Return the function with one body that a statement is a call of, and the arguments."""
         if self._container is not None and f"; {CONTAINER}(" in statement and len(self._known.get(CONTAINER, ())) == 1:
             inside = statement.split(f"; {CONTAINER}(", 1)[1]
             given = arguments(inside[: inside.rindex(")")])
@@ -141,7 +141,7 @@ class _Maker:
 
 
 def _needed(statement: str, before: list[tuple[int, str, frozenset[str]]]) -> list[tuple[int, str, frozenset[str]]]:
-    """The statements before one whose values it needs, in their order."""
+    """Return the statements before one whose values it needs, in their order."""
     wanted, seen = set(words(statement)), 0
     while len(wanted) > seen:
         seen = len(wanted)

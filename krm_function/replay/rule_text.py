@@ -33,7 +33,7 @@ class Body(NamedTuple):
 
 
 def bodies(rules: str) -> Mapping[str, tuple[Body, ...]]:
-    """The definitions with conditions by their name; none of a name that has others, its default aside."""
+    """Return the definitions with conditions by their name; none of a name that has others, its default aside."""
     found: dict[str, list[Body]] = {}
     for head, block in _blocks(rules):
         names = [name.strip() for name in (head[2] or "").split(",") if name.strip()]
@@ -45,7 +45,7 @@ def bodies(rules: str) -> Mapping[str, tuple[Body, ...]]:
 
 
 def _blocks(rules: str) -> Iterator[tuple[re.Match[str], str]]:
-    """Each head of a definition with its conditions."""
+    """Yield each head of a definition with its conditions."""
     head, held = None, [""]
     for line in rules.split("\n"):
         if head and line == "}":
@@ -61,7 +61,7 @@ def _blocks(rules: str) -> Iterator[tuple[re.Match[str], str]]:
 
 
 def definitions(rules: str) -> Counter[str]:
-    """How many definitions each name has; of one that has a default alone there are none."""
+    """Return how many definitions each name has; of one that has a default alone there are none."""
     counted: Counter[str] = Counter()
     for line in rules.split("\n"):
         if found := ANY.fullmatch(line):
@@ -70,7 +70,7 @@ def definitions(rules: str) -> Counter[str]:
 
 
 def statements(block: str) -> Iterator[str]:
-    """The statements of a block: its lines, joined while a bracket is open; without comments."""
+    """Yield the statements of a block: its lines, joined while a bracket is open; without comments."""
     held: list[str] = []
     depth = 0
     for line in block.splitlines():
@@ -86,7 +86,7 @@ def statements(block: str) -> Iterator[str]:
 
 
 def arguments(text: str) -> list[str]:
-    """The arguments of a call, as they are written."""
+    """Return the arguments of a call, as they are written."""
     made, depth, start = [], 0, 0
     for at, character in enumerate(text):
         depth += (character in OPENING) - (character in CLOSING)
@@ -97,7 +97,7 @@ def arguments(text: str) -> list[str]:
 
 
 def is_balanced(text: str) -> bool:
-    """Whether no bracket closes that was not opened in the text."""
+    """Tell whether no bracket closes that was not opened in the text."""
     depth = 0
     for character in _unquoted(text):
         depth += (character in OPENING) - (character in CLOSING)
@@ -107,12 +107,12 @@ def is_balanced(text: str) -> bool:
 
 
 def words(text: str) -> frozenset[str]:
-    """The names in a text, those in quotes aside."""
+    """Return the names in a text, those in quotes aside."""
     return frozenset(re.findall(r"(?<![.\w])[A-Za-z_]\w*", _unquoted(text)))
 
 
 def _opened(line: str) -> int:
-    """How many brackets a line leaves open."""
+    """Return how many brackets a line leaves open."""
     bare = _unquoted(line)
     return sum((one in OPENING) - (one in CLOSING) for one in bare)
 

@@ -12,14 +12,14 @@ LONGEST = 200  # characters of a path, a reference or a list
 
 
 def at(value: Any, path: str) -> Any:
-    """The value at a dotted path, whose last step may be a key in brackets and quotes."""
+    """Return the value at a dotted path, whose last step may be a key in brackets and quotes."""
     head, _, key = path.partition('["')
     steps: list[str | int] = [*head.split(".")] if head else []
     return dig(value, (*steps, key.removesuffix('"]')) if key else tuple(steps))
 
 
 def shown(value: Any) -> str:
-    """A number, a boolean or a text; what anything else is."""
+    """Write a number, a boolean or a text; of anything else, say what it is."""
     if isinstance(value, str):
         return short(value) if value else "nothing"
     if value is None:
@@ -28,18 +28,18 @@ def shown(value: Any) -> str:
 
 
 def listed(value: Any) -> str:
-    """The members of a list, or `none`."""
+    """Write the members of a list, or `none`."""
     members = [shown(one) for one in value] if isinstance(value, list) else []
     return short(", ".join(members)) if members else "none"
 
 
 def variable_name(text: Any) -> str:
-    """What stands before the first `=`; nothing of a text without one, as it may be a value."""
+    """Return what stands before the first `=`; nothing of a text without one, as it may be a value."""
     name, equals, _ = text.partition("=") if isinstance(text, str) else ("", "", "")
     return short(name) if equals and name else "without a name"
 
 
 def short(text: str) -> str:
-    """A text on one line, and what is too long of it cut off."""
+    """Put a text on one line, and cut off what is too long of it."""
     text = " ".join(text.split("\n"))
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -21,7 +21,7 @@ class Verdict(NamedTuple):
 
 
 def judge(values: list[Any], state: dict[str, Any]) -> Verdict:
-    """The verdict of an answer, and the state after it. values: none where the answer is undefined."""
+    """Judge by an answer: the verdict, and the state after it. values: none where the answer is undefined."""
     if len(values) != 1:
         return Verdict(False, state)
     (value,) = values
@@ -38,7 +38,7 @@ def judge(values: list[Any], state: dict[str, Any]) -> Verdict:
 
 
 def applied(state: dict[str, Any], ops: Any) -> dict[str, Any]:
-    """The state after the operations add, remove and replace. Raises ValueError for one that does not apply."""
+    """Apply the operations add, remove and replace to the state. Raises ValueError for one that does not apply."""
     if not isinstance(ops, list):
         raise ValueError("its operations on the state are no list")  # noqa: TRY004 - an answer, no bug
     for op in ops:

@@ -21,10 +21,10 @@ Paint = Callable[[str, str], str]  # text, style -> text
 
 
 def plain(text: str, style: str) -> str:  # noqa: ARG001 (a Paint)
-    """The text without colour."""
+    """Leave a text without colour."""
     return text
 
 
 def ansi(text: str, style: str) -> str:
-    """The text in the colour of a style."""
+    """Put a text into the colour of a style."""
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if text else ""

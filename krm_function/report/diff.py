@@ -31,7 +31,7 @@ class ChangedDocument(NamedTuple):
 
 
 def changed_documents(resources: Sequence[Resource], rendered: Rendered) -> list[ChangedDocument]:
-    """Every document that a render would change, remove or add, in the order of the output."""
+    """Return every document that a render would change, remove or add, in the order of the output."""
     found = [
         ChangedDocument(_title(resource, text), resource.text, text)
         for resource, text in zip(resources, rendered.texts, strict=True)
@@ -43,12 +43,12 @@ def changed_documents(resources: Sequence[Resource], rendered: Rendered) -> list
 
 
 def diff_text(documents: Iterable[ChangedDocument], *, colour: bool = False) -> str:
-    """All diffs, each with a header; "" for none."""
+    """Return all diffs, each with a header; "" for none."""
     return "".join(_painted(line, colour=colour) + "\n" for one in documents for line in _lines(one))
 
 
 def identity_text(rendered: Rendered) -> str:
-    """What the manifest gives to workloads and the base does not: one header for each, "" for none."""
+    """Return what the manifest gives to workloads and the base does not: one header for each, "" for none."""
     lines = []
     for planned in rendered.plan:
         if planned.identity:
@@ -65,7 +65,7 @@ def _title(resource: Resource, after: str | None) -> str:
 
 
 def _lines(one: ChangedDocument) -> list[str]:
-    """The unified diff of one document; line numbers count from its start."""
+    """Write the unified diff of one document; line numbers count from its start."""
     before, after = ("" if text is None else _shown(text) for text in (one.before, one.after))
     old, new = ("/dev/null" if text is None else name for text, name in ((one.before, "input"), (one.after, "output")))
     lines = list(unified_lines(before.splitlines(), after.splitlines()))
@@ -81,7 +81,7 @@ def _value(text: str) -> Any:
 
 
 def _shown(text: str) -> str:
-    """The text with masked values. A document that cannot be edited in place is written anew."""
+    """Mask the values of a text. A document that cannot be edited in place is written anew."""
     try:
         document = parse(text)
         changes = [Change(path, "set", shown) for path, shown in hidden(document.value)]

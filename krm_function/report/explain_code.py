@@ -10,7 +10,7 @@ INDENT = "  "
 
 
 def explanation_text(about: Explanation, width: int) -> str:
-    """The explanation in lines of at most `width` columns; an example keeps its lines, to be compared with output."""
+    """Write the explanation in lines of at most `width` columns. Examples keep their lines."""
     parts = [_wrapped(f"{about.code} {about.severity}: {about.sentence}", width), _wrapped(about.meaning, width)]
     title = f"Example ({about.case}):" if about.case else "Example:"
     parts.append("\n".join((_wrapped(title, width), *(f"{INDENT}{line}" for line in about.example))))
@@ -26,7 +26,7 @@ def explanation_text(about: Explanation, width: int) -> str:
 
 
 def explanation_data(about: Explanation) -> dict[str, Any]:
-    """The explanation as plain data, version 1; absent parts are left out."""
+    """Return the explanation as plain data, version 1; absent parts are left out."""
     data: dict[str, Any] = {
         "version": 1,
         "code": about.code,

@@ -27,13 +27,13 @@ LONGEST = 160  # characters of a value in a line: an image with its digest fits
 
 
 def explained(rendered: Rendered, ref: Ref) -> tuple[Planned, list[Finding]]:
-    """The entry of one workload in the plan of a render, and the findings about it."""
+    """Return the entry of one workload in the plan of a render, and the findings about it."""
     line = next(line for line in rendered.plan if line.ref == ref)
     return line, [found for found in rendered.findings if found.ref == ref]
 
 
 def explain_text(rendered: Rendered, ref: Ref) -> str:
-    """The explanation as text."""
+    """Write the explanation as text."""
     line, findings = explained(rendered, ref)
     parts = [
         on_one_line(address_of(ref)) + "\n",
@@ -54,7 +54,7 @@ def explain_text(rendered: Rendered, ref: Ref) -> str:
 
 
 def _facts(line: Planned) -> list[tuple[str, str]]:
-    """The facts at the head of the explanation."""
+    """Return the facts at the head of the explanation."""
     if line.skipped:
         field = dotted((*WORKLOADS[line.ref.kind][1], "spec", "runtimeClassName"))
         return [("left alone", line.skipped), ("to change that", f"set {field} to contrast-cc-<platform>")]
@@ -80,14 +80,14 @@ def _sign(edit: Edit) -> str:
 
 
 def _change(edit: Edit) -> str:
-    """`field: before -> after`, each in one line."""
+    """Write `field: before -> after`, each in one line."""
     before, after = (_shown(edit.path, value) for value in (edit.before, edit.after))
     arrow = {"set": f"{before} -> {after}" if before else after, "insert": after, "remove": before}[edit.op]
     return f"{dotted(edit.path)}: {arrow}"
 
 
 def _shown(path: Path, value: Any) -> str:
-    """A value in short: a scalar as it is, a map by its name or keys, a list by the names of its entries."""
+    """Write a value in short: a scalar as it is, a map by its name or keys, a list by the names of its entries."""
     if value is ABSENT:
         return ""
     value = masked(path, value)
@@ -101,7 +101,7 @@ def _shown(path: Path, value: Any) -> str:
 
 
 def explain_json(rendered: Rendered, ref: Ref) -> str:
-    """`{"version": 1, "resource": {...}, "failed": bool, "skipped": ..., "steps": [...], "findings": [...]}`."""
+    """Write `{"version": 1, "resource": {...}, "failed": bool, "skipped": ..., "steps": [...], "findings": [...]}`."""
     import json
 
     line, findings = explained(rendered, ref)

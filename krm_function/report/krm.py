@@ -14,7 +14,7 @@ from krm_function.report.text import place_of
 
 
 def krm_results(findings: Iterable[Finding]) -> list[Result]:
-    """The results of a run, errors first."""
+    """Turn findings into the results of a run, errors first."""
     return [_result(found) for found in ordered(findings) if found.severity != "info"]
 
 
@@ -36,7 +36,7 @@ def _result(found: Finding) -> Result:
 
 
 def _file(found: Finding, ref: ResourceRef | None) -> File | None:
-    """The file of the package: where the object comes from, or what was read; none outside of the package."""
+    """Return the file of the package: where the object comes from, or what was read; none outside of the package."""
     if found.origin:
         return File(found.origin.path, found.origin.position or 0) if found.origin.inside else None
     return File(found.file) if ref is None and found.file and not found.file.startswith(("/", "..")) else None

@@ -15,7 +15,7 @@ Opcode = tuple[str, int, int, int, int]  # of difflib: what to do; lines of the 
 
 
 def unified_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    """The lines of a unified diff below its header, none of them ended."""
+    """Yield the lines of a unified diff below its header, none of them ended."""
     matcher = SequenceMatcher(None, "", "")
     matcher.opcodes = list(_joined(_opcodes(before, after)))  # type: ignore[attr-defined]  # which it then groups
     for group in matcher.get_grouped_opcodes(CONTEXT) if before or after else ():
@@ -30,7 +30,7 @@ def unified_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
 
 
 def _range(start: int, stop: int) -> str:
-    """Lines as the header of a hunk counts them: from 1; of none, the line before."""
+    """Write lines as the header of a hunk counts them: from 1; of none, the line before."""
     count = stop - start
     return f"{start + bool(count)}" if count == 1 else f"{start + bool(count)},{count}"
 
@@ -46,7 +46,7 @@ def _opcodes(before: Sequence[str], after: Sequence[str]) -> Iterator[Opcode]:
 
 
 def _anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
-    """The positions of the lines that stand once in both texts: the longest series that rises in both."""
+    """Return the positions of the lines that stand once in both texts: the longest series that rises in both."""
     counts = Counter(before), Counter(after)
     places = {line: at for at, line in enumerate(after) if counts[1][line] == 1}
     shared = [(at, places[line]) for at, line in enumerate(before) if counts[0][line] == 1 and line in places]
@@ -66,7 +66,7 @@ def _anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int
 
 
 def _joined(opcodes: Iterator[Opcode]) -> Iterator[Opcode]:
-    """Neighbours of one kind as one."""
+    """Join neighbours of one kind."""
     last: Opcode | None = None
     for one in opcodes:
         if last is not None and last[0] == one[0]:

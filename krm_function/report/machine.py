@@ -14,7 +14,7 @@ GITHUB_LEVEL = {"error": "error", "warning": "warning", "info": "notice"}
 
 
 def finding_data(found: Finding) -> dict[str, Any]:
-    """One finding as plain data; absent parts are left out."""
+    """Return one finding as plain data; absent parts are left out."""
     data: dict[str, Any] = {"code": found.code, "severity": found.severity, "message": on_one_line(found.message)}
     if found.hint:
         data["hint"] = on_one_line(found.hint)
@@ -34,14 +34,14 @@ def finding_data(found: Finding) -> dict[str, Any]:
 
 
 def render_json(findings: Iterable[Finding]) -> str:
-    """`{"version": 1, "findings": [...]}` with a final newline."""
+    """Write `{"version": 1, "findings": [...]}` with a final newline."""
     import json
 
     return json.dumps({"version": 1, "findings": [finding_data(found) for found in ordered(findings)]}, indent=2) + "\n"
 
 
 def render_github(findings: Iterable[Finding], *, infos: bool = False) -> str:
-    """One workflow command per finding. infos: also those of severity info, as notices; GitHub shows ten."""
+    """Write one workflow command per finding. infos: also those of severity info, as notices; GitHub shows ten."""
     lines = []
     for found in ordered(findings):
         if found.severity == "info" and not infos:
@@ -55,7 +55,7 @@ def render_github(findings: Iterable[Finding], *, infos: bool = False) -> str:
 
 
 def _file(found: Finding) -> dict[str, str]:
-    """The file of an annotation, with its line; a line of a stream would be taken for one of some file."""
+    """Return the file of an annotation, with its line; a line of a stream would be taken for one of some file."""
     if not found.file:
         return {"file": found.origin.path if found.origin and found.origin.inside else ""}
     return {"file": found.file, "line": str(found.line or ""), "col": str(found.column or "")}

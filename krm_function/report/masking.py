@@ -18,7 +18,7 @@ MASK = "(masked)"
 
 
 def masked(path: Path, value: Any) -> Any:
-    """The value of one field, masked. path: of the field."""
+    """Mask the value of one field. path: of the field."""
     wrapped, inside = value, list(path[-3:])
     root: list[Any] = []
     while inside:  # the last three steps say whether it is a variable's value or an annotation
@@ -30,7 +30,7 @@ def masked(path: Path, value: Any) -> Any:
 
 
 def masked_annotation(value: Any) -> Any:
-    """An annotation's value, or its length and digest when it is long."""
+    """Return an annotation's value, or its length and digest when it is long."""
     if not isinstance(value, str) or len(value) <= LONGEST:
         return value
     import hashlib
@@ -39,7 +39,7 @@ def masked_annotation(value: Any) -> Any:
 
 
 def hidden(document: Any) -> Iterator[tuple[Path, str]]:
-    """Every path of a document whose value may not be shown, and the text to show in its place."""
+    """Yield every path of a document whose value may not be shown, and the text to show in its place."""
     for root, value in objects(document):
         yield from _of_object(root, value)
 
@@ -56,7 +56,7 @@ def _of_object(root: Path, value: Any) -> Iterator[tuple[Path, str]]:
 
 
 def _below(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
-    """Variables and long annotations at any depth, in objects of every kind."""
+    """Yield variables and long annotations at any depth, in objects of every kind."""
     if isinstance(value, list):
         for index, part in enumerate(value):
             yield from _below((*path, index), part)

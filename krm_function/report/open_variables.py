@@ -7,5 +7,5 @@ from krm_function.pipeline import Planned
 
 
 def variables_text(planned: Planned) -> str:
-    """`web DB_PASSWORD (Secret db, key password), web DB_USER (Secret db, key user)`; "" if there are none."""
+    """Write `web DB_PASSWORD (Secret db, key password), web DB_USER (Secret db, key user)`; "" if there are none."""
     return ", ".join(f"{one.container} {one.name} ({one.source})" for one in planned.open)

@@ -13,7 +13,7 @@ RANK = {"error": 0, "warning": 1, "info": 2}
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings in this order, each once."""
+    """Sort findings into this order, each once."""
     return sorted(set(findings), key=_key)
 
 
@@ -23,7 +23,7 @@ def _key(found: Finding) -> tuple[int, str, int, str, str, str, str]:
 
 
 def on_one_line(text: str) -> str:
-    """`text` on one line with control, format and separator characters made visible, as names come from the input."""
+    """Put `text` on one line and make control, format and separator characters visible: names come from the input."""
     if text.isprintable():
         return text
     return visible(text.replace("\n", " "))

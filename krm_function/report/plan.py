@@ -82,7 +82,7 @@ def make_plan(
     more: Sequence[Finding] = (),
     source: str = "",
 ) -> Plan:
-    """The plan of a render.
+    """Make the plan of a render.
 
     nodes: None when none are known. placements: by position in `rendered.plan`. more: findings of placing the pods.
     """
@@ -107,7 +107,7 @@ def make_plan(
 
 
 def common_class(plan: Plan) -> str:
-    """The one pattern of all runtime classes, as `contrast-cc-<platform>-1a2b3c4d`; "" if they have none in common."""
+    """Return the pattern of all runtime classes, as `contrast-cc-<platform>-1a2b3c4d`; "" if there is not one."""
     classes = {(line.planned.platform, line.planned.runtime_class) for line in plan.lines if line.planned.platform}
     patterns = {name.replace(f"-{platform}-", "-<platform>-") for platform, name in classes}
     if len(patterns) != 1:
@@ -116,7 +116,7 @@ def common_class(plan: Plan) -> str:
 
 
 def changes_of(planned: Planned, *, digest: bool = True) -> str:
-    """`+2 containers as 0:0, policy 1a2b3c4d`: as whom they run, if the pod sets another user for its containers.
+    """Write `+2 containers as 0:0, policy 1a2b3c4d`; as whom they run stands there if the pod sets another user.
 
     digest: with the beginning of the policy's digest.
     """
@@ -132,18 +132,18 @@ def changes_of(planned: Planned, *, digest: bool = True) -> str:
 
 
 def _stated_users(after: Any) -> list[str]:
-    """The users, `uid:gid`, that inserted containers state; the list is inserted whole where there was none."""
+    """Return the users, `uid:gid`, that inserted containers state; the list is inserted whole where there was none."""
     contexts = [mapping(entry.get("securityContext")) for entry in maps(after if isinstance(after, list) else [after])]
     return [f"{one['runAsUser']}:{one['runAsGroup']}" for one in contexts if {"runAsUser", "runAsGroup"} <= one.keys()]
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 node`, `2 nodes`."""
+    """Write `1 node`, `2 nodes`."""
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def plan_totals(plan: Plan) -> str:
-    """The plan in one sentence."""
+    """Sum the plan up in one sentence."""
     parts = [counted(len(plan.lines), "workload"), f"{len(plan.skipped)} skipped"]
     if plan.nodes is not None:
         parts.append(counted(len(plan.nodes), "node"))

@@ -33,7 +33,7 @@ LOOKS = {
 
 
 def plan_html(plan: Plan) -> str:
-    """The page. The same plan gives the same bytes: no date, no random identifier."""
+    """Write the page. The same plan gives the same bytes: no date, no random identifier."""
     from binascii import b2a_base64
     from hashlib import sha256
 
@@ -41,7 +41,7 @@ def plan_html(plan: Plan) -> str:
     from markupsafe import Markup
 
     def visible(value: Any) -> Any:
-        """The text with control characters made visible; jinja2 escapes markup."""
+        """Make control characters visible; jinja2 escapes markup."""
         return value if isinstance(value, Markup) else on_one_line(str(value))
 
     environment = jinja2.Environment(
@@ -77,7 +77,7 @@ def plan_html(plan: Plan) -> str:
 
 
 def headline(plan: Plan) -> str:
-    """The result in a few words."""
+    """Tell the result in a few words."""
     conflicts = sum(line.failed for line in plan.lines)
     if conflicts:
         return f"{conflicts} of {counted(len(plan.lines), 'workload')} in conflict"
@@ -89,25 +89,25 @@ def headline(plan: Plan) -> str:
 
 
 def _parts(ref: Ref) -> tuple[str, str]:
-    """The namespace with its slash, and the rest of the name: a line may be broken between them."""
+    """Return the namespace with its slash, and the rest of the name: a line may be broken between them."""
     space = f"{ref.namespace}/" if ref.namespace else ""
     return space, str(ref).removeprefix(space)
 
 
 def _findings(plan: Plan) -> list[dict[str, Any]]:
-    """Every error and warning of the plan, with the position of its workload."""
+    """Return every error and warning of the plan, with the position of its workload."""
     lines: dict[Ref | None, int] = {line.ref: index for index, line in enumerate(plan.lines)}
     return [{"found": found, "at": position(found), "line": lines.get(found.ref)} for found in plan.problems]
 
 
 def _legend(lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """The looks of the cards on this page and what they mean: class of the style sheet, text."""
+    """Return the looks of the cards on this page and what they mean: class of the style sheet, text."""
     used = {view["look"] for view in lines}
     return [(look, text) for look, text in LOOKS.items() if look in used]
 
 
 def _line(index: int, line: PlanEntry, plan: Plan) -> dict[str, Any]:
-    """The values of one workload for the template."""
+    """Return the values of one workload for the template."""
     planned, placement = line.planned, line.placement
     requests = sorted(placement.requests.items()) if placement is not None else []
     return {
@@ -128,7 +128,7 @@ def _line(index: int, line: PlanEntry, plan: Plan) -> dict[str, Any]:
 
 
 def _look(platform: str) -> str:
-    """How the cards of a platform look: one of LOOKS."""
+    """Return how the cards of a platform look: one of LOOKS."""
     known = PLATFORMS.get(platform)
     return "none" if known is None else f"{known.tee} gpu" if known.gpu else known.tee
 
@@ -144,7 +144,7 @@ def _nodes(line: PlanEntry) -> str:
 
 
 def _edits(edits: Sequence[Edit]) -> list[dict[str, str]]:
-    """The edits, those that write the ID blocks as one: code, what is done, where, why."""
+    """List the edits, those that write the ID blocks as one: code, what is done, where, why."""
     blocks = [edit for edit in edits if edit.code == ID_BLOCK]
     shown = []
     for edit in edits:

@@ -15,7 +15,7 @@ from krm_function.report.pools import Pool
 
 
 def plan_json(plan: Plan) -> str:
-    """`{"version": 1, "failed": bool, "release": ..., "workloads": [...], "skipped": [...], "pools": [...], ...}`.
+    """Write `{"version": 1, "failed": bool, "release": ..., "workloads": [...], "skipped": [...], ...}`.
 
     failed: whether the render fails, so that nothing would be written. release: "" if it is not known. notes of a
     workload: what a reader must know and what is no finding. pools: null when no nodes are known. A
@@ -68,7 +68,7 @@ def _workload(line: PlanEntry) -> dict[str, Any]:
 
 
 def _nodes(placement: Placement) -> dict[str, Any]:
-    """replicas: null for one pod on every node. requests: of one pod, in cores, bytes or pieces, exact decimals."""
+    """Write the nodes of a pod. replicas: null for one on every node. requests: of one pod, as exact decimals."""
     return {
         "replicas": placement.replicas,
         "requests": {name: _exact(amount) for name, amount in sorted(placement.requests.items())},

@@ -16,7 +16,7 @@ CLASSES = (
 
 
 def plan_mermaid(plan: Plan) -> str:
-    """A flowchart: workloads on the left, node pools on the right, an edge to each pool that takes the pod."""
+    """Draw a flowchart: workloads on the left, node pools on the right, an edge to each pool that takes the pod."""
     lines = ["flowchart LR"]
     lines += [f'  w{index}["{_workload(line)}"]' for index, line in enumerate(plan.lines)]
     for number, pool in enumerate(plan.pools):
@@ -58,5 +58,5 @@ def _why(line: PlanEntry) -> str:
 
 
 def mermaid_label(text: str) -> str:
-    """`text` as the inside of a quoted Mermaid label."""
+    """Write `text` as the inside of a quoted Mermaid label."""
     return "".join(char if char in HARMLESS else f"#{ord(char)};" for char in on_one_line(text))

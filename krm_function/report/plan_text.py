@@ -39,7 +39,7 @@ class Columns(NamedTuple):
 
 
 def plan_text(plan: Plan, width: int = WIDTH, paint: Paint = plain) -> str:
-    """The plan in lines of at most `width` characters, NARROWEST at least. paint: colours for a terminal."""
+    """Write the plan in lines of at most `width` characters, NARROWEST at least. paint: colours for a terminal."""
     width = max(width, NARROWEST)
     groups = groups_of(plan)
     columns = _columns([row for group in groups for row in group.rows], width)
@@ -49,7 +49,7 @@ def plan_text(plan: Plan, width: int = WIDTH, paint: Paint = plain) -> str:
 
 
 def _head(plan: Plan, width: int) -> list[str]:
-    """What is the same for all workloads: release, runtime classes, where the nodes come from."""
+    """Write what is the same for all workloads: release, runtime classes, where the nodes come from."""
     classes = common_class(plan)
     named = f"runtime {'classes' if '<' in classes else 'class'} {classes}" if classes else ""
     release = f"Contrast {plan.release}" if plan.release else ""
@@ -58,7 +58,7 @@ def _head(plan: Plan, width: int) -> list[str]:
 
 
 def _group(group: Group, columns: Columns, width: int, paint: Paint) -> list[str]:
-    """The lines of one group: its heading, a line per workload with its notes below, the reasons."""
+    """Write one group: its heading, a line per workload with its notes below, the reasons."""
     lines = [paint(line, "error" if group.failed else "heading") for line in _wrapped(group.heading, width)]
     for row in group.rows:
         lines += _row(row, columns, width)
@@ -67,13 +67,13 @@ def _group(group: Group, columns: Columns, width: int, paint: Paint) -> list[str
 
 
 def _style(note: str) -> str:
-    """The style of a note: that of the severity with which it begins."""
+    """Return the style of a note: that of the severity with which it begins."""
     severity = note.partition(" ")[0]
     return severity if severity in {"error", "warning"} else "note"
 
 
 def _row(row: Row, columns: Columns, width: int) -> list[str]:
-    """One workload: one line where its name fits into the first column."""
+    """Write one workload: one line where its name fits into the first column."""
     name, *others = _cells(row, columns.short, columns.digest)
     first, *widths = columns.widths
     beside = "  ".join(cell.ljust(size) for cell, size in zip(others, widths, strict=True) if size).rstrip()
@@ -84,13 +84,13 @@ def _row(row: Row, columns: Columns, width: int) -> list[str]:
 
 
 def _cells(row: Row, short: bool, digest: bool) -> tuple[str, ...]:
-    """The cells of a row, each on one line."""
+    """Return the cells of a row, each on one line."""
     kind = KINDS.get(row.kind, row.kind) if short else row.kind
     return tuple(map(on_one_line, (row.name, kind, row.vcpus, row.changes if digest else row.brief)))
 
 
 def _columns(rows: Sequence[Row], width: int) -> Columns:
-    """The first of STEPS that leaves room for every name of up to half the width, or the last."""
+    """Return the first of STEPS that leaves room for every name of up to half the width, or the last."""
     columns = Columns((0, 0, 0, 0), short=False, digest=True)
     for short, digest in STEPS if rows else ():
         cells = [_cells(row, short, digest) for row in rows]
@@ -104,7 +104,7 @@ def _columns(rows: Sequence[Row], width: int) -> Columns:
 
 
 def _wrapped(text: str, width: int, indent: int = 0) -> list[str]:
-    """The text in lines of this width, none for an empty one. indent: of the first line; others have two more."""
+    """Wrap a text to lines of this width, none for an empty one. indent: of the first line; others have two more."""
     from textwrap import wrap
 
     start = " " * indent

@@ -36,7 +36,7 @@ class Group(NamedTuple):
 
 
 def groups_of(plan: Plan) -> list[Group]:
-    """The groups in the order of the plan, conflicts first; then the skipped workloads by the reason."""
+    """Return the groups in the order of the plan, conflicts first; then the skipped workloads by the reason."""
     named = not common_class(plan)
     members: dict[tuple[bool, str, tuple[str, ...]], list[PlanEntry]] = {}
     for line in plan.lines:
@@ -52,7 +52,7 @@ def groups_of(plan: Plan) -> list[Group]:
 
 
 def heading_of(line: PlanEntry, *, named: bool) -> str:
-    """Platform and nodes: `metal-qemu-snp on snp-1, snp-2 (2 of 5 nodes)`. named: with the runtime class."""
+    """Write platform and nodes: `metal-qemu-snp on snp-1, snp-2 (2 of 5 nodes)`. named: with the runtime class."""
     planned, placement = line.planned, line.placement
     what = planned.platform or "no platform"
     if named and planned.runtime_class:
@@ -67,7 +67,7 @@ def heading_of(line: PlanEntry, *, named: bool) -> str:
 
 
 def nodes_of(placement: Placement) -> str:
-    """`snp-1, snp-2 (2 of 6 nodes)`, `none of 6 nodes` or `refused at admission`."""
+    """Write `snp-1, snp-2 (2 of 6 nodes)`, `none of 6 nodes` or `refused at admission`."""
     if placement.refused:
         return "refused at admission"
     count, fitting = counted(len(placement.fits), "node"), placement.fitting
@@ -75,7 +75,7 @@ def nodes_of(placement: Placement) -> str:
 
 
 def wanted_nodes(planned: Planned) -> str:
-    """The nodes that a pod asks for, where none are known: `nodes with tee=snp`, `any node`."""
+    """Return the nodes that a pod asks for, where none are known: `nodes with tee=snp`, `any node`."""
     labels = ", ".join(f"{key}={value}" for key, value in sorted(planned.node_selector.items()))
     if labels:
         return f"nodes with {labels}"
@@ -83,7 +83,7 @@ def wanted_nodes(planned: Planned) -> str:
 
 
 def reasons_of(line: PlanEntry) -> tuple[str, ...]:
-    """Why the other nodes do not take the pod, the closest first: `not tdx-1: label tee is tdx, not snp`.
+    """Say why the other nodes do not take the pod, the closest first: `not tdx-1: label tee is tdx, not snp`.
 
     Where a node takes it, only one reason for each other node. Of a DaemonSet that has a node, only those nodes for
     which there is a pod that they cannot hold; no pod is made for the others.
@@ -101,7 +101,7 @@ def reasons_of(line: PlanEntry) -> tuple[str, ...]:
 
 
 def _first(reasons: list[str], counts: Iterable[int]) -> tuple[str, ...]:
-    """The first reasons, and how many nodes the others are of."""
+    """Return the first reasons, and how many nodes the others are of."""
     left = sum(list(counts)[REASONS:])
     return (*reasons[:REASONS], *([f"nor {counted(left, 'more node')}"] if left else []))
 
@@ -120,7 +120,7 @@ def _row(line: PlanEntry) -> Row:
 
 
 def _open(planned: Planned) -> list[str]:
-    """One note on the variables of which the policy allows any value."""
+    """Return one note on the variables of which the policy allows any value."""
     return (
         [f"open variables, of which the host may choose any value: {variables_text(planned)}"] if planned.open else []
     )

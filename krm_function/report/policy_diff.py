@@ -18,7 +18,7 @@ VERDICTS = ("weaker", "stronger", "different")
 
 
 def policy_diff_text(compared: Sequence[WorkloadDifferences]) -> str:
-    """One block per workload and a line with totals."""
+    """Write one block per workload and a line with totals."""
     lines: list[str] = []
     for one in compared:
         lines.append(on_one_line(f"{one.ref.kind} {one.ref}"))
@@ -29,7 +29,7 @@ def policy_diff_text(compared: Sequence[WorkloadDifferences]) -> str:
 
 
 def policy_diff_json(compared: Sequence[WorkloadDifferences]) -> str:
-    """`{"version": 1, "workloads": [...], "totals": {...}}` with a final newline."""
+    """Write `{"version": 1, "workloads": [...], "totals": {...}}` with a final newline."""
     import json
 
     workloads = [{"resource": _resource(one), "differences": [_data(line) for line in one.lines]} for one in compared]
@@ -37,18 +37,18 @@ def policy_diff_json(compared: Sequence[WorkloadDifferences]) -> str:
 
 
 def sentence(line: Difference) -> str:
-    """A difference without its verdict, such as `web: env added DEBUG: the host may set one more variable`."""
+    """Write a difference without its verdict, such as `web: env added DEBUG: the host may set one more variable`."""
     return f"{changed(line)}: {line.why}"
 
 
 def changed(line: Difference) -> str:
-    """What differs: `web: env added DEBUG`."""
+    """Write what differs: `web: env added DEBUG`."""
     where = f"{line.container}: " if line.container else ""
     return where + " ".join(filter(None, (line.field, line.op, line.what)))
 
 
 def verdict_counts(compared: Sequence[WorkloadDifferences]) -> dict[str, int]:
-    """How many lines have which verdict."""
+    """Return how many lines have which verdict."""
     counts = Counter(line.verdict for one in compared for line in one.lines)
     return {verdict: counts[verdict] for verdict in VERDICTS}  # type: ignore[index]
 

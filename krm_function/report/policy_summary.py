@@ -44,7 +44,7 @@ class Allowed(NamedTuple):
 
 
 def allowed(workload: Workload | None) -> tuple[Allowed, ...]:
-    """The containers of a workload's policy without the sandbox; none if there is no policy to read."""
+    """Return the containers of a workload's policy without the sandbox; none if there is no policy to read."""
     value = workload.annotations.get(INITDATA) if workload is not None else None
     if not isinstance(value, str):
         return ()

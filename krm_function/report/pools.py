@@ -46,7 +46,7 @@ class Pool(NamedTuple):
 
 
 def pools(entries: Sequence[Entry], nodes: Sequence[Node] | None) -> tuple[Pool, ...]:
-    """The pools of a plan: those in use first, then by name."""
+    """Return the pools of a plan: those in use first, then by name."""
     if nodes is None:
         return _assumed(entries)
     asked = sorted({key for planned, _, _ in entries for key in _asked(planned)})
@@ -66,7 +66,7 @@ def pools(entries: Sequence[Entry], nodes: Sequence[Node] | None) -> tuple[Pool,
 
 
 def _assumed(entries: Sequence[Entry]) -> tuple[Pool, ...]:
-    """Pools that the runtime classes select, with their workloads, where no nodes are known."""
+    """Return pools that the runtime classes select, with their workloads, where no nodes are known."""
     takers: dict[tuple[tuple[str, str], ...], list[int]] = {}
     for index, (planned, _, failed) in enumerate(entries):
         if not failed and planned.workload is not None:
@@ -75,7 +75,7 @@ def _assumed(entries: Sequence[Entry]) -> tuple[Pool, ...]:
 
 
 def _asked(planned: Planned) -> set[str]:
-    """The label keys that one workload selects by: its own selector, its class's, and its required affinity."""
+    """Return the label keys that one workload selects by: its own selector, its class's, and its required affinity."""
     spec = planned.workload.pod_spec if planned.workload is not None else {}
     own = spec.get("nodeSelector")
     keys = {*planned.node_selector, *(own if isinstance(own, dict) else ())}
@@ -85,7 +85,7 @@ def _asked(planned: Planned) -> set[str]:
 
 
 def _capacity(node: Node) -> tuple[tuple[str, str], ...]:
-    """What a node holds: memory in whole GiB, so that two machines of one type are alike."""
+    """Return what a node holds: memory in whole GiB, so that two machines of one type are alike."""
     known = node.allocatable or {}
     names = [name for name in ("cpu", "memory") if name in known]
     names += sorted(name for name in known if name not in {"cpu", "memory"} | LEFT_OUT and known[name] > 0)

@@ -20,7 +20,7 @@ SELECTORS = ("Platform", "ProductName")
 
 
 def release_text(release: Release) -> str:
-    """Tables of the platforms and the images."""
+    """Write the tables of the platforms and the images."""
     platforms = [("PLATFORM", "HANDLER", "OVERHEAD")]
     for name, facts in release.platforms.items():
         overhead = ", ".join(f"{key} {value}" for key, value in facts.overhead.items())
@@ -58,7 +58,7 @@ def release_text(release: Release) -> str:
 
 
 def release_json(release: Release) -> str:
-    """`{"version": 1, "release": "v1.25.0", "policyProfile": ..., "memory": {...}, "platforms": {...}, ...}`."""
+    """Write `{"version": 1, "release": "v1.25.0", "policyProfile": ..., "memory": {...}, "platforms": {...}, ...}`."""
     import json
 
     platforms = {
@@ -95,28 +95,28 @@ def release_json(release: Release) -> str:
 
 
 def _profile(release: Release) -> str | None:
-    """The policy profile of its nodes: written there, or that of the version."""
+    """Return the policy profile of its nodes: written there, or that of the version."""
     profile, _ = profile_of(release)
     return profile.name if profile else None
 
 
 def platform_entries(facts: PlatformRelease) -> tuple[Mapping[str, Any], ...]:
-    """The reference values of a platform."""
+    """Return the reference values of a platform."""
     return (*facts.snp, *facts.tdx)
 
 
 def product(entry: Mapping[str, Any]) -> str:
-    """The name of an entry: Milan, Genoa, or TDX."""
+    """Return the name of an entry: Milan, Genoa, or TDX."""
     return str(entry.get("ProductName") or "TDX")
 
 
 def known_fields(entry: Mapping[str, Any]) -> list[str]:
-    """The fields that an entry gives."""
+    """Return the fields that an entry gives."""
     return [name for name, value in entry.items() if name not in SELECTORS and value not in (None, "", [])]
 
 
 def to_fill_in(facts: PlatformRelease) -> dict[str, tuple[str, ...]]:
-    """By entry: the values that an operator has to fill in, as the validation of a manifest reports them."""
+    """Return, by entry, the values that an operator has to fill in, as the validation of a manifest reports them."""
     values = merged_reference_values(None, {"snp": list(facts.snp), "tdx": list(facts.tdx)}, None)
     lacking = unfilled(validate({"Policies": {}, "ReferenceValues": values}))
     made: dict[str, tuple[str, ...]] = {}
@@ -128,7 +128,7 @@ def to_fill_in(facts: PlatformRelease) -> dict[str, tuple[str, ...]]:
 
 
 def _ranges(numbers: Iterable[int]) -> str:
-    """`1-8, 16`."""
+    """Write `1-8, 16`."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and number == runs[-1][-1] + 1:

@@ -47,7 +47,7 @@ class Replay(NamedTuple):
 
 
 def replay_text(made: Replay) -> str:
-    """Heading, a block for each denial, and the counts."""
+    """Write a heading, a block for each denial, and the counts."""
     lines = [f"{made.ref.kind} {made.ref}, policy {made.digest[:8]}{f', asked with {made.engine}' * bool(made.pods)}"]
     for pod in made.pods:
         denied = [one for one in pod.judged if not one.allowed]
@@ -63,7 +63,7 @@ def replay_text(made: Replay) -> str:
 
 
 def replay_json(made: Replay) -> str:
-    """`{"version": 1, "pods": [{"requests": …, "denied": [{"reasons": …}]}], "log": {…}}` with a final newline."""
+    """Write `{"version": 1, "pods": [{"requests": …, "denied": [{"reasons": …}]}], "log": {…}}` and a newline."""
     pods = [
         {
             "namespace": one.pod.namespace,
@@ -87,7 +87,7 @@ def replay_json(made: Replay) -> str:
 
 
 def name_of(pod: Pod) -> str:
-    """`shop/web-0`; what a pod without a name is called."""
+    """Return `shop/web-0`; what a pod without a name is called."""
     return f"{pod.namespace}/{pod.name}" if pod.name else "of which the log has no container's name"
 
 
@@ -160,7 +160,7 @@ def _ref(ref: Ref) -> dict[str, str]:
 
 
 def _visible(value: Any) -> Any:
-    """The same with every text on one line."""
+    """Put every text of a value on one line."""
     if isinstance(value, str):
         return on_one_line(value)
     if isinstance(value, dict):

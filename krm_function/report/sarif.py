@@ -21,7 +21,7 @@ LEVEL = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def render_sarif(findings: Iterable[Finding], *, infos: bool = False) -> str:
-    """One run with one result per finding. infos: also findings of severity info, as notes."""
+    """Write one run with one result per finding. infos: also findings of severity info, as notes."""
     import json
 
     shown = [found for found in ordered(findings) if infos or found.severity != "info"]
@@ -79,7 +79,7 @@ def _location(found: Finding) -> dict[str, Any]:
 
 
 def _fingerprint(found: Finding) -> str:
-    """A fingerprint that stays the same when lines move: rule, object and field."""
+    """Make a fingerprint that stays the same when lines move, of rule, object and field."""
     import hashlib
 
     same = "\n".join((found.code, *(found.ref or ()), dotted(found.path)))

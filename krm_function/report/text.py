@@ -14,14 +14,14 @@ from krm_function.report.order import on_one_line, ordered
 
 
 def place_of(found: Finding) -> str:
-    """The place of a finding: `shop/db spec.x`, `file.yaml:3:7`, or "" when it is about the whole run."""
+    """Return the place of a finding: `shop/db spec.x`, `file.yaml:3:7`, or "" when it is about the whole run."""
     if found.ref is not None:
         return on_one_line(f"{found.ref} {dotted(found.path)}".strip())
     return position(found)
 
 
 def position(found: Finding) -> str:
-    """`file:line:column` as far as known, for an object of a stream with the file that it says it comes from."""
+    """Write `file:line:column` as far as known, for an object of a stream with the file that it says it comes from."""
     return on_one_line(position_text(found.file, found.line, found.column, found.origin))
 
 
@@ -30,7 +30,7 @@ def _plain(text: str, style: str) -> str:  # noqa: ARG001 (as colour.Paint; that
 
 
 def render_text(findings: Iterable[Finding], *, infos: bool = False, paint: Callable[[str, str], str] = _plain) -> str:
-    """All findings as text, "" for none. infos: also those of severity info. paint: colours, see colour.Paint."""
+    """Write all findings as text, "" for none. infos: also those of severity info. paint: see colour.Paint."""
     lines: list[str] = []
     for found in ordered(findings):
         if found.severity == "info" and not infos:

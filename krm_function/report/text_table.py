@@ -9,7 +9,7 @@ from krm_function.report.order import on_one_line
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> str:
-    """One line per row, two spaces between columns, none after the last; all rows have the same number of cells."""
+    """Write a line per row, two spaces between columns, none after the last; all rows have as many cells."""
     cells = [tuple(on_one_line(cell) for cell in row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)

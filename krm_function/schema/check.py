@@ -47,7 +47,7 @@ class Fault(NamedTuple):
     found: str = ""
 
     def below(self, *path: str | int) -> "Fault":
-        """The same fault as seen from further up."""
+        """Return the fault as seen from further up."""
         return self._replace(path=path + self.path)
 
 
@@ -61,7 +61,7 @@ def faults(spec: Spec, value: Any) -> Faults:
 
 
 def wrong_type(spec: Spec, value: Any) -> Fault | None:
-    """Whether a value itself is of the wrong type, the values in it left out. No fault where the spec has no type."""
+    """Tell whether a value itself, not what is in it, is of the wrong type. No fault where the spec has no type."""
     expected = _TYPES.get(type(spec))
     if expected is None:
         return None
@@ -73,12 +73,12 @@ def wrong_type(spec: Spec, value: Any) -> Fault | None:
 
 
 def unknown_fields(spec: Record, value: Mapping[Any, Any]) -> list[Fault]:
-    """The fields of a map that a Record does not have."""
+    """Return the fields of a map that a Record does not have."""
     return [Fault((str(key),), "unknown", "unknown field", spec) for key in value if key not in spec.fields]
 
 
 def expected(spec: Spec) -> str:
-    """What a value must be: `a list`, `an integer from 0 to 255`."""
+    """Say what a value must be: `a list`, `an integer from 0 to 255`."""
     match spec:
         case Text():
             return "a string"
@@ -111,7 +111,7 @@ def _not_unicode(spec: Spec, text: str) -> Fault | None:
 
 
 def _value(spec: Spec, problem: str) -> Faults:
-    """The fault of a value of the right type."""
+    """Return the fault of a value of the right type."""
     return (Fault((), "value", problem, spec),) if problem else NONE
 
 

@@ -137,7 +137,7 @@ ANY_TEXT = Text()
 
 
 def hexadecimal(size: int | None = None, *, empty: bool = False) -> Text:
-    """Hex digits for `size` bytes, None for any number from one. empty: whether "" is allowed, too."""
+    """Return hex digits for `size` bytes, None for any number from one. empty: whether "" is allowed, too."""
     if size is None:
         return Text("hex digits", "(?:[0-9a-fA-F]{2})+")
     pattern = f"[0-9a-fA-F]{{{2 * size}}}"

@@ -10,7 +10,7 @@ LONGEST = 128  # characters of the mistyped word that are compared: matching is 
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The closest of `known`, ignoring case, or "" when none is close."""
+    """Return the closest of `known`, ignoring case, or "" when none is close."""
     from difflib import get_close_matches
 
     spellings = {name.lower(): name for name in known}

@@ -65,6 +65,6 @@ def _normal(spec: Spec, value: Any) -> Any:
 
 
 def _key(key: Any, keys: Container[Any]) -> Any:
-    """A key as text, unless the map has that text as a key as well: then the number is a fault."""
+    """Return a key as text, unless the map has that text as a key as well: then the number is a fault."""
     text = str(key) if isinstance(key, int) and not isinstance(key, bool) else key
     return key if text in keys else text

@@ -19,8 +19,8 @@ from krm_function.schema.kinds import (
 from krm_function.schema.nearest import nearest
 
 
-def remedy_of(fault: Fault, value: object) -> str:
-    """What to do about a fault other than an unknown field. value: the one that is at fault."""
+def remedy_of(fault: Fault, value: object) -> str:  # noqa: C901 (one sentence for each kind of fault)
+    """Say what to do about a fault other than an unknown field. value: the one that is at fault."""
     match fault.kind, fault.spec:
         case "missing", Record():
             about = fault.spec.fields[str(fault.path[-1])].about
@@ -55,7 +55,7 @@ def remedy_of(fault: Fault, value: object) -> str:
 
 
 def suggestion(fault: Fault) -> str:
-    """What an unknown field may be meant to be: the nearest field, or one a level further down, or all there are."""
+    """Say what an unknown field may be meant to be: the nearest one, one a level further down, or all there are."""
     if not isinstance(fault.spec, Record) or not isinstance(fault.path[-1], str):
         return ""
     name, fields = fault.path[-1], fault.spec.fields

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def type_name(value: Any) -> str:
-    """The name of a value's type: `string`, `fractional number`, `null`."""
+    """Name the type of a value: `string`, `fractional number`, `null`."""
     match value:
         case bool():
             return "boolean"
@@ -29,5 +29,5 @@ def type_name(value: Any) -> str:
 
 
 def a_type(name: str) -> str:
-    """The name of a type as the end of "must be ...": `a map`, `an integer`, `null`."""
+    """Name a type as the end of "must be ...": `a map`, `an integer`, `null`."""
     return name if name == "null" else f"an {name}" if name[0] in "aeiou" else f"a {name}"

@@ -105,5 +105,5 @@ def _label(workload: Workload) -> Path:
 
 
 def _line(ref: Ref) -> str:
-    """The line of the configuration that names a coordinator."""
+    """Return the line of the configuration that names a coordinator."""
     return f"coordinator: {{namespace: {ref.namespace or 'default'}, kind: {ref.kind}, name: {ref.name}}}"

@@ -1,8 +1,8 @@
 """Find the objects that controllers made of workloads of the same input, as `kubectl get all -o yaml` prints them.
 
 Rule of this file: anybody can write an ownerReference, so one counts only if its owner (kind, name, uid) is in the
-input and has the same sealed policy and the same runtime class, as has that one's owner, up to an object that no
-controller owns. `generate` and its likes ask `controller_of` alone: they refuse an owned object and never skip it.
+input, with the same sealed policy and the same runtime class. The same is asked of the owner's own owner, and so on, up
+to an object that no controller owns. `generate` asks `controller_of` alone: it refuses an owned object and skips none.
 
 What runs no pod may have another policy: an upgrade leaves objects of the render before it behind, a repair those that
 somebody had changed. A status is proven by the cluster alone and anybody can write one into a file, so what has ended

@@ -101,7 +101,7 @@ def _namespace(ref: Ref) -> str:
 
 
 def _are_distinct(group: list[ObjectAt]) -> bool:
-    """Whether objects of one identity are different ones all the same."""
+    """Tell whether objects of one identity are different ones all the same."""
     if group[0].ref.name == PACKAGE_CONTEXT and group[0].ref.kind == "ConfigMap":
         return all(dig(one.value, ("metadata", "annotations", LOCAL_CONFIG)) == "true" for one in group)
     hooks = [bool(hook_of(one.value)) for one in group]
@@ -109,7 +109,7 @@ def _are_distinct(group: list[ObjectAt]) -> bool:
 
 
 def _is_contrast_object(one: ObjectAt) -> bool:
-    """Whether an object names a class of Contrast's, is one, or was added by a render."""
+    """Tell whether an object names a class of Contrast's, is one, or was added by a render."""
     if one.ref.kind == "RuntimeClass" and is_contrast_name(one.ref.name):
         return True
     added = dig(one.value, ("metadata", "annotations", EMITTED)) is not None

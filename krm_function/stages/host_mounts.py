@@ -119,7 +119,7 @@ def _mounts(workload: Workload, each: PodContainer, *, shared: bool) -> Iterator
 
 
 def _is_of_the_vm(volume: Mapping[str, Any], *, shared: bool) -> bool:
-    """Whether a volume is made in the VM. shared: emptyDirs that are not in memory are not."""
+    """Tell whether a volume is made in the VM. shared: emptyDirs that are not in memory are not."""
     sources = volume_sources(volume)
     if sources == ("hostPath",):
         host_path = mapping(volume.get("hostPath")).get("path")
@@ -176,7 +176,7 @@ def _search_path(container: Mapping[str, Any], config: Mapping[str, Any]) -> str
 def _found(program: str, where: str, path: str) -> tuple[str, ...]:
     """Return where a program may be found: one place if it is named by a path, else one in each directory of PATH.
 
-    What is too long for a path is nowhere.
+    A text that is too long for a path names no file.
     """
     if len(where) + len(program) > LONGEST:
         return ()
@@ -212,7 +212,7 @@ def _operands(argv: Argv) -> Argv:
 
 
 def _is_inline(program: str, option: str) -> bool:
-    """Whether a text of the program stands behind an option. A shell takes several letters in one: `-ec`."""
+    """Tell whether a text of the program stands behind an option. A shell takes several letters in one: `-ec`."""
     if _is_one_of(program, SHELLS):
         return option.startswith("-") and not option.startswith("--") and "c" in option
     return option in INLINE

@@ -83,7 +83,7 @@ def manifest_errors(config: Config, sealed: Sequence[SealedWorkload], identities
 
 
 def _has_coordinator(config: Config, sealed: Sequence[SealedWorkload]) -> bool:
-    """Whether there is a coordinator among the workloads or in the base manifest."""
+    """Tell whether there is a coordinator among the workloads or in the base manifest."""
     kept = mapping((config.generate.manifest.base or {}).get("Policies")).values()
     in_base = any(mapping(policy).get("Role") == COORDINATOR for policy in kept)
     return in_base or any(one.role == COORDINATOR for one in sealed)

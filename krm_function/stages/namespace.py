@@ -88,7 +88,7 @@ def _others(resources: Sequence[Resource], documents: Mapping[int, Document]) ->
 
 
 def _is_not_applied(value: Any) -> bool:
-    """Whether an object is local to the package, or was added by a render and is made again by this one."""
+    """Tell whether an object is local to the package, or was added by a render and is made again by this one."""
     annotations = mapping(dig(value, ("metadata", "annotations")))
     return annotations.get(LOCAL_CONFIG) == "true" or EMITTED in annotations
 

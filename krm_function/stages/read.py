@@ -80,7 +80,7 @@ def read(
 
 
 def may_have_render_annotation(resource: Resource) -> bool:
-    """Whether a resource may have an annotation of an earlier render, whose key a render writes without escapes."""
+    """Tell whether a resource may have an annotation of an earlier render; a render writes the key unescaped."""
     return EMITTED in resource.text or ORIGINAL in resource.text
 
 

@@ -45,7 +45,7 @@ def gather_reference_values(
 
 
 def _in_base(config: Config, platform: Platform) -> bool:
-    """Whether the base manifest has reference values of a platform."""
+    """Tell whether the base manifest has reference values of a platform."""
     base = mapping((config.generate.manifest.base or {}).get("ReferenceValues"))
     return any(entry.get("Platform") == platform.marker for entry in maps(base.get(platform.tee)))
 

@@ -79,9 +79,9 @@ def unsealed_classes(document: Any, root: Path) -> Iterator[tuple[Path, str]]:
 
 
 def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:
-    """Whether a RuntimeClass has a name of Contrast's and another handler, or the other way round.
+    """Tell whether a RuntimeClass has a name of Contrast's and another handler, or the other way round.
 
-    A pod that names such a class is in a VM of Contrast's and not sealed, or sealed and in none.
+    A pod that names such a class runs in a VM of Contrast's without a policy, or has a policy and runs in no VM.
     """
     handler = dig(value, ("handler",))
     contrast_names = [text for text in (ref.name, handler) if isinstance(text, str) and is_contrast_name(text)]
@@ -100,5 +100,5 @@ def _is_sealable(api_version: str, kind: str) -> bool:
 
 
 def _holds_text(resource: Resource) -> bool:
-    """Whether a resource is certainly of a kind that holds nothing but text."""
+    """Tell whether a resource is certainly of a kind that holds nothing but text."""
     return resource.certain and resource.kind in TEXT_KINDS and plain_api_version(resource.api_version) == "v1"

@@ -173,7 +173,7 @@ def _update(document: Any, root: Path, successor: Mapping[str, Any] | None) -> l
 
 
 def _contains(resource: Resource, document: Document | None, ref: Ref) -> bool:
-    """Whether a resource is the object `ref`, or contains it in a `kind: List`. A missing namespace may be any."""
+    """Tell whether a resource is the object `ref`, or contains it in a `kind: List`. A missing namespace may be any."""
     if not resource.may_be(("List",)) and (resource.kind, resource.name) != (ref.kind, ref.name):
         return False
     try:

@@ -15,7 +15,7 @@ EXEC = "exec:\n  path: contrast-krm\n"  # a bare name: looked up on PATH
 
 
 def with_function(text: str) -> str:
-    """The file with the annotation that names the program for kustomize to run. Raises YamlError."""
+    """Add the annotation that names the program for kustomize to run. Raises YamlError."""
     document = parse(text)
     annotations = dig(document.value, ("metadata", "annotations"))
     if isinstance(annotations, dict) and FUNCTION in annotations:
@@ -28,7 +28,7 @@ def with_function(text: str) -> str:
 
 
 def with_reference_values(text: str, tee: str, values: Mapping[str, Any]) -> str:
-    """The file with values that only an operator knows. tee: snp or tdx.
+    """Add values that only an operator knows. tee: snp or tdx.
 
     Raises YamlError, and ValueError when there are others already.
     """
@@ -43,7 +43,7 @@ def with_reference_values(text: str, tee: str, values: Mapping[str, Any]) -> str
 
 
 def _deep_change(value: Any, path: Path, new: Any) -> Change:
-    """The change that sets a value whose parents may be missing or empty. Raises ValueError for one that is no map."""
+    """Return the change that sets a value whose parents may be missing or empty. Raises ValueError if one is no map."""
     for depth in range(1, len(path)):
         there = dig(value, path[:depth])
         if there is not None and not isinstance(there, dict):
@@ -56,7 +56,7 @@ def _deep_change(value: Any, path: Path, new: Any) -> Change:
 
 
 def with_platform(text: str, platform: str) -> str:
-    """The file with this default platform. Raises YamlError, and ValueError when it has another one."""
+    """Set this default platform. Raises YamlError, and ValueError when the file has another one."""
     document = parse(text)
     spec = dig(document.value, ("spec",))
     there = dig(spec, ("platform",))

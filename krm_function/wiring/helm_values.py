@@ -38,7 +38,7 @@ def pin_in_values(text: str, pins: Sequence[Pin]) -> Pinned:
 
 
 def _changes(value: Any, path: Path, pin: Pin) -> Iterator[Change]:
-    """The changes that pin an image in a value and below it."""
+    """Yield the changes that pin an image in a value and below it."""
     if isinstance(value, str) and value == str(pin.image):
         yield Change(path, "set", pin.pinned)
     elif isinstance(value, dict):
@@ -52,7 +52,7 @@ def _changes(value: Any, path: Path, pin: Pin) -> Iterator[Change]:
 
 
 def _makes_up(value: dict[str, Any], pin: Pin) -> bool:
-    """Whether a map holds the name of an image and its tag, or no tag."""
+    """Tell whether a map holds the name of an image and its tag, or no tag."""
     names = [value[key] for key in NAMES if isinstance(value.get(key), str)]
     registry = value.get("registry")
     named = any(pin.name in {name, f"{registry}/{name}"} for name in names)

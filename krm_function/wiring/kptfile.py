@@ -47,14 +47,14 @@ def _new(name: str) -> str:
 
 
 def _is_ours(mutator: dict[str, Any]) -> bool:
-    """Whether a mutator is this function, as a program or as an image."""
+    """Tell whether a mutator is this function, as a program or as an image."""
     words = str(mutator.get("exec") or "").split()
     image = str(mutator.get("image") or "").partition("@")[0].rpartition("/")[2].partition(":")[0]
     return PROGRAM in {image, *(os.path.basename(word) for word in words[:1])}
 
 
 def _problem(value: Any) -> Finding | None:
-    """Why a file cannot be wired, if so."""
+    """Return why a file cannot be wired, if so."""
     if mapping(value).get("kind") != KPTFILE:
         return finding("CC1311.kptfile")
     for path, kind in ((("pipeline",), dict), (("pipeline", "mutators"), list)):

@@ -35,14 +35,14 @@ def wire_kustomization(text: str, files: Files, resources: tuple[str, ...] = ())
 
 
 def listed(value: Any, key: str) -> tuple[str, ...]:
-    """The entries of one list of a kustomization, as paths: `./a.yaml` is a.yaml."""
+    """Return the entries of one list of a kustomization, as paths: `./a.yaml` is a.yaml."""
     entries = mapping(value).get(key)
     texts = [entry for entry in entries if isinstance(entry, str)] if isinstance(entries, list) else []
     return tuple(text.removeprefix("./") for text in texts)
 
 
 def _problem(value: Any) -> Finding | None:
-    """Why a file cannot be wired, if so."""
+    """Return why a file cannot be wired, if so."""
     kind = mapping(value).get("kind", "Kustomization")
     if not isinstance(value, dict):
         return finding("CC1311.no-map")
@@ -55,7 +55,7 @@ def _problem(value: Any) -> Finding | None:
 
 
 def _append(there: Any, key: str, names: list[str]) -> list[Change]:
-    """The changes that put names at the end of a list, which may not be there yet."""
+    """Return the changes that put names at the end of a list, which may not be there yet."""
     if not names:
         return []
     if not there:

@@ -61,9 +61,9 @@ def _fields(pin: Pin) -> dict[str, str]:
 
 
 def _entry(entries: Sequence[dict[str, Any]], pin: Pin) -> int | None:
-    """The last entry that makes the image's name; None if there is none that can hold a tag and a digest.
+    """Return the last entry that makes the image's name; None if there is none that can hold a tag and a digest.
 
-    An entry that has this digest has no effect, as the image would be pinned: nothing may have its `name`.
+    An entry that has this digest has no effect: if it matched an image, that image would be pinned already.
     """
     for index in reversed(range(len(entries))):
         entry = entries[index]
@@ -73,7 +73,7 @@ def _entry(entries: Sequence[dict[str, Any]], pin: Pin) -> int | None:
 
 
 def _other_uses(pin: Pin, used: Collection[str]) -> list[str]:
-    """The other references of the same name."""
+    """Return the other references of the same name."""
     found = []
     for text in sorted(used):
         image = parse_image(text)

@@ -85,7 +85,7 @@ spec:
 
 
 def new_file(kind: ConfigKind, host: HostName, platform: str = "") -> str:
-    """The text of a new file. platform: the default one, "" if not given."""
+    """Write a new file. platform: the default one, "" if not given."""
     head, file = modeline(schema_file(kind)), NEW_FILES[kind]
     match kind:
         case "ContrastGenerate":

@@ -12,7 +12,7 @@ from krm_function.yamltext import Change, decode, encode, parse, splice, split_s
 
 
 def with_owner_key(data: bytes, field: str, pem: str) -> bytes:
-    """The file with one more key in spec.manifest.<field>.
+    """Add one more key to spec.manifest.<field>.
 
     Raises YamlError, and ValueError when there is not exactly one ContrastGenerate or a field on the way is no map.
     """

@@ -26,7 +26,7 @@ class Pin(NamedTuple):
 
 
 class Pinned(NamedTuple):
-    """A file with the pins that it can hold; left: why it cannot hold the others."""
+    """A file with pins. made: those that it holds now; left: those that it cannot hold, each with the reason."""
 
     text: str
     made: tuple[Pin, ...] = ()

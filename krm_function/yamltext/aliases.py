@@ -39,7 +39,7 @@ class _Recorder(Builder):
 
 
 def has_alias(text: str) -> bool:
-    """Whether a text may have an alias, by libyaml's rule for names."""
+    """Tell whether a text may have an alias, by libyaml's rule for names."""
     return "*" in text and re.search(r"\*[A-Za-z0-9_-]", text) is not None
 
 
@@ -65,7 +65,7 @@ def resolve_foreign_aliases(text: str, limits: Limits = LIMITS) -> str:
 
 
 def crosses(text: str, limits: Limits, starts: list[int]) -> bool:
-    """Whether an alias stands in another region than its anchor; `starts`: the sorted offsets of the regions."""
+    """Tell whether an alias stands in another region than its anchor; `starts`: the sorted offsets of the regions."""
     anchors: dict[str, int] = {}
     for event in _marked(text, limits):
         kind = type(event)

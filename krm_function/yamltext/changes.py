@@ -46,7 +46,7 @@ def apply(value: Any, changes: "tuple[Change, ...] | list[Change]") -> Any:
     return value
 
 
-def step(value: Any, change: Change, at: int, copies: Copies | None = None) -> Any:
+def step(value: Any, change: Change, at: int, copies: Copies | None = None) -> Any:  # noqa: C901 (calls cost here)
     """Return `value`, which stands `at` segments deep on the path of one change, after that change. See `apply`."""
     path, op, new = change
     end = len(path) - 1
@@ -112,7 +112,7 @@ def _shown(path: Path) -> str:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two values are the same to Kubernetes: True is not 1, but 1.0 is 1; key order does not count."""
+    """Tell whether two values are the same to Kubernetes: True is not 1, but 1.0 is 1; key order does not count."""
     if left is right:
         return True
     if isinstance(left, str):

@@ -30,7 +30,7 @@ class YamlError(ValueError):
 
 
 def of_template(problem: YamlError, text: str, line: int) -> YamlError:
-    """The problem, or the template that is its cause: a `{{` in the line of the problem or in one of the two before it.
+    """Return the problem, or the template that caused it: a `{{` in its line or in one of the two lines before.
 
     text: where the problem is, from line number `line` on. Such text is for a program such as Helm, and is no YAML yet.
     """

@@ -73,7 +73,7 @@ def _missing(text: str, key: Node, value: Node) -> bool:
 
 
 def has_colon(text: str, key: Node) -> bool:
-    """Whether a `:` follows a key; a set-like `? key` has none."""
+    """Tell whether a `:` follows a key; a set-like `? key` has none."""
     at = after_blank(text, leaf_end(text, key))
     return text[at : at + 1] == ":"
 
@@ -138,14 +138,14 @@ def column(text: str, at: int) -> int:
 
 
 def first_on_line(text: str, at: int) -> bool:
-    """Whether only spaces stand before `at` on its line."""
+    """Tell whether only spaces stand before `at` on its line."""
     while at and text[at - 1] == " ":  # and not back to the start of the line, which may be all of the text
         at -= 1
     return not at or text[at - 1] == "\n"
 
 
 def alone_behind(text: str, at: int) -> bool:
-    """Whether nothing but white space follows `at` on its line."""
+    """Tell whether nothing but white space follows `at` on its line."""
     return not text[at : line_end(text, at)].strip()
 
 

@@ -88,7 +88,7 @@ class Style:
     __slots__ = ("dash", "literal", "newline")
 
     def __init__(self, newline: str = "\n", dash: int = 0, *, literal: bool = True) -> None:
-        """The defaults are those of kustomize."""
+        """Write in the style of kustomize unless told otherwise."""
         self.newline = newline
         self.dash = dash
         self.literal = literal

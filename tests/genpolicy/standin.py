@@ -53,7 +53,7 @@ def pod_of(value: Any) -> Any:
     return value
 
 
-def fail(order: str, pod: Any, all_variables: Callable[[], list[str]]) -> None:
+def fail(order: str, pod: Any, all_variables: Callable[[], list[str]]) -> None:  # noqa: C901 (one order after the other)
     """Every way in which a run ends without an annotation."""
     for key in ("initContainers", "containers"):
         for index, container in enumerate(pod["spec"].get(key) or ()):

@@ -25,7 +25,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: Parser) -> None:
-    """Inputs, the manifest, the output to compare with, findings."""
+    """Add inputs, the manifest, the output to compare with, findings."""
     add_config(parser)
     add_namespace(parser)
     add_paths(parser, what="rendered output")
@@ -99,7 +99,7 @@ def run(options: Namespace) -> int:
 
 
 def _config(options: Namespace, inputs: "Inputs", read: "ReadFile") -> "tuple[Config | None, tuple[Finding, ...]]":
-    """The configuration to render again under; None unless the operator named one. read: reads one file of it."""
+    """Return the configuration to render again under, None unless the operator named one. read: reads a file of it."""
     from krm_function.api import collect
     from krm_function.cli.configuration import from_files_and_resources, with_namespace
 
@@ -111,7 +111,7 @@ def _config(options: Namespace, inputs: "Inputs", read: "ReadFile") -> "tuple[Co
 
 
 def _given(options: Namespace) -> "Given | None":
-    """What --attestation is compared with, None without that option."""
+    """Return what --attestation is compared with, None without that option."""
     if not options.attestation:
         return None
     from krm_function.cli.attestation import Given
@@ -122,7 +122,7 @@ def _given(options: Namespace) -> "Given | None":
 def _attested(
     given: "Given", options: Namespace, inputs: "Inputs", manifest: "ManifestFile | None"
 ) -> "tuple[tuple[Finding, ...], str]":
-    """The findings of --attestation; as text, what was compared is a line of the summary and no finding."""
+    """Return the findings of --attestation; as text, what was compared is a line of the summary and no finding."""
     from krm_function.cli.attestation import attestation_findings
     from krm_function.provenance.records import Artefact, digest_of
     from krm_function.report.order import on_one_line
@@ -136,7 +136,7 @@ def _attested(
 
 
 def _compared_with_the_cluster(inputs: "Inputs", config: "Config | None") -> "tuple[tuple[Finding, ...], str]":
-    """What a live cluster has otherwise, and the line that says what was compared."""
+    """Return what a live cluster has otherwise, and the line that says what was compared."""
     from krm_function.checking.live import Rendered, compare_live, described
     from krm_function.checking.output import parse_output
     from krm_function.cli.cluster import read_cluster_objects

@@ -18,7 +18,7 @@ DIRECTORIES = frozenset(("DIR",))
 
 
 def add_arguments(parser: Parser) -> None:
-    """The shell."""
+    """Add the shell."""
     parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
 
 
@@ -40,7 +40,7 @@ def run(options: Namespace) -> int:
 
 
 def _actions(parser: ArgumentParser) -> Iterator[Action]:
-    """Every argument of a parser and of the parsers below it."""
+    """Yield every argument of a parser and of the parsers below it."""
     for action in parser._actions:  # noqa: SLF001 (argparse has no public list)
         if isinstance(action, _SubParsersAction):
             for below in set(action.choices.values()):

@@ -22,7 +22,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: Parser) -> None:
-    """Inputs, the two outputs of --policy, the output, findings."""
+    """Add inputs, the two outputs of --policy, the output, findings."""
     add_paths(parser)
     parser.add_argument(
         "--policy",
@@ -74,7 +74,7 @@ def _diff_documents(options: Namespace) -> int:
 
 
 def _for_outputs(findings: "tuple[Finding, ...]", inputs: "Inputs") -> "tuple[Finding, ...]":
-    """The findings; of two or more rendered outputs, CC0118 gets one hint that says which command compares them."""
+    """Give CC0118 of two or more rendered outputs one hint, which says what command compares them."""
     from krm_function.findings import finding
     from krm_function.model.workload import INITDATA
     from krm_function.report.order import ordered

@@ -19,7 +19,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: Parser) -> None:
-    """The workload, inputs, output, findings."""
+    """Add the workload, inputs, output, findings."""
     what = (
         "a workload as KIND/NAME or KIND/NAMESPACE/NAME, such as deploy/web or Deployment/shop/web, or the code of a "
         "finding, such as CC0304"

@@ -12,7 +12,7 @@ DESCRIPTION = "On an error the items are printed unchanged, with results."
 
 
 def add_arguments(parser: Parser) -> None:
-    """The configuration, the generator, the findings."""
+    """Add the configuration, the generator, the findings."""
     add_config(parser, variable=False)
     add_namespace(parser)
     add_genpolicy(parser)

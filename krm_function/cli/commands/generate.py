@@ -33,7 +33,7 @@ DESCRIPTION = "Prints one stream, unless -o or --in-place is given. On an error 
 
 
 def add_arguments(parser: Parser) -> None:
-    """Inputs, outputs, and the options of `contrast generate`, which generate_flags.py applies."""
+    """Add inputs, outputs, and the options of `contrast generate`, which generate_flags.py applies."""
     add_paths(parser, "PATH")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("-o", "--output", metavar="FILE", default="", help="write everything to this file")
@@ -99,7 +99,7 @@ def run(options: Namespace) -> int:
 
 
 def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding, ...]") -> int:
-    """engine, wrong: as `genpolicy.engine` gives them."""
+    """Render by the options of one call. engine, wrong: as `genpolicy.engine` gives them."""
     from krm_function.cli.in_place import changed_files
     from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
@@ -152,7 +152,7 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
 
 
 def _output_among_inputs(options: Namespace) -> "list[Finding]":
-    """Whether --output is one of the files that are read: found first, as everything in it is in the input twice then.
+    """Tell whether --output is one of the files that are read: asked first, as it would be in the input twice.
 
     Without --output, and for one that does not exist yet, nothing is looked at.
     """
@@ -172,7 +172,7 @@ def _output_among_inputs(options: Namespace) -> "list[Finding]":
 
 
 def _wrong_files(options: Namespace, rendered: "Rendered") -> "list[Finding]":
-    """What is wrong with the files of --output and --manifest."""
+    """Return what is wrong with the files of --output and --manifest."""
     from krm_function.findings import finding, has_errors
 
     found: list[Finding] = []
@@ -184,7 +184,7 @@ def _wrong_files(options: Namespace, rendered: "Rendered") -> "list[Finding]":
 
 
 def _attest(options: Namespace) -> "tuple[Attest | None, list[Finding]]":
-    """What collects the statement of --attest, and what is wrong with its file; neither without that option."""
+    """Return what collects the statement of --attest, and what is wrong with its file; neither without that option."""
     if not options.attest:
         return None, []
     from krm_function.cli.attest import Attest
@@ -194,7 +194,7 @@ def _attest(options: Namespace) -> "tuple[Attest | None, list[Finding]]":
 
 
 def _files(inputs: "Inputs", changed: "Mapping[str, bytes]") -> "dict[str, bytes]":
-    """All files of the deployment as --in-place leaves them, changed or not."""
+    """Return all files of the deployment as --in-place leaves them, changed or not."""
     return {one.file: one.data for one in inputs.sources} | dict(changed)
 
 

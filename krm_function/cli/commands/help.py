@@ -11,7 +11,7 @@ DESCRIPTION = "The same as contrast-krm COMMAND --help; without a command the li
 
 
 def add_arguments(parser: Parser) -> None:
-    """The words of a command."""
+    """Add the words of a command."""
     what = "the command, such as generate or release import"
     parser.add_argument("words", metavar="COMMAND", nargs="*", help=what)
 

@@ -18,7 +18,7 @@ DESCRIPTION = "Adds what is missing and keeps the rest, comments included. A sec
 
 
 def add_arguments(parser: Parser) -> None:
-    """The directory, the orchestrator, the platform, findings."""
+    """Add the directory, the orchestrator, the platform, findings."""
     parser.add_argument(
         "directory", metavar="DIR", nargs="?", default=".", help="the outermost overlay, or the package"
     )
@@ -104,7 +104,7 @@ def _wrong_platform(name: str) -> "list[Finding]":
 
 
 def _diff(files: Mapping[str, bytes]) -> Iterator[str]:
-    """What would change, as `diff -u` shows it."""
+    """Show what would change, as `diff -u` does."""
     from difflib import unified_diff
 
     from krm_function.api.modeline import SUFFIX

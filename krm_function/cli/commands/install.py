@@ -17,7 +17,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: Parser) -> None:
-    """The directory, the interpreter, findings."""
+    """Add the directory, the interpreter, findings."""
     parser.add_argument("directory", metavar="DIR", help="target directory; created if there is none")
     parser.add_argument(
         "--python",
@@ -61,5 +61,5 @@ def run(options: Namespace) -> int:
 
 
 def _this_python() -> str:
-    """The interpreter below any virtual environment, which may be gone when the copy runs."""
+    """Return the interpreter below any virtual environment, which may be gone when the copy runs."""
     return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)

@@ -23,7 +23,7 @@ STANDARD_OUTPUT = "-"
 
 
 def add_arguments(parser: Parser) -> None:
-    """Which owner, where the halves go, findings."""
+    """Add which owner, where the halves go, findings."""
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--workload-owner", action="store_true", help="who may update the manifest: ECDSA, P-384")
     which.add_argument("--seedshare-owner", action="store_true", help="who may recover the coordinator: RSA, 4096 bits")
@@ -80,7 +80,7 @@ def run(options: Namespace) -> int:
 
 
 def _wrong(private: str, public: str, add_to: str, field: str) -> "list[Finding]":
-    """What is wrong with a call, before anything is made."""
+    """Return what is wrong with a call, before anything is made."""
     from krm_function.findings import finding
     from krm_function.hosts.files import read_file
     from krm_function.model.finding_position import yaml_finding
@@ -137,6 +137,6 @@ def _holds(path: str, data: bytes) -> bool:
 
 
 def _shown(pem: str, *, as_yaml: bool) -> bytes:
-    """PEM, or the same as an entry of a YAML list, to be pasted below the field's name."""
+    """Return PEM, or the same as an entry of a YAML list, to be pasted below the name of the field."""
     lines = "".join(f"  {line}\n" for line in pem.splitlines())
     return (f"- |\n{lines}" if as_yaml else pem).encode("ascii")

@@ -23,7 +23,7 @@ MOST_JOBS = 64
 
 
 def add_arguments(parser: Parser) -> None:
-    """Inputs, the lock, where images are, limits, findings."""
+    """Add inputs, the lock, where images are, limits, findings."""
     add_paths(parser, what="resources")
     parser.add_argument(
         "-o",
@@ -134,7 +134,7 @@ def run(options: Namespace) -> int:
 
 
 def _summary(count: int, fetched: int, written: "WrittenLock") -> str:
-    """The closing line: how many images, and what else is worth knowing."""
+    """Return the closing line: how many images, and what else is worth knowing."""
     text = f"{count} image{'' if count == 1 else 's'}: {fetched} fetched, {count - fetched} known already"
     if written.kept:
         text += f", {written.kept} that nothing uses any more kept (--prune drops them)"
@@ -144,7 +144,7 @@ def _summary(count: int, fetched: int, written: "WrittenLock") -> str:
 
 
 def _flags(options: Namespace) -> "tuple[list[SourceOption], LockLimits, list[Finding]]":
-    """The sources and limits of one call, and what is wrong with its flags."""
+    """Return the sources and limits of one call, and what is wrong with its flags."""
     import re
 
     from krm_function.findings import finding
@@ -173,20 +173,26 @@ def _flags(options: Namespace) -> "tuple[list[SourceOption], LockLimits, list[Fi
         refuse("CC0909.jobs", "--jobs", limit=MOST_JOBS)
     if not 1 <= options.timeout <= LONGEST_TIMEOUT:
         refuse("CC0909.timeout", "--timeout", limit=LONGEST_TIMEOUT)
+    limit = int(size[1]) * UNITS[(size[2] or "").lower()] if size else 0
+    return sources, LockLimits(limit, float(options.timeout)), [*wrong, *_contradictions(options)]
+
+
+def _contradictions(options: Namespace) -> "Iterator[Finding]":
+    """Yield the flags of a call that want another flag, or do not go together with --check."""
+    from krm_function.findings import finding
+
     if options.prune and not options.output:
-        refuse("CC0909.prune", "--prune")
+        yield finding("CC0909.prune", option="--prune")
     if options.check and not options.output:
-        refuse("CC0909.check-what", "--check")
+        yield finding("CC0909.check-what", option="--check")
     for option in ("source", "write_kustomize", "write_values") if options.check else ():
         if getattr(options, option):
-            refuse("CC0909.check", f"--{option.replace('source', 'from').replace('_', '-')}")
-    limit = int(size[1]) * UNITS[(size[2] or "").lower()] if size else 0
-    return sources, LockLimits(limit, float(options.timeout)), wrong
+            yield finding("CC0909.check", option=f"--{option.replace('source', 'from').replace('_', '-')}")
 
 
 @contextmanager
 def _progress(total: int, *, shown: bool) -> Iterator[Callable[[int], object]]:
-    """A bar on standard error if that is a terminal; yields what to call with the number of images done."""
+    """Draw a bar on standard error if that is a terminal; yield what to call with the number of images done."""
     if not shown or not sys.stderr.isatty():
         yield lambda _: None
         return

@@ -17,7 +17,7 @@ DESCRIPTION = "These are what `contrast set` and `contrast verify` take."
 
 
 def add_arguments(parser: Parser) -> None:
-    """Inputs, --validate, findings."""
+    """Add inputs, --validate, findings."""
     add_paths(parser, what="rendered output")
     parser.add_argument(
         "--validate", metavar="FILE", default="", help="print what is wrong with a manifest.json instead"
@@ -48,14 +48,14 @@ def run(options: Namespace) -> int:
 
 
 def _rendered(inputs: "Inputs") -> bool:
-    """Whether a render has changed any object of the input."""
+    """Tell whether a render has changed any object of the input."""
     from krm_function.model.workload import ORIGINAL
 
     return any(ORIGINAL in resource.text for resource in inputs.resources)
 
 
 def _manifests(inputs: "Inputs") -> "tuple[list[str], tuple[Finding, ...]]":
-    """The manifest texts of rendered output."""
+    """Return the manifest texts of rendered output."""
     from krm_function.model.objects import emitted_objects
     from krm_function.stages.manifest_config_map import manifest_of
     from krm_function.stages.read import read
@@ -67,7 +67,7 @@ def _manifests(inputs: "Inputs") -> "tuple[list[str], tuple[Finding, ...]]":
 
 
 def _problems(path: str) -> "list[Finding]":
-    """What is wrong with a manifest file; values that are still missing are errors here, as for `contrast set`."""
+    """Return what is wrong with a manifest file. A value that is missing is an error here, as for `contrast set`."""
     from krm_function.checking.manifests import manifest_findings
     from krm_function.findings import finding
     from krm_function.hosts.files import read_file

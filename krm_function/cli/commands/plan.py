@@ -28,7 +28,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: Parser) -> None:
-    """Inputs, output, nodes, findings."""
+    """Add inputs, output, nodes, findings."""
     add_paths(parser, "PATH")
     parser.add_argument(
         "-o",
@@ -96,7 +96,7 @@ def run(options: Namespace) -> int:
 
 
 def _writer(chosen: str, options: Namespace, *, file: str) -> "Callable[[Plan], str]":
-    """The function that turns a plan into text of this format. file: where it goes, "" for standard output."""
+    """Return the function that turns a plan into text of this format. file: where it goes, "" for standard output."""
     match chosen:
         case "json":
             from krm_function.report.plan_json import plan_json
@@ -127,7 +127,7 @@ def _writer(chosen: str, options: Namespace, *, file: str) -> "Callable[[Plan], 
 def _classes(
     rendered: "Rendered", known: "KnownNodes", inputs: "Inputs"
 ) -> "tuple[Mapping[str, RuntimeClass], list[Finding]]":
-    """The RuntimeClasses of a cluster by name, but for those that this deployment applies itself; and what is wrong."""
+    """Return a cluster's RuntimeClasses by name, without those that this deployment applies; and what is wrong."""
     if known.classes is None:
         return {}, list(known.findings)
     from krm_function.checking.live_classes import planned_classes
@@ -142,7 +142,7 @@ def _classes(
 def _place(
     rendered: "Rendered", known: "KnownNodes", classes: "Mapping[str, RuntimeClass]", inputs: "Inputs"
 ) -> "tuple[dict[int, Placement], list[Finding]]":
-    """Which nodes take each workload that got its runtime class, by position in the plan. classes: of the cluster."""
+    """Find the nodes that take each workload that got its runtime class, by position. classes: of the cluster."""
     from krm_function.placement.place import place
 
     if known.nodes is None:
@@ -161,14 +161,14 @@ def _place(
 
 
 def _refusals(rendered: "Rendered", inputs: "Inputs") -> "tuple[Finding, ...]":
-    """What namespaces of the input refuse in the injected containers."""
+    """Return what namespaces of the input refuse in the injected containers."""
     from krm_function.admission.refusals import refusals
 
     return refusals(inputs.resources, [one.workload for one in rendered.plan if one.workload is not None])
 
 
 def _located(planned: "Planned", inputs: "Inputs", found: "Finding") -> "Finding":
-    """The finding with its line in the input."""
+    """Give a finding its line in the input."""
     from krm_function.model.finding_position import with_position
     from krm_function.yamltext import parse
 

@@ -26,7 +26,7 @@ HEAD = "the native policy against genpolicy's; weaker: the native one allows mor
 
 
 def add_arguments(parser: Parser) -> None:
-    """Output, genpolicy, the workload, inputs, findings."""
+    """Add output, genpolicy, the workload, inputs, findings."""
     add_output_format(parser)
     add_genpolicy(parser, required=True)
     add_workload(parser)
@@ -93,7 +93,7 @@ def run(options: Namespace) -> int:
 
 
 def _settings(options: Namespace, inputs: "Inputs") -> Mapping[str, Any] | None:
-    """The settings that the render had, None for the built-in ones: rendered output does not say which they were."""
+    """Return the settings that the render had, None for the built-in ones; rendered output does not say which."""
     from krm_function.api import collect
     from krm_function.cli.configuration import from_files_and_resources
 

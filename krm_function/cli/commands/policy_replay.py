@@ -22,7 +22,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: Parser) -> None:
-    """The log, the engine, output, the workload, inputs, findings."""
+    """Add the log, the engine, output, the workload, inputs, findings."""
     parser.add_argument("--log", metavar="FILE", required=True, help="a log with requests that the agent wrote down")
     parser.add_argument(
         "--pod", metavar="NAME", default="", help="the pod of the log, as NAME or NAMESPACE/NAME (default: by its name)"
@@ -106,7 +106,7 @@ def run(options: Namespace) -> int:
 
 
 def _read(path: str) -> "tuple[Log | None, tuple[Finding, ...]]":
-    """The log, or what is wrong with it. Raises FileProblem."""
+    """Read the log, or what is wrong with it. Raises FileProblem."""
     from krm_function.findings import finding
     from krm_function.hosts.files import read_file
     from krm_function.replay.log_text import LONGEST, read_log
@@ -121,7 +121,7 @@ def _read(path: str) -> "tuple[Log | None, tuple[Finding, ...]]":
 
 
 def _chosen(found: "Sorted", workload: "Workload", name: str) -> "tuple[tuple[Pod, ...], tuple[Finding, ...]]":
-    """The pods to replay, or what is wrong."""
+    """Return the pods to replay, or what is wrong."""
     from krm_function.findings import finding
     from krm_function.replay.pods import meant
     from krm_function.report.replay import name_of
@@ -136,7 +136,7 @@ def _chosen(found: "Sorted", workload: "Workload", name: str) -> "tuple[tuple[Po
 
 
 def _contradicted(log: "Log", replayed: "list[Replayed]") -> "tuple[Denial, ...]":
-    """The denials whose request, the last one of the kind before them, is allowed."""
+    """Return the denials whose request, the last one of the kind before them, is allowed."""
     judged = [one for pod in replayed for one in pod.judged]
     last: dict[str, bool] = {}
     found, at = [], 0
@@ -150,7 +150,7 @@ def _contradicted(log: "Log", replayed: "list[Replayed]") -> "tuple[Denial, ...]
 
 
 def _without_request(log: "Log") -> "tuple[Denial, ...]":
-    """The denials of kinds of which no request stands before them."""
+    """Return the denials of kinds of which no request stands before them."""
     first: dict[str, int] = {}
     for request in log.requests:
         first.setdefault(request.kind, request.line)

@@ -12,7 +12,7 @@ DESCRIPTION = "Reads rendered output; with a configuration the input is rendered
 
 
 def add_arguments(parser: Parser) -> None:
-    """The format, the workload, inputs, findings."""
+    """Add the format, the workload, inputs, findings."""
     parser.add_argument(
         "-o",
         "--output",
@@ -49,7 +49,7 @@ def run(options: Namespace) -> int:
 
 
 def _form(toml: bytes, form: str) -> bytes:
-    """The bytes of one format. Raises ValueError for initdata that does not hold it."""
+    """Return the bytes of one format. Raises ValueError for initdata that does not hold it."""
     import json
 
     from krm_function.policy import decode_toml, digest, host_data, read_policy_data

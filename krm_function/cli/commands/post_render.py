@@ -12,7 +12,7 @@ DESCRIPTION = "On an error nothing is printed. Helm 4 hides standard error: use 
 
 
 def add_arguments(parser: Parser) -> None:
-    """The configuration, the generator, the findings."""
+    """Add the configuration, the generator, the findings."""
     add_config(parser, variable=False)
     add_namespace(parser)
     add_genpolicy(parser)

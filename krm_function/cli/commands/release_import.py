@@ -25,7 +25,7 @@ LAST_VCPU = 220
 
 
 def add_arguments(parser: Parser) -> None:
-    """Files, output, what the files do not say, findings."""
+    """Add files, output, what the files do not say, findings."""
     parser.add_argument("files", metavar="FILE", nargs="+", help="files of one release, in any order")
     parser.add_argument(
         "-o",
@@ -121,7 +121,7 @@ def _names(release: "Release") -> str:
 
 
 def _usage(options: Namespace) -> "list[Finding]":
-    """What is wrong with the options."""
+    """Return what is wrong with the options."""
     from krm_function.api.contrast_release import VERSION
     from krm_function.findings import finding
 
@@ -134,7 +134,7 @@ def _usage(options: Namespace) -> "list[Finding]":
 
 
 def _read(path: str) -> bytes:
-    """One file. Raises FileProblem, also for a directory: a manifest.json in it would be passed over."""
+    """Read one file. Raises FileProblem, also for a directory: a manifest.json in it would be passed over."""
     from krm_function.hosts.files import FileProblem, read_file
 
     if os.path.isdir(path):

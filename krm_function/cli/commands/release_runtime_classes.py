@@ -16,7 +16,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: Parser) -> None:
-    """Configuration and findings."""
+    """Add configuration and findings."""
     add_config(parser)
     add_findings(parser)
 

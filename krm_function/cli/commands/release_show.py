@@ -12,7 +12,7 @@ DESCRIPTION = ""
 
 
 def add_arguments(parser: Parser) -> None:
-    """Inputs, output, findings."""
+    """Add inputs, output, findings."""
     add_paths(parser)
     add_output_format(parser)
     add_findings(parser)

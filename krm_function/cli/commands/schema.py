@@ -11,7 +11,7 @@ DESCRIPTION = "Without a kind: of all, in one object."
 
 
 def add_arguments(parser: Parser) -> None:
-    """The kind."""
+    """Add the kind."""
     kinds = "ContrastGenerate, ContrastRelease or ImageLock"
     parser.add_argument("kind", metavar="KIND", nargs="?", default="", help=kinds)
 

@@ -20,7 +20,7 @@ DESCRIPTION = "Needs no configuration."
 
 
 def add_arguments(parser: Parser) -> None:
-    """Inputs, the namespace of the render, findings."""
+    """Add inputs, the namespace of the render, findings."""
     add_paths(parser, what="rendered output")
     parser.add_argument(
         "--namespace",
@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
 
 
 def _without_additions(document: "Document") -> str:
-    """The text of a restored document without what a render had added and a host has put into a `kind: List` since."""
+    """Drop from a restored `kind: List` what a render had added and a host has moved into it. Returns the text."""
     from krm_function.model.objects import emitted_objects
     from krm_function.yamltext import Change, splice
 

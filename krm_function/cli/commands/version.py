@@ -14,7 +14,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: Parser) -> None:
-    """The form."""
+    """Add the form."""
     parser.add_argument(
         "--json",
         action="store_true",

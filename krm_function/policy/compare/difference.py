@@ -60,7 +60,7 @@ def canonical_json(value: Any) -> str:
 
 
 def equal_json(old: Any, new: Any) -> bool:
-    """Whether two values are equal, including their types."""
+    """Tell whether two values are equal, including their types."""
     return canonical_json(old) == canonical_json(new)
 
 

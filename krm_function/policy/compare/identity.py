@@ -31,7 +31,7 @@ class GivenAway(NamedTuple):
     by_key: Mapping[str, Given]
 
     def others(self, key: str, given: Given) -> tuple[frozenset[str], frozenset[str]]:
-        """Who else has the secret of a workload, and who else has one of its names."""
+        """Return who else has the secret of a workload, and who else has one of its names."""
         secrets, names = self._holders
         alike = {other for name in given.names for other in names.get(name, ())}
         return frozenset(secrets.get(given.secret, set()) - {key}), frozenset(alike - {key})
@@ -97,7 +97,7 @@ def compare_identity(ref: Ref, old: GivenAway, new: GivenAway) -> Iterator[Diffe
 
 
 def _digest(workload: Workload) -> str:
-    """The digest of a workload's initdata, "" if it has none that can be read."""
+    """Return the digest of a workload's initdata, "" if it has none that can be read."""
     try:
         return digest(from_annotation(str(workload.annotations.get(INITDATA, ""))))
     except ValueError:

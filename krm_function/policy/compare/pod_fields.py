@@ -72,7 +72,7 @@ def without_generator_variants(
 
 
 def same_image(reference: str, policy: Json, binds: bool | None) -> bool:
-    """Whether the image storage of a container binds the image that the pod names.
+    """Tell whether the image storage of a container binds the image that the pod names.
 
     binds: whether there must be one; None if that is unknown, so that both are accepted.
     """

@@ -28,7 +28,7 @@ def write_out_aliases(part: Part, root: Node, text: str) -> Part:
 
 
 def shares_lost_anchor(part: Part, root: Node, objects: Sequence[Node]) -> bool:
-    """Whether an alias in one of `objects`, which are edited, stands for an anchor elsewhere that the edit takes away.
+    """Tell whether an alias in one of the edited `objects` stands for an anchor elsewhere that the edit takes away.
 
     root: the tree before the edit. objects: in the order of the text.
     """
@@ -39,7 +39,7 @@ def shares_lost_anchor(part: Part, root: Node, objects: Sequence[Node]) -> bool:
 
 
 def foreign_aliases(root: Node, objects: Sequence[Node]) -> Iterator[tuple[int, Node]]:
-    """Every alias that stands in one of `objects` and whose anchor does not, with the index of the object.
+    """Yield every alias that stands in one of `objects` and whose anchor does not, with the index of the object.
 
     objects: nodes of the tree `root`, in the order of the text, none within another.
     """
@@ -53,7 +53,7 @@ def foreign_aliases(root: Node, objects: Sequence[Node]) -> Iterator[tuple[int, 
 
 
 def _aliases(node: Node) -> Iterator[Node]:
-    """Every alias of a tree."""
+    """Yield every alias of a tree."""
     if node.kind == "alias":
         yield node
         return

@@ -78,7 +78,7 @@ class Replacements:
         return Style(offsets.newline_at(self.text, at), self.dash, literal=literal)
 
     def literal_fits(self, at: int, column: int) -> bool:
-        """Whether a literal may end at `at`: nothing follows on the line, and no comment below would run into it."""
+        """Tell whether a literal may end at `at`: nothing follows on the line, and no comment runs into it."""
         text = self.text
         if at >= len(text) or not offsets.alone_behind(text, at):
             return False

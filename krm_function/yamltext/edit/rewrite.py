@@ -76,7 +76,7 @@ def _edit_collection(replacements: Replacements, records: UndoRecords, edited: E
 
 
 def _has_only_inner_edits(edited: EditedCollection) -> bool:
-    """Whether only collections inside a collection are edited: none of its entries is new, gone or replaced."""
+    """Tell whether only collections inside a collection are edited: none of its entries is new, gone or replaced."""
     return len(edited.entries) == len(edited.node.parts) and not any(
         entry.origin < 0 or isinstance(entry.child, NewValue) for entry in edited.entries
     )

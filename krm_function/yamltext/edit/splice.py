@@ -89,7 +89,7 @@ def splice_members(document: Document, members: Sequence[MemberChanges]) -> Spli
 
 
 def _with_foreign_alias(document: Document, members: Sequence[MemberChanges]) -> set[int]:
-    """The indexes of the objects with an alias whose anchor stands in no or another object."""
+    """Return the indexes of the objects with an alias whose anchor stands in no or another object."""
     if "*" not in document.text or document.node is None:
         return set()
     nodes = [(node, index) for index, one in enumerate(members) if (node := _node_at(document.node, one.root))]

@@ -43,7 +43,7 @@ def read_undo(document: Document, path: Path) -> Undo | None:
 
 
 def _is_shallow(value: Any, depth: int) -> bool:
-    """Whether at most `depth` collections are nested, as in a document."""
+    """Tell whether at most `depth` collections are nested, as in a document."""
     if not isinstance(value, dict | list):
         return True
     inside = value.values() if isinstance(value, dict) else value

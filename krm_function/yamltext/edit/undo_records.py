@@ -34,7 +34,7 @@ class UndoRecords:
         self.undo: Undo = []
 
     def of(self, _node: Node, path: str) -> "tuple[UndoRecords, str]":
-        """The records to which a node at an address belongs, and its address in them."""
+        """Return the records to which a node at an address belongs, and its address in them."""
         return self, path
 
     def replaced(self, path: str, before: Any, raw: str, again: Callable[[], str]) -> None:
@@ -95,7 +95,7 @@ class NoUndoRecords(UndoRecords):
         self.entered: set[int] = set()
 
     def of(self, node: Node, path: str) -> tuple[UndoRecords, str]:
-        """The records of an object for its node and what stands in it."""
+        """Return the records of an object for its node and what stands in it."""
         own = self.members.get(id(node)) if self.members else None
         if own is None:
             return self, path

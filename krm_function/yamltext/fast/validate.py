@@ -4,7 +4,8 @@ Rule of this file: nothing about a slice is assumed that libyaml has not confirm
 
 - libyaml accepts a piece only if no quote or bracket is open at its end. So the next piece begins where it seems to.
 - The lines of a literal (`key: |`) mean nothing as long as they are indented like the first. libyaml is given one line
-  in their place, which it refuses inside of quotes and brackets: so what it accepts there is a literal or inside one.
+  in their place. Inside of quotes and brackets it would refuse that line; so where it accepts it, the lines are a
+  literal or a part of a larger one.
 - A header is read off plain first lines when no later line can be a second one.
 - Patterns are possessive throughout: a text takes a time in proportion to its length, whatever stands in it.
 - Depth is bounded by counting, before libyaml sees anything: a column opens two collections at most (a map, and a list
@@ -62,7 +63,7 @@ def header_of_item(column: int) -> Header:
 
 
 def eligible(text: str, limits: Limits) -> bool:
-    """Whether the fast path fits a text: the limits allow what `may_be_too_deep` does, and lines end in line feeds."""
+    """Tell whether the fast path fits a text: the limits allow `may_be_too_deep`, and lines end in line feeds."""
     fits = len(text) <= limits.bytes and limits.depth >= 2 * (_COLUMNS + 2 + _BRACKETS)
     return fits and not any(mark in text for mark in _BREAKS)
 
@@ -103,7 +104,7 @@ def without_literals(piece: str) -> str:
 
 
 def may_be_too_deep(short: str) -> bool:
-    """Whether a text without literals may be nested deeper than is allowed."""
+    """Tell whether a text without literals may be nested deeper than is allowed."""
     return short.count("[") + short.count("{") > _BRACKETS or _DEEP in short or bool(_NESTED.search(short))
 
 
