@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-from krm_function.model.inverse import PROCESSES
 from krm_function.model.kinds import KINDS
+from krm_function.model.owned import PROCESSES
 from krm_function.model.workload import INITDATA, ORIGINAL
 from krm_function.policy import Initdata, annotation, encode_toml
 from tests.stages.deployment import a_list, an_object, coordinator, good, pod_spec, values
@@ -90,6 +90,12 @@ def rendered(subject: Json | None = None) -> Json:
 def uninjected() -> Json:
     """A Deployment whose pod asks for no initializer, so that a render adds none."""
     return an_object(spec=pod_spec(volumes=VOLUMES), annotations={SKIP: "true", "team": "shop"})
+
+
+def process(name: str) -> Json:
+    """What a render makes a container of one of our names run."""
+    command, arguments = PROCESSES[name][-1]
+    return {key: list(value) for key, value in (("command", command), ("args", arguments)) if value}
 
 
 def class_of_its_own(**fields: Any) -> Json:
@@ -233,7 +239,7 @@ def _beside_names_of_ours() -> Iterator[Case]:
             f"the pod's own {name} gets a mount", subject, [["+", f"{inits}/@{name}/volumeMounts", [mounts]], OWN]
         )
         yield Case(f"the pod's own {name} goes", subject, [["-", f"{inits}/@{name}"], OWN])
-        ours = {"name": name, "image": WEB, **{key: value for key, value in PROCESSES[name].items() if value}}
+        ours = {"name": name, "image": WEB, **process(name)}
         inside = [{**SHELL, "name": "a"}, ours, {**SHELL, "name": "b"}]
         subject = an_object(spec=pod_spec(initContainers=inside), annotations={SKIP: "true"})
         yield Case(f"a {name} comes last", subject, [["-", f"{inits}/@{name}"], ["+", f"{inits}/#9", ours], OWN])
