@@ -20,17 +20,14 @@ from krm_function.admission.quotas import applies, missing, wanted_of_containers
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.cpu_limits import vcpus
 from krm_function.model.finding_position import with_position
-from krm_function.model.injected.image_store import PVC_HOLDER
-from krm_function.model.injected.initializer import INITIALIZER
-from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
 from krm_function.model.listed_names import listed
+from krm_function.model.owned import CONTAINERS
 from krm_function.model.pod_types import type_findings
 from krm_function.model.resource import Resource
 from krm_function.model.workload import Workload
 from krm_function.record import NamedTuple
 
 LIMITS = {"limits.cpu": "CC0316.limits-cpu", "limits.memory": "CC0316.limits-memory"}
-INJECTED = (INITIALIZER, SERVICE_MESH, PVC_HOLDER)
 
 
 class Refused(NamedTuple):
@@ -126,7 +123,7 @@ def _refused(workloads: Sequence[Workload], reasons_of: Callable[[Workload, dict
     """Ask about each injected container of each workload, as it is in the final pod."""
     refused = Refused([], {})
     for workload in workloads:
-        injected = [each for each in workload.all_containers if each.is_init and each.name in INJECTED]
+        injected = [each for each in workload.all_containers if each.is_init and each.name in CONTAINERS]
         found = [(each.name, reason) for each in injected for reason in reasons_of(workload, each.container)]
         for name, reason in found:
             if reason not in (reasons := refused.reasons.setdefault(name, [])):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from krm_function.api.records import ImageFacts
-from krm_function.model.inverse import OWN_CONTAINERS
+from krm_function.model.owned import CONTAINERS
 from krm_function.model.pods import USER_FIELDS
 from krm_function.model.workload import Workload, mapping
 from krm_function.policy.injected_user import image_user, stated_user
@@ -22,7 +22,7 @@ def assumed_images(workloads: Iterable[Workload], *, always: bool) -> dict[str, 
     for workload in workloads:
         pod = mapping(workload.pod_spec.get("securityContext"))
         for container in workload.init_containers:
-            if container["name"] in OWN_CONTAINERS:
+            if container["name"] in CONTAINERS:
                 own = mapping(container.get("securityContext"))
                 stated = {key: own[key] for key in USER_FIELDS if key in own}
                 found.setdefault(container["image"], []).append((pod, stated))

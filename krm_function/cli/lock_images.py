@@ -56,9 +56,10 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
 def _rendered(resources: Sequence[Resource], config: Config) -> Needed:
     """Find the images of the workloads with what a render injects and replaces."""
     log, source, injected = prepare(resources, config, without=SETTLED)
-    log.add(unproven(resources, source, config, None, (), seals=False))
+    forged = unproven(resources, source, config, None, (), seals=False)
+    log.add(forged)
     uses: list[tuple[Image, Use]] = []
-    for one in injected.workloads if injected else ():
+    for one in injected.workloads if injected and not forged else ():  # a forged record may name an image of anybody's
         resource, document = resources[one.resource], source.documents[one.resource]
         log.add(one.placed_findings(resource, document))
         if not one.failed:

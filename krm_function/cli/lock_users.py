@@ -11,7 +11,7 @@ from krm_function.api.records import ImageFacts
 from krm_function.cli.lock_images import Use
 from krm_function.findings import Cause, Finding, finding
 from krm_function.model.image import Image
-from krm_function.model.inverse import OWN_CONTAINERS
+from krm_function.model.owned import CONTAINERS
 from krm_function.model.workload import mapping
 from krm_function.policy.identity import guest_pull_refusal, identity, unresolved_user
 
@@ -29,7 +29,7 @@ def unstated_users(
         entry = entries.get(str(image)) or next(
             (one for name, one in entries.items() if name.startswith(f"{image}@")), None
         )
-        if entry is None or use.path[-1] != "image" or container.get("name") in OWN_CONTAINERS:
+        if entry is None or use.path[-1] != "image" or container.get("name") in CONTAINERS:
             continue
         facts = ImageFacts(entry["digest"], entry["config"], entry.get("passwd"), entry.get("group"))
         pod = mapping(use.workload.pod_spec.get("securityContext"))

@@ -11,8 +11,9 @@ from krm_function.manifest import ManifestError, decode
 from krm_function.manifest.ordered_fields import FILE, MANIFEST
 from krm_function.model.helm_hooks import hook_of
 from krm_function.model.objects import reference
+from krm_function.model.owned import ADDED_OBJECTS
 from krm_function.model.runtime_class_names import is_handler
-from krm_function.model.runtime_class_objects import API_VERSION, KIND
+from krm_function.model.runtime_class_objects import KIND
 from krm_function.model.workload import ORIGINAL, dig, mapping
 
 NEEDED = ("Policies", "ReferenceValues")  # every manifest has these
@@ -23,10 +24,7 @@ METADATA = frozenset(
         *("creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"),
     )
 )
-FIELDS = {
-    ("v1", "ConfigMap"): frozenset(("apiVersion", "kind", "metadata", "data")),
-    (API_VERSION, KIND): frozenset(("apiVersion", "kind", "metadata", "handler", "overhead", "scheduling")),
-}
+FIELDS = {key: frozenset(("apiVersion", "kind", "metadata", *fields)) for key, fields in ADDED_OBJECTS.items()}
 
 
 def no_addition(value: Any) -> str:

@@ -2,6 +2,8 @@
 
 Rule of this file: it compares values, so the addresses in an undo record do not matter. A difference in a place that
 the table does not list is unexplained. `now` is the object of the input, `before` is the object with its record undone.
+What a render adds is known by its names (model/owned.py), not by what the present code would make of it: the input may
+be output of another version.
 
     place                                     may go                           may come, or be another
     the object's contrast-krm.dev/original    yes, and must                    no
@@ -11,8 +13,9 @@ the table does not list is unexplained. `now` is the object of the input, `befor
     DaemonSet: nodeSelector, tolerations      yes                              no
     runtimeClassName                          no                               its own placeholder, or a bare one
     volumes                                   those of Contrast                no
-    init containers of Contrast's names       those with an injected process   initializer, service mesh
-    volumeMounts of contrast-secrets          the one that a render adds       any
+    initializer, service mesh                 `_is_removable`                  any
+    pvc-holder                                those with an injected process   no
+    volumeMounts of contrast-secrets          those that a render adds         any
     image                                     no                               if `Images` allows it
     anything else                             no                               no
 """
@@ -24,29 +27,22 @@ from krm_function.findings import Path
 from krm_function.krm.kube_object import ID, INDEX, PATH
 from krm_function.model.edits import ABSENT
 from krm_function.model.image import Image, parse_image
-from krm_function.model.injected import SECRETS, SECRETS_PATH, memory_volume, secrets_mount
-from krm_function.model.injected.image_store import HOLDER_COMMAND, IMAGE_STORE, PVC_HOLDER
-from krm_function.model.injected.initializer import INITIALIZER
-from krm_function.model.injected.mesh_sidecar import MESH_ARGS, SERVICE_MESH
+from krm_function.model.injected import SECRETS, is_memory_volume, is_secrets_mount
+from krm_function.model.injected.initializer import INITIALIZER, STATE_PATHS, asks_for_initializer, read_secure_pv
+from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
 from krm_function.model.kinds import KINDS
+from krm_function.model.mesh_annotations import asks_for_mesh
 from krm_function.model.objects import reference
+from krm_function.model.owned import CONTAINERS, PROCESSES, REPLACED_CONTAINERS, SCHEDULING, VOLUMES
 from krm_function.model.platforms import Platform
 from krm_function.model.pods import volume_sources
 from krm_function.model.runtime_class_names import Bare, is_contrast_name, is_handler, parse_runtime_class
 from krm_function.model.runtime_class_objects import API_VERSION, KIND
-from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, dig, mapping, maps
+from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, Workload, dig, mapping, maps
 from krm_function.yamltext import same
 
-PROCESSES: dict[str, dict[str, Any]] = {  # what a render makes the containers of Contrast's names run
-    INITIALIZER: {"command": None, "args": None},
-    SERVICE_MESH: {"command": None, "args": MESH_ARGS},
-    PVC_HOLDER: {"command": HOLDER_COMMAND, "args": None},
-}
-OWN_CONTAINERS = frozenset(PROCESSES)
-REPLACED_CONTAINERS = frozenset((INITIALIZER, SERVICE_MESH))  # a render replaces those that the pod has already
 POSITION_ANNOTATIONS = ("internal.config.kubernetes.io/", *PATH, *INDEX, *ID)  # where hosts keep an object's position
 RECORD: Path = ("metadata", "annotations", ORIGINAL)
-STATE = "/state"  # where the initializer mounts the volume that shares an encrypted one
 
 Images = Callable[[str, str], bool]  # the image now, the image before: whether a render may have replaced it
 Rule = Callable[[Any, Any], Path | None]  # now, before -> path of the first unexplained difference, None without one
@@ -70,17 +66,17 @@ def _changed(now: Any, before: Any, images: Images) -> Path | None:
     if ref.kind not in KINDS or ref.api_version != KINDS[ref.kind][0]:
         return ("kind",)
     template = KINDS[ref.kind][1]
-    spec = mapping(dig(now, (*template, "spec")))
-    if not is_contrast_name(str(spec.get("runtimeClassName"))):
+    workload = Workload(now, (), ref)
+    if not is_contrast_name(str(workload.pod_spec.get("runtimeClassName"))):
         return (*template, "spec", "runtimeClassName")
     pod: dict[str, Rule] = {
         "runtimeClassName": _runtime_class,
-        "volumes": _volumes(spec),
-        "initContainers": lambda left, right: _init_containers(left, right, images),
+        "volumes": _volumes(workload, mapping(dig(before, (*template, "spec"))), images),
+        "initContainers": _init_containers(workload, images),
         "containers": lambda left, right: _containers(left, right, images),
     }
     if ref.kind == "DaemonSet":
-        pod |= SCHEDULING
+        pod |= SCHEDULING_RULES
     own = (INITDATA, *ID_BLOCKS) if template else (INITDATA, *ID_BLOCKS, ORIGINAL)
     metadata: dict[str, Rule] = {"annotations": _annotations(own)}
     if not template:
@@ -103,7 +99,7 @@ def containers_of(pod_spec: Any, field: str, *, own: bool) -> list[Any]:
     found = mapping(pod_spec).get(field)
     if not isinstance(found, list):
         return []
-    return [one for one in found if (field == "initContainers" and _name(one) in OWN_CONTAINERS) == own]
+    return [one for one in found if (field == "initContainers" and _name(one) in CONTAINERS) == own]
 
 
 def secrets_mounts(container: Any) -> list[Any]:
@@ -167,7 +163,7 @@ def _all_of_type(kind: type, *values: Any) -> bool:
 
 def _scheduling(now: Any, before: Any) -> Path | None:
     """Compare the scheduling of a RuntimeClass: a render only adds to it."""
-    return _maps(SCHEDULING)(now, before)
+    return _maps(SCHEDULING_RULES)(now, before)
 
 
 def _fewer_keys(now: Any, before: Any) -> Path | None:
@@ -182,7 +178,7 @@ def _fewer_entries(now: Any, before: Any) -> Path | None:
     return _without(now, before, lambda _: True)
 
 
-SCHEDULING: dict[str, Rule] = {"nodeSelector": _fewer_keys, "tolerations": _fewer_entries}
+SCHEDULING_RULES: dict[str, Rule] = dict(zip(SCHEDULING, (_fewer_keys, _fewer_entries), strict=True))
 
 
 def _without(now: Any, before: Any, removable: Callable[[Any], bool]) -> Path | None:
@@ -211,45 +207,69 @@ def _runtime_class(now: Any, before: Any) -> Path | None:
             return ()
 
 
-def _volumes(spec: dict[str, Any]) -> Rule:
-    """Make a rule for volumes. spec: the pod spec now; its initializer mounts the one that shares an encrypted one."""
-    own = {SECRETS: "emptyDir", IMAGE_STORE: "ephemeral"}
-    for container in maps(spec.get("initContainers")):
-        if container.get("name") == INITIALIZER:
+def _volumes(workload: Workload, before: dict[str, Any], images: Images) -> Rule:
+    """Make a rule for volumes: those of reserved names may go, and the one that shares an encrypted volume.
+
+    The last one has the name in the annotation secure-pv, or is mounted by an initializer that goes. before: pod spec.
+    """
+    secure_pv = read_secure_pv(workload.annotations)
+    shared = [] if secure_pv is None else [secure_pv.mount]
+    back = containers_of(before, "initContainers", own=True)
+    for container in containers_of(workload.pod_spec, "initContainers", own=True):
+        if _name(container) == INITIALIZER and not _stays(container, back, images):
             mounts = maps(container.get("volumeMounts"))
-            own |= {_name(mount): "emptyDir" for mount in mounts if mount.get("mountPath") == STATE}
+            shared += [_name(mount) for mount in mounts if mount.get("mountPath") in STATE_PATHS]
+    own = dict.fromkeys(shared, "emptyDir") | VOLUMES
 
     def removable(volume: Any) -> bool:
         source = own.get(_name(volume))
         if source is None or volume_sources(mapping(volume)) != (source,):
             return False
-        return source != "emptyDir" or same(volume, memory_volume(_name(volume)))
+        return source != "emptyDir" or is_memory_volume(volume, _name(volume))
 
     return lambda now, before: _without(now, before, removable)
 
 
-def _init_containers(now: Any, before: Any, images: Images) -> Path | None:
-    """Compare init containers: those of Contrast's names in any order, the others one by one."""
-    if not _all_of_type(list, now, before):
-        return ()
-    sides = [{"initContainers": one} for one in (now, before)]
-    present = containers_of(sides[0], "initContainers", own=True)
-    for entry in containers_of(sides[1], "initContainers", own=True):
-        if _name(entry) not in REPLACED_CONTAINERS and not any(
-            is_same_container(one, entry, images) for one in present
-        ):
-            return (f"({_name(entry)})",)
-    back = containers_of(sides[1], "initContainers", own=True)
-    for entry in present:
-        if not _runs_injected_process(entry) and not any(is_same_container(entry, one, images) for one in back):
-            return (f"({_name(entry)})",)
-    left, right = (containers_of(side, "initContainers", own=False) for side in sides)
-    return _pairs(left, right, images)
+def _init_containers(workload: Workload, images: Images) -> Rule:
+    """Make a rule for init containers: those of Contrast's names in any order, the others one by one."""
+
+    def rule(now: Any, before: Any) -> Path | None:
+        if not _all_of_type(list, now, before):
+            return ()
+        present, back = (containers_of({"initContainers": one}, "initContainers", own=True) for one in (now, before))
+        for entry in back:
+            stays = any(is_same_container(one, entry, images) for one in present)
+            if _name(entry) not in REPLACED_CONTAINERS and not stays:
+                return (f"({_name(entry)})",)
+        for entry in present:
+            if not _is_removable(entry, workload) and not _stays(entry, back, images):
+                return (f"({_name(entry)})",)
+        left, right = (containers_of({"initContainers": one}, "initContainers", own=False) for one in (now, before))
+        return _pairs(left, right, images)
+
+    return rule
 
 
-def _runs_injected_process(container: Any) -> bool:
-    """Whether a container of one of Contrast's names runs what a render makes it run; images and settings vary."""
-    return all(same(mapping(container).get(key), one) for key, one in PROCESSES[_name(container)].items())
+def _stays(container: Any, back: Sequence[Any], images: Images) -> bool:
+    """Whether a container is still there, but for what a render changes in it."""
+    return any(is_same_container(container, one, images) for one in back)
+
+
+def _is_removable(container: Any, workload: Workload) -> bool:
+    """Whether a render may have added a container of one of Contrast's names.
+
+    It runs what some version makes it run, or the pod asks for it: then a render replaces it, whatever it runs.
+    """
+    if runs_injected_process(container):
+        return True
+    asked = {INITIALIZER: asks_for_initializer(workload.annotations), SERVICE_MESH: asks_for_mesh(workload.annotations)}
+    return asked.get(_name(container), False) and not workload.is_coordinator
+
+
+def runs_injected_process(container: Any) -> bool:
+    """Whether a container of one of Contrast's names runs what a version makes it run; images and settings vary."""
+    process = [mapping(container).get(key) for key in ("command", "args")]
+    return any(all(map(same, process, known)) for known in PROCESSES[_name(container)])
 
 
 def _containers(now: Any, before: Any, images: Images) -> Path | None:
@@ -285,7 +305,7 @@ def _mounts(now: Any, before: Any) -> Path | None:
         return ()
     for index, mount in enumerate(left):
         gone = _name(mount) == SECRETS and not any(same(mount, one) for one in right)
-        if gone and (mount.get("mountPath") != SECRETS_PATH or not secrets_mount().keys() >= mount.keys()):
+        if gone and not is_secrets_mount(mount):
             return (index,)
     return None
 

@@ -71,6 +71,11 @@ class ReadMesh(NamedTuple):
     problems: tuple[MeshProblem, ...] = ()
 
 
+def asks_for_mesh(annotations: Mapping[str, Any]) -> bool:
+    """Whether a pod with these annotations gets the service mesh, unless it is the coordinator."""
+    return any(key in annotations for key in KEYS)
+
+
 def read_mesh(annotations: Mapping[str, Any]) -> ReadMesh:
     """Read the mesh annotations of one pod template. Never raises."""
     problems: list[MeshProblem] = []

@@ -67,6 +67,8 @@ def parse_runtime_class_object(value: Any) -> ParsedClass:
     if not isinstance(name, str) or not is_dns_subdomain(name):
         problems.append(ClassProblem(("metadata", "name"), "must be a DNS subdomain"))
         name = ""
+    if not isinstance(mapping(root.get("metadata")).get("annotations"), dict | None):
+        problems.append(ClassProblem(("metadata", "annotations"), "must be a map"))
     handler = root.get("handler")
     if not isinstance(handler, str) or not is_dns_label(handler):
         problems.append(ClassProblem(("handler",), "must be a DNS label of at most 63 characters"))

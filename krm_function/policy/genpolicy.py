@@ -15,9 +15,7 @@ from copy import deepcopy
 from typing import Any, Literal
 
 from krm_function.findings import Cause, Finding, Path, finding
-from krm_function.model.injected.image_store import PVC_HOLDER
-from krm_function.model.injected.initializer import INITIALIZER
-from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
+from krm_function.model.owned import CONTAINERS
 from krm_function.model.pods import volume_sources
 from krm_function.model.profiles import Profile
 from krm_function.model.workload import INITDATA, Workload, dig, mapping, maps
@@ -128,7 +126,7 @@ def _plain_fields(spec: dict[str, Any]) -> None:
     """Write what the program ends at in another way that means the same to Kubernetes. spec: changed in place."""
     for container in maps(spec.get("initContainers")):
         context = mapping(container.get("securityContext"))
-        if container.get("name") in (INITIALIZER, SERVICE_MESH, PVC_HOLDER) and context.get("runAsNonRoot") is False:
+        if container.get("name") in CONTAINERS and context.get("runAsNonRoot") is False:
             # an injected container that is root says so; false is the default
             container["securityContext"] = {key: one for key, one in context.items() if key != "runAsNonRoot"}
     for volume in maps(spec.get("volumes")):

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.owned import ANNOTATIONS
 from krm_function.model.workload import INITDATA, Workload, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.schema.types import a_type, type_name
@@ -28,7 +29,7 @@ PATTERNS = {
 }
 
 _BOOKKEEPING = (
-    "contrast-krm.dev/",
+    ANNOTATIONS,
     "config.kubernetes.io/",
     "internal.config.kubernetes.io/",
     "alpha.config.kubernetes.io/",

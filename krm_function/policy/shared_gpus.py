@@ -17,9 +17,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Finding, Path, finding
-from krm_function.model.injected.image_store import IMAGE_STORE, PVC_HOLDER
-from krm_function.model.injected.initializer import INITIALIZER
-from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
+from krm_function.model.injected.image_store import IMAGE_STORE
+from krm_function.model.owned import CONTAINERS
 from krm_function.model.workload import dig, mapping, maps
 from krm_function.policy.devices import announce_gpus
 from krm_function.policy.pod_metadata import PodMetadata
@@ -30,7 +29,7 @@ Json = dict[str, Any]
 
 VARIABLE = "NVIDIA_VISIBLE_DEVICES"
 ALL = f"{VARIABLE}=all"
-INJECTED = frozenset((INITIALIZER, SERVICE_MESH, PVC_HOLDER, IMAGE_STORE))
+INJECTED = frozenset((*CONTAINERS, IMAGE_STORE))
 ANNOTATION = "cdi.k8s.io/vfio0"  # by which the runtime announces a GPU
 _NAME = "io.kubernetes.cri.container-name"
 

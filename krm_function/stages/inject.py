@@ -18,9 +18,17 @@ from krm_function.model.draft import Draft
 from krm_function.model.edits import ABSENT, Outcome
 from krm_function.model.injected import SECRETS, SECRETS_PATH, memory_volume, secrets_mount
 from krm_function.model.injected.image_store import IMAGE_STORE_SIZE, PVC_HOLDER, image_store_volume, pvc_holder
-from krm_function.model.injected.initializer import INITIALIZER, INITIALIZER_IMAGE, SecurePv, initializer
+from krm_function.model.injected.initializer import (
+    INITIALIZER,
+    INITIALIZER_IMAGE,
+    LONGEST_NAME,
+    SECURE_PV,
+    asks_for_initializer,
+    initializer,
+    read_secure_pv,
+)
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH, SERVICE_MESH_IMAGE, MeshConfig, service_mesh
-from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, KEYS, read_mesh
+from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, asks_for_mesh, read_mesh
 from krm_function.model.mount_points import mount_point, touches
 from krm_function.model.pod_types import type_findings
 from krm_function.model.pods import claim_names, indexes_named, sets_user, volume_sources
@@ -30,10 +38,7 @@ from krm_function.model.workload import PREFIX, Workload, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import same
 
-SKIP_INITIALIZER = PREFIX + "skip-initializer"
-SECURE_PV = PREFIX + "secure-pv"
 STORE_SIZE = PREFIX + "image-store-size"
-LONGEST_NAME = 63  # characters of a volume's name
 DEVICES = ("persistentVolumeClaim", "iscsi")
 
 
@@ -126,10 +131,10 @@ def inject_into(
 def _injection_plan(workload: Workload, options: Generate) -> InjectionPlan:
     annotations = workload.annotations
     ordinary = not workload.is_coordinator
-    annotated = any(key in annotations for key in KEYS)
+    annotated = asks_for_mesh(annotations)
     size = str(annotations.get(STORE_SIZE, IMAGE_STORE_SIZE))
     return InjectionPlan(
-        initializer=ordinary and options.initializer and annotations.get(SKIP_INITIALIZER) != "true",
+        initializer=ordinary and options.initializer and asks_for_initializer(annotations),
         mesh=ordinary and options.service_mesh and annotated,
         mesh_annotated=annotated,
         store=options.image_store and size != "0",
@@ -203,12 +208,6 @@ def _taken_mount_paths(workload: Workload, wanted: InjectionPlan) -> Iterator[Fi
                 yield finding("CC0812", workload.ref, path, container=each.name, volume=mount["name"], place=place)
 
 
-def _secure_pv(workload: Workload) -> SecurePv | None:
-    """Parse the secure-pv annotation: two names of volumes; None for anything else."""
-    parts = str(workload.annotations.get(SECURE_PV)).split(":")
-    return SecurePv(*parts) if len(parts) == 2 and all(0 < len(part) <= LONGEST_NAME for part in parts) else None
-
-
 def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
     """Check `secure-pv` and the volumes that it names (docs/facts/contrast.md#initializer, step 1)."""
     whole = workload.annotations[SECURE_PV]
@@ -218,7 +217,7 @@ def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
         path = (*workload.metadata_path, "annotations", SECURE_PV)
         return finding(code, workload.ref, path, value=value, **values)
 
-    parsed = _secure_pv(workload)
+    parsed = read_secure_pv(workload.annotations)
     if parsed is None:
         yield problem("CC0806.form")
         return
@@ -262,7 +261,7 @@ def _add_initializer(injection: Injection, wanted: InjectionPlan, host: str) -> 
     """
     draft, release = injection.draft, injection.release
     pod = draft.workload
-    secure_pv = _secure_pv(pod) if pod.annotations.get(SECURE_PV) else None
+    secure_pv = read_secure_pv(pod.annotations)
     if secure_pv:
         volume = memory_volume(secure_pv.mount)
         _ensure_volume(draft, volume, "CC0801", f"secure-pv shares the volume {secure_pv.device} through it")

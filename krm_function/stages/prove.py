@@ -14,7 +14,15 @@ from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.model.edits import Edit
 from krm_function.model.finding_position import with_position
 from krm_function.model.injected import secrets_mount
-from krm_function.model.inverse import RECORD, Images, containers_of, is_same_container, secrets_mounts, unexplained
+from krm_function.model.inverse import (
+    RECORD,
+    Images,
+    containers_of,
+    is_same_container,
+    runs_injected_process,
+    secrets_mounts,
+    unexplained,
+)
 from krm_function.model.kinds import KINDS
 from krm_function.model.labels import is_dns_label
 from krm_function.model.listed_names import listed
@@ -161,12 +169,20 @@ def _due_to_record(now: Any, after: Any, edits: Sequence[Edit], made: RenderOutc
 
 
 def _added_by_record(now: dict[str, Any], after: dict[str, Any], edits: Sequence[Edit], images: Images) -> Path | None:
-    """Find an injected container, or a mount of the secrets, that is new and that this render did not write."""
+    """Find an injected container, or a mount of the secrets, that this render did not write and that is new.
+
+    Or a container that is gone: what runs something else than injected containers goes only if another is written.
+    """
     written = [one for edit in edits for one in (edit.after if isinstance(edit.after, list) else [edit.after])]
-    present = containers_of(now, "initContainers", own=True)
-    for container in containers_of(after, "initContainers", own=True):
+    present, left = (containers_of(spec, "initContainers", own=True) for spec in (now, after))
+    for container in left:
         stood = any(is_same_container(one, container, images) for one in present)
         if not stood and not _is_in(container, written):
+            return "initContainers", str(container["name"])
+    replaced = [container["name"] for container in left if _is_in(container, written)]
+    for container in present:
+        stays = container["name"] in replaced or any(is_same_container(container, one, images) for one in left)
+        if not stays and not runs_injected_process(container):
             return "initContainers", str(container["name"])
     mounted = any(edit.code == "CC0804" for edit in edits)
     for field in ("initContainers", "containers"):

@@ -14,6 +14,7 @@ from krm_function.model.annotations import TOTAL, annotations_size
 from krm_function.model.edits import ObjectEdits
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import emitted_objects, objects, reference
+from krm_function.model.owned import ADDED_OBJECTS
 from krm_function.model.resource import Resource
 from krm_function.model.workload import LOCAL_CONFIG, ORIGINAL, RESOURCE_POLICY, dig, mapping
 from krm_function.record import NamedTuple
@@ -22,10 +23,7 @@ from krm_function.yamltext.edit.proof import to_json
 from krm_function.yamltext.edit.splice import EditedMember
 
 EMITTED_FIELDS: tuple[Path, ...] = (
-    ("handler",),
-    ("overhead",),
-    ("scheduling",),
-    ("data",),
+    *((field,) for fields in ADDED_OBJECTS.values() for field in fields),
     ("metadata", "annotations", LOCAL_CONFIG),  # hosts keep their own annotations beside it
 )
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-from krm_function.model.inverse import PROCESSES
 from krm_function.model.kinds import KINDS
+from krm_function.model.owned import PROCESSES
 from krm_function.model.workload import INITDATA, ORIGINAL
 from krm_function.policy import Initdata, annotation, encode_toml
 from tests.stages.deployment import a_list, an_object, coordinator, good, pod_spec, values
-from tests.stages.example import COORDINATOR, HANDLERS, IMAGES, INITIALIZER, SECURE_PV, SKIP, WEB
+from tests.stages.example import COORDINATOR, HANDLERS, IMAGES, INGRESS, INITIALIZER, SECURE_PV, SKIP, WEB
 
 Json = dict[str, Any]
 Record = list[Any]
@@ -34,6 +34,7 @@ OPEN = annotation(encode_toml(Initdata("0.1.0", "sha256", {"agent.toml": "debug_
 MOUNT = {"name": "contrast-secrets", "mountPath": "/stolen"}
 VOLUMES = [{"name": "data", "emptyDir": {"medium": "Memory"}}, {"name": "contrast-secrets", "emptyDir": {}}]
 DISK = {"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}
+ASKING = {INGRESS: "", SECURE_PV: "disk:share"}
 HANDLER = HANDLERS["metal-qemu-snp"]
 RUNTIME_CLASS: Json = {
     "apiVersion": "node.k8s.io/v1",
@@ -90,6 +91,12 @@ def rendered(subject: Json | None = None) -> Json:
 def uninjected() -> Json:
     """A Deployment whose pod asks for no initializer, so that a render adds none."""
     return an_object(spec=pod_spec(volumes=VOLUMES), annotations={SKIP: "true", "team": "shop"})
+
+
+def process(name: str) -> Json:
+    """What a render makes a container of one of our names run."""
+    command, arguments = PROCESSES[name][-1]
+    return {key: list(value) for key, value in (("command", command), ("args", arguments)) if value}
 
 
 def class_of_its_own(**fields: Any) -> Json:
@@ -233,7 +240,7 @@ def _beside_names_of_ours() -> Iterator[Case]:
             f"the pod's own {name} gets a mount", subject, [["+", f"{inits}/@{name}/volumeMounts", [mounts]], OWN]
         )
         yield Case(f"the pod's own {name} goes", subject, [["-", f"{inits}/@{name}"], OWN])
-        ours = {"name": name, "image": WEB, **{key: value for key, value in PROCESSES[name].items() if value}}
+        ours = {"name": name, "image": WEB, **process(name)}
         inside = [{**SHELL, "name": "a"}, ours, {**SHELL, "name": "b"}]
         subject = an_object(spec=pod_spec(initContainers=inside), annotations={SKIP: "true"})
         yield Case(f"a {name} comes last", subject, [["-", f"{inits}/@{name}"], ["+", f"{inits}/#9", ours], OWN])
@@ -259,6 +266,70 @@ def _names_of_ours() -> Iterator[Case]:
     yield Case("a pod that no render edits loses a volume", other, volume)
     old = {**rendered(), "apiVersion": "extensions/v1beta1"}
     yield Case("a pod of a version that no render reads loses its policy", old, [SEALED, OWN])
+
+
+def _as_if_injected() -> Iterator[Case]:
+    """What is known by a name of ours, by an annotation or by where the initializer mounts it, and is not ours."""
+    inits, volumes = f"{POD}/initContainers", f"{POD}/volumes"
+    for name in ("contrast-initializer", "contrast-service-mesh", "pvc-holder"):
+        own = {**SHELL, "name": name}
+        subject = an_object(spec=pod_spec(containers=[*pod_spec()["containers"], own]), annotations=ASKING)
+        yield Case(f"a {name} that is no init container goes", subject, [["-", f"{POD}/containers/@{name}"], OWN])
+    for name in ("contrast-initializer", "contrast-service-mesh"):
+        subject = coordinator("c2", initContainers=[{**SHELL, "name": name}])
+        subject["spec"]["template"]["metadata"]["annotations"] = dict(ASKING)
+        yield Case(f"the coordinator's own {name} goes, which gets none", subject, [["-", f"{inits}/@{name}"], OWN])
+    for name in ("pvc-holder", "contrast-initializer2", "Contrast-Initializer", "contrast-initializer "):
+        subject = an_object(spec=pod_spec(initContainers=[{**SHELL, "name": name}]), annotations=ASKING)
+        yield Case(f"a {name!r} of theirs goes", subject, [["-", f"{inits}/#0"], OWN])
+    holder = {"name": "pvc-holder", "image": WEB, "command": ["/bin/sh", "-c", "sleep inf; serve"]}
+    subject = plain(initContainers=[holder])
+    yield Case("a pvc-holder that does more than hold goes", subject, [["-", f"{inits}/#0"], OWN])
+    subject = plain(initContainers=[{**holder, "command": ["/bin/sh", "-c", "sleep inf"], "args": ["serve"]}])
+    yield Case("a pvc-holder with arguments goes", subject, [["-", f"{inits}/#0"], OWN])
+
+    memory = {"medium": "Memory"}
+    sources: tuple[Json, ...] = (
+        {"hostPath": {"path": "/contrast"}},
+        {"secret": {"secretName": "s"}},
+        {"emptyDir": {}},
+        {"emptyDir": None},
+        {"emptyDir": {**memory, "sizeLimit": "1Mi"}},
+        {"emptyDir": memory, "hostPath": {"path": "/"}},
+        {"emptyDir": memory, "unknown": True},
+    )
+    for source in sources:
+        for name in ("contrast-secrets", "share"):
+            subject = an_object(spec=pod_spec(volumes=[DISK, {"name": name, **source}]), annotations=ASKING)
+            yield Case(f"{name} goes, which is {json.dumps(source)}", subject, [["-", f"{volumes}/@{name}"], OWN])
+    subject = an_object(spec=pod_spec(volumes=[DISK]), annotations=ASKING)
+    yield Case("the encrypted device goes", subject, [["-", f"{volumes}/@disk", 1], OWN])
+    for at, why in (("/cache", "where no initializer mounts"), ("/state", "and it stays")):
+        mount = {"name": "cache", "mountPath": at}
+        opener = {**SHELL, "name": "contrast-initializer", "volumeMounts": [mount]}
+        spec = pod_spec(volumes=[{"name": "cache", "emptyDir": memory}], initContainers=[opener])
+        subject = an_object(spec=spec, annotations={SKIP: "true"})
+        yield Case(f"a volume of an initializer of theirs goes, {why}", subject, [["-", f"{volumes}/@cache", 1], OWN])
+    spec = pod_spec(volumes=[{"name": "cache", "emptyDir": memory}])
+    subject = an_object(spec=spec, annotations={SECURE_PV: "disk:share"})
+    yield Case("a volume beside the one that secure-pv names goes", subject, [["-", f"{volumes}/@cache", 1], OWN])
+    mounts: tuple[Json, ...] = (
+        {"mountPath": "/contrast", "subPath": "a"},
+        {"mountPath": "/contrast/", "readOnly": True},
+        {"mountPath": "/contrast", "mountPropagation": "HostToContainer"},
+    )
+    for entry in mounts:
+        mounted = {**pod_spec()["containers"][0], "volumeMounts": [{"name": "contrast-secrets", **entry}]}
+        yield Case(
+            f"a mount of the secrets goes, which is {json.dumps(entry)}",
+            plain(containers=[mounted], volumes=VOLUMES),
+            [["-", f"{APP}/volumeMounts/#0", 1], OWN],
+        )
+    # these change nothing, as a render replaces the container, whatever it runs
+    own = {**SHELL, "name": "contrast-initializer"}
+    yield Case(
+        "an initializer of theirs goes, for one of ours", plain(initContainers=[own]), [["-", inits], OWN], "sealed"
+    )
 
 
 def _another_object() -> Iterator[Case]:
@@ -362,13 +433,22 @@ def _runtime_classes() -> Iterator[Case]:
     yield Case("scheduling becomes no map", class_of_its_own(), [["=", "/scheduling", 5], OWN])
     owner: Record = ["+", "/scheduling/nodeSelector/owner", "evil"]
     yield Case("a node selector comes", class_of_its_own(), [owner, OWN])
+    yield Case("its annotations become no map", class_of_its_own(), [["=", "/metadata/annotations", True]])
 
 
 CASES: Mapping[str, Case] = {
     f"{about.__name__.strip('_')} {number}: {case.why}": case
     for about in (
         *(_taken_out_of_the_vm, _another_process, _another_image, _containers_of_ours, _beside_names_of_ours),
-        *(_names_of_ours, _another_object, _records_about_records, _formatting, _initdata, _runtime_classes),
+        *(
+            _names_of_ours,
+            _as_if_injected,
+            _another_object,
+            _records_about_records,
+            _formatting,
+            _initdata,
+            _runtime_classes,
+        ),
     )
     for number, case in enumerate(about())
 }

@@ -11,9 +11,10 @@ import pytest
 from krm_function.admission.limit_ranges import admitted_resources, refused_amounts
 from krm_function.admission.pod_security import LABEL, Level, violations
 from krm_function.admission.quotas import applies, missing, wanted_of_containers
-from krm_function.admission.refusals import INJECTED, refusals
+from krm_function.admission.refusals import refusals
 from krm_function.hosts.stream import decode_stream
 from krm_function.model.cpu_limits import vcpus
+from krm_function.model.owned import CONTAINERS
 from krm_function.model.quantity import equal
 from krm_function.model.workload import Workload
 from krm_function.stages.select import select
@@ -288,7 +289,7 @@ def test_a_rendered_pod_is_refused_or_changed_where_plan_and_check_warn(
     try:
         if says:
             message: str = until(says, lambda: _message(api, sealed, says))
-            assert any(name in message for name in INJECTED) or kind == "LimitRange"
+            assert any(name in message for name in CONTAINERS) or kind == "LimitRange"
         else:
             admitted = until("admission", lambda: _admitted(api, sealed, changed=code == "CC0317"))
             counts = [vcpus(workload), vcpus(Workload(admitted, (), workload.ref))]

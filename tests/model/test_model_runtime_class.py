@@ -83,6 +83,7 @@ def test_a_class_may_be_no_more_than_name_and_handler() -> None:
         (("handler",), "-a", ("handler",), "must be a DNS label of at most 63 characters"),
         (("handler",), "a\n", ("handler",), "must be a DNS label of at most 63 characters"),
         (("handler",), None, ("handler",), "must be a DNS label of at most 63 characters"),
+        (("metadata", "annotations"), True, ("metadata", "annotations"), "must be a map"),
         (("overhead",), 1, ("overhead",), "must be a map"),
         (("overhead", "podFixed"), [], ("overhead", "podFixed"), "must be a map"),
         (("overhead", "podFixed", "memory"), "x", ("overhead", "podFixed", "memory"), "is not a Kubernetes quantity"),

@@ -11,7 +11,8 @@ PVC_HOLDER = "pvc-holder"
 IMAGE_STORE = "image-store"
 IMAGE_STORE_SIZE = "10Gi"
 STORE_DEVICE = "/dev/image_store"
-HOLDER_COMMAND = ("/bin/sh", "-c", "sleep inf")
+HOLDER_COMMANDS = (("/bin/sh", "-c", "sleep inf"),)  # of all shapes, the oldest first
+HOLDER_COMMAND = HOLDER_COMMANDS[-1]
 
 
 def image_store_volume(size: str) -> dict[str, Any]:

@@ -3,14 +3,21 @@
 Source: docs/facts/contrast.md#initializer.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from krm_function.model.injected import env_list, memory_resources, writable_secrets_mount
+from krm_function.model.workload import PREFIX
 from krm_function.record import NamedTuple
 
+SKIP_INITIALIZER = PREFIX + "skip-initializer"
+SECURE_PV = PREFIX + "secure-pv"
+LONGEST_NAME = 63  # characters of a volume's name
 INITIALIZER = "contrast-initializer"
 INITIALIZER_IMAGE = "ghcr.io/edgelesssys/contrast/initializer:latest"
 CRYPT_DEVICE = "/dev/csi0"
+STATE_PATHS = ("/state",)  # where it mounts the volume that shares an encrypted one; of all shapes, the oldest first
+STATE = STATE_PATHS[-1]
 
 
 class SecurePv(NamedTuple):
@@ -18,6 +25,18 @@ class SecurePv(NamedTuple):
 
     device: str
     mount: str
+
+
+def asks_for_initializer(annotations: Mapping[str, Any]) -> bool:
+    """Whether a pod with these annotations gets the initializer, unless it is the coordinator."""
+    return annotations.get(SKIP_INITIALIZER) != "true"
+
+
+def read_secure_pv(annotations: Mapping[str, Any]) -> SecurePv | None:
+    """Read the secure-pv annotation: two names of volumes; None for anything else."""
+    value = annotations.get(SECURE_PV)
+    parts = value.split(":") if isinstance(value, str) else []
+    return SecurePv(*parts) if len(parts) == 2 and all(0 < len(part) <= LONGEST_NAME for part in parts) else None
 
 
 def initializer(
@@ -42,7 +61,7 @@ def initializer(
             "securityContext": {"capabilities": {"add": ["NET_ADMIN"]}},
             "resources": memory_resources(memory),
         }
-    state = {"name": secure_pv.mount, "mountPath": "/state", "mountPropagation": "Bidirectional"}
+    state = {"name": secure_pv.mount, "mountPath": STATE, "mountPropagation": "Bidirectional"}
     return {
         "name": INITIALIZER,
         "image": image,

@@ -10,7 +10,8 @@ from krm_function.record import NamedTuple
 
 SERVICE_MESH = "contrast-service-mesh"
 SERVICE_MESH_IMAGE = "ghcr.io/edgelesssys/contrast/service-mesh-proxy:latest"
-MESH_ARGS = ("-l", "debug")
+MESH_ARGUMENTS = (("-l", "debug"),)  # of all shapes, the oldest first
+MESH_ARGS = MESH_ARGUMENTS[-1]
 
 
 class MeshConfig(NamedTuple):
