@@ -34,6 +34,7 @@ from tests.stages.deployment import (
     config,
     coordinator,
     digests,
+    documents,
     emitted,
     good,
     manifest,
@@ -357,7 +358,7 @@ def test_initdata_of_the_user_that_the_configuration_has_too_is_kept_beside_the_
     assert digests(made) == digests(good(coordinator(), an_object(), to=to))
     assert digests(again(made, to)) == digests(made)
     taken_back = read(stream(*(str(text).removeprefix("---\n") for text in made.texts)))
-    assert [one.text for one in taken_back.documents.values()] == [one.text for one in before]
+    assert [one.text for one in documents(taken_back).values()] == [one.text for one in before]
 
 
 def test_config_maps_of_any_position_are_found_and_their_text_stays() -> None:
@@ -475,7 +476,7 @@ def test_every_render_can_be_taken_back_to_the_byte(name: str) -> None:
     after = [one._replace(text=text or "") for one, text in zip(before, first.texts, strict=True)]
     source = read(after)
     assert source.findings == ()
-    assert [source.documents[index].text for index in range(len(before))] == [one.text for one in before]
+    assert [documents(source)[index].text for index in range(len(before))] == [one.text for one in before]
 
 
 def by_name(made: Rendered) -> list[Any]:

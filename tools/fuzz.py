@@ -131,12 +131,12 @@ def _as_helm(data: bytes) -> Seen:
 
 def _selected(resources: Sequence[Resource]) -> Seen:
     known = read(resources)
-    chosen = select_all(resources, known, None, {})
+    chosen = select_all(known.resources, known.findings, None, live=True)
     findings = (*known.findings, *chosen.findings)
     if has_errors(findings):
         return Seen({}, tuple(found.code for found in findings))
     pods: dict[Pod, list[Any]] = {}
-    for _, workload in chosen.workloads:
+    for workload in chosen.workloads:
         metadata = workload.object.get("metadata")
         name = metadata.get("name") if isinstance(metadata, dict) else None
         pod = Pod(

@@ -17,7 +17,7 @@ from yaml import YAMLError
 from benchmarks.policy.kata_cases import Cases, is_cases, read_cases
 from krm_function.findings import Ref
 from krm_function.model.kinds import KINDS
-from krm_function.model.workload import Workload, mapping
+from krm_function.model.workload import Workload, mapping, workloads_of
 from tests import quick_yaml as yaml
 
 Json = dict[str, Any]
@@ -147,8 +147,8 @@ def _workloads(documents: tuple[Json, ...]) -> Iterator[Workload]:
         metadata = mapping(document.get("metadata"))
         kind, version = str(document.get("kind")), str(document.get("apiVersion"))
         if kind in KINDS and KINDS[kind][0] == version:
-            yield Workload(
+            yield workloads_of(
                 document,
                 (),
                 Ref(version, kind, (metadata or {}).get("namespace", ""), (metadata or {}).get("name", "")),
-            )
+            )[0]

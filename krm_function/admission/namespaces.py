@@ -10,16 +10,15 @@ from krm_function.findings import Path, Ref
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.record import NamedTuple
-from krm_function.yamltext import Document, YamlError, parse
+from krm_function.yamltext import YamlError
 
 KINDS = ("Namespace", "ResourceQuota", "LimitRange")
 
 
 class NamespaceObject(NamedTuple):
-    """One of these objects. resource, document, root: where it stands. namespace: the one that it is about, or ""."""
+    """One of these objects. resource, root: where it stands. namespace: the one that it is about, or ""."""
 
     resource: Resource
-    document: Document
     root: Path
     ref: Ref
     value: Any
@@ -42,11 +41,11 @@ def namespace_objects(resources: Sequence[Resource]) -> list[NamespaceObject]:
         if not listed and not (resource.certain and resource.kind in KINDS):
             continue
         try:
-            document = parse(resource.text, line=resource.line)
+            parsed = resource.parsed()
         except YamlError:
             continue
-        for root, value in objects(document.value):
+        for root, value in objects(parsed.value):
             ref = reference(value)
             if (ref.kind, ref.api_version) in {(kind, "v1") for kind in KINDS}:
-                found.append(NamespaceObject(resource, document, root, ref, value))
+                found.append(NamespaceObject(parsed, root, ref, value))
     return found

@@ -19,7 +19,6 @@ from krm_function.admission.pod_security import LABEL, level_of, violations
 from krm_function.admission.quotas import applies, missing, wanted_of_containers
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.cpu_limits import vcpus
-from krm_function.model.finding_position import with_position
 from krm_function.model.listed_names import listed
 from krm_function.model.owned import CONTAINERS
 from krm_function.model.pod_types import type_findings
@@ -64,7 +63,7 @@ def refusals(resources: Sequence[Resource], workloads: Sequence[Workload]) -> tu
                 made = _quota(one, concerned, ranges)
             case _:
                 made = _limit_range(one, concerned, ranges)
-        found += [with_position(each, one.resource, one.document) for each in made]
+        found += map(one.resource.placed, made)
     return tuple(found)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from krm_function.findings import Path
 from krm_function.model.edits import ABSENT
-from krm_function.model.kinds import KINDS
+from krm_function.model.kinds import template_paths
 from krm_function.model.objects import reference
 from krm_function.model.quantity import equal
 from krm_function.model.workload import INITDATA, ORIGINAL, dig
@@ -56,8 +56,8 @@ def comparable(value: Any) -> Any:
     records: Path = ("metadata", "annotations", ORIGINAL)
     if isinstance(text := dig(value, records), str):
         changes.append(Change(records, "set", _records(text)))
-    if (kind := reference(value).kind) in KINDS:
-        initdata: Path = (*KINDS[kind][1], "metadata", "annotations", INITDATA)
+    for template in template_paths(reference(value).kind, value):
+        initdata: Path = (*template, "metadata", "annotations", INITDATA)
         if isinstance(text := dig(value, initdata), str):
             changes.append(Change(initdata, "set", _initdata(text)))
     return apply(value, changes)

@@ -9,8 +9,7 @@ from typing import Any
 from krm_function.checking.seal_checks import Checked, check_workload, stale, unwatched
 from krm_function.findings import Finding, Ref, finding
 from krm_function.model.cpu_limits import vcpus
-from krm_function.model.finding_position import with_position
-from krm_function.model.kinds import KINDS
+from krm_function.model.kinds import template_paths
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.resource import Resource
@@ -18,57 +17,47 @@ from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import ID_BLOCKS, Workload, mapping, maps
 from krm_function.policy import References
 from krm_function.record import NamedTuple
-from krm_function.stages.copies import Copy, Place
 from krm_function.stages.daemon_sets import unscheduled_daemon_set
 from krm_function.stages.host_mounts import host_mounts
 from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.pod_checks import check_rendered as admissible
 from krm_function.stages.schedule import schedule
 from krm_function.stages.select import select
-from krm_function.yamltext import Change, Document, apply
+from krm_function.yamltext import Change, apply
 
 NODE_NAME = "CC0310"  # a warning about nodeName, which the scheduler writes into what a controller made
 
 
 class Pod(NamedTuple):
-    """One workload, where it stands, and what was read back from its policy. position: of its resource in the input."""
+    """One workload, and what was read back from its policy."""
 
-    position: int
-    resource: Resource
-    document: Document
     workload: Workload
     checked: Checked
     vcpus: int  # 0: unknown
     made_of: Ref | None = None  # of a copy that a controller made: the workload
 
-    def placed(self, found: Finding) -> Finding:
-        """Give a finding about this pod its line."""
-        return with_position(found, self.resource, self.document)
 
+def pods_of(resource: Resource, references: References) -> tuple[list[Pod], list[Finding]]:
+    """Return the Contrast workloads of a resource, and the findings of objects of other kinds that ask for Contrast.
 
-def pods_of(
-    index: int, resource: Resource, document: Document, references: References, copied: Mapping[Place, Copy]
-) -> tuple[list[Pod], list[Finding]]:
-    """Return the Contrast workloads of a document, and the findings of objects of other kinds that ask for Contrast.
-
-    copied: objects that controllers made; those that run no pod any more are not checked.
+    What controllers made and runs no pod any more is not checked.
     """
-    chosen = select(document.value)
+    chosen = select(resource.value, resource)
     findings = list(chosen.findings)
-    for root, value in objects(document.value):
-        findings += unwatched(document.value, root, reference(value))
+    for root, value in objects(resource.value):
+        findings += map(resource.placed, unwatched(resource.value, root, reference(value)))
     pods = []
     for workload in chosen.workloads:
         count = vcpus(workload)
-        copy = copied.get((index, workload.root))
+        copy = resource.copies.get(workload.root)
         made_of = reference(copy.origin) if copy else None
         if copy and made_of and copy.retired:
             code = "CC1119.retired" if copy.retired == "spec" else "CC1122"
-            findings.append(finding(code, workload.ref, kind=made_of.kind, name=made_of.name))
+            findings.append(workload.placed(finding(code, workload.ref, kind=made_of.kind, name=made_of.name)))
             continue
         checked = _check_copy(workload, copy.origin, references) if copy else check_workload(workload, references)
-        pods.append(Pod(index, resource, document, workload, checked, count if isinstance(count, int) else 0, made_of))
-    return pods, [with_position(found, resource, document) for found in findings]
+        pods.append(Pod(workload, checked, count if isinstance(count, int) else 0, made_of))
+    return pods, findings
 
 
 def _check_copy(copy: Workload, origin: Any, references: References) -> Checked:
@@ -76,9 +65,9 @@ def _check_copy(copy: Workload, origin: Any, references: References) -> Checked:
     value: Any = copy.at(copy.template_path)
     template = {key: value.get(key) for key in ("metadata", "spec")}
     ref = reference(origin)
-    path = KINDS[ref.kind][1]
+    (path,) = template_paths(ref.kind, origin)  # what controllers of Kubernetes make has one pod
     edited = apply(origin, [Change(path, "set", template)]) if path else {**origin, **template}
-    checked = check_workload(Workload(edited, (), ref), references)
+    checked = check_workload(Workload(edited, (), ref, path), references)
     findings = [found._replace(ref=copy.ref, path=copy.spec_path) for found in checked.findings]
     return checked._replace(findings=tuple(findings))
 

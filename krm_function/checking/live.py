@@ -91,7 +91,7 @@ def _workload(workload: Workload, value: Any, references: References) -> list[Fi
     ref, wanted_class = workload.ref, workload.runtime_class
     if value is None:
         return [finding("CC1120.absent", ref)]
-    there = Workload(value, (), ref)
+    there = Workload(value, (), ref, workload.template)
     if not there.runtime_class:
         return [finding("CC1120.no-class", ref, wanted=wanted_class)]
     if there.runtime_class != wanted_class:
@@ -153,10 +153,10 @@ def _beside(output: Rendered, objects: Sequence[Any], differing: Collection[Ref 
     texts = [manifest_of(value) for value in (*objects, *output.manifests.values())]
     known = {digest for text in texts if text is not None for digest in _policies(text)}
     known -= set(map(_digest, output.workloads))
-    made, by_owner = copies((index, (), value) for index, value in enumerate(objects)), known_controllers(objects)
+    by_owner = known_controllers(objects)
     reported = {one for ref in differing if ref is not None for one in output.placed(ref)}
-    for index, value in enumerate(objects):
-        if dig(value, ("metadata", "deletionTimestamp")) is not None or (index, ()) in made:
+    for value, copy in zip(objects, copies(objects), strict=True):
+        if dig(value, ("metadata", "deletionTimestamp")) is not None or copy is not None:
             continue
         owners = controllers(value, by_owner)
         if owners and reference(owners[-1]) in reported:

@@ -10,7 +10,7 @@ compared as plain data, and an object without a counterpart on the other side is
     nothing          an object         CC1115: it adds the object; not if it is local to the package, which hosts drop
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from krm_function.checking.differing_paths import differing_paths, paths_text
@@ -20,11 +20,10 @@ from krm_function.checking.output import Output
 from krm_function.checking.seal_checks import stale
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.manifest.ordered_fields import FILE
-from krm_function.model.finding_position import with_position, yaml_finding
-from krm_function.model.kinds import KINDS
+from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, ORIGINAL, Workload, dig
+from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, ORIGINAL, dig, workloads_of
 from krm_function.pipeline import Rendered
 from krm_function.policy import decode_toml, from_annotation, read_policy_data
 from krm_function.policy.initdata import POLICY
@@ -36,45 +35,42 @@ MANIFEST: Path = ("data", FILE)
 ObjectAt = tuple[Path, Any]
 
 
-def compare_objects(
-    resources: Sequence[Resource], documents: Mapping[int, Document], rendered: Rendered
-) -> list[Finding]:
-    """Compare with another render, a finding for each difference. documents: parsed ones by position of a resource."""
+def compare_objects(output: Output, rendered: Rendered) -> list[Finding]:
+    """Compare with another render, a finding for each difference."""
     findings: list[Finding] = []
-    for index, (resource, text) in enumerate(zip(resources, rendered.texts, strict=True)):
+    for resource, text in zip(output.resources, rendered.texts, strict=True):
         if text == resource.text:
             continue
         try:
-            document = documents.get(index) or parse(resource.text, line=resource.line)
+            given = resource.given
         except YamlError as problem:
             findings.append(yaml_finding(problem, resource))
             continue
         after = None if text is None else parse(text)
-        findings += [with_position(found, resource, document) for found in _compared(document, after)]
+        findings += map(given.placed, _compared(given, after))
     for value in rendered.added:
         if dig(value, ("metadata", "annotations", LOCAL_CONFIG)) != "true":
             findings.append(finding("CC1115.adds", reference(value)))
     return findings
 
 
-def written_by_a_cluster(resources: Sequence[Resource], output: Output) -> Iterator[Finding]:
+def written_by_a_cluster(output: Output) -> Iterator[Finding]:
     """Yield a finding for each object of a render with a status or an owner: no render writes these, all keep them.
 
     Those that come out of a cluster have a uid, which nothing but a cluster gives, and may have both. An empty status
     is what `kubectl create --dry-run` prints.
     """
-    for index, root, value in output.objects():
+    for resource, root, value in output.objects():
         rendered = any(dig(value, ("metadata", "annotations", name)) is not None for name in (ORIGINAL, EMITTED))
         if not rendered or dig(value, ("metadata", "uid")):
             continue
         for path in (("status",), ("metadata", "ownerReferences")):
             if dig(value, path):
-                found = finding("CC1114", reference(value), root + path, fields=dotted(path))
-                yield with_position(found, resources[index], output.documents[index])
+                yield resource.placed(finding("CC1114", reference(value), root + path, fields=dotted(path)))
 
 
-def _compared(document: Document, after: Document | None) -> Iterator[Finding]:
-    before, now = list(objects(document.value)), list(objects(after.value)) if after else []
+def _compared(given: Resource, after: Document | None) -> Iterator[Finding]:
+    before, now = list(objects(given.value)), list(objects(after.value)) if after else []
     pairs = zip(before, now, strict=True) if len(before) == len(now) == 1 else _paired(before, now)
     for old, new in pairs:
         if old is None and new is not None:
@@ -102,19 +98,20 @@ def _differing(root: Path, before: Any, now: Any) -> Iterator[Finding]:
     """Yield the findings of one object, which stands at `root` of its document."""
     paths = list(differing_paths(comparable(before), comparable(now), excused))
     ref = reference(before)
-    initdata: Path = (*KINDS[ref.kind][1], "metadata", "annotations", INITDATA) if ref.kind in KINDS else ("",)
-    policy = (*initdata, "data", POLICY)
-    if policy in paths:
-        workload = Workload(before, root, ref)
-        yield from (stale(workload, field) for field in _moved(dig(before, initdata), dig(now, initdata)))
-    inside = {path for path in paths if path[: len(initdata)] == initdata}
-    fields = [path for path in paths if path not in inside]
+    fields = list(paths)
+    for workload in workloads_of(before, root, ref):
+        initdata: Path = (*workload.template, "metadata", "annotations", INITDATA)
+        policy = (*initdata, "data", POLICY)
+        inside = [path for path in paths if path[: len(initdata)] == initdata]
+        if policy in paths:
+            yield from (stale(workload, field) for field in _moved(dig(before, initdata), dig(now, initdata)))
+        fields = [path for path in fields if path not in inside]
+        if others := {*inside} - {policy, (*initdata, "")}:
+            fields += sorted(others, key=str)
+        elif inside and policy not in inside:
+            fields.append(initdata)  # the same files in another document
     if manifest_of(before) is not None:
         fields = [path for path in fields if path != MANIFEST]  # CC1113 names its fields
-    if others := inside - {policy, (*initdata, "")}:
-        fields += sorted(others, key=str)
-    elif inside and policy not in inside:
-        fields.append(initdata)  # the same files in another document
     if fields:
         yield finding("CC1114", ref, root + fields[0], fields=paths_text(fields))
 

@@ -9,14 +9,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, finding
-from krm_function.model.finding_position import with_position, yaml_finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import ORIGINAL, dig
 from krm_function.record import NamedTuple
+from krm_function.stages.copies import with_copies
 from krm_function.stages.unsealed import check_handler
-from krm_function.yamltext import Document, YamlError, parse, read_undo, read_value
+from krm_function.yamltext import YamlError, read_undo, read_value
 
 LOOKED_AT = frozenset((*KINDS, "List", "RuntimeClass", "ConfigMap", "Secret"))
 CONTRAST = "contrast"  # every name by which a pod can ask for Contrast has this in it, but for LEGACY
@@ -25,32 +26,38 @@ ESCAPES = re.compile("!|\\\\[xuU\r\n\x85\u2028\u2029]")  # a tag, a numeric esca
 
 
 class Output(NamedTuple):
-    """The parsed documents, by position of their resource, and the findings of parsing."""
+    """The resources, of which some were parsed, and the findings of parsing."""
 
-    documents: dict[int, Document]
+    resources: tuple[Resource, ...]
     findings: tuple[Finding, ...] = ()
 
-    def objects(self) -> Iterator[tuple[int, Path, Any]]:
-        """Yield every object with the position of its resource and the path to it."""
-        for index, document in self.documents.items():
-            for root, value in objects(document.value):
-                yield index, root, value
+    @property
+    def parsed(self) -> Iterator[Resource]:
+        """The resources that were parsed."""
+        return (resource for resource in self.resources if resource.document is not None)
+
+    def objects(self) -> Iterator[tuple[Resource, Path, Any]]:
+        """Yield every object with its resource and the path to it."""
+        for resource in self.parsed:
+            for root, value in objects(resource.value):
+                yield resource, root, value
 
 
 def parse_output(resources: Sequence[Resource]) -> Output:
     """Parse what may have to do with Contrast. CC1118: there is no document at all."""
-    documents: dict[int, Document] = {}
+    every: list[Resource] = []
     findings: list[Finding] = []
-    for index, resource in enumerate(resources):
+    for position, resource in enumerate(resources):
+        every.append(resource)
         if not resource.may_be(LOOKED_AT) and not _may_name_contrast(resource.text):
             continue
         try:
-            documents[index] = parse(resource.text, line=resource.line)
+            every[-1] = resource.given._replace(position=position)
         except YamlError as problem:
             findings.append(yaml_finding(problem, resource))
     if not findings and not any(map(_is_document, resources)):
         findings.append(finding("CC1118"))
-    return Output(documents, tuple(findings))
+    return Output(with_copies(every), tuple(findings))
 
 
 def _may_name_contrast(text: str) -> bool:
@@ -69,17 +76,16 @@ def _is_document(resource: Resource) -> bool:
         return True
 
 
-def object_findings(resources: Sequence[Resource], output: Output) -> list[Finding]:
+def object_findings(output: Output) -> list[Finding]:
     """Check objects by themselves: an undo record that cannot be read, a wrong handler of a RuntimeClass."""
     findings: list[Finding] = []
-    for index, root, value in output.objects():
-        resource, document, ref = resources[index], output.documents[index], reference(value)
-        path = (*root, "metadata", "annotations", ORIGINAL)
-        if dig(document.value, path) is not None:
+    for resource, root, value in output.objects():
+        ref, path = reference(value), (*root, "metadata", "annotations", ORIGINAL)
+        if resource.document is not None and dig(resource.value, path) is not None:
             try:
-                read_undo(document, path)
+                read_undo(resource.document, path)
             except YamlError as problem:
                 findings.append(yaml_finding(problem, resource, ref, path))
         if ref.kind == "RuntimeClass":
-            findings += [with_position(found, resource, document) for found in check_handler(ref, root, value)]
+            findings += map(resource.placed, check_handler(ref, root, value))
     return findings

@@ -17,7 +17,6 @@ from krm_function.checking.output import Output
 from krm_function.findings import Finding, finding
 from krm_function.manifest import rtmr0_values
 from krm_function.measurement.vcpu_count import vcpus_text
-from krm_function.model.finding_position import with_position
 from krm_function.model.inverse import any_image
 from krm_function.model.objects import reference
 from krm_function.model.profiles import states_users
@@ -25,11 +24,9 @@ from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, Workload, dig, mapping
 from krm_function.pipeline import Rendered, render
-from krm_function.pipeline.live import copies_in
 from krm_function.pipeline.sealer import Sealer
 from krm_function.policy import annotation, decode_toml, digest, encode_toml, from_annotation
 from krm_function.policy.initdata import POLICY
-from krm_function.stages.copies import Copy, Place
 from krm_function.stages.policy import Sealing
 from krm_function.stages.prove import prove
 from krm_function.stages.read import read
@@ -46,12 +43,12 @@ def compare_renders(
         always = states_users(config.generate.policy.profile)
         config = config._replace(images=assumed_images([pod.workload for pod in pods], always=always))
     sealer = None if locked else _existing_policy(pods, config)
-    rendered = render(resources, config, sealer=sealer, copied=copies_in(resources))
+    rendered = render(resources, config, sealer=sealer, live=True)
     if rendered.failed:
         return findings + [found for found in rendered.findings if found.severity == "error"]
-    changed = compare_objects(resources, output.documents, rendered)
-    findings += [*changed, *written_by_a_cluster(resources, output)]
-    findings += _ignored(resources, output, pods, rendered, config)
+    changed = compare_objects(output, rendered)
+    findings += [*changed, *written_by_a_cluster(output)]
+    findings += _ignored(output, pods, rendered, config)
     if config.generate.policy.engine == "native":
         findings += [found for pod in pods for found in _policy_kept_by_undo(pod)]
     digests = {one.digest for one in rendered.plan if one.workload is not None}
@@ -64,10 +61,10 @@ def compare_renders(
 
 def _existing_policy(pods: Sequence[Pod], config: Config) -> Sealer:
     """Make a sealer that keeps the policy that a pod has, and adds the files of the configuration to it."""
-    annotations = {pod.workload.ref: pod.workload.annotations.get(INITDATA) for pod in pods}
+    annotations = {(pod.workload.ref, pod.workload.template): pod.workload.annotations.get(INITDATA) for pod in pods}
 
     def seal(workload: Workload) -> Sealing:
-        value = str(annotations.get(workload.ref))
+        value = str(annotations.get((workload.ref, workload.template)))
         try:
             toml = from_annotation(value)
             before = decode_toml(toml)
@@ -83,26 +80,23 @@ def _existing_policy(pods: Sequence[Pod], config: Config) -> Sealer:
     return seal
 
 
-def _ignored(
-    resources: Sequence[Resource], output: Output, pods: Sequence[Pod], rendered: Rendered, config: Config
-) -> list[Finding]:
+def _ignored(output: Output, pods: Sequence[Pod], rendered: Rendered, config: Config) -> list[Finding]:
     """Return findings for pods and RuntimeClasses of Contrast that the render ignored, and for needless additions."""
-    sealed = {(one.resource, one.workload.root) for one in rendered.plan if one.workload is not None}
+    sealed = {(one.workload.place, one.workload.template) for one in rendered.plan if one.workload is not None}
     findings = [
-        pod.placed(finding("CC1115.not-sealed", pod.workload.ref, pod.workload.spec_path))
+        pod.workload.placed(finding("CC1115.not-sealed", pod.workload.ref, pod.workload.spec_path))
         for pod in pods
-        if (pod.position, pod.workload.root) not in sealed
+        if (pod.workload.place, pod.workload.template) not in sealed
     ]
     handlers = {facts.handler for facts in config.release.platforms.values()}
-    for index, root, value in output.objects():
+    for resource, root, value in output.objects():
         ref, emitted = reference(value), dig(value, ("metadata", "annotations", EMITTED)) is not None
         is_contrast = ref.kind == "RuntimeClass" and any(
             map(is_contrast_name, (ref.name, str(dig(value, ("handler",)))))
         )
         if (emitted and not sealed) or (is_contrast and not emitted and ref.name not in handlers):
             code = "CC1115.drops" if emitted else "CC1115.not-known"
-            found = finding(code, ref, (*root, "metadata"))
-            findings.append(with_position(found, resources[index], output.documents[index]))
+            findings.append(resource.placed(finding(code, ref, (*root, "metadata"))))
     return findings
 
 
@@ -111,11 +105,15 @@ def _policy_kept_by_undo(pod: Pod) -> list[Finding]:
     path = (*pod.workload.root, "metadata", "annotations", ORIGINAL)
     size = len(pod.workload.root)
     at = pointer((*pod.workload.metadata_path[size:], "annotations", INITDATA))
-    text = dig(pod.document.value, path)
+    text = pod.workload.at(path)
     records = loads(text) if isinstance(text, str) else []  # `object_findings` has read them before
     if any(at == record[1] or at.startswith(f"{record[1]}/") for record in records):
         return []
-    return [pod.placed(finding("CC1114", pod.workload.ref, path, fields=f"{ORIGINAL} does not take the policy back"))]
+    return [
+        pod.workload.placed(
+            finding("CC1114", pod.workload.ref, path, fields=f"{ORIGINAL} does not take the policy back")
+        )
+    ]
 
 
 def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list[Finding]:
@@ -130,19 +128,23 @@ def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list
     found = finding(
         "CC1112", pod.workload.ref, pod.workload.spec_path, vcpus=vcpus_text(pod.vcpus), platform=platform.name
     )
-    return [pod.placed(found)]
+    return [pod.workload.placed(found)]
 
 
-def not_rendered_again(
-    resources: Sequence[Resource], pods: Sequence[Pod], output: Output, copied: Mapping[Place, Copy]
-) -> list[Finding]:
+def not_rendered_again(pods: Sequence[Pod], output: Output) -> list[Finding]:
     """Check what needs no configuration: records that no render writes; and say what was not compared, CC1117.
 
-    copied: objects that controllers made. Of those that run no pod any more, the record is left alone: it may be a copy
-    of the record of an object that somebody had changed since.
+    Of what controllers made and runs no pod any more, the record is left alone: it may be a copy of the record of an
+    object that somebody had changed since.
     """
-    restored = read(resources, (), left=[place for place, copy in copied.items() if copy.retired])
-    findings = [*restored.findings, *prove(resources, restored.documents, restored.claims, any_image)]
+    restored = read(map(_as_rendered, output.resources), ())
+    findings = [*restored.findings, *prove(restored.resources, any_image)]
     if pods or any(reference(value).kind == "RuntimeClass" for _, _, value in output.objects()):
         findings.append(finding("CC1117.no-configuration"))
     return findings
+
+
+def _as_rendered(resource: Resource) -> Resource:
+    """Return a resource to read as a render would; only its copies that run no pod any more keep their records."""
+    retired = {root: copy for root, copy in resource.copies.items() if copy.retired}
+    return resource._replace(state="unread", document=None, copies=retired)

@@ -26,7 +26,6 @@ from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import EMITTED, dig, mapping
 from krm_function.policy import References
 from krm_function.record import NamedTuple
-from krm_function.stages.copies import copies
 from krm_function.stages.duplicates import duplicates
 from krm_function.stages.select import select
 
@@ -68,19 +67,18 @@ def check_output(
     manifests, wrong = find_manifests(file, values)
     findings += wrong
     if has_errors(findings):
-        return Verdict(tuple(findings), sum(len(select(one.value).workloads) for one in output.documents.values()))
+        return Verdict(tuple(findings), sum(len(select(one.value).workloads) for one in output.parsed))
     every: list[Pod] = []
     references = References(values)
-    copied = copies(output.objects())
-    for index, document in output.documents.items():
-        made, said = pods_of(index, resources[index], document, references, copied)
+    for resource in output.parsed:
+        made, said = pods_of(resource, references)
         every += made
         findings += said
     pods = [pod for pod in every if pod.made_of is None]
     classes = _classes(values)
     if pods or any(is_contrast_name(name) for name in classes):
-        findings += duplicates(resources, output.documents)
-    findings += object_findings(resources, output)
+        findings += duplicates(output.resources)
+    findings += object_findings(output)
     findings += [
         finding("CC1119.copy", pod.workload.ref, kind=pod.made_of.kind, name=pod.made_of.name)
         for pod in every
@@ -88,7 +86,7 @@ def check_output(
     ]
     for pod in every:
         about = check_pod(pod, classes.get(pod.workload.runtime_class), manifests.decoded)
-        findings += map(pod.placed, (*pod.checked.findings, *about))
+        findings += map(pod.workload.placed, (*pod.checked.findings, *about))
     named = [name for name in classes if is_contrast_name(name)]
     findings += check_classes([pod.workload for pod in pods], named, emitted=_emits_classes(values))
     findings += [finding("CC1106.function" if as_function else "CC1106")] if pods and manifests.decoded is None else []
@@ -96,12 +94,12 @@ def check_output(
     if config is None:
         sealed = [SealedWorkload(pod.workload, pod.checked.digest) for pod in pods]
         findings += shared_identities(sealed, manifests.decoded)
-    findings += refusals(resources, [pod.workload for pod in pods])
+    findings += refusals(output.resources, [pod.workload for pod in pods])
     if not has_errors(findings):
         findings += differing_bytes(manifests)
     if not has_errors(findings):
         if config is None:
-            findings += not_rendered_again(resources, pods, output, copied)
+            findings += not_rendered_again(pods, output)
         else:
             findings += compare_renders(resources, output, pods, manifests, config)
     return Verdict(tuple(dict.fromkeys(findings)), len(pods))

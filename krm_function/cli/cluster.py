@@ -73,7 +73,7 @@ def _objects(lists: "Lists", namespaces: Iterable[str]) -> Iterator[Any]:
     """Yield each object as `kubectl get -o yaml` has it."""
     from krm_function.cli.cluster_answer import Wanted
 
-    kinds = [(version, kind) for kind, (version, _) in KINDS.items()]
+    kinds = [(version, kind) for kind, (version, *_) in KINDS.items()]
     for namespace in namespaces:
         for version, kind in (*kinds, CONFIG_MAP):
             yield from lists.objects(Wanted(version, kind, f"the {kind}s of namespace {namespace}", namespace))

@@ -55,7 +55,7 @@ def _is_generated(path: str) -> bool:
     except YamlError:
         return False
     known = read(resources, ())
-    return len(known.emitted) == len(resources) and not known.findings
+    return not known.findings and all(one.state == "added" for one in known.resources)
 
 
 def _encode(source: InputFile, rendered: Rendered, added: Sequence[Any]) -> bytes:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from krm_function.api.records import Config
 from krm_function.findings import Finding, Path, finding, has_errors
-from krm_function.model.finding_position import with_position, yaml_finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.model.image import Image, parse_image, printable_reference
 from krm_function.model.kinds import KINDS
 from krm_function.model.pod_types import type_findings
@@ -19,8 +19,7 @@ from krm_function.pipeline import prepare
 from krm_function.pipeline.proof import unproven
 from krm_function.record import NamedTuple
 from krm_function.stages.select import select
-from krm_function.yamltext import Document, YamlError
-from krm_function.yamltext import parse as parse_yaml
+from krm_function.yamltext import YamlError
 
 # images that are not pinned, an error to a render, and not in the lock, a warning: what `lock` is there to settle
 SETTLED = ("CC0502", "CC0813")
@@ -31,13 +30,10 @@ class Use(NamedTuple):
 
     path: Path
     workload: Workload
-    resource: Resource
-    document: Document
 
     def place(self, found: Finding) -> Finding:
         """Place a finding about the image here."""
-        found = found._replace(ref=self.workload.ref, path=self.path)
-        return with_position(found, self.resource, self.document, self.workload)
+        return self.workload.placed(found._replace(ref=self.workload.ref, path=self.path))
 
 
 class Needed(NamedTuple):
@@ -55,15 +51,14 @@ def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
 
 def _rendered(resources: Sequence[Resource], config: Config) -> Needed:
     """Find the images of the workloads with what a render injects and replaces."""
-    log, source, injected = prepare(resources, config, without=SETTLED)
-    forged = unproven(resources, source, config, None, (), seals=False)
+    log, read, injected = prepare(resources, config, without=SETTLED)
+    forged = unproven(read, config, rendered=False, seals=False)
     log.add(forged)
     uses: list[tuple[Image, Use]] = []
     for one in injected.workloads if injected and not forged else ():  # a forged record may name an image of anybody's
-        resource, document = resources[one.resource], source.documents[one.resource]
-        log.add(one.placed_findings(resource, document))
+        log.add(one.placed_findings)
         if not one.failed:
-            found, problems = _uses(one.workload, resource, document)
+            found, problems = _uses(one.workload)
             uses += found
             log.add(problems)
     return _needed(uses, log.located(config))
@@ -77,17 +72,17 @@ def _as_they_stand(resources: Sequence[Resource]) -> Needed:
         if not resource.may_be((*KINDS, "List")):
             continue
         try:
-            document = parse_yaml(resource.text, line=resource.line)
+            given = resource.given
         except YamlError as problem:
             findings.append(yaml_finding(problem, resource))
             continue
-        selection = select(document.value)
-        findings += [with_position(problem, resource, document) for problem in selection.findings]
+        selection = select(given.value, given)
+        findings += selection.findings
         for workload in selection.workloads:
             wrong = type_findings(workload)
-            findings += [with_position(problem, resource, document, workload) for problem in wrong]
+            findings += map(workload.placed, wrong)
             if not has_errors(wrong):
-                found, problems = _uses(workload, resource, document)
+                found, problems = _uses(workload)
                 uses += found
                 findings += problems
     return _needed(uses, findings)
@@ -100,18 +95,16 @@ def _needed(uses: Sequence[tuple[Image, Use]], findings: Iterable[Finding]) -> N
     return Needed(images, tuple(findings), tuple(uses))
 
 
-def _uses(
-    workload: Workload, resource: Resource, document: Document
-) -> tuple[list[tuple[Image, Use]], tuple[Finding, ...]]:
+def _uses(workload: Workload) -> tuple[list[tuple[Image, Use]], tuple[Finding, ...]]:
     """Find the images of one workload, and CC0503 for each text that is none."""
     uses, wrong = [], []
     for path, text in _images(workload):
         image = parse_image(text)
         if isinstance(image, Image):
-            uses.append((image, Use(path, workload, resource, document)))
+            uses.append((image, Use(path, workload)))
         else:
             problem = finding("CC0503", workload.ref, path, image=printable_reference(text), problem=image)
-            wrong.append(with_position(problem, resource, document, workload))
+            wrong.append(workload.placed(problem))
     return uses, tuple(wrong)
 
 

@@ -32,11 +32,7 @@ def render_inputs(
     """
     config, findings = configured(options, inputs)
     findings += wrong
-    if not live:
-        return render(inputs.resources, config, findings, engine)
-    from krm_function.pipeline.live import copies_in
-
-    return render(inputs.resources, config, findings, engine, copied=copies_in(inputs.resources))
+    return render(inputs.resources, config, findings, engine, live=live)
 
 
 def configured(

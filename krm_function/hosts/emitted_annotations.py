@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, dig
 
 AFTER_NEWLINE = "after-newline"  # value of EMITTED: a line end was added before this object
@@ -32,27 +33,32 @@ def before_separator(value: Any) -> Any:
     return value if unmarked else annotated(value, EMITTED, BEFORE_SEPARATOR)
 
 
-def without_added_separator(texts: Sequence[str | None], values: Mapping[int, Any]) -> list[str | None]:
+def without_added_separator(resources: Sequence[Resource]) -> list[Resource]:
     """Remove such a separator line from the first text that is left. Parameters as in `without_added_line_end`."""
-    left = list(texts)
+    left = list(resources)
     marked = False
-    for index, text in enumerate(left):
-        if text is not None:
+    for index, resource in enumerate(left):
+        if (text := resource.output) is not None:
             if marked:
-                left[index] = re.sub(r"\A---\r?\n", "", text)
+                left[index] = resource._replace(rendered=re.sub(r"\A---\r?\n", "", text))
             break
-        marked = marked or dig(values.get(index), ("metadata", "annotations", EMITTED)) == BEFORE_SEPARATOR
+        marked = marked or _mark(resource) == BEFORE_SEPARATOR
     return left
 
 
-def without_added_line_end(data: bytes, texts: Sequence[str | None], values: Mapping[int, Any]) -> bytes:
+def without_added_line_end(data: bytes, resources: Sequence[Resource]) -> bytes:
     """Remove such a line end from a stream or list whose emitted objects were removed.
 
-    texts: of all resources, None for a removed one; values: the removed objects by position.
+    resources: all of them, with those that were removed.
     """
-    for index in reversed(range(len(texts))):
-        if texts[index] is not None:
+    for resource in reversed(resources):
+        if resource.output is not None:
             break
-        if dig(values.get(index), ("metadata", "annotations", EMITTED)) == AFTER_NEWLINE:
+        if _mark(resource) == AFTER_NEWLINE:
             return data.removesuffix(b"\n").removesuffix(b"\r")
     return data
+
+
+def _mark(resource: Resource) -> Any:
+    """Return the value of EMITTED of an object that an earlier render added, None for any other resource."""
+    return dig(resource.value, ("metadata", "annotations", EMITTED)) if resource.state == "added" else None

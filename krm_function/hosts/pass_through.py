@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from krm_function.libyaml import CParser, DocumentStartEvent, StreamEndEvent, YAMLError
 from krm_function.model.class_in_text import may_ask_for_contrast
-from krm_function.model.kinds import KINDS, KINDS_BY_CONTENT
+from krm_function.model.kinds import KINDS_BY_CONTENT, template_paths
 from krm_function.plain_values import NotPlain, plain_value
 from krm_function.separators import odd_separator
 
@@ -60,9 +60,12 @@ def _is_unrelated(document: Any) -> bool:
         return False
     if kind.startswith("Contrast") or version.lower().startswith("contrast"):  # configuration
         return False
+    return not any(_may_name_class(document, template) for template in template_paths(kind, document))
+
+
+def _may_name_class(document: Any, template: tuple[str | int, ...]) -> bool:
+    """Tell whether a pod template may name a runtime class: it does, or its pod spec is no map."""
     pod = document
-    for part in (*KINDS[kind][1], "spec") if kind in KINDS else ():
-        pod = pod.get(part, {})
-        if not isinstance(pod, dict):
-            return False
-    return kind not in KINDS or "runtimeClassName" not in pod
+    for part in (*template, "spec"):
+        pod = pod.get(part, {}) if isinstance(pod, dict) else pod[part] if isinstance(part, int) else None
+    return not isinstance(pod, dict) or "runtimeClassName" in pod

@@ -50,9 +50,8 @@ class Outcome(NamedTuple):
 
 
 class ObjectEdits(NamedTuple):
-    """All edits of one object. resource: position of its document; root: path from the document to the object."""
+    """All edits of one object of a resource. root: path from the document to the object, where their paths start."""
 
-    resource: int
     root: Path
     ref: Ref
     edits: tuple[Edit, ...]

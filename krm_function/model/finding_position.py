@@ -1,4 +1,4 @@
-"""Turn a problem into a finding with a code and a position in the text.
+"""Turn a problem of a text into a finding with a code and a position.
 
 Rule of this file: every YamlError becomes a finding here; a report never shows one as it is.
 """
@@ -6,8 +6,7 @@ Rule of this file: every YamlError becomes a finding here; a report never shows 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.origin import origin_of, origin_of_line
 from krm_function.model.resource import Resource
-from krm_function.model.workload import Workload, dig, maps
-from krm_function.yamltext import Document, YamlError, locate
+from krm_function.yamltext import YamlError
 
 CODES = {
     "syntax": "CC0101",
@@ -34,35 +33,3 @@ def yaml_finding(problem: YamlError, source: str | Resource, ref: Ref | None = N
 def stream_finding(problem: YamlError, text: str) -> Finding:
     """Make the finding for a YamlError of a stream that cannot be cut into documents."""
     return yaml_finding(problem, "")._replace(origin=origin_of_line(text, problem.line))
-
-
-def with_position(found: Finding, resource: Resource, document: Document, workload: Workload | None = None) -> Finding:
-    """Return the finding with its path in the input, the line and column of that path, and the origin of the resource.
-
-    workload: the workload that the finding is about, if it was edited since it was read.
-    """
-    if workload is not None:
-        found = _as_written(found, workload, document)
-    if found.line or found.severity == "info":
-        return found
-    line, column = locate(document, found.path)
-    origin = origin_of(resource, document.value)
-    return found._replace(file=resource.file, line=line, column=column, origin=origin)
-
-
-def _as_written(found: Finding, workload: Workload, document: Document) -> Finding:
-    """Return the finding with the init container's index in the input: injected ones come before the user's.
-
-    A finding about a container that the input does not have is about its pod spec.
-    """
-    path = (*workload.spec_path, "initContainers")
-    size = len(path)
-    if found.path[:size] != path or len(found.path) == size:
-        return found
-    name = workload.at((*path, found.path[size], "name"))
-    names = [entry.get("name") for entry in maps(dig(document.value, path))]
-    if names == [entry.get("name") for entry in workload.init_containers]:
-        return found
-    if name not in names:
-        return found._replace(path=workload.spec_path)
-    return found._replace(path=(*path, names.index(name), *found.path[size + 1 :]))

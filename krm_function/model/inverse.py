@@ -30,7 +30,7 @@ from krm_function.model.image import Image, parse_image
 from krm_function.model.injected import SECRETS, is_memory_volume, is_secrets_mount
 from krm_function.model.injected.initializer import INITIALIZER, STATE_PATHS, asks_for_initializer, read_secure_pv
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
-from krm_function.model.kinds import KINDS
+from krm_function.model.kinds import KINDS, template_paths
 from krm_function.model.mesh_annotations import asks_for_mesh
 from krm_function.model.objects import reference
 from krm_function.model.owned import CONTAINERS, PROCESSES, REPLACED_CONTAINERS, SCHEDULING, VOLUMES
@@ -38,7 +38,7 @@ from krm_function.model.platforms import Platform
 from krm_function.model.pods import volume_sources
 from krm_function.model.runtime_class_names import Bare, is_contrast_name, is_handler, parse_runtime_class
 from krm_function.model.runtime_class_objects import API_VERSION, KIND
-from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, Workload, dig, mapping, maps
+from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, Workload, dig, mapping, maps, workloads_of
 from krm_function.yamltext import same
 
 POSITION_ANNOTATIONS = ("internal.config.kubernetes.io/", *PATH, *INDEX, *ID)  # where hosts keep an object's position
@@ -65,28 +65,51 @@ def _changed(now: Any, before: Any, images: Images) -> Path | None:
         )
     if ref.kind not in KINDS or ref.api_version != KINDS[ref.kind][0]:
         return ("kind",)
-    template = KINDS[ref.kind][1]
-    workload = Workload(now, (), ref)
-    if not is_contrast_name(str(workload.pod_spec.get("runtimeClassName"))):
-        return (*template, "spec", "runtimeClassName")
-    pod: dict[str, Rule] = {
-        "runtimeClassName": _runtime_class,
-        "volumes": _volumes(workload, mapping(dig(before, (*template, "spec"))), images),
-        "initContainers": _init_containers(workload, images),
-        "containers": lambda left, right: _containers(left, right, images),
-    }
-    if ref.kind == "DaemonSet":
-        pod |= SCHEDULING_RULES
-    own = (INITDATA, *ID_BLOCKS) if template else (INITDATA, *ID_BLOCKS, ORIGINAL)
-    metadata: dict[str, Rule] = {"annotations": _annotations(own)}
-    if not template:
-        metadata["namespace"] = _namespace
-    rules: dict[str, Rule] = {"metadata": _maps(metadata), "spec": _maps(pod)}
-    for part in reversed(template):
-        rules = {part: _maps(rules)}
-    if template:
-        rules["metadata"] = _maps({"annotations": _annotations((ORIGINAL,)), "namespace": _namespace})
-    return _maps(rules)(now, before)
+    rules: dict[Path, dict[str, Rule]] = {}
+    for workload in workloads_of(now, (), ref):
+        if not is_contrast_name(workload.runtime_class):
+            continue
+        before_pod = mapping(dig(before, (*workload.template, "spec")))
+        pod: dict[str, Rule] = {
+            "runtimeClassName": _runtime_class,
+            "volumes": _volumes(workload, before_pod, images),
+            "initContainers": _init_containers(workload, images),
+            "containers": lambda left, right: _containers(left, right, images),
+        }
+        if ref.kind == "DaemonSet":
+            pod |= SCHEDULING_RULES
+        own = (INITDATA, *ID_BLOCKS) if workload.template else (INITDATA, *ID_BLOCKS, ORIGINAL)
+        rules[(*workload.template, "metadata")] = {"annotations": _annotations(own)}
+        rules[(*workload.template, "spec")] = pod
+    if not rules:
+        return (*next(iter(template_paths(ref.kind, now)), ()), "spec", "runtimeClassName")
+    rules.setdefault(("metadata",), {"annotations": _annotations((ORIGINAL,))})["namespace"] = _namespace
+    return _tree(rules)(now, before)
+
+
+def _tree(rules: Mapping[Path, Mapping[str, Rule]], root: Path = ()) -> Rule:
+    """Make the rule for an object of rules for maps in it, by their paths; all else is equal."""
+    depth = len(root)
+    steps = {path[depth]: None for path in rules if len(path) > depth and path[:depth] == root}
+    below = {step: _tree(rules, (*root, step)) for step in steps}
+    if any(isinstance(step, int) for step in steps):
+        return _entries(below)
+    return _maps({str(step): rule for step, rule in below.items()} | dict(rules.get(root, {})))
+
+
+def _entries(rules: Mapping[str | int, Rule]) -> Rule:
+    """Make a rule for lists: of one length, each entry equal in both, or with a rule."""
+
+    def rule(now: Any, before: Any) -> Path | None:
+        if not isinstance(now, list) or not isinstance(before, list) or len(now) != len(before):
+            return ()
+        for index, (left, right) in enumerate(zip(now, before, strict=True)):
+            below = rules[index](left, right) if index in rules else None if same(left, right) else ()
+            if below is not None:
+                return (index, *below)
+        return None
+
+    return rule
 
 
 def is_same_container(now: Any, before: Any, images: Images) -> bool:

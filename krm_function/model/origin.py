@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.findings.origin import Origin
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.resource import Resource
-from krm_function.model.workload import dig, mapping
 
 LONGEST = 250  # characters of a path
 PATHS = ("internal.config.kubernetes.io/", "config.kubernetes.io/")  # + path, + index

@@ -1,16 +1,21 @@
-"""A workload: one object with a pod template, which is a document or a member of a list.
+"""A workload: one pod template of an object, which is a document or a member of a list.
 
 Rule of this file: a workload is a view on plain data (the object as parsed, after the edits so far); nothing here
-changes it, so what all stages need of it is looked up once. Its kinds are in `kinds`.
+changes it, so what all stages need of it is looked up once. Its kinds are in `kinds`. An object with several templates
+is several workloads, each with its own edits.
 """
 
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-from krm_function.findings import Path, Ref
+from krm_function.findings import Finding, Path, Ref
 from krm_function.model.edits import ABSENT, Edit
-from krm_function.model.kinds import KINDS
+from krm_function.model.kinds import template_paths
+from krm_function.model.lookup import dig as dig
+from krm_function.model.lookup import mapping as mapping
+from krm_function.model.lookup import maps as maps
+from krm_function.model.resource import Resource
 from krm_function.record import NamedTuple
 from krm_function.yamltext import apply
 
@@ -24,30 +29,6 @@ ORIGINAL = "contrast-krm.dev/original"  # inverse changes of a render, on the ob
 LOCAL_CONFIG = "config.kubernetes.io/local-config"  # what hosts keep out of the cluster
 RESOURCE_POLICY = "helm.sh/resource-policy"  # `keep`: Helm never deletes it (docs/facts/helm.md#objects)
 EMITTED = "contrast-krm.dev/emitted"  # on objects that a render adds and uninject removes
-
-
-def dig(value: Any, path: Path) -> Any:
-    """Return the value at `path`, or None when any step is missing or of another type."""
-    for part in path:
-        if isinstance(part, str):
-            if not isinstance(value, dict):
-                return None
-            value = value.get(part)
-        elif isinstance(value, list) and 0 <= part < len(value):
-            value = value[part]
-        else:
-            return None
-    return value
-
-
-def mapping(value: Any) -> dict[str, Any]:
-    """Return `value` if it is a map, else an empty one: for reading documents of any shape."""
-    return value if isinstance(value, dict) else {}
-
-
-def maps(value: Any) -> list[dict[str, Any]]:
-    """Return the maps of a list, [] for anything else. Positions are kept: an entry that is no map becomes {}."""
-    return [entry if isinstance(entry, dict) else {} for entry in value] if isinstance(value, list) else []
 
 
 class PodContainer(NamedTuple):
@@ -75,26 +56,34 @@ class PodContainer(NamedTuple):
 
 
 class Workload(NamedTuple):
-    """One object with a pod template that names a Contrast runtime class.
+    """One pod template that names a Contrast runtime class, in its object.
 
-    object: its plain data. root: path from its document to the object: () or, in a `kind: List`, ("items", 3). All
-    paths start at the document; the data do not, so that editing one member of a list does not copy the list.
+    object: its plain data. root: path from its document to the object: () or, in a `kind: List`, ("items", 3).
+    template: path from the object to the pod template. All other paths start at the document; the data do not, so that
+    editing one member of a list does not copy the list. resource: where it stands, None if it is made up.
     is_chosen: whether the render has chosen it as the coordinator (stages/coordinator.py).
     """
 
     object: dict[str, Any]
     root: Path
     ref: Ref
+    template: Path
+    resource: Resource | None = None
     is_chosen: bool = False
 
     def at(self, path: Path) -> Any:
         """Return the value at a path that starts at the document and leads into the object; None if there is none."""
         return dig(self.object, path[len(self.root) :])
 
+    @property
+    def place(self) -> tuple[int, Path]:
+        """Where its object stands: the position of the resource in the input, -1 if unknown, and `root`."""
+        return (self.resource.position if self.resource else -1), self.root
+
     @cached_property
     def template_path(self) -> Path:
         """Path from the document to the pod template (for a Pod: to the object)."""
-        return self.root + KINDS[self.ref.kind][1]
+        return self.root + self.template
 
     @cached_property
     def metadata_path(self) -> Path:
@@ -162,6 +151,28 @@ class Workload(NamedTuple):
             return self
         return self._replace(object=apply(self.object, [edit.change_in(self.root) for edit in edits]))
 
+    def placed(self, found: Finding) -> Finding:
+        """Return a finding about this workload with its path, line and column in the input."""
+        return found if self.resource is None else self.resource.placed(self._as_written(found))
+
+    def _as_written(self, found: Finding) -> Finding:
+        """Return a finding with the init container's index in the input: injected ones come before the user's.
+
+        A finding about a container that the input does not have is about its pod spec.
+        """
+        path = (*self.spec_path, "initContainers")
+        size = len(path)
+        if found.path[:size] != path or len(found.path) == size:
+            return found
+        document = self.resource.document if self.resource else None
+        names = [entry.get("name") for entry in maps(dig(document.value if document else None, path))]
+        if names == [entry.get("name") for entry in self.init_containers]:
+            return found
+        name = self.at((*path, found.path[size], "name"))
+        if name not in names:
+            return found._replace(path=self.spec_path)
+        return found._replace(path=(*path, names.index(name), *found.path[size + 1 :]))
+
     def annotate(self, values: Iterable[tuple[str, str, str]], code: str) -> "tuple[Edit, ...]":
         """Make the edits that set annotations of the pod template; none for those that have their value already.
 
@@ -188,3 +199,8 @@ class Workload(NamedTuple):
             return Edit("set", self.metadata_path, old, {"annotations": annotations}, code, reason)
         path = (*self.metadata_path, "annotations")
         return Edit("set", path, metadata.get("annotations", ABSENT), annotations, code, reason)
+
+
+def workloads_of(value: Any, root: Path, ref: Ref, resource: Resource | None = None) -> list[Workload]:
+    """Return the workload of each pod template of an object, whatever class it names. Parameters as of Workload."""
+    return [Workload(value, root, ref, template, resource) for template in template_paths(ref.kind, value)]

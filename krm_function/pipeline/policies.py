@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from krm_function.api.records import Config
 from krm_function.findings import Finding
-from krm_function.model.objects import objects
 from krm_function.model.resource import Resource
 from krm_function.model.workload import INITDATA
 from krm_function.pipeline.workload import WorkloadRender
-from krm_function.stages.read import ReadDocuments, read
+from krm_function.stages.read import read, read_values
 
 if TYPE_CHECKING:
     from krm_function.pipeline.sealer import Sealer
@@ -29,7 +28,6 @@ def with_policies(
     workloads: Sequence[WorkloadRender],
     config: Config,
     resources: Sequence[Resource],
-    source: ReadDocuments,
     engine: "Engine | None",
     sealer: "Sealer | None",
 ) -> tuple[list[WorkloadRender], tuple[Finding, ...]]:
@@ -43,8 +41,8 @@ def with_policies(
     if sealer is None:
         from krm_function.pipeline.sealer import choose_sealer, idle_sources
 
-        references = read(resources, ("ConfigMap", "Secret"), source)
-        values = [value for document in references.documents.values() for _, value in objects(document.value)]
+        references = read(resources, ("ConfigMap", "Secret"))
+        values = list(read_values(one for one in references.resources if one.state != "added"))
         sealer, findings = choose_sealer(config, values, engine)
         if sealer is None:
             return list(workloads), findings

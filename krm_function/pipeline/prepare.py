@@ -7,7 +7,7 @@ injects. `render` goes on with policies and the manifest; `lock` lists the image
 from collections.abc import Collection, Mapping, Sequence
 
 from krm_function.api.records import Config
-from krm_function.findings import Finding, Path, Ref, has_errors
+from krm_function.findings import Finding, Ref, has_errors
 from krm_function.model.resource import Resource
 from krm_function.pipeline.base_manifest import with_base_of_input
 from krm_function.pipeline.identity import Identified, identified
@@ -15,10 +15,10 @@ from krm_function.pipeline.log import Log, Stop
 from krm_function.pipeline.selected import Selected, select_all
 from krm_function.pipeline.workload import WorkloadRender, injected, resolved
 from krm_function.record import NamedTuple
-from krm_function.stages.copies import Copy
+from krm_function.stages.copies import with_copies
 from krm_function.stages.duplicates import duplicates
 from krm_function.stages.namespace import namespace_findings
-from krm_function.stages.read import ReadDocuments, read
+from krm_function.stages.read import read
 
 UNREAD = ("CC01", "CC10", "CC0908", "CC0910")  # something was not read; the release may be in it
 NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contrast workloads may have
@@ -34,10 +34,13 @@ class Injected(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """The beginning of a render. injected: None if there is nothing to render, or an error about all of it."""
+    """The beginning of a render. resources: as they were read, or as they were given if nothing was.
+
+    injected: None if there is nothing to render, or an error about all of it.
+    """
 
     log: Log
-    source: ReadDocuments
+    resources: tuple[Resource, ...]
     injected: Injected | None = None
 
 
@@ -45,37 +48,38 @@ def prepare(
     resources: Sequence[Resource],
     config: Config | None,
     config_findings: tuple[Finding, ...] = (),
-    copied: Mapping[tuple[int, Path], Copy] | None = None,
+    *,
+    live: bool = False,
     without: Collection[str] = (),
 ) -> Prepared:
     """Prepare the workloads of one deployment; findings and skipped objects are in the log.
 
-    config, config_findings, copied: as for `render`. without: codes of findings about pods that the caller is there to
+    config, config_findings, live: as for `render`. without: codes of findings about pods that the caller is there to
     cure; they are left out, and stop no workload.
     """
-    log, source = Log(), ReadDocuments({}, {})
+    log, resources = Log(), tuple(resources)
     try:
         log.add(_before_reading(config_findings), stop=True)
-        source = read(resources, left=copied or ())
-        log.add(source.findings)
-        selected = select_all(resources, source, config, copied)
+        resources, findings = read(with_copies(resources) if live else resources)
+        log.add(findings)
+        selected = select_all(resources, findings, config, live=live)
         log.add(selected.findings)
         log.plan = selected.skipped
-        if has_errors(source.findings) or not (selected.workloads or selected.classes):
+        if has_errors(findings) or not (selected.workloads or selected.classes):
             log.stop()
-        log.add((*selected.stray, *duplicates(resources, {**source.documents, **source.emitted}), *config_findings))
+        log.add((*selected.stray, *duplicates(resources), *config_findings))
         if config is None:
             log.stop()
-        config, problems = with_base_of_input(config, resources, source)
+        config, problems = with_base_of_input(config, resources)
         log.add(problems, stop=True)
 
-        log.add(namespace_findings(resources, source.documents, selected.workloads, config.generate.namespace))
-        workloads = [resolved(index, workload, config, without) for index, workload in selected.workloads]
+        log.add(namespace_findings(resources, selected.workloads, config.generate.namespace))
+        workloads = [resolved(workload, config, without) for workload in selected.workloads]
         known = identified(workloads, config, _reasons(selected), complete=not has_errors(selected.findings))
         workloads = [injected(one, config, known.coordinator_namespace, without) for one in known.workloads]
     except Stop:
-        return Prepared(log, source)
-    return Prepared(log, source, Injected(config, selected, known, workloads))
+        return Prepared(log, resources)
+    return Prepared(log, resources, Injected(config, selected, known, workloads))
 
 
 def _before_reading(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -6,13 +6,12 @@ Rule of this file: the body of `render` reads as the pipeline, and `Stop` is the
 severity error anywhere means that nothing is written: the caller keeps its input.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from krm_function.api.records import Config
-from krm_function.findings import Finding, Path, has_errors
+from krm_function.findings import Finding, has_errors
 from krm_function.manifest.identity import Identities
-from krm_function.model.edits import ObjectEdits
 from krm_function.model.resource import Resource
 from krm_function.model.sealed import SealedWorkload
 from krm_function.pipeline.log import Stop
@@ -20,14 +19,19 @@ from krm_function.pipeline.policies import makes_policies, with_policies
 from krm_function.pipeline.prepare import prepare
 from krm_function.pipeline.proof import unproven
 from krm_function.pipeline.result import Rendered
-from krm_function.pipeline.workload import measured, planned, scheduled, used_platforms, vcpu_counts
-from krm_function.stages.copies import Copy
+from krm_function.pipeline.workload import (
+    measured,
+    object_edits,
+    planned,
+    scheduled,
+    used_platforms,
+    vcpu_counts,
+)
 from krm_function.stages.manifest import MadeManifest, make_manifest, manifest_errors
 from krm_function.stages.manifest_config_map import emitted_manifest, size_findings
-from krm_function.stages.read import ReadDocuments
 from krm_function.stages.reference_values import gather_reference_values
 from krm_function.stages.runtime_classes import RuntimeClasses, runtime_classes
-from krm_function.stages.write import WriteResult, collisions, write
+from krm_function.stages.write import WriteResult, collisions, with_edits, write
 
 if TYPE_CHECKING:
     from krm_function.pipeline.sealer import Sealer
@@ -40,24 +44,24 @@ def render(
     config_findings: tuple[Finding, ...] = (),
     engine: "Engine | None" = None,
     sealer: "Sealer | None" = None,
-    copied: Mapping[tuple[int, Path], Copy] | None = None,
+    *,
+    live: bool = False,
 ) -> Rendered:
     """Render the resources of one deployment.
 
     config: None when it could not be made; config_findings has the reasons. That is an error only if there is anything
     to render: a stream without Contrast workloads passes through as it is. engine: genpolicy in place of the native
     generator; the only argument that is not pure, and given only if the operator has chosen it. sealer: makes policies
-    in place of both, for `check` without an ImageLock. copied: the copies that controllers made of workloads of the
-    input, which are skipped (live.py); None: no object may be owned by a controller.
+    in place of both, for `check` without an ImageLock. live: the input may be of a cluster, so the copies that
+    controllers made of its workloads are skipped (stages/copies.py); else no object may be owned by a controller.
     """
-    prepared = prepare(resources, config, config_findings, copied)
-    log, source, manifest = prepared.log, prepared.source, MadeManifest()
-    written: WriteResult | None = None
-    edits: list[ObjectEdits] = []
+    log, read, prepared = prepare(resources, config, config_findings, live=live)
+    written, manifest = WriteResult(read), MadeManifest()
+    finished = False
     try:
-        if prepared.injected is None:
+        if prepared is None:
             log.stop()
-        config, selected, known, workloads = prepared.injected
+        config, selected, known, workloads = prepared
         platforms = used_platforms(workloads, config.generate.platform)
         classes = runtime_classes(config.generate, config.release, platforms, selected.classes)
         workloads = [scheduled(one, classes) for one in workloads]
@@ -65,52 +69,43 @@ def render(
         values = gather_reference_values(config, platforms, vcpu_counts(workloads, platforms))
         workloads = measured(workloads, values, config.release)
         log.add(values.findings)
-        workloads, problems = with_policies(workloads, config, resources, source, engine, sealer)
+        workloads, problems = with_policies(workloads, config, read, engine, sealer)
         log.add(problems)
         for one in workloads:
-            log.add(one.placed_findings(resources[one.resource], source.documents[one.resource]))
+            log.add(one.placed_findings)
         log.plan = (*map(planned, workloads), *selected.skipped)
 
         sealed = [SealedWorkload(one.workload, one.digest) for one in workloads]
         if log.failed:
             if workloads and not has_errors(selected.findings):
-                log.add(_further_errors(config, sealed, resources, source, classes, known.identities))
+                log.add(_further_errors(config, sealed, read, classes, known.identities))
             log.stop()
         manifest = make_manifest(config, sealed, values, known.identities) if workloads else MadeManifest()
         log.add(manifest.findings)
 
-        edits = [ObjectEdits(one.resource, one.workload.root, one.workload.ref, one.edits) for one in workloads]
-        edits += classes.edits
         additions = (*classes.added, *emitted_manifest(config.generate, manifest.data, sealed))
-        written = write(resources, source.documents, source.emitted, edits, additions)
+        written = write(with_edits(read, (*map(object_edits, workloads), *classes.edits)), additions)
+        finished = True
         log.add((*written.findings, *size_findings(config, additions)))
     except Stop:
         pass
 
     seals = config is not None and makes_policies(config, engine, sealer)
-    log.add(unproven(resources, source, config, written, edits, seals=seals))
-    if written is None or log.failed:
-        return Rendered(tuple(one.text for one in resources), (), log.located(config), log.plan, b"", _version(config))
-    return Rendered(written.texts, written.added, log.located(config), log.plan, manifest.data, _version(config))
-
-
-def _version(config: Config | None) -> str:
-    """Return the version of the release, "" where there is no configuration."""
-    return "" if config is None else config.release.version
+    log.add(unproven(written.resources, config, rendered=finished, seals=seals))
+    version = "" if config is None else config.release.version
+    if not finished or log.failed:
+        return Rendered(tuple(one.text for one in resources), (), log.located(config), log.plan, b"", version)
+    return Rendered(written.texts, written.added, log.located(config), log.plan, manifest.data, version)
 
 
 def _further_errors(
     config: Config,
     sealed: Sequence[SealedWorkload],
     resources: Sequence[Resource],
-    source: ReadDocuments,
     classes: RuntimeClasses,
     identities: Identities,
 ) -> tuple[Finding, ...]:
     """Find errors of the manifest and of the objects to add, so that they are reported together with the workloads'."""
     additions = (*classes.added, *emitted_manifest(config.generate, b"{}", sealed))
     once = list({one.workload.ref: one for one in sealed}.values())  # a duplicate is CC0118 already
-    return (
-        *manifest_errors(config, once, identities),
-        *collisions(resources, source.documents, source.emitted, additions),
-    )
+    return (*manifest_errors(config, once, identities), *collisions(resources, additions))

@@ -23,7 +23,7 @@ class Planned(NamedTuple):
     """One entry of the plan: a workload, what the render does to it and why; or why it is skipped.
 
     workload: after the render. scheduled: the RuntimeClass that it was checked against, None if there is none.
-    resource: position of its document in the input. open: the variables of which its policy allows any value. notes:
+    open: the variables of which its policy allows any value. notes:
     sentences that a reader of the plan must know and that are no findings; the forms of the plan show them with the
     workload. identity: those of them about what the manifest gives to it.
     """
@@ -39,7 +39,6 @@ class Planned(NamedTuple):
     skipped: str = ""
     workload: Workload | None = None
     scheduled: RuntimeClass | None = None
-    resource: int = -1
     open: "tuple[OpenVariable, ...]" = ()
     notes: tuple[str, ...] = ()
     identity: tuple[str, ...] = ()

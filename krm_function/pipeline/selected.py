@@ -1,17 +1,15 @@
 """Select what a render concerns in an input: the workloads, the RuntimeClass objects, and the objects it skips."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from krm_function.api.records import Config
-from krm_function.findings import Finding, Path, finding, has_errors
-from krm_function.model.finding_position import with_position
+from krm_function.findings import Finding, finding, has_errors
 from krm_function.model.objects import reference
-from krm_function.model.resource import Resource
+from krm_function.model.resource import Copy, Resource
 from krm_function.model.workload import Workload
 from krm_function.pipeline.result import Planned
 from krm_function.record import NamedTuple
-from krm_function.stages.copies import Copy, controller_of
-from krm_function.stages.read import ReadDocuments
+from krm_function.stages.copies import controller_of
 from krm_function.stages.runtime_classes import RuntimeClassObject, runtime_class_objects
 from krm_function.stages.select import select
 from krm_function.stages.stray_annotations import stray_annotations
@@ -19,12 +17,9 @@ from krm_function.stages.unsealed import unsealed
 
 
 class Selected(NamedTuple):
-    """The selection in all documents. workloads: each with the position of its document in the input.
+    """The selection in all resources. stray: findings about objects that are not selected."""
 
-    stray: findings about objects that are not selected.
-    """
-
-    workloads: tuple[tuple[int, Workload], ...]
+    workloads: tuple[Workload, ...]
     classes: tuple[RuntimeClassObject, ...]
     skipped: tuple[Planned, ...]
     findings: tuple[Finding, ...]
@@ -32,43 +27,39 @@ class Selected(NamedTuple):
 
 
 def select_all(
-    resources: Sequence[Resource],
-    source: ReadDocuments,
-    config: Config | None,
-    copied: Mapping[tuple[int, Path], Copy] | None,
+    resources: Sequence[Resource], read_findings: tuple[Finding, ...], config: Config | None, *, live: bool
 ) -> Selected:
-    """Select in every document that was read. Without configuration no RuntimeClass is known to be of the release.
+    """Select in every resource that was read. Without configuration no RuntimeClass is known to be of the release.
 
-    copied: the copies that controllers made, which are skipped; None: every object that a controller owns is CC0220.
+    read_findings: of reading them. live: the copies that controllers made are skipped; else every object that a
+    controller owns is CC0220.
     """
-    selections = [(index, select(document.value)) for index, document in source.documents.items()]
-    values = ((index, document.value) for index, document in source.documents.items())
-    chosen = [(index, workload) for index, one in selections for workload in one.workloads]
-    findings = [(index, found) for index, one in selections for found in one.findings]
-    skipped = [Planned(one.ref, skipped=one.reason) for _, each in selections for one in each.skipped]
-    if copied is None:
-        findings += [(index, found) for index, workload in chosen for found in _owned(workload)]
+    read = [one for one in resources if one.document is not None and one.state != "added"]
+    selections = [select(one.value, one) for one in read]
+    workloads = [workload for one in selections for workload in one.workloads]
+    findings = [found for one in selections for found in one.findings]
+    skipped = [Planned(one.ref, skipped=one.reason) for each in selections for one in each.skipped]
+    if live:
+        skipped += [Planned(one.ref, skipped=_made(copy)) for one in workloads if (copy := _copy(one))]
+        workloads = [one for one in workloads if not _copy(one)]
     else:
-        skipped += [
-            Planned(workload.ref, skipped=_made(copied[index, workload.root]))
-            for index, workload in chosen
-            if (index, workload.root) in copied
-        ]
-        chosen = [(index, workload) for index, workload in chosen if (index, workload.root) not in copied]
+        findings += [workload.placed(found) for workload in workloads for found in _owned(workload)]
     unsealable: tuple[Finding, ...] = ()
-    if not has_errors(source.findings):  # else it would repeat them
+    if not has_errors(read_findings):  # else it would repeat them
         handlers = [facts.handler for facts in config.release.platforms.values()] if config else []
-        unsealable = unsealed(resources, {**source.documents, **source.emitted}, handlers)
-    stray: tuple[Finding, ...] = ()
-    if chosen:
-        stray = stray_annotations(resources, source.documents, source.emitted, [one for _, one in chosen])
+        unsealable = unsealed(resources, handlers)
     return Selected(
-        tuple(chosen),
-        tuple(runtime_class_objects(values, config.release)) if config else (),
+        tuple(workloads),
+        tuple(runtime_class_objects(read, config.release)) if config else (),
         tuple(skipped),
-        (*(with_position(found, resources[index], source.documents[index]) for index, found in findings), *unsealable),
-        stray,
+        (*findings, *unsealable),
+        stray_annotations(resources, workloads) if workloads else (),
     )
+
+
+def _copy(workload: Workload) -> Copy | None:
+    """Return what a controller made the workload of, None if it is nobody's copy."""
+    return workload.resource.copies.get(workload.root) if workload.resource else None
 
 
 def _owned(workload: Workload) -> Iterator[Finding]:

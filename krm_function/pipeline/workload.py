@@ -13,10 +13,8 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.manifest.gathered_values import ReferenceValues
 from krm_function.measurement.vcpu_count import vcpus_text
 from krm_function.model.cpu_limits import vcpus
-from krm_function.model.edits import Edit
-from krm_function.model.finding_position import with_position
+from krm_function.model.edits import Edit, ObjectEdits
 from krm_function.model.platforms import PLATFORMS, Platform
-from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.pipeline.result import NO_LABELS, Planned
@@ -30,7 +28,6 @@ from krm_function.stages.pod_checks import check_after_injection, check_before_i
 from krm_function.stages.resolve import Resolved, resolve
 from krm_function.stages.runtime_classes import RuntimeClasses
 from krm_function.stages.schedule import schedule
-from krm_function.yamltext import Document
 
 if TYPE_CHECKING:
     from krm_function.policy.open_variables import OpenVariable
@@ -39,13 +36,12 @@ if TYPE_CHECKING:
 class WorkloadRender(NamedTuple):
     """A workload between two stages: as it is now, with the edits and findings so far.
 
-    resource: position of its document in the input. placeholder: its runtimeClassName in the input. vcpus: 0 if they
+    placeholder: its runtimeClassName in the input. vcpus: 0 if they
     cannot be known. scheduled: the RuntimeClass that it was checked against. digest: of its initdata, "" if none. open:
     the variables of which its policy allows any value. notes: sentences about it for the plan. identity: those about
     what the manifest gives to it.
     """
 
-    resource: int
     workload: Workload
     placeholder: str
     resolved: Resolved
@@ -73,12 +69,13 @@ class WorkloadRender(NamedTuple):
         """Whether a stage found an error: later stages would only repeat it."""
         return has_errors(self.findings)
 
-    def placed_findings(self, resource: Resource, document: Document) -> tuple[Finding, ...]:
-        """Return its findings with their lines in the input."""
-        return tuple(with_position(found, resource, document, self.workload) for found in self.findings)
+    @property
+    def placed_findings(self) -> tuple[Finding, ...]:
+        """Its findings with their lines in the input."""
+        return tuple(map(self.workload.placed, self.findings))
 
 
-def resolved(resource: int, workload: Workload, config: Config, without: Collection[str] = ()) -> WorkloadRender:
+def resolved(workload: Workload, config: Config, without: Collection[str] = ()) -> WorkloadRender:
     """Give one workload its namespace, verify it as the user wrote it, and resolve its runtime class.
 
     without: codes of findings that are left out, as if there were no such rule.
@@ -88,7 +85,7 @@ def resolved(resource: int, workload: Workload, config: Config, without: Collect
     count = vcpus(workload)
     findings = _left(check_before_injection(workload, config.release.images) + found.findings, without)
     vcpu = count if isinstance(count, int) else 0
-    made = WorkloadRender(resource, workload, workload.runtime_class, found, vcpu, named)
+    made = WorkloadRender(workload, workload.runtime_class, found, vcpu, named)
     return made.plus(() if has_errors(findings) else found.edits, findings)
 
 
@@ -165,6 +162,12 @@ def vcpu_counts(workloads: Iterable[WorkloadRender], platforms: Iterable[Platfor
     }
 
 
+def object_edits(one: WorkloadRender) -> tuple[int, ObjectEdits]:
+    """Return the edits of one workload to its object, with the position of its resource."""
+    position, root = one.workload.place
+    return position, ObjectEdits(root, one.workload.ref, one.edits)
+
+
 def planned(one: WorkloadRender) -> Planned:
     """Make the entry of one workload in the plan."""
     platform = one.resolved.platform
@@ -179,7 +182,6 @@ def planned(one: WorkloadRender) -> Planned:
         one.digest,
         workload=one.workload,
         scheduled=one.scheduled,
-        resource=one.resource,
         open=one.open,
         notes=one.identity + one.notes,
         identity=one.identity,

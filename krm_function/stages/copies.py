@@ -14,35 +14,20 @@ by its status is checked as a copy if it has the same policy, and a warning in `
     Pod           its phase is Succeeded or Failed           status
 """
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from krm_function.findings import Path
-from krm_function.model.kinds import KINDS
-from krm_function.model.objects import reference
+from krm_function.model.kinds import KINDS, template_paths
+from krm_function.model.objects import objects, reference
+from krm_function.model.resource import Copy, Resource, Retired
 from krm_function.model.workload import INITDATA, dig, mapping, maps
 from krm_function.record import NamedTuple
+from krm_function.yamltext import YamlError
 
 OWNERS = "ownerReferences"  # without this word in a text, YAML escapes aside, no object of it is owned
-Place = tuple[int, Path]  # position of a resource, path to an object of its document
-
-
 ENDED = ("Succeeded", "Failed")  # phases of a Pod
 OVER = ("Complete", "Failed")  # conditions of a Job
-
-
-Retired = Literal["", "spec", "status"]  # what says that an object runs no pod; "" if nothing does
-
-
-class Copy(NamedTuple):
-    """What a controller made. origin: the workload that it was made of. retired: runs no pod, and is not checked."""
-
-    origin: Any
-    retired: Retired = ""
-
-
-NO_COPIES: Mapping[Place, Copy] = MappingProxyType({})
 
 
 class Controller(NamedTuple):
@@ -64,13 +49,36 @@ def controller_of(value: Any) -> Controller | None:
     return None
 
 
-def copies(objects: Iterable[tuple[int, Path, Any]]) -> Mapping[Place, Copy]:
-    """Return the copies by their places. objects: as they stand, policies included."""
-    every = [(index, root, value) for index, root, value in objects if _is_workload(value)]
-    known = known_controllers(value for _, _, value in every)
-    owned = {(index, root): value for index, root, value in every if controller_of(value) is not None}
-    found = {place: _copy(value, known) for place, value in owned.items()}
-    return {place: one for place, one in found.items() if one is not None}
+def with_copies(resources: Sequence[Resource]) -> tuple[Resource, ...]:
+    """Return the resources with the copies in them; they are looked for as they stand, policies included.
+
+    What cannot be parsed is reported elsewhere.
+    """
+    if not any(OWNERS in resource.text for resource in resources):
+        return tuple(resources)
+    places = [(resource, root, value) for resource in resources for root, value in _workloads(resource)]
+    found: dict[int, dict[Path, Copy]] = {}
+    for (resource, root, _), copy in zip(places, copies([value for _, _, value in places]), strict=True):
+        if copy is not None:
+            found.setdefault(id(resource), {})[root] = copy
+    return tuple(one._replace(copies=found[id(one)]) if id(one) in found else one for one in resources)
+
+
+def copies(values: Sequence[Any]) -> list[Copy | None]:
+    """Return what each of some objects was made of, None for what is no copy."""
+    known = known_controllers(values)
+    return [_copy(value, known) if _is_workload(value) and controller_of(value) else None for value in values]
+
+
+def _workloads(resource: Resource) -> Iterator[tuple[Path, Any]]:
+    """Yield the objects with pods of a resource."""
+    if not resource.may_be((*KINDS, "List")):
+        return
+    try:
+        value = resource.value
+    except YamlError:
+        return
+    yield from ((root, one) for root, one in objects(value) if _is_workload(one))
 
 
 def known_controllers(values: Iterable[Any]) -> Mapping[Controller, Any]:
@@ -126,9 +134,13 @@ def _retired(value: Any) -> Retired:
             return ""
 
 
-def _sealed(value: Any) -> tuple[str, str] | None:
-    """Return the runtime class and the initdata of an object's pods, None without them."""
-    template = KINDS[reference(value).kind][1]
-    name = dig(value, (*template, "spec", "runtimeClassName"))
-    initdata = dig(value, (*template, "metadata", "annotations", INITDATA))
-    return (name, initdata) if isinstance(name, str) and isinstance(initdata, str) and initdata else None
+def _sealed(value: Any) -> tuple[tuple[str, str], ...] | None:
+    """Return the runtime class and the initdata of each pod of an object, None if one has none."""
+    pods: list[tuple[str, str]] = []
+    for template in template_paths(reference(value).kind, value):
+        name = dig(value, (*template, "spec", "runtimeClassName"))
+        initdata = dig(value, (*template, "metadata", "annotations", INITDATA))
+        if not isinstance(name, str) or not isinstance(initdata, str) or not initdata:
+            return None
+        pods.append((name, initdata))
+    return tuple(pods) or None

@@ -13,20 +13,18 @@ nodeSelector and tolerations enter no policy. Source: docs/facts/kubernetes.md#s
     tolerations: none covers  a toleration         it is added behind the others
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 
-from krm_function.findings import Finding, Path, finding
+from krm_function.findings import Finding, finding
 from krm_function.model.draft import Draft
 from krm_function.model.edits import Outcome
-from krm_function.model.finding_position import with_position
-from krm_function.model.kinds import KINDS
+from krm_function.model.kinds import template_paths
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_admission import merge_node_selector
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.template_scheduling import Lacking, lacking, lost
 from krm_function.model.workload import Workload, dig, mapping
-from krm_function.yamltext import parse
 from krm_function.yamltext.fast.values import read_value
 
 KIND = "DaemonSet"
@@ -69,27 +67,25 @@ def unscheduled_daemon_set(workload: Workload, runtime_class: RuntimeClass | Non
     return (finding("CC0321", workload.ref, workload.spec_path, what=missing, name=runtime_class.name),)
 
 
-def taken_out(
-    resources: Sequence[Resource], claims: Mapping[int, tuple[Path, ...]], texts: Sequence[str | None]
-) -> Iterator[Finding]:
+def taken_out(resources: Iterable[Resource]) -> Iterator[Finding]:
     """Report what an undo record took out of the template of a DaemonSet and this render does not write again.
 
-    claims: by position of the resource, the objects in it whose record was undone. texts: of every resource after the
-    render. An earlier render wrote the entry while the class had another scheduling, or an author of the input wrote
-    the record: it is not known which, so it is never silent.
+    resources: after the render. An earlier render wrote the entry while the class had another scheduling, or an author
+    of the input wrote the record: it is not known which, so it is never silent.
     """
-    for index, roots in claims.items():
-        resource, text = resources[index], texts[index]
-        if text is None or text == resource.text or not resource.may_be((KIND, "List")):
+    for resource in resources:
+        text = resource.output
+        if not resource.undone or text is None or text == resource.text or not resource.may_be((KIND, "List")):
             continue
-        now = parse(resource.text, line=resource.line)
+        given = resource.given
         after = {reference(value): value for _, value in objects(read_value(text))}
-        for root in roots:
-            ref = reference(dig(now.value, root))
+        for root in resource.undone:
+            ref = reference(dig(given.value, root))
             if ref.kind != KIND or ref not in after:
                 continue
-            path = (*KINDS[KIND][1], "spec")
-            spec = mapping(dig(after[ref], path))
-            if gone := lost(mapping(dig(now.value, (*root, *path))), spec):
-                name = spec.get("runtimeClassName")
-                yield with_position(finding("CC0322", ref, (*root, *path), what=gone, name=name), resource, now)
+            for template in template_paths(KIND, after[ref]):
+                spec = mapping(dig(after[ref], (*template, "spec")))
+                path = (*root, *template, "spec")
+                if gone := lost(mapping(dig(given.value, path)), spec):
+                    wrong = finding("CC0322", ref, path, what=gone, name=spec.get("runtimeClassName"))
+                    yield given.placed(wrong)

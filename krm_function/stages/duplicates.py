@@ -15,7 +15,7 @@ Truth table, first row that holds:
     anything else                                                             one object twice: CC0118 at each place
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
@@ -24,12 +24,11 @@ from krm_function.model.finding_position import yaml_finding
 from krm_function.model.helm_hooks import hook_of
 from krm_function.model.kinds import KINDS_BY_CONTENT
 from krm_function.model.objects import objects, reference
-from krm_function.model.origin import origin_of
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import contrast_names_in, is_contrast_name
 from krm_function.model.workload import EMITTED, LOCAL_CONFIG, dig
 from krm_function.record import NamedTuple
-from krm_function.yamltext import Document, YamlError, locate, parse, read_value
+from krm_function.yamltext import YamlError, read_value
 
 CLUSTER_WIDE = frozenset(("RuntimeClass",))  # more of these kinds cannot be known: there are custom resources
 PACKAGE_CONTEXT = "kptfile.kpt.dev"  # the ConfigMap that kpt puts into every package and subpackage
@@ -39,39 +38,39 @@ Identity = tuple[str, str, str]  # group, kind, name: with a namespace, all of a
 
 
 class ObjectAt(NamedTuple):
-    """An object with the position of its resource and the path to it."""
+    """An object with its resource and the path to it."""
 
-    position: int
+    resource: Resource
     root: Path
     ref: Ref
     value: Any
 
 
-def duplicates(resources: Sequence[Resource], documents: Mapping[int, Document]) -> tuple[Finding, ...]:
-    """Return CC0118 for every object that occurs again. documents: what was parsed before, by position."""
+def duplicates(resources: Sequence[Resource]) -> tuple[Finding, ...]:
+    """Return CC0118 for every object that occurs again."""
     alike: dict[Named, list[int]] = {}
     for index, resource in enumerate(resources):
-        if not resource.may_be(KINDS_BY_CONTENT) or index not in documents:
+        if not resource.may_be(KINDS_BY_CONTENT) or resource.document is None:
             if resource.name:
                 alike.setdefault((resource.kind, resource.name), []).append(index)
             continue
-        for _, value in objects(documents[index].value):
+        for _, value in objects(resource.document.value):
             alike.setdefault((reference(value).kind, _name(value)), []).append(index)
     suspects = {named for named, indexes in alike.items() if len(indexes) > 1 and all(named)}
     standing: dict[Identity, list[ObjectAt]] = {}
     findings: list[Finding] = []
-    for index in sorted({index for named in suspects for index in alike[named]}):
+    for resource in (resources[index] for index in sorted({index for named in suspects for index in alike[named]})):
         try:
-            value = read_value(resources[index].text)
+            value = read_value(resource.text)
         except YamlError as problem:  # its identity is unknown
-            findings.append(yaml_finding(problem, resources[index]))
+            findings.append(yaml_finding(problem, resource))
             continue
-        for one in (ObjectAt(index, root, reference(each), each) for root, each in objects(value)):
+        for one in (ObjectAt(resource, root, reference(each), each) for root, each in objects(value)):
             if (one.ref.kind, name := _name(one.value)) in suspects:
                 standing.setdefault((_group(one.ref.api_version), one.ref.kind, name), []).append(one)
     for group in (group for named in standing.values() for group in _by_namespace(named)):
         if len(group) > 1 and not _are_distinct(group):
-            findings += _duplicate_findings(group, resources)
+            findings += _duplicate_findings(group)
     return tuple(findings)
 
 
@@ -116,20 +115,19 @@ def _is_contrast_object(one: ObjectAt) -> bool:
     return added or any(True for _ in contrast_names_in(one.value))
 
 
-def _duplicate_findings(group: list[ObjectAt], resources: Sequence[Resource]) -> list[Finding]:
+def _duplicate_findings(group: list[ObjectAt]) -> list[Finding]:
     """Make a finding for each occurrence; each names another occurrence, the first one if possible."""
-    places = []
+    placed = []
     for one in group:
-        resource = resources[one.position]
         first = next(iter(one.value), "") if isinstance(one.value, dict) else ""  # of a document: behind its comments
-        document = parse(resource.text, line=resource.line)
-        line, column = locate(document, one.root or (str(first),))
-        places.append((resource.file, line, column, origin_of(resource, document.value)))
+        path = one.root or (str(first),)
+        placed.append(
+            one.resource.given.placed(finding("CC0118", one.ref, path, kind=one.ref.kind, name=one.ref, other=""))
+        )
     said = []
-    for index, one in enumerate(group):
-        file, line, _, origin = places[0 if index else 1]
-        other = position_text(file, line, 0, origin)
+    for index, (one, here) in enumerate(zip(group, placed, strict=True)):
+        there = placed[0 if index else 1]
+        other = position_text(there.file, there.line, 0, there.origin)
         found = finding("CC0118", one.ref, kind=one.ref.kind, name=one.ref, other=other)
-        file, line, column, origin = places[index]
-        said.append(found._replace(file=file, line=line, column=column, origin=origin))
+        said.append(found._replace(file=here.file, line=here.line, column=here.column, origin=here.origin))
     return said

@@ -9,7 +9,7 @@ docs/facts/kubernetes.md#namespaces.
     of another type       CC0207 (model/pod_types)        CC0207
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
@@ -19,7 +19,7 @@ from krm_function.model.listed_names import listed
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, LOCAL_CONFIG, Workload, dig, mapping
-from krm_function.yamltext import Document, YamlError, read_value
+from krm_function.yamltext import YamlError
 
 NAMESPACE: Path = ("metadata", "namespace")
 # Kinds of Kubernetes itself that belong to a namespace and that people deploy; the pods' own are in KINDS.
@@ -48,22 +48,18 @@ def in_namespace(workload: Workload, namespace: str) -> tuple[tuple[Edit, ...], 
 
 
 def namespace_findings(
-    resources: Sequence[Resource],
-    documents: Mapping[int, Document],
-    workloads: Sequence[tuple[int, Workload]],
-    namespace: str,
+    resources: Iterable[Resource], workloads: Iterable[Workload], namespace: str
 ) -> tuple[Finding, ...]:
     """Return one warning if workloads name no namespace: CC0210 if none is configured; else CC0211 for other objects.
 
-    documents: what was parsed before, by position of the resource. workloads: as they stand in the input, each with
-    the position of its document.
+    workloads: as they stand in the input.
     """
-    unnamed = [workload.ref for _, workload in workloads if not _names_namespace(workload.object)]
+    unnamed = list({one.place: one.ref for one in workloads if not _names_namespace(one.object)}.values())
     if not unnamed:
         return ()
     if not namespace:
         return (finding("CC0210", names=_names(unnamed)),)
-    others = [ref for ref in _others(resources, documents) if ref not in unnamed]
+    others = [ref for ref in _others(resources) if ref not in unnamed]
     return (finding("CC0211", names=_names(others), namespace=namespace),) if others else ()
 
 
@@ -71,14 +67,14 @@ def _names_namespace(value: Any) -> bool:
     return dig(value, NAMESPACE) not in (None, "")
 
 
-def _others(resources: Sequence[Resource], documents: Mapping[int, Document]) -> Iterator[Ref]:
+def _others(resources: Iterable[Resource]) -> Iterator[Ref]:
     """Yield the objects of the input that name no namespace and come into one when they are applied."""
     kinds = NAMESPACED | KINDS_BY_CONTENT
-    for index, resource in enumerate(resources):
+    for resource in resources:
         if not resource.may_be(kinds):
             continue
         try:
-            value = documents[index].value if index in documents else read_value(resource.text)
+            value = resource.value
         except YamlError:
             continue  # nothing reads this document, or its reader reports the problem
         for _, one in objects(value):

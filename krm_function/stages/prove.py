@@ -6,13 +6,12 @@ explain all differences between the object and its restored form, and nothing th
 the output. An error names the path that would change, never a value.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.api.records import Scheduling
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.model.edits import Edit
-from krm_function.model.finding_position import with_position
 from krm_function.model.injected import secrets_mount
 from krm_function.model.inverse import (
     RECORD,
@@ -23,7 +22,7 @@ from krm_function.model.inverse import (
     secrets_mounts,
     unexplained,
 )
-from krm_function.model.kinds import KINDS
+from krm_function.model.kinds import template_paths
 from krm_function.model.labels import is_dns_label
 from krm_function.model.listed_names import listed
 from krm_function.model.objects import emitted_objects, objects, reference
@@ -33,70 +32,57 @@ from krm_function.model.runtime_class_names import parse_runtime_class
 from krm_function.model.runtime_class_objects import KIND
 from krm_function.model.workload import EMITTED, INITDATA, dig, mapping, maps
 from krm_function.record import NamedTuple
-from krm_function.yamltext import Change, Document, apply, parse, same
+from krm_function.yamltext import Change, apply, same
 from krm_function.yamltext.fast.values import read_value
 
 EMITTED_PATH: Path = ("metadata", "annotations", EMITTED)
 NAMESPACE: Path = ("metadata", "namespace")
-Claims = Mapping[int, tuple[Path, ...]]  # by position of the resource: the objects in it whose record was undone
 
 
 class RenderOutcome(NamedTuple):
-    """The result of a render of the restored documents.
+    """What proves records besides the resources that a render made.
 
-    texts: of every resource. edits: by resource and object. images: the rule from an image in the input to that in the
-    output. seals: whether the render wrote initdata. scheduling: what it adds to the RuntimeClass of a platform.
+    images: the rule from an image in the input to that in the output. seals: whether the render wrote initdata.
+    scheduling: what it adds to the RuntimeClass of a platform.
     """
 
-    texts: Sequence[str | None]
-    edits: Mapping[tuple[int, Path], tuple[Edit, ...]]
     images: Images
     seals: bool
     scheduling: Mapping[str, Scheduling]
 
 
-def prove(
-    resources: Sequence[Resource],
-    documents: Mapping[int, Document],
-    claims: Claims,
-    images: Images,
-    made: RenderOutcome | None = None,
-) -> tuple[Finding, ...]:
-    """Return an error for every record that is not proven. documents: restored. made: None if nothing was rendered."""
+def prove(resources: Iterable[Resource], images: Images, made: RenderOutcome | None = None) -> tuple[Finding, ...]:
+    """Return an error for every record that is not proven. made: None if nothing was rendered."""
     findings: list[Finding] = []
-    for index, roots in claims.items():
-        resource = resources[index]
-        if made is not None and made.texts[index] == resource.text:
+    for resource in resources:
+        if not resource.undone or (made is not None and resource.output == resource.text):
             continue
-        now = parse(resource.text, line=resource.line)
-        for root, path in _unproven_objects(now.value, documents[index].value, index, roots, images, made):
-            findings.append(with_position(_wrong(now.value, documents[index].value, root, path), resource, now))
+        given = resource.given
+        for root, path in _unproven_objects(resource, given.value, images, made):
+            findings.append(given.placed(_wrong(given.value, resource.value, root, path)))
     return tuple(findings)
 
 
-def taken_namespaces(
-    resources: Sequence[Resource], documents: Mapping[int, Document], claims: Claims, given: str | None
-) -> tuple[Finding, ...]:
+def taken_namespaces(resources: Iterable[Resource], namespace: str | None) -> tuple[Finding, ...]:
     """Return what is to be said of the records that take a namespace away, where nothing is rendered.
 
-    given: the namespace that the render is said to have given, None if that is not said: CC0117, a warning for each
+    namespace: the one that the render is said to have given, None if that is not said: CC0117, a warning for each
     namespace. A record that takes another one is CC0115.
     """
     findings: list[Finding] = []
     unproven: dict[str, list[str]] = {}
-    for index, roots in claims.items():
-        now = parse(resources[index].text, line=resources[index].line)
-        for root in roots:
-            ref = reference(dig(now.value, root))
-            if not ref.namespace or dig(documents[index].value, (*root, *NAMESPACE)) not in (None, ""):
+    for resource in resources:
+        for root in resource.undone:
+            ref = reference(dig(resource.given.value, root))
+            if not ref.namespace or dig(resource.value, (*root, *NAMESPACE)) not in (None, ""):
                 continue
-            if given is None:
+            if namespace is None:
                 unproven.setdefault(ref.namespace, []).append(f"{ref.kind}/{ref.name}")
-            elif ref.namespace != given:
+            elif ref.namespace != namespace:
                 wrong = finding("CC0115.namespace", ref, (*root, *RECORD), namespace=ref.namespace)
-                findings.append(with_position(wrong, resources[index], now))
-    for namespace, names in unproven.items():
-        findings.append(finding("CC0117", namespace=namespace, names=listed(names)))
+                findings.append(resource.given.placed(wrong))
+    for taken, names in unproven.items():
+        findings.append(finding("CC0117", namespace=taken, names=listed(names)))
     return tuple(findings)
 
 
@@ -110,15 +96,17 @@ def _wrong(now: Any, before: Any, root: Path, path: Path) -> Finding:
 
 
 def _unproven_objects(
-    now: Any, before: Any, index: int, roots: tuple[Path, ...], images: Images, made: RenderOutcome | None
+    resource: Resource, now: Any, images: Images, made: RenderOutcome | None
 ) -> list[tuple[Path, Path]]:
     """Find the objects of one document whose record is not proven, each with the first path that is not explained."""
+    before, roots = resource.value, resource.undone
     if _object_paths(now) != _object_paths(before) or not same(_masked(now, roots), _masked(before, roots)):
         return [(roots[0], ())]  # a record reaches out of its object
     if brought := [(root, EMITTED_PATH) for root in roots if dig(before, (*root, *EMITTED_PATH)) is not None]:
         return brought  # an object that a render adds has no record, so restoring never yields one
-    text = made.texts[index] if made is not None else None
+    text = resource.output if made is not None else None
     after = dict(zip(_user_objects(now), _user_objects(read_value(text)).values(), strict=True)) if text else {}
+    edits = {one.root: one.edits for one in resource.edits}
     wrong: list[tuple[Path, Path]] = []
     for root in roots:
         was, is_ = dig(before, root), dig(now, root)
@@ -126,7 +114,7 @@ def _unproven_objects(
             continue
         path = unexplained(is_, was, images)
         if path is None and made is not None and root in after:
-            path = _due_to_record(is_, after[root], made.edits.get((index, root), ()), made)
+            path = _due_to_record(is_, after[root], edits.get(root, ()), made)
         if path is not None:
             wrong.append((root, path))
     return wrong
@@ -158,14 +146,16 @@ def _due_to_record(now: Any, after: Any, edits: Sequence[Edit], made: RenderOutc
         return _scheduling_lost(now, after, made.scheduling)
     if dig(now, NAMESPACE) not in (None, "") and not same(dig(now, NAMESPACE), dig(after, NAMESPACE)):
         return NAMESPACE  # this render gives it another namespace, or none
-    template = KINDS[kind][1]
-    if not made.seals:
-        place = (*template, "metadata", "annotations", INITDATA)
-        if (value := dig(after, place)) is not None and not same(dig(now, place), value):
-            return place
-    specs = [mapping(dig(value, (*template, "spec"))) for value in (now, after)]
-    path = _added_by_record(specs[0], specs[1], edits, made.images)
-    return None if path is None else (*template, "spec", *path)
+    for template in template_paths(kind, after):
+        if not made.seals:
+            place = (*template, "metadata", "annotations", INITDATA)
+            if (value := dig(after, place)) is not None and not same(dig(now, place), value):
+                return place
+        specs = [mapping(dig(value, (*template, "spec"))) for value in (now, after)]
+        path = _added_by_record(specs[0], specs[1], edits, made.images)
+        if path is not None:
+            return (*template, "spec", *path)
+    return None
 
 
 def _added_by_record(now: dict[str, Any], after: dict[str, Any], edits: Sequence[Edit], images: Images) -> Path | None:

@@ -6,13 +6,12 @@ carry `contrast-krm.dev/emitted`. Any author of the input can write both: `emitt
 that a render adds, and what a record restores is a claim, which `prove` checks.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.finding_position import with_position, yaml_finding
-from krm_function.model.kinds import EDITED, KINDS, KINDS_BY_CONTENT
+from krm_function.model.finding_position import yaml_finding
+from krm_function.model.kinds import EDITED, KINDS, KINDS_BY_CONTENT, template_paths
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL, dig, mapping
@@ -21,62 +20,52 @@ from krm_function.yamltext import Document, MemberUndo, YamlError, parse, read_u
 
 POD_KINDS = KINDS_BY_CONTENT.union(KINDS)
 RUNTIME_CLASS = "runtimeClassName"
-NO_CLAIMS: Mapping[int, tuple[Path, ...]] = MappingProxyType({})
 
 
-class ReadDocuments(NamedTuple):
-    """Documents by position of their resource: restored ones, and those that an earlier render added (emitted).
+class ReadResources(NamedTuple):
+    """The resources in their order, and the findings of reading them."""
 
-    claims: the objects of a document whose undo records were applied and are not proven yet.
-    """
-
-    documents: dict[int, Document]
-    emitted: dict[int, Document]
+    resources: tuple[Resource, ...]
     findings: tuple[Finding, ...] = ()
-    claims: Mapping[int, tuple[Path, ...]] = NO_CLAIMS
 
 
-def read(
-    resources: Sequence[Resource],
-    kinds: Iterable[str] = POD_KINDS,
-    known: ReadDocuments | None = None,
-    left: Collection[tuple[int, Path]] = (),
-) -> ReadDocuments:
+def read(resources: Iterable[Resource], kinds: Iterable[str] = POD_KINDS) -> ReadResources:
     """Parse the resources of some kinds, those of uncertain kind, and those that may have an annotation of a render.
 
-    known: what was read before; its documents are kept as they are, its findings are not repeated. left: objects that
-    stay as they are, by position of their resource and path.
+    Resources that were read before are kept as they are. Objects that a controller made keep their records.
     """
     wanted = frozenset(kinds)
-    before: dict[int, Document] = known.documents if known else {}
-    documents: dict[int, Document] = {}
-    emitted: dict[int, Document] = dict(known.emitted) if known else {}
+    every: list[Resource] = []
     findings: list[Finding] = []
-    claims: dict[int, tuple[Path, ...]] = {}
-    for index, resource in enumerate(resources):
-        if index in emitted:
-            continue
-        if index in before:
-            documents[index] = before[index]
-            continue
-        if not resource.may_be(wanted) and not may_have_render_annotation(resource):
-            continue
-        try:
-            document = _parse_without_positions(resource) or parse(resource.text, line=resource.line)
-        except YamlError as problem:
-            findings.append(yaml_finding(problem, resource))
-            continue
-        findings += _not_emitted(resource, document)
-        if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:
-            emitted[index] = document
-        else:
-            documents[index], problems, roots = _restored(
-                resource, document, {root for at, root in left if at == index}
-            )
+    for position, resource in enumerate(resources):
+        if resource.state == "unread" and (resource.may_be(wanted) or may_have_render_annotation(resource)):
+            read_one, problems = _read(resource._replace(position=position))
+            every.append(read_one)
             findings += problems
-            if roots:
-                claims[index] = roots
-    return ReadDocuments(documents, emitted, tuple(findings), claims)
+        else:
+            every.append(resource)
+    return ReadResources(tuple(every), tuple(findings))
+
+
+def _read(resource: Resource) -> tuple[Resource, list[Finding]]:
+    """Parse one resource, and undo what a render did to it; it stays unread if it cannot be parsed."""
+    try:
+        document = _parse_without_positions(resource) or parse(resource.text, line=resource.line)
+    except YamlError as problem:
+        return resource, [yaml_finding(problem, resource)]
+    resource = resource._replace(state="given", document=document)
+    findings = [*_not_emitted(resource, document)]
+    if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:
+        return resource._replace(state="added"), findings
+    resource, problems = _restored(resource, document)
+    return resource, [*findings, *problems]
+
+
+def read_values(resources: Iterable[Resource]) -> Iterator[Any]:
+    """Yield the objects of all resources that were read."""
+    for resource in resources:
+        if resource.document is not None:
+            yield from (value for _, value in objects(resource.document.value))
 
 
 def may_have_render_annotation(resource: Resource) -> bool:
@@ -93,20 +82,30 @@ def _parse_without_positions(resource: Resource) -> Document | None:
     except YamlError:
         return None  # `parse` reports it with its position
     if resource.kind in KINDS:
-        pod = value
-        for part in (*KINDS[resource.kind][1], "spec"):
-            pod = pod.get(part, {}) if isinstance(pod, dict) else None
-        if not isinstance(pod, dict) or RUNTIME_CLASS in pod:
-            return None
-        value = _outline(value, resource.kind)
+        templates = template_paths(resource.kind, value)
+        for template in templates:
+            pod = value
+            for part in (*template, "spec"):
+                pod = _step(pod, part)
+            if not isinstance(pod, dict) or RUNTIME_CLASS in pod:
+                return None
+        if len(templates) == 1:
+            value = _outline(value, resource.kind, templates[0])
     return Document(resource.text, None, value, resource.line)
 
 
-def _outline(value: dict[str, Any], kind: str) -> dict[str, Any]:
+def _step(value: Any, part: str | int) -> Any:
+    """Return an entry of a map, empty if it is missing, or of a list; None for anything else."""
+    if isinstance(value, dict):
+        return value.get(part, {})
+    return value[part] if isinstance(value, list) and isinstance(part, int) else None
+
+
+def _outline(value: dict[str, Any], kind: str, template: Path) -> dict[str, Any]:
     """Reduce a pod without runtime class to its identity: there may be thousands, and no stage needs more."""
-    outline: dict[str, Any] = {}
-    for part in reversed((*KINDS[kind][1], "spec")):
-        outline = {part: outline}
+    outline: Any = {}
+    for part in reversed((*template, "spec")):
+        outline = {part: outline} if isinstance(part, str) else [outline]
     named = mapping(value.get("metadata"))
     metadata = {key: named[key] for key in ("name", "namespace", "generateName") if key in named}
     return {"apiVersion": value.get("apiVersion"), "kind": kind, "metadata": metadata, **outline}
@@ -122,7 +121,7 @@ def _not_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
     from krm_function.hosts.emitted_objects import no_addition
 
     return tuple(
-        with_position(finding(wrong, reference(value), _annotation(root, EMITTED)), resource, document)
+        resource.placed(finding(wrong, reference(value), _annotation(root, EMITTED)))
         for root, value in found.items()
         if (wrong := no_addition(value))
     )
@@ -132,31 +131,32 @@ def _annotation(root: Path, key: str) -> Path:
     return (*root, "metadata", "annotations", key)
 
 
-def _restored(
-    resource: Resource, document: Document, left: Collection[Path]
-) -> tuple[Document, tuple[Finding, ...], tuple[Path, ...]]:
-    """Restore a document to its state before any render; also returns which objects were restored, the last first."""
+def _restored(resource: Resource, document: Document) -> tuple[Resource, tuple[Finding, ...]]:
+    """Restore the objects of a resource to their state before any render, the last first."""
     members: list[MemberUndo] = []
     refs: list[Ref] = []
     for root, value in reversed(list({(): document.value, **dict(objects(document.value))}.items())):
         path, ref = _annotation(root, ORIGINAL), reference(value)
-        if dig(document.value, path) is None or root in left:
+        if dig(document.value, path) is None or root in resource.copies:
             continue
         try:
             undo = read_undo(document, path)
         except YamlError as problem:
-            return document, (yaml_finding(problem, resource, ref, path),), ()
+            return resource, (yaml_finding(problem, resource, ref, path),)
         if undo is None:
             continue
         if ref.kind not in EDITED:
             wrong = finding("CC0115.change", ref, path, field="a kind that no render edits")
-            return document, (with_position(wrong, resource, document),), ()
+            return resource, (resource.placed(wrong),)
         members.append(MemberUndo(root, undo))
         refs.append(ref)
     restored = restore_members(document, members)
     for (root, _), ref, unreadable in zip(members, refs, restored.problems, strict=True):
         if unreadable is not None:
-            return document, (yaml_finding(unreadable, resource, ref, _annotation(root, ORIGINAL)),), ()
+            return resource, (yaml_finding(unreadable, resource, ref, _annotation(root, ORIGINAL)),)
     if restored.text is not document.text:
         document = parse(restored.text, line=document.line)
-    return document, (), tuple(member.root for member in members)
+    if not members:
+        return resource, ()
+    undone = tuple(member.root for member in members)
+    return resource._replace(state="restored", document=document, undone=undone), ()

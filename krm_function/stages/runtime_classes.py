@@ -16,6 +16,7 @@ from krm_function.model.edits import ABSENT, Edit, ObjectEdits
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.quantity import equal
+from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_admission import covers
 from krm_function.model.runtime_class_objects import (
     API_VERSION,
@@ -32,30 +33,34 @@ NO_CLASSES: Mapping[str, RuntimeClass] = MappingProxyType({})
 
 
 class RuntimeClassObject(NamedTuple):
-    """A RuntimeClass of the input. resource: position of its document; root: path from the document to the object."""
+    """A RuntimeClass of the input. resource: where it stands; root: path from the document to the object."""
 
-    resource: int
+    resource: Resource
     root: Path
     ref: Ref
     value: Any
 
 
 class RuntimeClasses(NamedTuple):
-    """The classes that pods are checked against, by name; the edits of their objects; the objects to add."""
+    """The classes that pods are checked against, by name; the edits of their objects; the objects to add.
+
+    edits: each with the position of its resource.
+    """
 
     classes: Mapping[str, RuntimeClass] = NO_CLASSES
-    edits: Sequence[ObjectEdits] = ()
+    edits: Sequence[tuple[int, ObjectEdits]] = ()
     added: tuple[dict[str, Any], ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
-def runtime_class_objects(documents: Iterable[tuple[int, Any]], release: Release) -> list[RuntimeClassObject]:
+def runtime_class_objects(resources: Iterable[Resource], release: Release) -> list[RuntimeClassObject]:
     """Find the RuntimeClass objects of the input that belong to the release; without those that a render added."""
     handlers = {platform.handler for platform in release.platforms.values()}
     return [
-        RuntimeClassObject(index, root, reference(value), value)
-        for index, document in documents
-        for root, value in objects(document)
+        RuntimeClassObject(resource, root, reference(value), value)
+        for resource in resources
+        if resource.document is not None and resource.state != "added"
+        for root, value in objects(resource.document.value)
         if isinstance(value, dict)
         and value.get("kind") == KIND
         and reference(value).name in handlers
@@ -74,7 +79,7 @@ def runtime_classes(
     if options.runtime_classes == "off":
         return RuntimeClasses()
     classes: dict[str, RuntimeClass] = {}
-    filled: list[ObjectEdits] = []
+    filled: list[tuple[int, ObjectEdits]] = []
     added: list[dict[str, Any]] = []
     findings: list[Finding] = []
     platforms = {facts.handler: name for name, facts in release.platforms.items()}
@@ -91,7 +96,7 @@ def runtime_classes(
         classes.setdefault(one.ref.name, read.runtime_class)
         if edits and not has_errors(wrong):
             moved = tuple(edit._replace(path=one.root + edit.path) for edit in edits)
-            filled.append(ObjectEdits(one.resource, one.root, one.ref, moved))
+            filled.append((one.resource.position, ObjectEdits(one.root, one.ref, moved)))
     for platform in sorted({platform.name for platform in used} & release.platforms.keys()):
         facts = release.platforms[platform]
         if facts.handler in classes:

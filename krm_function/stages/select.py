@@ -7,8 +7,9 @@ guessed from text. Every object with a pod template is selected, skipped with a 
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.kinds import EDITED, KINDS
+from krm_function.model.kinds import EDITED, KINDS, template_paths
 from krm_function.model.objects import objects, reference
+from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.workload import Workload, dig
 from krm_function.record import NamedTuple
@@ -16,22 +17,22 @@ from krm_function.schema.types import a_type, type_name
 
 
 class Skipped(NamedTuple):
-    """An object with a pod template that is left alone."""
+    """A pod template that is left alone."""
 
     ref: Ref
     reason: str
 
 
 class Selection(NamedTuple):
-    """The workloads, the skipped objects and the findings of one document."""
+    """The workloads, the skipped pod templates and the findings of one document."""
 
     workloads: tuple[Workload, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
-def select(document: Any) -> Selection:
-    """Find the workloads of one document (plain data)."""
+def select(document: Any, resource: Resource | None = None) -> Selection:
+    """Find the workloads of one document (plain data). resource: where it stands, which places the findings."""
     workloads: list[Workload] = []
     skipped: list[Skipped] = []
     findings: list[Finding] = []
@@ -43,30 +44,37 @@ def select(document: Any) -> Selection:
             continue
         if ref.kind not in KINDS:
             continue
-        version, template = KINDS[ref.kind]
+        version = KINDS[ref.kind][0]
         if ref.api_version != version:
             skipped.append(Skipped(ref, f"apiVersion {ref.api_version or 'missing'} is not {version}"))
             continue
-        wrong = _wrong_shape(document, root, (*template, "spec"))
-        if wrong is not None:
-            path, actual = wrong
-            findings.append(
-                finding("CC0207", ref, path, key=str(path[-1]), expected="a map", actual=a_type(actual)),
-            )
-            continue
-        workload = Workload(value, root, ref)
-        name = workload.pod_spec.get("runtimeClassName")
-        if name is None:
-            skipped.append(Skipped(ref, "no runtimeClassName"))
-        elif not isinstance(name, str):
-            path = (*workload.spec_path, "runtimeClassName")
-            actual = a_type(type_name(name))
-            findings.append(finding("CC0207.quotes", ref, path, key=path[-1], expected="a string", actual=actual))
-        elif is_contrast_name(name):
-            workloads.append(workload)
-        else:
-            skipped.append(Skipped(ref, f"runtime class {name or '(empty)'} is not Contrast's"))
-    return Selection(tuple(workloads), tuple(skipped), tuple(findings))
+        for template in template_paths(ref.kind, value):
+            workload = Workload(value, root, ref, template, resource)
+            match _classified(document, workload):
+                case str() as reason:
+                    skipped.append(Skipped(ref, reason))
+                case Finding() as wrong:
+                    findings.append(wrong)
+                case None:
+                    workloads.append(workload)
+    placed = findings if resource is None else map(resource.placed, findings)
+    return Selection(tuple(workloads), tuple(skipped), tuple(placed))
+
+
+def _classified(document: Any, workload: Workload) -> str | Finding | None:
+    """Return why a pod template is left alone, or what is wrong with it; None if it is Contrast's."""
+    wrong = _wrong_shape(document, workload.root, (*workload.template, "spec"))
+    if wrong is not None:
+        path, actual = wrong
+        return finding("CC0207", workload.ref, path, key=str(path[-1]), expected="a map", actual=a_type(actual))
+    name = workload.pod_spec.get("runtimeClassName")
+    if name is None:
+        return "no runtimeClassName"
+    if not isinstance(name, str):
+        path = (*workload.spec_path, "runtimeClassName")
+        actual = a_type(type_name(name))
+        return finding("CC0207.quotes", workload.ref, path, key=path[-1], expected="a string", actual=actual)
+    return None if is_contrast_name(name) else f"runtime class {name or '(empty)'} is not Contrast's"
 
 
 def _ambiguous(document: Any, root: Path, ref: Ref) -> Finding | None:

@@ -4,39 +4,34 @@ Rule of this file: an annotation that a Contrast workload of the input has on it
 no mistake: kustomize's commonAnnotations writes it to every object. Source: docs/facts/contrast.md#annotations.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from krm_function.findings import Finding
 from krm_function.model.annotations import is_contrast_key, is_known, unread
-from krm_function.model.finding_position import with_position
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import PREFIX, Workload, dig, mapping
-from krm_function.yamltext import Document, YamlError, parse
+from krm_function.yamltext import YamlError
 
 
-def stray_annotations(
-    resources: Sequence[Resource],
-    documents: Mapping[int, Document],
-    emitted: Mapping[int, Document],
-    workloads: Iterable[Workload],
-) -> tuple[Finding, ...]:
+def stray_annotations(resources: Iterable[Resource], workloads: Iterable[Workload]) -> tuple[Finding, ...]:
     """Return CC0202 or CC0203 for each annotation that has no effect where it stands.
 
-    documents, emitted: what was parsed before, by position; objects that an earlier render added are skipped.
+    Objects that an earlier render added are skipped.
     """
     common = {item for workload in workloads for item in workload.annotations.items() if isinstance(item[1], str)}
     findings: list[Finding] = []
-    for index, resource in enumerate(resources):
-        if PREFIX not in resource.text or index in emitted or (resource.certain and resource.kind in KINDS):
+    for resource in resources:
+        certain_pod = resource.certain and resource.kind in KINDS
+        if PREFIX not in resource.text or resource.state == "added" or certain_pod:
             continue
         try:
-            document = documents[index] if index in documents else parse(resource.text, line=resource.line)
+            parsed = resource.parsed()
         except YamlError:
             continue  # nothing reads this document, or its reader reports the problem
-        findings += [with_position(found, resource, document) for found in _stray(document.value, common)]
+        findings += map(parsed.placed, _stray(parsed.value, common))
     return tuple(findings)
 
 

@@ -5,63 +5,56 @@ function. A kind is one of the eight by its group and version as well: `apps/v1b
 resource. ConfigMap and Secret hold nothing but text, and are no pod by any reading.
 """
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.krm.group_version import plain_api_version
 from krm_function.model.class_in_text import may_ask_for_contrast
-from krm_function.model.finding_position import with_position, yaml_finding
+from krm_function.model.finding_position import yaml_finding
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import contrast_names_in, is_contrast_name
 from krm_function.model.runtime_class_objects import KIND
 from krm_function.model.workload import EMITTED, dig, mapping
-from krm_function.yamltext import Document, YamlError, parse
+from krm_function.yamltext import YamlError
 
 CLASSES = ("List", KIND)  # kinds of documents that may have a RuntimeClass
 TEXT_KINDS = ("ConfigMap", "Secret")
 
 
-def unsealed(
-    resources: Sequence[Resource], documents: Mapping[int, Document], handlers: Container[str] = ()
-) -> tuple[Finding, ...]:
+def unsealed(resources: Iterable[Resource], handlers: Container[str] = ()) -> tuple[Finding, ...]:
     """Return CC1109 for each class that is asked for in vain, and CC1116 for each class that leads elsewhere.
 
-    documents: what was parsed before, by position. handlers: of the release, whose classes are compared with it
-    elsewhere. A document that cannot be parsed and may ask for a class is an error, too.
+    handlers: of the release, whose classes are compared with it elsewhere. A document that cannot be parsed and may ask
+    for a class is an error, too.
     """
-    findings = _other_handlers(resources, documents, handlers)
-    for index, resource in enumerate(resources):
+    findings: list[Finding] = []
+    asked: list[Finding] = []
+    for resource in resources:
+        findings += _other_handlers(resource, handlers)
         if _holds_text(resource) or not may_ask_for_contrast(resource.text):
             continue
-        document = documents.get(index)
-        if document is None:
-            try:
-                document = parse(resource.text, line=resource.line)
-            except YamlError as problem:
-                findings.append(yaml_finding(problem, resource))
-                continue
-        for root, value in objects(document.value):
-            for path, name in unsealed_classes(document.value, root):
-                findings.append(with_position(unsealed_finding(reference(value), path, name), resource, document))
-    return tuple(findings)
+        try:
+            parsed = resource.parsed()
+        except YamlError as problem:
+            asked.append(yaml_finding(problem, resource))
+            continue
+        for root, value in objects(parsed.value):
+            for path, name in unsealed_classes(parsed.value, root):
+                asked.append(parsed.placed(unsealed_finding(reference(value), path, name)))
+    return (*findings, *asked)
 
 
-def _other_handlers(
-    resources: Sequence[Resource], documents: Mapping[int, Document], handlers: Container[str]
-) -> list[Finding]:
-    return [
-        with_position(found, resources[index], document)
-        for index, document in documents.items()
-        if resources[index].may_be(CLASSES)
-        for root, value in objects(document.value)
-        if reference(value).kind == KIND
-        and reference(value).name not in handlers
-        and dig(value, ("metadata", "annotations", EMITTED)) is None  # a render makes it again
-        for found in check_handler(reference(value), root, value)
-    ]
+def _other_handlers(resource: Resource, handlers: Container[str]) -> Iterator[Finding]:
+    if resource.document is None or not resource.may_be(CLASSES):
+        return
+    for root, value in objects(resource.document.value):
+        ref = reference(value)
+        added = dig(value, ("metadata", "annotations", EMITTED)) is not None  # a render makes it again
+        if ref.kind == KIND and ref.name not in handlers and not added:
+            yield from map(resource.placed, check_handler(ref, root, value))
 
 
 def unsealed_classes(document: Any, root: Path) -> Iterator[tuple[Path, str]]:

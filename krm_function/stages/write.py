@@ -18,7 +18,7 @@ from krm_function.model.owned import ADDED_OBJECTS
 from krm_function.model.resource import Resource
 from krm_function.model.workload import LOCAL_CONFIG, ORIGINAL, RESOURCE_POLICY, dig, mapping
 from krm_function.record import NamedTuple
-from krm_function.yamltext import Change, Document, MemberChanges, YamlError, parse, splice, splice_members
+from krm_function.yamltext import Change, MemberChanges, YamlError, parse, splice, splice_members
 from krm_function.yamltext.edit.proof import to_json
 from krm_function.yamltext.edit.splice import EditedMember
 
@@ -29,49 +29,60 @@ EMITTED_FIELDS: tuple[Path, ...] = (
 
 KEPT: Path = ("metadata", "annotations", RESOURCE_POLICY)  # set where it lacks, never removed: it may be the host's
 RECORD: Path = ("metadata", "annotations", ORIGINAL)
-Predecessors = dict[Ref, tuple[int, Path]]  # an object that a render added -> its document and path in it
+Predecessors = dict[Ref, tuple[int, Path]]  # an object that a render added -> its resource and path in it
 
 
 class WriteResult(NamedTuple):
-    """A text for every resource, None for a dropped one, and the objects that are new."""
+    """The resources with their new texts, and the objects that are new."""
 
-    texts: tuple[str | None, ...]
+    resources: tuple[Resource, ...]
     added: tuple[Any, ...] = ()
     findings: tuple[Finding, ...] = ()
 
+    @property
+    def texts(self) -> tuple[str | None, ...]:
+        """A text for every resource, None for a dropped one."""
+        return tuple(resource.output for resource in self.resources)
 
-def write(
-    resources: Sequence[Resource],
-    documents: Mapping[int, Document],
-    emitted: Mapping[int, Document],
-    edits: Iterable[ObjectEdits],
-    additions: Iterable[Mapping[str, Any]],
-) -> WriteResult:
-    """Make the text of every resource after its edits. documents, emitted: as `read` returns them."""
-    texts: list[str | None] = [resource.text for resource in resources]
-    for index, document in documents.items():
-        texts[index] = document.text
+
+def write(resources: Sequence[Resource], additions: Iterable[Mapping[str, Any]]) -> WriteResult:
+    """Make the text of every resource after its edits."""
     findings: list[Finding] = []
-    for index, changed in _by_document(edits).items():
-        texts[index], problems = _edited(resources[index], documents[index], changed)
+    written: list[Resource] = []
+    for resource in resources:
+        one, problems = _edited(resource)
+        written.append(one)
         findings += problems
-    predecessors = _predecessors(documents, emitted)
-    taken = _collisions(resources, documents, emitted, predecessors, additions := tuple(additions))
-    added = () if taken else _add(documents, emitted, texts, predecessors, additions)
-    return WriteResult(tuple(texts), added, (*findings, *taken))
+    predecessors = _predecessors(resources)
+    taken = _collisions(resources, predecessors, additions := tuple(additions))
+    added = () if taken else _add(written, predecessors, additions)
+    return WriteResult(tuple(written), added, (*findings, *taken))
 
 
-def _by_document(edits: Iterable[ObjectEdits]) -> dict[int, list[ObjectEdits]]:
-    """Group the edits by position of their document, without objects that have none."""
-    found: dict[int, list[ObjectEdits]] = {}
-    for one in edits:
+def with_edits(resources: Iterable[Resource], edits: Iterable[tuple[int, ObjectEdits]]) -> tuple[Resource, ...]:
+    """Return the resources with the edits of their objects. edits: each with the position of its resource.
+
+    The workloads of one object each have its own edits, such as that of the namespace: these are made once.
+    """
+    found: dict[int, dict[Path, ObjectEdits]] = {}
+    for position, one in edits:
         if one.edits:
-            found.setdefault(one.resource, []).append(one)
-    return found
+            objects_of = found.setdefault(position, {})
+            before = objects_of[one.root].edits if one.root in objects_of else ()
+            more = tuple(edit for edit in one.edits if edit not in before)
+            objects_of[one.root] = one._replace(edits=before + more)
+    return tuple(
+        one._replace(edits=tuple(found[one.position].values())) if one.position in found else one for one in resources
+    )
 
 
-def _edited(resource: Resource, document: Document, edits: Sequence[ObjectEdits]) -> tuple[str, list[Finding]]:
-    """Return the text of one document after the edits of its objects, and a finding for each that cannot be made."""
+def _edited(resource: Resource) -> tuple[Resource, list[Finding]]:
+    """Return a resource with its text after the edits of its objects, and a finding for each that cannot be made."""
+    document, edits = resource.document, resource.edits
+    if document is None or resource.state == "added":
+        return resource, []
+    if not edits:
+        return (resource if document.text is resource.text else resource._replace(rendered=document.text)), []
     members = [MemberChanges(one.root, [edit.change_in(one.root) for edit in one.edits], RECORD) for one in edits]
     text, outcomes = splice_members(document, members)
     findings: list[Finding] = []
@@ -80,40 +91,37 @@ def _edited(resource: Resource, document: Document, edits: Sequence[ObjectEdits]
             findings.append(yaml_finding(outcome, resource, one.ref))
         elif 4 * len(text) > TOTAL:  # in a shorter text no annotations can be too large
             findings += _too_large(one, outcome)
-    return text, findings
+    return resource._replace(rendered=text), findings
 
 
-def collisions(
-    resources: Sequence[Resource],
-    documents: Mapping[int, Document],
-    emitted: Mapping[int, Document],
-    additions: Iterable[Mapping[str, Any]],
-) -> tuple[Finding, ...]:
+def collisions(resources: Sequence[Resource], additions: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
     """Report every addition whose identity is that of an object that no render added."""
-    return _collisions(resources, documents, emitted, _predecessors(documents, emitted), additions)
+    return _collisions(resources, _predecessors(resources), additions)
 
 
 def _collisions(
-    resources: Sequence[Resource],
-    documents: Mapping[int, Document],
-    emitted: Mapping[int, Document],
-    predecessors: Predecessors,
-    additions: Iterable[Mapping[str, Any]],
+    resources: Sequence[Resource], predecessors: Predecessors, additions: Iterable[Mapping[str, Any]]
 ) -> tuple[Finding, ...]:
-    others = [(index, resource) for index, resource in enumerate(resources) if index not in emitted]
+    others = [resource for resource in resources if resource.state != "added"]
     refs = [reference(value) for value in additions]
     return tuple(
         finding("CC0710", ref, name=f"{ref.kind}/{ref}")
         for ref in refs
-        if ref not in predecessors and any(_contains(one, documents.get(index), ref) for index, one in others)
+        if ref not in predecessors and any(_contains(one, ref) for one in others)
     )
 
 
-def _predecessors(documents: Mapping[int, Document], emitted: Mapping[int, Document]) -> Predecessors:
+def _predecessors(resources: Sequence[Resource]) -> Predecessors:
     """Find the objects that an earlier render added; a host may have put them into a `kind: List` since."""
-    marked = [(index, *one) for index, document in documents.items() for one in emitted_objects(document.value)]
-    listed = {reference(value): (index, root) for index, root, value in marked if root}
-    return listed | {reference(document.value): (index, ()) for index, document in emitted.items()}
+    listed: Predecessors = {}
+    alone: Predecessors = {}
+    for resource in resources:
+        if resource.state == "added":
+            alone[reference(resource.value)] = (resource.position, ())
+        elif resource.document is not None:
+            marked = emitted_objects(resource.document.value)
+            listed |= {reference(value): (resource.position, root) for root, value in marked if root}
+    return listed | alone
 
 
 def _too_large(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
@@ -125,13 +133,12 @@ def _too_large(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
 
 
 def _add(
-    documents: Mapping[int, Document],
-    emitted: Mapping[int, Document],
-    texts: list[str | None],
-    predecessors: Predecessors,
-    additions: Iterable[Mapping[str, Any]],
+    written: list[Resource], predecessors: Predecessors, additions: Iterable[Mapping[str, Any]]
 ) -> tuple[Any, ...]:
-    """Write every addition over its predecessor and drop other predecessors; returns the additions without one."""
+    """Write every addition over its predecessor and drop other predecessors; returns the additions without one.
+
+    written: changed in place.
+    """
     successors: dict[tuple[int, Path], Mapping[str, Any]] = {}
     new: list[Any] = []
     for value in additions:
@@ -140,19 +147,22 @@ def _add(
             new.append(value)
         else:
             successors[place] = value
-    for index in emitted:
-        texts[index] = None
+    for index, resource in enumerate(written):
+        if resource.state == "added":
+            written[index] = resource._replace(dropped=True)
     in_lists: dict[int, list[Change]] = {}
     for place in sorted(predecessors.values(), reverse=True):  # the last member of a list first
         index, root = place
-        successor = successors.get(place)
+        successor, document = successors.get(place), written[index].document
         if root:
-            in_lists.setdefault(index, []).extend(_update(documents[index].value, root, successor))
-        elif successor is not None:
-            texts[index] = splice(emitted[index], _update(emitted[index].value, root, successor)).text
-    texts[:] = without_added_separator(texts, {index: document.value for index, document in emitted.items()})
+            in_lists.setdefault(index, []).extend(_update(written[index].value, root, successor))
+        elif successor is not None and document is not None:
+            text = splice(document, _update(document.value, root, successor)).text
+            written[index] = written[index]._replace(rendered=text, dropped=False)
+    written[:] = without_added_separator(written)
     for index, changes in in_lists.items():
-        texts[index] = splice(parse(str(texts[index]), line=documents[index].line), changes).text
+        text = splice(parse(str(written[index].output), line=written[index].line), changes).text
+        written[index] = written[index]._replace(rendered=text)
     return tuple(new)
 
 
@@ -170,12 +180,12 @@ def _update(document: Any, root: Path, successor: Mapping[str, Any] | None) -> l
     return changes
 
 
-def _contains(resource: Resource, document: Document | None, ref: Ref) -> bool:
+def _contains(resource: Resource, ref: Ref) -> bool:
     """Tell whether a resource is the object `ref`, or contains it in a `kind: List`. A missing namespace may be any."""
     if not resource.may_be(("List",)) and (resource.kind, resource.name) != (ref.kind, ref.name):
         return False
     try:
-        value = document.value if document is not None else parse(resource.text).value
+        value = resource.value
     except YamlError:
         return True  # fail closed: it cannot be known
     found = [reference(one) for _, one in objects(value)]

@@ -28,7 +28,7 @@ from tests import quick_yaml as yaml
 from tests.adversary.record_cases import RUNTIME_CLASS
 from tests.adversary.test_any_record import VALUES, addresses, marked, normal, records
 from tests.earlier_outputs.test_earlier_outputs import read as earlier
-from tests.stages.deployment import an_object, config, coordinator, pod_spec, run, stream, values
+from tests.stages.deployment import an_object, config, coordinator, documents, pod_spec, run, stream, values
 from tests.stages.example import INGRESS, SECURE_PV, SKIP, WEB
 
 Json = dict[str, Any]
@@ -152,8 +152,8 @@ def test_uninject_changes_only_what_a_render_owns(name: str, data: st.DataObject
     value = marked(OBJECTS[name], data.draw(any_record(OBJECTS[name])))
     resources = stream(value)
     restored = read(resources, ())
-    if not has_errors((*restored.findings, *prove(resources, restored.documents, restored.claims, any_image))):
-        check(value, parse(restored.documents[0].text).value)
+    if not has_errors((*restored.findings, *prove(restored.resources, any_image))):
+        check(value, parse(documents(restored)[0].text).value)
 
 
 @pytest.mark.parametrize("name", OBJECTS)
@@ -180,5 +180,5 @@ def test_its_own_record_counts(name: str) -> None:
     resources = stream(OBJECTS[name])
     restored = read(resources, ())
     assert ORIGINAL in str(OBJECTS[name]["metadata"])
-    assert (*restored.findings, *prove(resources, restored.documents, restored.claims, any_image)) == ()
+    assert (*restored.findings, *prove(restored.resources, any_image)) == ()
     assert run(coordinator(), OBJECTS[name], to=TO).failed is name.startswith("0.1.0")

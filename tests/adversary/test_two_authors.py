@@ -64,7 +64,7 @@ def added(draw: st.DrawFn, name: str) -> Json:
     kind = draw(st.sampled_from(sorted(KINDS)))
     called = draw(st.sampled_from(["own", "other"]) | st.sampled_from([*names, "*", "*.example.com"]))
     namespace = draw(st.sampled_from(["evil", "shop", "default", ""]))
-    version, path = KINDS[kind]
+    version, path, *_ = KINDS[kind]
     template = deepcopy(draw(st.sampled_from(templates(name))))
     metadata = template.setdefault("metadata", {})
     labels, notes = dict(metadata.get("labels") or {}), dict(metadata.get("annotations") or {})

@@ -10,7 +10,7 @@ from krm_function.checking.seal_checks import Checked, check_classes, check_mani
 from krm_function.findings import Ref
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.sealed import SealedWorkload
-from krm_function.model.workload import INITDATA, POD_ROLE, Workload
+from krm_function.model.workload import INITDATA, POD_ROLE, Workload, workloads_of
 from krm_function.policy import Initdata, References, annotation, encode_toml, from_annotation, load_rules
 from krm_function.stages.pod_checks import check_rendered
 from tests.stages.deployment import (
@@ -197,7 +197,7 @@ WEB_REF, JOB_REF = Ref("apps/v1", "Deployment", "shop", "web"), Ref("batch/v1", 
 
 def sealed(ref: Ref, digest: str, role: str = "") -> SealedWorkload:
     template = {"metadata": {"labels": {POD_ROLE: role} if role else {}}}
-    return SealedWorkload(Workload({"kind": ref.kind, "spec": {"template": template}}, (), ref), digest)
+    return SealedWorkload(workloads_of({"kind": ref.kind, "spec": {"template": template}}, (), ref)[0], digest)
 
 
 def test_the_manifest_of_the_same_render_fits() -> None:

@@ -8,7 +8,7 @@ import pytest
 from krm_function.findings import Ref
 from krm_function.model.runtime_class_admission import merge_node_selector, merge_tolerations
 from krm_function.model.runtime_class_objects import RuntimeClass, parse_runtime_class_object
-from krm_function.model.workload import Workload
+from krm_function.model.workload import workloads_of
 from krm_function.placement.fit import demand
 from krm_function.stages.schedule import schedule
 from tests.cluster.api import Answer, Api, Json
@@ -34,7 +34,7 @@ def parsed(value: Json) -> RuntimeClass:
 def refusals(value: Json, cls: RuntimeClass) -> set[str]:
     """The codes with which we refuse a pod of a class."""
     ref = Ref("v1", "Pod", value["metadata"]["namespace"], value["metadata"]["name"])
-    return {found.code for found in schedule(Workload(value, (), ref), cls).findings} & REFUSED
+    return {found.code for found in schedule(workloads_of(value, (), ref)[0], cls).findings} & REFUSED
 
 
 def overhead(random: Random, cls: RuntimeClass) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 
 from krm_function.findings import Ref
 from krm_function.model.runtime_class_objects import RuntimeClass, parse_runtime_class_object
-from krm_function.model.workload import Workload
+from krm_function.model.workload import workloads_of
 from krm_function.placement.nodes import Node, read_nodes
 from krm_function.placement.place import place
 from tests.cluster.api import Api, Json, until
@@ -55,7 +55,7 @@ def _daemon_set(random: Random, name: str, namespace: str) -> Json:
 
 def _expected(value: Json, cls: RuntimeClass, nodes: tuple[Node, ...]) -> tuple[set[str], set[str]]:
     """The nodes for which placement expects a pod, and those of them that run it."""
-    workload = Workload(value, (), Ref("apps/v1", "DaemonSet", value["metadata"]["namespace"], cls.name))
+    workload = workloads_of(value, (), Ref("apps/v1", "DaemonSet", value["metadata"]["namespace"], cls.name))[0]
     placement = place(workload, cls, nodes).placement
     waiting = {name for refusal in placement.pending for name in refusal.nodes}
     return {*placement.fitting, *waiting}, set(placement.fitting)

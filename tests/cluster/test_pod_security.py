@@ -16,7 +16,7 @@ from krm_function.hosts.stream import decode_stream
 from krm_function.model.cpu_limits import vcpus
 from krm_function.model.owned import CONTAINERS
 from krm_function.model.quantity import equal
-from krm_function.model.workload import Workload
+from krm_function.model.workload import workloads_of
 from krm_function.stages.select import select
 from tests.cluster.api import Api, Json, until
 from tests.cluster.conftest import Sizes
@@ -275,7 +275,7 @@ def test_a_rendered_pod_is_refused_or_changed_where_plan_and_check_warn(
 ) -> None:
     """The pod of a render, in which all is well but what the injected containers have."""
     sealed = _rendered(namespace)
-    workload = Workload(sealed, (), select(sealed).workloads[0].ref)
+    workload = workloads_of(sealed, (), select(sealed).workloads[0].ref)[0]
     if kind == "Namespace":
         api.patch("Namespace", namespace, {"metadata": {"labels": {LABEL: spec}}}).ok()
         value: Json = {**api.get("Namespace", namespace).ok(), "apiVersion": "v1", "kind": "Namespace"}
@@ -292,7 +292,7 @@ def test_a_rendered_pod_is_refused_or_changed_where_plan_and_check_warn(
             assert any(name in message for name in CONTAINERS) or kind == "LimitRange"
         else:
             admitted = until("admission", lambda: _admitted(api, sealed, changed=code == "CC0317"))
-            counts = [vcpus(workload), vcpus(Workload(admitted, (), workload.ref))]
+            counts = [vcpus(workload), vcpus(workloads_of(admitted, (), workload.ref)[0])]
             assert (counts[0] != counts[1]) == (code == "CC0317")
     finally:
         api.delete("RuntimeClass", workload.runtime_class)

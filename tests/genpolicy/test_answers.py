@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from krm_function.checking.seal_checks import check_workload
 from krm_function.findings import Ref
 from krm_function.model.profiles import DEFAULT
-from krm_function.model.workload import Workload
+from krm_function.model.workload import Workload, workloads_of
 from krm_function.policy import Initdata, References, annotation, encode_toml, load_rules
 from krm_function.policy.genpolicy import GenpolicyResult, genpolicy_input, read_result, settings_text
 from krm_function.yamltext import parse
@@ -79,7 +79,7 @@ def test_settings_are_whole_and_the_operators_are_left_alone() -> None:
 
 def test_an_object_goes_out_alone() -> None:
     member = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b"}, "spec": {"containers": []}}
-    workload = Workload(member, ("items", 1), Ref("v1", "Pod", "", "b"))
+    workload = workloads_of(member, ("items", 1), Ref("v1", "Pod", "", "b"))[0]
     assert "Service" not in genpolicy_input(workload, NOTHING, "", "").workload
 
 

@@ -7,7 +7,7 @@ import pytest
 from krm_function.findings import Finding, Ref
 from krm_function.model.quantity import NANO
 from krm_function.model.runtime_class_objects import RuntimeClass
-from krm_function.model.workload import Workload
+from krm_function.model.workload import Workload, workloads_of
 from krm_function.placement.nodes import Node
 from krm_function.placement.place import Refusal, first_and_more, place, replicas_of
 from krm_function.placement.taints import Taint
@@ -20,7 +20,7 @@ TDX = Node("tdx-1", {"tee": "tdx"}, allocatable=SNP.allocatable)
 
 def workload(kind: str = "Deployment", spec: dict[str, Any] | None = None, **more: Any) -> Workload:
     value = an_object(kind, spec=spec, **more)
-    return Workload(value, (), Ref(value["apiVersion"], kind, "shop", "web"))
+    return workloads_of(value, (), Ref(value["apiVersion"], kind, "shop", "web"))[0]
 
 
 def said(findings: tuple[Finding, ...]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from krm_function.api.records import EMPTY, ImageFacts
 from krm_function.findings import Finding, Ref
-from krm_function.model.workload import Workload
+from krm_function.model.workload import Workload, workloads_of
 from krm_function.policy import DEFAULT, Policy, Profile, References, default_settings, load_rules, seal
 from tests import quick_yaml as yaml
 
@@ -223,7 +223,7 @@ def of(document: Json) -> Workload:
     """The workload of a document."""
     metadata = document["metadata"]
     ref = Ref(document["apiVersion"], document["kind"], metadata.get("namespace", ""), metadata.get("name", ""))
-    return Workload(document, (), ref)
+    return workloads_of(document, (), ref)[0]
 
 
 def images(subject: Workload, **config: Any) -> dict[str, ImageFacts]:

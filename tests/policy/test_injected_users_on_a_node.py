@@ -24,7 +24,7 @@ from tests.policy.containerd import Containerd, Found
 from tests.policy.host import Agent, Host
 from tests.policy.oracle.requests import identity
 from tests.selection import in_pairs
-from tests.stages.deployment import RELEASE, an_object, coordinator, named, pod_spec, stream
+from tests.stages.deployment import RELEASE, an_object, coordinator, documents, named, pod_spec, stream
 from tests.stages.example import COORDINATOR, INITIALIZER, MESH, WEB
 
 Json = dict[str, Any]
@@ -193,7 +193,7 @@ def restored(text: str) -> str:
     resources = decode_stream(text.encode()).resources
     known = read(resources)
     assert known.findings == ()
-    return "".join(document.text for document in known.documents.values() if ORIGINAL not in document.text)
+    return "".join(document.text for document in documents(known).values() if ORIGINAL not in document.text)
 
 
 def starts(workload: Workload, found: dict[str, Found]) -> None:

@@ -15,7 +15,7 @@ from krm_function.findings import Ref, finding
 from krm_function.model.edits import Edit
 from krm_function.model.quantity import NANO
 from krm_function.model.runtime_class_objects import RuntimeClass
-from krm_function.model.workload import Workload
+from krm_function.model.workload import workloads_of
 from krm_function.pipeline import Planned, Rendered
 from krm_function.placement.nodes import Node
 from krm_function.placement.place import place
@@ -33,7 +33,7 @@ CLASS = RuntimeClass("kata", "kata", {"memory": "1Gi"}, {"tee": "snp"})
 def planned(name: str = "web", tee: str = "snp", **changes: Any) -> Planned:
     ref = Ref("apps/v1", "Deployment", "shop", name)
     one = Planned(ref, "contrast-cc", "metal-qemu-snp", "kata", 2, {"tee": tee})
-    workload = Workload(an_object(name=name), (), ref)
+    workload = workloads_of(an_object(name=name), (), ref)[0]
     return one._replace(workload=workload, scheduled=CLASS._replace(node_selector={"tee": tee}))._replace(**changes)
 
 

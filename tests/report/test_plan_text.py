@@ -5,7 +5,7 @@ import re
 import pytest
 
 from krm_function.findings import finding
-from krm_function.model.workload import Workload
+from krm_function.model.workload import workloads_of
 from krm_function.pipeline import Planned
 from krm_function.placement.nodes import Node
 from krm_function.report.plan import Plan
@@ -27,7 +27,7 @@ CLASSES = {tee: f"contrast-cc-metal-qemu-{tee}-1a2b3c4d" for tee in TEES}
 def one(name: str, tee: str = "snp", kind: str = "Deployment") -> Planned:
     made = planned(name, tee, platform=f"metal-qemu-{tee}", runtime_class=CLASSES.get(tee, "kata"), digest=DIGEST)
     ref = made.ref._replace(kind=kind)
-    return made._replace(ref=ref, workload=Workload(an_object(name=name, kind=kind), (), ref))
+    return made._replace(ref=ref, workload=workloads_of(an_object(name=name, kind=kind), (), ref)[0])
 
 
 def one_pool() -> list[Node]:

@@ -3,7 +3,7 @@
 import pytest
 
 from krm_function.findings import Ref
-from krm_function.model.workload import INITDATA, Workload
+from krm_function.model.workload import INITDATA, Workload, workloads_of
 from krm_function.report.policy_summary import allowed
 from tests.stages.deployment import an_object, coordinator, good, initdata, named, pod_spec
 
@@ -55,7 +55,7 @@ def test_every_container_of_the_pod_is_told() -> None:
 @pytest.mark.parametrize("value", [None, 3, "", "aGVsbG8=", "%%%"])
 def test_what_is_no_policy_allows_nothing_to_tell(value: object) -> None:
     annotations = {} if value is None else {INITDATA: value}
-    workload = Workload(an_object(annotations=annotations), (), Ref("apps/v1", "Deployment", "shop", "web"))
+    workload = workloads_of(an_object(annotations=annotations), (), Ref("apps/v1", "Deployment", "shop", "web"))[0]
     assert allowed(workload) == ()
     assert allowed(None) == ()
 

@@ -1,6 +1,6 @@
 """A small deployment as plain data, the configuration to render it with, and renders of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -11,9 +11,10 @@ from krm_function.manifest import decode
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, INITDATA, Workload
+from krm_function.model.workload import EMITTED, INITDATA, Workload, workloads_of
 from krm_function.pipeline import Rendered, render
-from krm_function.yamltext import dump, parse
+from krm_function.stages.read import ReadResources
+from krm_function.yamltext import Document, dump, parse
 from tests.stages.example import COORDINATOR, HANDLERS, IMAGES, INITIALIZER, MESH, ROLE, WEB
 
 Json = dict[str, Any]
@@ -70,7 +71,7 @@ def an_object(
     **more: Any,
 ) -> Json:
     """A workload of any kind. annotations and labels are those of its pod template; `more` joins the object's spec."""
-    version, path = KINDS[kind]
+    version, path, *_ = KINDS[kind]
     metadata: Json = {"name": name} | ({"namespace": namespace} if namespace else {})
     template: Json = {"metadata": {"labels": {"app": name, **(labels or {})}}, "spec": deepcopy(spec or pod_spec())}
     if annotations:
@@ -97,6 +98,20 @@ def stream(*values: Any) -> tuple[Resource, ...]:
     """Plain data as the resources of one stream; text stands for itself."""
     texts = [value if isinstance(value, str) else dump(value) for value in values]
     return decode_stream("".join(f"---\n{text}" for text in texts).encode()).resources
+
+
+def documents(source: ReadResources) -> dict[int, Document]:
+    """What was read, by position, without what a render added."""
+    return _documents(one for one in source.resources if one.state != "added")
+
+
+def added(source: ReadResources) -> dict[int, Document]:
+    """What was read of objects that a render added, by position."""
+    return _documents(one for one in source.resources if one.state == "added")
+
+
+def _documents(resources: Iterable[Resource]) -> dict[int, Document]:
+    return {one.position: one.document for one in resources if one.document is not None}
 
 
 def run(*values: Any, findings: tuple[Finding, ...] = (), to: Config | None = None) -> Rendered:
@@ -128,7 +143,7 @@ def named(made: Rendered, name: str, kind: str = "") -> Workload:
     found = [value for value in values(made) if reference(value).name == name and reference(value).kind in KINDS]
     found = [value for value in found if not kind or value["kind"] == kind]
     assert len(found) == 1
-    return Workload(found[0], (), reference(found[0]))
+    return workloads_of(found[0], (), reference(found[0]))[0]
 
 
 def digests(made: Rendered) -> dict[str, str]:

@@ -8,7 +8,7 @@ from krm_function.api.records import Generate, PlatformRelease, Release
 from krm_function.findings import Ref
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference
-from krm_function.model.workload import PREFIX, Workload
+from krm_function.model.workload import PREFIX, Workload, workloads_of
 
 DIGEST = "sha256:" + "a" * 64
 WEB = f"example.com/web@{DIGEST}"
@@ -64,7 +64,7 @@ def workload(
     kind: str = "Deployment", template: dict[str, Any] | None = None, root: tuple[str | int, ...] = (), **spec: Any
 ) -> Workload:
     """A workload of one of the eight kinds around a template; root puts it into a List. `spec` is the object's own."""
-    version, path = KINDS[kind]
+    version, path, *_ = KINDS[kind]
     body = deepcopy(template or pod_template())
     value: dict[str, Any] = {"apiVersion": version, "kind": kind, "metadata": {"name": "web"}}
     if kind == "Pod":
@@ -74,7 +74,7 @@ def workload(
         for key in reversed(path[1:]):
             body = {str(key): body}
         value["spec"] = {**spec, **body}
-    return Workload(value, root, Ref(version, kind, "", "web"))
+    return workloads_of(value, root, Ref(version, kind, "", "web"))[0]
 
 
 def annotated(**annotations: Any) -> Workload:
@@ -91,7 +91,7 @@ def coordinator(**spec: Any) -> Workload:
 def found(document: Any) -> Workload:
     """The first object of a document as a workload."""
     root, value = next(objects(document))
-    return Workload(value, root, reference(value))
+    return workloads_of(value, root, reference(value))[0]
 
 
 def names(workload: Workload, field: str = "initContainers") -> list[str]:

@@ -20,6 +20,7 @@ from tests.stages.deployment import (
     codes,
     config,
     coordinator,
+    documents,
     good,
     manifest,
     named,
@@ -214,7 +215,7 @@ def test_uninject_returns_the_source_whatever_the_text_is(form: str) -> None:
     (text,) = made.texts
     found = [value for _, value in objects(parse(str(text)).value) if reference(value).kind in KINDS]
     assert [value["metadata"]["namespace"] for value in found] == ["shop"]
-    restored = read([source[0]._replace(text=str(text))]).documents[0]
+    restored = documents(read([source[0]._replace(text=str(text))]))[0]
     if form in {"block", "crlf", "list"}:
         assert restored.text == source[0].text
     assert restored.value == parse(source[0].text).value

@@ -8,7 +8,7 @@ from pathlib import Path
 from krm_function.api.records import ManifestOptions, PolicyOptions
 from krm_function.stages.read import read
 from krm_function.yamltext import parse
-from tests.stages.deployment import config, good, stream, values
+from tests.stages.deployment import config, documents, good, stream, values
 
 DATA = Path(__file__).parent / "data"
 INPUT = (DATA / "previous-input.yaml").read_text()
@@ -30,7 +30,7 @@ def test_it_is_rendered_as_if_it_had_never_been() -> None:
 def test_it_can_still_be_taken_back_to_the_byte() -> None:
     source = read(stream(RENDERED))
     assert source.findings == ()
-    assert source.documents[0].text == f"---\n{INPUT}"
+    assert documents(source)[0].text == f"---\n{INPUT}"
 
 
 def test_a_mount_that_somebody_wrote_is_replaced_and_comes_back() -> None:
@@ -44,4 +44,4 @@ def test_a_mount_that_somebody_wrote_is_replaced_and_comes_back() -> None:
         {"name": "contrast-secrets", "mountPath": "/contrast", "readOnly": True},
     ]
     (text,) = good(mine, to=TO).texts
-    assert read(stream(str(text).removeprefix("---\n"))).documents[0].text == f"---\n{mine}"
+    assert documents(read(stream(str(text).removeprefix("---\n"))))[0].text == f"---\n{mine}"

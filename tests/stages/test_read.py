@@ -12,21 +12,19 @@ from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL
-from krm_function.stages.read import ReadDocuments, read
+from krm_function.stages.read import read
 from krm_function.stages.select import select
-from krm_function.stages.write import write
+from krm_function.stages.write import with_edits, write
 from krm_function.yamltext import parse
-from tests.stages.deployment import a_list, an_object, coordinator, stream
-
-Documents = list[Any]
+from tests.stages.deployment import a_list, added, an_object, coordinator, documents, stream
 
 
-def edited(*documents: Any) -> tuple[Resource, ...]:
+def edited(*values: Any) -> tuple[Resource, ...]:
     """The documents after a render that set one field of every workload and added one."""
-    resources = stream(*documents)
+    resources = stream(*values)
     source = read(resources)
     edits = []
-    for index, document in source.documents.items():
+    for index, document in documents(source).items():
         for root, value in objects(document.value):
             ref = reference(value)
             if ref.kind in KINDS:
@@ -35,8 +33,8 @@ def edited(*documents: Any) -> tuple[Resource, ...]:
                     Edit("set", (*where, "runtimeClassName"), "contrast-cc", f"rendered-{ref.name}", "CC0404", ""),
                     Edit("set", (*where, "hostname"), ABSENT, ref.name, "CC0404", ""),
                 )
-                edits.append(ObjectEdits(index, root, ref, changes))
-    made = write(resources, source.documents, source.emitted, edits, ())
+                edits.append((index, ObjectEdits(root, ref, changes)))
+    made = write(with_edits(source.resources, edits), ())
     assert made.findings == ()
     return tuple(one._replace(text=text or "") for one, text in zip(resources, made.texts, strict=True))
 
@@ -45,44 +43,45 @@ def texts(resources: tuple[Resource, ...]) -> list[str]:
     """What the resources read as."""
     source = read(resources)
     assert source.findings == ()
-    return [source.documents[index].text for index in range(len(resources))]
+    return [documents(source)[index].text for index in range(len(resources))]
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "List", "RuntimeClass"])
 def test_every_kind_that_can_matter_is_parsed(kind: str) -> None:
     (resource,) = stream({"apiVersion": "v1", "kind": kind, "metadata": {"name": "x"}})
     source = read([resource])
-    assert source.documents[0].value["kind"] == kind
-    assert (source.emitted, source.findings) == ({}, ())
+    assert documents(source)[0].value["kind"] == kind
+    assert (added(source), source.findings) == ({}, ())
 
 
 @pytest.mark.parametrize("kind", ["Service", "ConfigMap", "Secret", "PodTemplate", ""])
 def test_other_kinds_are_not_even_parsed(kind: str) -> None:
-    assert read([Resource("this: is: no: YAML", kind=kind)]) == ReadDocuments({}, {})
+    resource = Resource("this: is: no: YAML", kind=kind)
+    assert read([resource]) == ((resource,), ())
 
 
 def test_the_kinds_to_parse_may_be_chosen() -> None:
     resources = stream({"kind": "ConfigMap"}, {"kind": "Secret"}, {"kind": "Pod"})
-    assert set(read(resources, ("ConfigMap", "Secret")).documents) == {0, 1}
+    assert set(documents(read(resources, ("ConfigMap", "Secret")))) == {0, 1}
 
 
 @pytest.mark.parametrize("mark", [EMITTED, ORIGINAL])
 def test_a_resource_of_any_kind_with_a_mark_of_ours_is_parsed(mark: str) -> None:
     resource = Resource(f"kind: Service\nmetadata:\n  annotations:\n    {mark}: '[]'\n", kind="Service")
     source = read([resource])
-    assert set(source.emitted) | set(source.documents) == {0}
+    assert set(added(source)) | set(documents(source)) == {0}
 
 
 def test_what_a_render_added_is_kept_apart() -> None:
     annotated = {"kind": "ConfigMap", "metadata": {"annotations": {EMITTED: "true"}}}
     source = read(stream({"kind": "Pod"}, annotated, {"kind": "Job"}))
-    assert (set(source.documents), set(source.emitted)) == ({0, 2}, {1})
+    assert (set(documents(source)), set(added(source))) == ({0, 2}, {1})
 
 
 def test_the_mark_counts_as_an_annotation_and_nowhere_else() -> None:
     value = {"kind": "ConfigMap", "metadata": {"labels": {EMITTED: "true"}}, "data": {EMITTED: "true"}}
     source = read(stream(value))
-    assert (set(source.documents), set(source.emitted)) == ({0}, set())
+    assert (set(documents(source)), set(added(source))) == ({0}, set())
 
 
 def test_a_problem_of_one_resource_does_not_keep_others_from_being_read() -> None:
@@ -92,7 +91,7 @@ def test_a_problem_of_one_resource_does_not_keep_others_from_being_read() -> Non
         Resource("b: {", 9, "last.yaml", kind="Job"),
     )
     source = read(resources)
-    assert set(source.documents) == {1}
+    assert set(documents(source)) == {1}
     assert [(found.code, found.file) for found in source.findings] == [
         ("CC0101", "first.yaml"),
         ("CC0101", "last.yaml"),
@@ -103,7 +102,7 @@ def test_a_problem_of_one_resource_does_not_keep_others_from_being_read() -> Non
 
 def test_places_in_a_document_count_from_the_start_of_its_file() -> None:
     resource = Resource("kind: Pod\nspec:\n  a: 1\n", 40, "f.yaml", kind="Pod")
-    assert read([resource]).documents[0].line == 40
+    assert documents(read([resource]))[0].line == 40
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -136,20 +135,20 @@ def test_members_that_a_host_moved_inside_their_list_are_taken_back_each_to_its_
     source = read(stream(a_list(c, a, b)))
     assert source.findings == ()
     wanted = {"a": an_object(name="a"), "b": coordinator("b"), "c": an_object("CronJob", "c")}
-    assert members(source.documents[0].value) == wanted
+    assert members(documents(source)[0].value) == wanted
 
 
 def test_members_that_a_host_took_out_of_their_list_are_taken_back() -> None:
     (made,) = edited(a_list(an_object(name="a"), coordinator("b")))
     source = read(stream(*parse(made.text).value["items"]))
-    assert [source.documents[index].value for index in range(2)] == [an_object(name="a"), coordinator("b")]
+    assert [documents(source)[index].value for index in range(2)] == [an_object(name="a"), coordinator("b")]
 
 
 def test_objects_that_a_host_put_into_a_list_are_taken_back() -> None:
     made = [parse(one.text).value for one in edited(an_object(name="a"), coordinator("b"))]
     source = read(stream(a_list({"kind": "Service"}, *made)))
-    assert members(source.documents[0].value)["b"] == coordinator("b")
-    assert members(source.documents[0].value)["a"] == an_object(name="a")
+    assert members(documents(source)[0].value)["b"] == coordinator("b")
+    assert members(documents(source)[0].value)["a"] == an_object(name="a")
 
 
 def test_annotations_that_a_host_added_beside_ours_stay() -> None:
@@ -225,7 +224,7 @@ def test_records_that_somebody_made_up_never_raise(undo: Any) -> None:
     document = an_object()
     document["metadata"]["annotations"] = {ORIGINAL: json.dumps(undo)}
     source = read(stream(document))
-    assert 0 in source.documents
+    assert 0 in documents(source)
     assert all(found.severity == "error" for found in source.findings)
 
 
@@ -250,7 +249,7 @@ def test_records_that_somebody_made_up_never_raise(undo: Any) -> None:
 )
 def test_a_pod_without_a_runtime_class_is_selected_as_if_it_were_parsed(kind: str, rest: dict[str, Any]) -> None:
     (resource,) = stream({"apiVersion": KINDS[kind][0], "kind": kind, **rest})
-    found, whole = read([resource]).documents[0], parse(resource.text)
+    found, whole = documents(read([resource]))[0], parse(resource.text)
     assert select(found.value) == select(whole.value)
     assert reference(found.value) == reference(whole.value)
     assert found.text == resource.text

@@ -13,6 +13,7 @@ from krm_function.findings import Finding, has_errors
 from krm_function.model.edits import ABSENT, ObjectEdits
 from krm_function.model.objects import reference
 from krm_function.model.platforms import PLATFORMS, Platform
+from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import EMITTED, RESOURCE_POLICY
 from krm_function.stages.runtime_classes import RuntimeClasses, RuntimeClassObject, runtime_classes
@@ -116,7 +117,7 @@ def runtime_class(**fields: Any) -> dict[str, Any]:
 
 
 def present(value: Any, root: tuple[str | int, ...] = ("items", 1)) -> RuntimeClassObject:
-    return RuntimeClassObject(3, root, reference(value), value)
+    return RuntimeClassObject(Resource("", position=3), root, reference(value), value)
 
 
 def run(value: Any, options: Generate | None = None) -> tuple[RuntimeClasses, Any]:
@@ -125,8 +126,8 @@ def run(value: Any, options: Generate | None = None) -> tuple[RuntimeClasses, An
     answer = runtime_classes(options or configured(), RELEASE, {SNP}, [present(value)])
     assert value == copy
     document: Any = {"kind": "List", "items": [{}, value]}
-    for one in answer.edits:
-        assert one == ObjectEdits(3, ("items", 1), reference(value), one.edits)
+    for position, one in answer.edits:
+        assert (position, one) == (3, ObjectEdits(("items", 1), reference(value), one.edits))
         assert {edit.code for edit in one.edits} == {"CC0306"}
         document = apply(document, [edit.change for edit in one.edits])
     return answer, document["items"][1]
@@ -183,9 +184,9 @@ def test_without_configuration_the_object_is_used_as_it_is() -> None:
 def test_edits_tell_null_from_absent() -> None:
     for value, before in ((runtime_class(), ABSENT), (runtime_class(scheduling=None), None)):
         answer, _ = run(value)
-        assert [edit.before for one in answer.edits for edit in one.edits] == [before]
+        assert [edit.before for _, one in answer.edits for edit in one.edits] == [before]
     answer, _ = run(runtime_class(scheduling={"tolerations": None}))
-    assert [edit.before for one in answer.edits for edit in one.edits] == [ABSENT, None]
+    assert [edit.before for _, one in answer.edits for edit in one.edits] == [ABSENT, None]
 
 
 def codes(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:

@@ -12,10 +12,10 @@ from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.stages.read import read
-from krm_function.stages.write import WriteResult, write
+from krm_function.stages.write import WriteResult, with_edits, write
 from krm_function.yamltext import YamlError, parse, read_value
 from krm_function.yamltext.edit.proof import rewrite
-from tests.stages.deployment import a_list, an_object, stream
+from tests.stages.deployment import a_list, an_object, documents, stream
 
 LOCAL = "config.kubernetes.io/local-config"
 REF = Ref("apps/v1", "Deployment", "shop", "web")
@@ -43,25 +43,26 @@ def mine(value: dict[str, Any]) -> dict[str, Any]:
     return {**value, "metadata": {key: part for key, part in value["metadata"].items() if key != "annotations"}}
 
 
-def written(resources: tuple[Resource, ...], edits: tuple[ObjectEdits, ...] = (), *added: Any) -> WriteResult:
+def written(resources: tuple[Resource, ...], edits: tuple[tuple[int, ObjectEdits], ...] = (), *new: Any) -> WriteResult:
     source = read(resources)
     assert source.findings == ()
-    return write(resources, source.documents, source.emitted, edits, added)
+    return write(with_edits(source.resources, edits), new)
 
 
-def change(value: str = "x", root: tuple[str | int, ...] = (), resource: int = 0) -> ObjectEdits:
-    return ObjectEdits(resource, root, REF, (Edit("set", root + NAME, "contrast-cc", value, "CC0404", ""),))
+def change(value: str = "x", root: tuple[str | int, ...] = (), resource: int = 0) -> tuple[int, ObjectEdits]:
+    edit = Edit("set", root + NAME, "contrast-cc", value, "CC0404", "")
+    return resource, ObjectEdits(root, REF, (edit,))
 
 
 def test_without_edits_every_text_stays_the_same_object() -> None:
     resources = stream(an_object(), {"kind": "Service"}, a_list(an_object()))
     made = written(resources)
-    assert made == (tuple(one.text for one in resources), (), ())
+    assert (made.texts, made.added, made.findings) == (tuple(one.text for one in resources), (), ())
 
 
 def test_an_object_whose_edits_are_none_is_not_marked() -> None:
     resources = stream(an_object())
-    assert written(resources, (ObjectEdits(0, (), REF, ()),)).texts == (resources[0].text,)
+    assert written(resources, ((0, ObjectEdits((), REF, ())),)).texts == (resources[0].text,)
 
 
 def test_an_edit_that_changes_nothing_leaves_the_text_alone() -> None:
@@ -133,15 +134,16 @@ def test_a_list_is_written_and_restored_in_as_many_passes_as_one_object(monkeypa
         assert len(passes) == 1
         source = read([resources[0]._replace(text=str(made.texts[0]))])
         assert len(passes) == 2
-        assert source.documents[0].text == resources[0].text
-        assert len(source.claims[0]) == count
+        assert documents(source)[0].text == resources[0].text
+        assert len(source.resources[0].undone) == count
         passes.clear()
 
 
 def test_a_member_of_a_list_that_cannot_be_edited_is_named_and_the_others_are_edited() -> None:
     resources = stream(a_list(*(an_object(name=f"w{index}") for index in range(5))))
-    half = change("\ud800", ("items", 3))._replace(ref=REF._replace(name="w3"))
-    made = written(resources, (*(change("new", ("items", index)) for index in (0, 1, 2, 4)), half))
+    position, half = change("\ud800", ("items", 3))
+    half = half._replace(ref=REF._replace(name="w3"))
+    made = written(resources, (*(change("new", ("items", index)) for index in (0, 1, 2, 4)), (position, half)))
     assert [(found.code, found.ref) for found in made.findings] == [("CC0110", half.ref)]
     classes = re.findall("runtimeClassName: (.*)", str(made.texts[0]))
     assert classes == ["new", "new", "new", "contrast-cc", "new"]
@@ -163,7 +165,7 @@ def test_additions_without_a_predecessor_are_new() -> None:
     resources = stream(an_object())
     added = (a_map(), a_class())
     made = written(resources, (), *added)
-    assert made == ((resources[0].text,), added, ())
+    assert (made.texts, made.added, made.findings) == ((resources[0].text,), added, ())
 
 
 @pytest.mark.parametrize("old, new", [("old", "new"), ("same", "same")])
@@ -286,8 +288,8 @@ def test_what_is_kept_for_the_way_back_counts_against_the_limit_of_annotations()
     path = ("metadata", "annotations", "example.com/a")
     edit = Edit("set", path, big, "small", "CC0606", "")
     ref = reference(subject)
-    made = written(stream(subject), (ObjectEdits(0, (), ref, (edit,)),))
+    made = written(stream(subject), ((0, ObjectEdits((), ref, (edit,))),))
     assert made.findings == ()
     edit = edit._replace(after="y" * 100_000)
-    (found,) = written(stream(subject), (ObjectEdits(0, (), ref, (edit,)),)).findings
+    (found,) = written(stream(subject), ((0, ObjectEdits((), ref, (edit,))),)).findings
     assert (found.code, found.ref, found.path) == ("CC0611", ref, ("metadata", "annotations"))

@@ -146,9 +146,9 @@ def _compared_with_the_cluster(inputs: "Inputs", config: "Config | None") -> "tu
     from krm_function.stages.runtime_classes import known_classes
     from krm_function.stages.select import select
 
-    documents = parse_output(inputs.resources)
-    values = [value for _, _, value in documents.objects()]
-    workloads = [one for document in documents.documents.values() for one in select(document.value).workloads]
+    parsed = parse_output(inputs.resources)
+    values = [value for _, _, value in parsed.objects()]
+    workloads = [one for resource in parsed.parsed for one in select(resource.value).workloads]
     manifests = {reference(value): value for value in values if manifest_of(value) is not None}
     output = Rendered(workloads, manifests, known_classes(values, config))
     read = read_cluster_objects(output.namespaces)

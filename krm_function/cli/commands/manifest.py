@@ -60,10 +60,10 @@ def _manifests(inputs: "Inputs") -> "tuple[list[str], tuple[Finding, ...]]":
     from krm_function.stages.manifest_config_map import manifest_of
     from krm_function.stages.read import read
 
-    source = read(inputs.resources, ())
-    documents = (*source.documents.values(), *source.emitted.values())
-    texts = [manifest_of(value) for document in documents for _, value in emitted_objects(document.value)]
-    return [text for text in texts if text is not None], inputs.findings + source.findings
+    resources, findings = read(inputs.resources, ())
+    documents = [resource.document.value for resource in resources if resource.document is not None]
+    texts = [manifest_of(value) for document in documents for _, value in emitted_objects(document)]
+    return [text for text in texts if text is not None], inputs.findings + findings
 
 
 def _problems(path: str) -> "list[Finding]":

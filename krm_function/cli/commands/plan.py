@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from krm_function.cli.nodes import KnownNodes
     from krm_function.findings import Finding
     from krm_function.model.runtime_class_objects import RuntimeClass
-    from krm_function.pipeline import Planned, Rendered
+    from krm_function.pipeline import Rendered
     from krm_function.placement.place import Placement
     from krm_function.report.plan import Plan
 
@@ -81,7 +81,7 @@ def run(options: Namespace) -> int:
         return print_findings(known.findings, options.format, options.report)
     rendered = render_inputs(options, inputs, live=True)
     classes, found = _classes(rendered, known, inputs)
-    placements, about = _place(rendered, known, classes, inputs)
+    placements, about = _place(rendered, known, classes)
     found += about
     found += _refusals(rendered, inputs)
     plan = make_plan(rendered, known.nodes, placements, found, known.source)
@@ -140,7 +140,7 @@ def _classes(
 
 
 def _place(
-    rendered: "Rendered", known: "KnownNodes", classes: "Mapping[str, RuntimeClass]", inputs: "Inputs"
+    rendered: "Rendered", known: "KnownNodes", classes: "Mapping[str, RuntimeClass]"
 ) -> "tuple[dict[int, Placement], list[Finding]]":
     """Find the nodes that take each workload that got its runtime class, by position. classes: of the cluster."""
     from krm_function.placement.place import place
@@ -156,7 +156,7 @@ def _place(
         cls = classes.get(planned.workload.runtime_class, planned.scheduled)
         answer = place(planned.workload, cls, known.nodes)
         placements[index] = answer.placement
-        findings += map(partial(_located, planned, inputs), answer.findings)
+        findings += map(planned.workload.placed, answer.findings)
     return placements, findings
 
 
@@ -165,12 +165,3 @@ def _refusals(rendered: "Rendered", inputs: "Inputs") -> "tuple[Finding, ...]":
     from krm_function.admission.refusals import refusals
 
     return refusals(inputs.resources, [one.workload for one in rendered.plan if one.workload is not None])
-
-
-def _located(planned: "Planned", inputs: "Inputs", found: "Finding") -> "Finding":
-    """Give a finding its line in the input."""
-    from krm_function.model.finding_position import with_position
-    from krm_function.yamltext import parse
-
-    resource = inputs.resources[planned.resource]
-    return with_position(found, resource, parse(resource.text, line=resource.line), planned.workload)

@@ -6,15 +6,15 @@ only the configuration of the render could prove it: `--namespace` says what tha
 """
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from krm_function.cli.argument_parser import Parser
 from krm_function.cli.options import add_findings, add_paths
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import InputFile
-    from krm_function.yamltext import Document
+    from krm_function.model.resource import Resource
 
 DESCRIPTION = "Needs no configuration."
 
@@ -41,41 +41,41 @@ def run(options: Namespace) -> int:
     from krm_function.stages.read import read
 
     inputs = read_inputs(options.paths)
-    restored = read(inputs.resources, ())
-    findings = inputs.findings + restored.findings
-    findings += prove(inputs.resources, restored.documents, restored.claims, any_image)
+    resources, findings = read(inputs.resources, ())
+    findings = (*inputs.findings, *findings, *prove(resources, any_image))
     if not has_errors(findings):
-        findings += taken_namespaces(inputs.resources, restored.documents, restored.claims, options.namespace)
+        findings += taken_namespaces(resources, options.namespace)
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
-    texts: list[str | None] = [resource.text for resource in inputs.resources]
-    for index, document in restored.documents.items():
-        texts[index] = _without_additions(document)
-    for index in restored.emitted:
-        texts[index] = None
-    emitted = {index: document.value for index, document in restored.emitted.items()}
-    write_out(b"".join(_encode(source, texts, emitted) for source in inputs.sources))
+    restored = tuple(map(_without_additions, resources))
+    write_out(b"".join(_encode(source, restored) for source in inputs.sources))
     return print_findings(findings, options.format, options.report)
 
 
-def _without_additions(document: "Document") -> str:
-    """Drop from a restored `kind: List` what a render had added and a host has moved into it. Returns the text."""
+def _without_additions(resource: "Resource") -> "Resource":
+    """Return a restored resource as it leaves, without what a render had added, also where a host moved it into a List.
+
+    A resource that was added as a whole is dropped.
+    """
     from krm_function.model.objects import emitted_objects
     from krm_function.yamltext import Change, splice
 
+    document = resource.document
+    if document is None or resource.state == "added":
+        return resource._replace(dropped=resource.state == "added")
     roots = sorted((root for root, _ in emitted_objects(document.value) if root), reverse=True)
-    return splice(document, [Change(root, "remove") for root in roots]).text if roots else document.text
+    text = splice(document, [Change(root, "remove") for root in roots]).text if roots else document.text
+    return resource._replace(rendered=text)
 
 
-def _encode(source: "InputFile", texts: Sequence[str | None], emitted: Mapping[int, Any]) -> bytes:
+def _encode(source: "InputFile", resources: "Sequence[Resource]") -> bytes:
     from krm_function.hosts.emitted_annotations import without_added_line_end, without_added_separator
     from krm_function.hosts.resource_list import DecodedList, encode_list
     from krm_function.hosts.stream import encode_stream
 
-    decoded, mine = source.decoded, texts[source.start : source.end]
-    gone = {index - source.start: value for index, value in emitted.items()}
+    decoded, mine = source.decoded, resources[source.start : source.end]
     if isinstance(decoded, DecodedList):
-        data = encode_list(decoded, mine, (), ())
+        data = encode_list(decoded, [one.output for one in mine], (), ())
     else:
-        data = encode_stream(decoded, without_added_separator(mine, gone))
-    return without_added_line_end(data, mine, gone)
+        data = encode_stream(decoded, [one.output for one in without_added_separator(mine)])
+    return without_added_line_end(data, mine)
