@@ -13,9 +13,10 @@ from krm_function.api.records import ManifestOptions, PolicyOptions, Scheduling,
 from krm_function.findings import finding
 from krm_function.manifest import decode, encode
 from krm_function.model.kinds import KINDS
+from krm_function.model.lookup import dig
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, dig
+from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL
 from krm_function.pipeline import Rendered, render
 from krm_function.policy import Initdata, annotation, from_annotation, load_rules
 from krm_function.policy import encode_toml as encode_initdata

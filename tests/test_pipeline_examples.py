@@ -13,8 +13,9 @@ from krm_function.api.records import Config
 from krm_function.checking.seal_checks import check_workload
 from krm_function.cli.configuration import from_files
 from krm_function.hosts.stream import decode_stream, encode_stream
+from krm_function.model.lookup import dig
 from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, dig
+from krm_function.model.workload import EMITTED
 from krm_function.pipeline import Rendered, render
 from krm_function.policy import References
 from krm_function.stages.select import select

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.model.workload import mapping, maps
+from krm_function.model.lookup import mapping, maps
 from krm_function.policy.variable_expansion import CONTROLLED
 
 Json = dict[str, Any]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from benchmarks.policy.genpolicy_place import Place
-from krm_function.model.workload import dig, maps
+from krm_function.model.lookup import dig, maps
 from krm_function.policy.genpolicy_variants import equivalent_mounts, mounted_volume_kinds
 from krm_function.policy.pod_metadata import pod_metadata
 

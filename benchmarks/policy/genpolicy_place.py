@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from benchmarks.policy.genpolicy_fields import containers
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.profiles import Profile
-from krm_function.model.workload import Workload, dig, mapping, maps
+from krm_function.model.workload import Workload
 from krm_function.policy import References
 from krm_function.policy.compare.difference import Difference
 from krm_function.policy.compare.policy_data import NAME, PAUSE

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 from benchmarks.policy.image_facts import Facts, facts_of
 from benchmarks.policy.kata_cases import Case, Request
 from benchmarks.policy.kata_suite import Directory
-from krm_function.model.workload import dig
+from krm_function.model.lookup import dig
 from krm_function.policy import (
     CONTRAST,
     KATA,

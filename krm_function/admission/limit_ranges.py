@@ -11,8 +11,9 @@ of these defaults, minimum and maximum (no ratios). Source: docs/facts/kubernete
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.quantity import nano
-from krm_function.model.workload import Workload, dig, mapping, maps
+from krm_function.model.workload import Workload
 from krm_function.yamltext import Change, apply
 
 COMPUTE = ("cpu", "memory")

@@ -23,7 +23,7 @@ but each of them forbids privileged containers and NET_ADMIN. Source: docs/facts
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from krm_function.model.workload import dig, mapping, maps
+from krm_function.model.lookup import dig, mapping, maps
 
 Level = Literal["baseline", "restricted"]
 LABEL = "pod-security.kubernetes.io/enforce"

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.admission.limit_ranges import COMPUTE, admitted_resources
-from krm_function.model.workload import dig, mapping, maps
+from krm_function.model.lookup import dig, mapping, maps
 
 
 def wanted_of_containers(quota: Any) -> list[str]:

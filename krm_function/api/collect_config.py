@@ -14,7 +14,7 @@ from krm_function.api.document import CONFIG_KINDS, ConfigDocument, config_refer
 from krm_function.api.image_lock import parse_image_lock
 from krm_function.api.records import API_VERSION, Config, Generate, ImageFacts, Release
 from krm_function.findings import Finding, Ref, finding, has_errors
-from krm_function.model.workload import mapping
+from krm_function.model.lookup import mapping
 from krm_function.schema.nearest import nearest
 
 OTHER_MODE = {"render": "check", "check": "render"}

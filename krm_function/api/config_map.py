@@ -14,7 +14,7 @@ from krm_function.api.document import ConfigDocument, unknown_field, wrong_value
 from krm_function.api.records import API_VERSION
 from krm_function.api.strict_json import load_any
 from krm_function.findings import Finding, Path
-from krm_function.model.workload import mapping
+from krm_function.model.lookup import mapping
 from krm_function.record import NamedTuple
 from krm_function.schema.kinds import Flag, ListOf, MapOf, Number, OneOrMany, Record, Spec, Text
 from krm_function.schema.nearest import nearest

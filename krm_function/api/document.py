@@ -10,8 +10,8 @@ from krm_function.api.records import API_VERSION, GROUP
 from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.krm.group_version import plain_api_version
 from krm_function.model.labels import DNS_SUBDOMAIN, LONGEST_SUBDOMAIN
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.origin import origin_of_object
-from krm_function.model.workload import dig, mapping
 from krm_function.record import NamedTuple
 from krm_function.schema.check import Fault
 from krm_function.schema.kinds import Choice, Field, Record, Text

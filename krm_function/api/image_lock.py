@@ -12,7 +12,7 @@ from krm_function.api.document import ConfigDocument, ConfigKind, config_referen
 from krm_function.api.records import ImageFacts
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.model.image import DIGEST
-from krm_function.model.workload import mapping
+from krm_function.model.lookup import mapping
 from krm_function.schema.kinds import Field, Flag, ListOf, MapOf, Number, Record, Text
 
 KIND: ConfigKind = "ImageLock"

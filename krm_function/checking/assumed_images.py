@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from krm_function.api.records import ImageFacts
+from krm_function.model.lookup import mapping
 from krm_function.model.owned import CONTAINERS
 from krm_function.model.pods import USER_FIELDS
-from krm_function.model.workload import Workload, mapping
+from krm_function.model.workload import Workload
 from krm_function.policy.injected_user import image_user, stated_user
 
 Stated = tuple[dict[str, Any], dict[str, Any]]  # the securityContext of a pod, and what a container adds to it

@@ -12,8 +12,9 @@ from typing import Any
 
 from krm_function.api.records import ImageFacts
 from krm_function.findings import Finding, Path, has_errors
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.profiles import Profile
-from krm_function.model.workload import Workload, dig, mapping, maps
+from krm_function.model.workload import Workload
 from krm_function.policy import genpolicy_variants
 from krm_function.policy.bound_values import as_bound
 from krm_function.policy.compare.pod_fields import (

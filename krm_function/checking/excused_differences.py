@@ -15,9 +15,10 @@ from typing import Any
 from krm_function.findings import Path
 from krm_function.model.edits import ABSENT
 from krm_function.model.kinds import template_paths
+from krm_function.model.lookup import dig
 from krm_function.model.objects import reference
 from krm_function.model.quantity import equal
-from krm_function.model.workload import INITDATA, ORIGINAL, dig
+from krm_function.model.workload import INITDATA, ORIGINAL
 from krm_function.policy import from_annotation
 from krm_function.yamltext import Change, YamlError, apply, same
 from krm_function.yamltext.edit.undo_records import read_raw

@@ -10,11 +10,12 @@ from krm_function.checking.seal_checks import Checked, check_workload, stale, un
 from krm_function.findings import Finding, Ref, finding
 from krm_function.model.cpu_limits import vcpus
 from krm_function.model.kinds import template_paths
+from krm_function.model.lookup import mapping, maps
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_objects import RuntimeClass
-from krm_function.model.workload import ID_BLOCKS, Workload, mapping, maps
+from krm_function.model.workload import ID_BLOCKS, Workload
 from krm_function.policy import References
 from krm_function.record import NamedTuple
 from krm_function.stages.daemon_sets import unscheduled_daemon_set

@@ -26,10 +26,10 @@ def shared_identities(sealed: Sequence[SealedWorkload], manifest: Mapping[str, A
         holder = keys.get(entry.digest) or key_of_derived(entry.secret) or entry.own_name
         if entry.role == COORDINATOR:
             coordinators.append(holder)
-        if entry.secret:
-            secrets.setdefault(entry.secret, []).append(holder)
+        if entry.secret and not (entry.digest in keys and holder in secrets.get(entry.secret, ())):
+            secrets.setdefault(entry.secret, []).append(holder)  # the pods of one object share theirs
         for name in entry.names:
-            names.add(name, entry.digest)
+            names.add(name, keys.get(entry.digest, entry.digest))
     if len(coordinators) > 1:
         yield finding("CC0726.role", names=listed(coordinators))
     for secret, holders in secrets.items():

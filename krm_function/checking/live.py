@@ -18,9 +18,10 @@ from krm_function.checking.seal_checks import check_workload
 from krm_function.findings import Finding, Ref, finding
 from krm_function.manifest import ManifestError, decode
 from krm_function.model.cpu_limits import vcpus
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import reference
 from krm_function.model.runtime_class_objects import RuntimeClass
-from krm_function.model.workload import INITDATA, Workload, dig, mapping
+from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy import References, decode_toml, digest, from_annotation, read_policy_data
 from krm_function.policy.initdata import POLICY
 from krm_function.record import NamedTuple

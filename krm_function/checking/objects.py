@@ -21,9 +21,10 @@ from krm_function.checking.seal_checks import stale
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.manifest.ordered_fields import FILE
 from krm_function.model.finding_position import yaml_finding
+from krm_function.model.lookup import dig
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, ORIGINAL, dig, workloads_of
+from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, ORIGINAL, workloads_of
 from krm_function.pipeline import Rendered
 from krm_function.policy import decode_toml, from_annotation, read_policy_data
 from krm_function.policy.initdata import POLICY

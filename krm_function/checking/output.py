@@ -11,9 +11,10 @@ from typing import Any
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.kinds import KINDS
+from krm_function.model.lookup import dig
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import ORIGINAL, dig
+from krm_function.model.workload import ORIGINAL
 from krm_function.record import NamedTuple
 from krm_function.stages.copies import with_copies
 from krm_function.stages.unsealed import check_handler

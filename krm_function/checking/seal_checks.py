@@ -11,13 +11,14 @@ from typing import Any
 from krm_function.checking.drift import drift
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.helm_hooks import hook_of
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.platforms import Platform
 from krm_function.model.runtime_class_names import (
     is_placeholder,
     parse_runtime_class,
 )
 from krm_function.model.sealed import SealedWorkload
-from krm_function.model.workload import INITDATA, Workload, dig, mapping
+from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy import (
     References,
     decode_toml,
@@ -108,8 +109,8 @@ def check_manifest(
     policies = mapping(manifest.get("Policies"))  # whether its shape is right, `validate` says
     findings: list[Finding] = []
     owners: dict[str, Ref] = {}
-    once = {one.workload.ref: one for one in sealed}
-    for ref, one in once.items():
+    once = {(one.workload.ref, one.workload.template): one for one in sealed}
+    for (ref, _), one in once.items():
         sealed_as, role = one.digest, one.role
         first = owners.setdefault(sealed_as, ref)
         if not sealed_as:

@@ -18,11 +18,12 @@ from krm_function.findings import Finding, finding
 from krm_function.manifest import rtmr0_values
 from krm_function.measurement.vcpu_count import vcpus_text
 from krm_function.model.inverse import any_image
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import reference
 from krm_function.model.profiles import states_users
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import is_contrast_name
-from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, Workload, dig, mapping
+from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, Workload
 from krm_function.pipeline import Rendered, render
 from krm_function.pipeline.sealer import Sealer
 from krm_function.policy import annotation, decode_toml, digest, encode_toml, from_annotation

@@ -17,13 +17,14 @@ from krm_function.checking.output import object_findings, parse_output
 from krm_function.checking.seal_checks import check_classes, check_manifest
 from krm_function.checking.second_render import compare_renders, not_rendered_again
 from krm_function.findings import Finding, finding, has_errors
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.runtime_class_objects import parse_runtime_class_object as parse_class
 from krm_function.model.sealed import SealedWorkload
-from krm_function.model.workload import EMITTED, dig, mapping
+from krm_function.model.workload import EMITTED
 from krm_function.policy import References
 from krm_function.record import NamedTuple
 from krm_function.stages.duplicates import duplicates

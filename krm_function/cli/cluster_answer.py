@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 from krm_function.api.strict_json import load_any
 from krm_function.cli.cluster_connection import ApiServer, RefusalError
 from krm_function.manifest.ordered_fields import FILE
-from krm_function.model.workload import mapping
+from krm_function.model.lookup import mapping
 from krm_function.record import NamedTuple
 
 MOST_OBJECTS = 16  # of a page of ConfigMaps, each of which may have 1 MiB

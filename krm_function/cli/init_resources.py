@@ -10,8 +10,9 @@ from typing import Any
 from krm_function.api import is_config
 from krm_function.api.document import ConfigKind
 from krm_function.hosts.files import SUFFIXES, FileProblem, FoundFile, PlaceProblem, read_file
+from krm_function.model.lookup import mapping
 from krm_function.model.objects import objects
-from krm_function.model.workload import POD_ROLE, mapping
+from krm_function.model.workload import POD_ROLE
 from krm_function.release.coordinator import is_coordinator
 from krm_function.wiring import KUSTOMIZATIONS, listed
 from krm_function.wiring.new_files import HostName

@@ -12,9 +12,9 @@ from typing import Any
 
 from krm_function.cli.init_resources import data_of, has_coordinator, text_of, values_of
 from krm_function.hosts.files import SUFFIXES, FoundFile
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.runtime_class_names import BARE
-from krm_function.model.workload import dig, mapping
 from krm_function.record import NamedTuple
 from krm_function.wiring import Files
 from krm_function.wiring.new_files import HostName

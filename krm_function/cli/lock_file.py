@@ -20,7 +20,7 @@ from krm_function.hosts.stream import decode_stream, encode_stream
 from krm_function.hosts.streams_by_path import is_stream
 from krm_function.hosts.write_together import NewFile, write_files
 from krm_function.lock import new_lock, updated_lock
-from krm_function.model.workload import dig, mapping
+from krm_function.model.lookup import dig, mapping
 from krm_function.record import NamedTuple
 
 Entries = dict[str, dict[str, Any]]

@@ -12,9 +12,10 @@ from krm_function.findings import Finding, Path, finding, has_errors
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.image import Image, parse_image, printable_reference
 from krm_function.model.kinds import KINDS
+from krm_function.model.lookup import mapping, maps
 from krm_function.model.pod_types import type_findings
 from krm_function.model.resource import Resource
-from krm_function.model.workload import Workload, mapping, maps
+from krm_function.model.workload import Workload
 from krm_function.pipeline import prepare
 from krm_function.pipeline.proof import unproven
 from krm_function.record import NamedTuple

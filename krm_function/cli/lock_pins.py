@@ -13,8 +13,8 @@ from krm_function.hosts.files import FileProblem, read_file
 from krm_function.hosts.staged_file import NewFile
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.image import Image
+from krm_function.model.lookup import mapping, maps
 from krm_function.model.resource import Resource
-from krm_function.model.workload import mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.wiring import KUSTOMIZATIONS
 from krm_function.wiring.helm_values import pin_in_values

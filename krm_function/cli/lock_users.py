@@ -11,8 +11,8 @@ from krm_function.api.records import ImageFacts
 from krm_function.cli.lock_images import Use
 from krm_function.findings import Cause, Finding, finding
 from krm_function.model.image import Image
+from krm_function.model.lookup import mapping
 from krm_function.model.owned import CONTAINERS
-from krm_function.model.workload import mapping
 from krm_function.policy.identity import guest_pull_refusal, identity, unresolved_user
 
 

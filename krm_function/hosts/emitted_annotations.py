@@ -8,8 +8,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from krm_function.model.lookup import dig
 from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, dig
+from krm_function.model.workload import EMITTED
 
 AFTER_NEWLINE = "after-newline"  # value of EMITTED: a line end was added before this object
 BEFORE_SEPARATOR = "before-separator"  # value of EMITTED: a separator line was added behind this object

@@ -10,11 +10,12 @@ from typing import Any
 from krm_function.manifest import ManifestError, decode
 from krm_function.manifest.ordered_fields import FILE, MANIFEST
 from krm_function.model.helm_hooks import hook_of
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import reference
 from krm_function.model.owned import ADDED_OBJECTS
 from krm_function.model.runtime_class_names import is_handler
 from krm_function.model.runtime_class_objects import KIND
-from krm_function.model.workload import ORIGINAL, dig, mapping
+from krm_function.model.workload import ORIGINAL
 
 NEEDED = ("Policies", "ReferenceValues")  # every manifest has these
 # a host gives a name, namespace, labels and annotations of its own, an API server the rest

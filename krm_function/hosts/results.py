@@ -7,7 +7,7 @@ some between them go. What cannot be removed cleanly stays.
 from typing import Any
 
 from krm_function.findings import is_code
-from krm_function.model.workload import dig
+from krm_function.model.lookup import dig
 from krm_function.yamltext import ItemList, Source, YamlError, parse, replace_items, split_items
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.hosts.emitted_annotations import after_newline, before_separator
+from krm_function.model.lookup import mapping
 from krm_function.model.origin import HELM_SOURCE
 from krm_function.model.resource import Resource
-from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Source, decode, dump, encode, split_stream
 

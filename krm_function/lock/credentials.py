@@ -14,7 +14,7 @@ from typing import Any
 
 from krm_function.api.strict_json import load_object
 from krm_function.lock.problem import LockProblem
-from krm_function.model.workload import mapping
+from krm_function.model.lookup import mapping
 from krm_function.record import NamedTuple
 
 HUB = "docker.io"

@@ -15,7 +15,7 @@ from krm_function.lock.problem import MISSING, LockProblem
 from krm_function.lock.resolve import CONFIG_LIMIT, MANIFEST_LIMIT, Consume, Found, T
 from krm_function.lock.tree import Extent, FileTree
 from krm_function.model.image import Image
-from krm_function.model.workload import mapping, maps
+from krm_function.model.lookup import mapping, maps
 
 PLAIN = "application/vnd.docker.image.rootfs.diff.tar"
 

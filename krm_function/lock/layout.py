@@ -15,7 +15,7 @@ from krm_function.lock.resolve import MANIFEST_LIMIT, Consume, Found, T
 from krm_function.lock.tree import Extent, FileTree
 from krm_function.lock.verified import too_large
 from krm_function.model.image import Image, parse_image
-from krm_function.model.workload import mapping, maps
+from krm_function.model.lookup import mapping, maps
 
 NAMES = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
 

@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.api.image_lock import KIND
 from krm_function.api.records import API_VERSION
 from krm_function.krm.kube_object import LOCAL_CONFIG
-from krm_function.model.workload import mapping
+from krm_function.model.lookup import mapping
 from krm_function.yamltext import Change, dump, parse, splice
 
 ACCOUNTS = ("passwd", "group")

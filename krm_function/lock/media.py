@@ -14,7 +14,7 @@ from krm_function.api.strict_json import load_object
 from krm_function.findings import dotted
 from krm_function.lock.problem import LockProblem, malformed
 from krm_function.model.image import DIGEST
-from krm_function.model.workload import mapping
+from krm_function.model.lookup import mapping
 from krm_function.record import NamedTuple
 from krm_function.schema.read import read_value
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from krm_function.findings import Ref
 from krm_function.manifest.merge_policies import secret_id
-from krm_function.model.workload import mapping
+from krm_function.model.lookup import mapping
 from krm_function.record import NamedTuple
 
 _WORDS = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.manifest.decode import ManifestError, decode
-from krm_function.model.workload import mapping
+from krm_function.model.lookup import mapping
 from krm_function.yamltext import same
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.measurement.vcpu_count import sandbox_vcpu_count, vcpu_count
+from krm_function.model.lookup import dig
 from krm_function.model.quantity import milli
-from krm_function.model.workload import Workload, dig
+from krm_function.model.workload import Workload
 
 LIMIT: Path = ("resources", "limits", "cpu")
 

@@ -25,7 +25,8 @@ CODES = {
 
 def yaml_finding(problem: YamlError, source: str | Resource, ref: Ref | None = None, path: Path = ()) -> Finding:
     """Make the finding for one YamlError. source: the resource that has it, or the name of a file, "" for a stream."""
-    file, origin = (source, None) if isinstance(source, str) else (source.file, origin_of(source))
+    file = source if isinstance(source, str) else source.file
+    origin = None if isinstance(source, str) or file else origin_of(source.text)
     found = finding(CODES[problem.code], ref, path, problem=problem.message)
     return found._replace(line=problem.line, column=problem.column, file=file, origin=origin)
 

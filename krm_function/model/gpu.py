@@ -8,8 +8,8 @@ all lists count.
 from typing import Any
 
 from krm_function.findings import Cause, Path
+from krm_function.model.lookup import mapping, maps
 from krm_function.model.quantity import units
-from krm_function.model.workload import mapping, maps
 from krm_function.record import NamedTuple
 
 DOMAIN = "nvidia.com/"

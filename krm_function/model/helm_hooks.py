@@ -5,7 +5,7 @@ Rule of this file: the annotation alone makes an object a hook, whatever else it
 
 from typing import Any
 
-from krm_function.model.workload import dig
+from krm_function.model.lookup import dig
 
 HOOK = "helm.sh/hook"
 

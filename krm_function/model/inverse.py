@@ -31,6 +31,7 @@ from krm_function.model.injected import SECRETS, is_memory_volume, is_secrets_mo
 from krm_function.model.injected.initializer import INITIALIZER, STATE_PATHS, asks_for_initializer, read_secure_pv
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
 from krm_function.model.kinds import KINDS, template_paths
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.mesh_annotations import asks_for_mesh
 from krm_function.model.objects import reference
 from krm_function.model.owned import CONTAINERS, PROCESSES, REPLACED_CONTAINERS, SCHEDULING, VOLUMES
@@ -38,7 +39,7 @@ from krm_function.model.platforms import Platform
 from krm_function.model.pods import volume_sources
 from krm_function.model.runtime_class_names import Bare, is_contrast_name, is_handler, parse_runtime_class
 from krm_function.model.runtime_class_objects import API_VERSION, KIND
-from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, Workload, dig, mapping, maps, workloads_of
+from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, Workload, workloads_of
 from krm_function.yamltext import same
 
 POSITION_ANNOTATIONS = ("internal.config.kubernetes.io/", *PATH, *INDEX, *ID)  # where hosts keep an object's position

@@ -8,7 +8,8 @@ from typing import Any
 
 from krm_function.findings import Path, Ref
 from krm_function.krm.group_version import plain_api_version
-from krm_function.model.workload import EMITTED, dig, mapping
+from krm_function.model.lookup import dig, mapping
+from krm_function.model.workload import EMITTED
 
 
 def _text(source: dict[str, Any], key: str) -> str:

@@ -19,7 +19,6 @@ from typing import Any
 
 from krm_function.findings.origin import Origin
 from krm_function.model.lookup import dig, mapping
-from krm_function.model.resource import Resource
 
 LONGEST = 250  # characters of a path
 PATHS = ("internal.config.kubernetes.io/", "config.kubernetes.io/")  # + path, + index
@@ -29,14 +28,12 @@ HELM_SOURCE = "# Source: "
 LONGEST_INDEX = 6  # digits
 
 
-def origin_of(resource: Resource, value: Any = None) -> Origin | None:
-    """Return the origin of a resource of a stream; None for one of a file, and where nothing usable is said.
+def origin_of(text: str, value: Any = None) -> Origin | None:
+    """Return the origin of a document of a stream; None where nothing usable is said.
 
     value: the parsed document, None if it cannot be parsed.
     """
-    if resource.file:
-        return None
-    return origin_of_object(value) or _of_comment(resource.text)
+    return origin_of_object(value) or _of_comment(text)
 
 
 def origin_of_object(value: Any) -> Origin | None:

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, dotted, finding
+from krm_function.model.lookup import mapping
 from krm_function.model.pod_fields import NAME, NAMED, POD_SPEC, TEXT_BY_KEY
-from krm_function.model.workload import PREFIX, Workload, mapping
+from krm_function.model.workload import PREFIX, Workload
 from krm_function.schema.check import Fault, expected, faults
 from krm_function.schema.kinds import ANY_TEXT, Field, ListOf, Record, Spec
 

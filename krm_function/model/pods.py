@@ -6,7 +6,8 @@ Rule of this file: it only reads. What a StatefulSet's claim templates add to a 
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.model.workload import Workload, mapping, maps
+from krm_function.model.lookup import mapping, maps
+from krm_function.model.workload import Workload
 
 USER_FIELDS = ("runAsUser", "runAsGroup", "runAsNonRoot")  # who a process is: of a container, else of the pod
 

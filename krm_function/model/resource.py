@@ -111,5 +111,5 @@ class Resource(NamedTuple):
         from krm_function.yamltext import locate
 
         line, column = locate(self.document, found.path)
-        origin = origin_of(self, self.document.value)
+        origin = None if self.file else origin_of(self.text, self.document.value)
         return found._replace(file=self.file, line=line, column=column, origin=origin)

@@ -7,9 +7,9 @@ toleration is plain data as parsed. Source: docs/facts/kubernetes.md#runtimeclas
 from collections.abc import Mapping
 from typing import Any
 
+from krm_function.model.lookup import mapping
 from krm_function.model.quantity import equal
 from krm_function.model.runtime_class_objects import RuntimeClass, toleration_parts
-from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from krm_function.findings import Path
 from krm_function.model.labels import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
+from krm_function.model.lookup import mapping
 from krm_function.model.quantity import MILLI, NANO, nano
-from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
 
 API_VERSION = "node.k8s.io/v1"

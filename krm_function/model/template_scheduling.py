@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.model.listed_names import listed
+from krm_function.model.lookup import mapping, maps
 from krm_function.model.runtime_class_admission import covers
 from krm_function.model.runtime_class_objects import RuntimeClass, toleration_parts
-from krm_function.model.workload import mapping, maps
 from krm_function.record import NamedTuple
 
 

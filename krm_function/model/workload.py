@@ -12,9 +12,7 @@ from typing import Any
 from krm_function.findings import Finding, Path, Ref
 from krm_function.model.edits import ABSENT, Edit
 from krm_function.model.kinds import template_paths
-from krm_function.model.lookup import dig as dig
-from krm_function.model.lookup import mapping as mapping
-from krm_function.model.lookup import maps as maps
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.resource import Resource
 from krm_function.record import NamedTuple
 from krm_function.yamltext import apply

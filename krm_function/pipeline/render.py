@@ -107,5 +107,5 @@ def _further_errors(
 ) -> tuple[Finding, ...]:
     """Find errors of the manifest and of the objects to add, so that they are reported together with the workloads'."""
     additions = (*classes.added, *emitted_manifest(config.generate, b"{}", sealed))
-    once = list({one.workload.ref: one for one in sealed}.values())  # a duplicate is CC0118 already
+    once = list({(one.workload.ref, one.workload.template): one for one in sealed}.values())  # a duplicate is CC0118
     return (*manifest_errors(config, once, identities), *collisions(resources, additions))

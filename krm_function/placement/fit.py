@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from krm_function.model.lookup import mapping, maps
 from krm_function.model.quantity import MILLI, NANO
 from krm_function.model.runtime_class_admission import merge_node_selector, merge_tolerations
 from krm_function.model.runtime_class_objects import RuntimeClass
-from krm_function.model.workload import mapping, maps
 from krm_function.placement.node_affinity import required_terms, unmatched
 from krm_function.placement.nodes import Node
 from krm_function.placement.requests import pod_requests

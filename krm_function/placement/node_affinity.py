@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.model.workload import dig, mapping, maps
+from krm_function.model.lookup import dig, mapping, maps
 
 TERMS = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Cause, Path
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import objects
 from krm_function.model.quantity import nano
-from krm_function.model.workload import dig, mapping
 from krm_function.placement.taints import EFFECTS, Taint
 from krm_function.record import NamedTuple
 

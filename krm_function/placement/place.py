@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import Any
 
 from krm_function.findings import Finding, finding
+from krm_function.model.lookup import dig
 from krm_function.model.runtime_class_admission import merge_node_selector, overhead_agrees
 from krm_function.model.runtime_class_objects import RuntimeClass
-from krm_function.model.workload import Workload, dig
+from krm_function.model.workload import Workload
 from krm_function.placement.fit import Fit, all_fits, daemon_fits, demand
 from krm_function.placement.nodes import Node
 from krm_function.record import NamedTuple

@@ -8,8 +8,8 @@ the stages report it.
 from collections.abc import Mapping
 from typing import Any
 
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.quantity import nano
-from krm_function.model.workload import dig, mapping, maps
 
 Amounts = dict[str, int]
 POD_LEVEL = ("cpu", "memory")  # and huge pages: the resources that spec.resources may name

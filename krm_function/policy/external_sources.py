@@ -20,7 +20,8 @@ from typing import Any
 from krm_function.api.records import ExternalSource
 from krm_function.findings import Cause, Finding, Ref, finding
 from krm_function.model.glob_pattern import fits
-from krm_function.model.workload import Workload, mapping, maps
+from krm_function.model.lookup import mapping, maps
+from krm_function.model.workload import Workload
 from krm_function.policy.references import References
 from krm_function.record import NamedTuple
 

@@ -15,10 +15,11 @@ from copy import deepcopy
 from typing import Any, Literal
 
 from krm_function.findings import Cause, Finding, Path, finding
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.owned import CONTAINERS
 from krm_function.model.pods import volume_sources
 from krm_function.model.profiles import Profile
-from krm_function.model.workload import INITDATA, Workload, dig, mapping, maps
+from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy.defaults import default_document
 from krm_function.policy.document import read_policy_data
 from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_annotation

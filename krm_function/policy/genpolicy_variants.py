@@ -7,7 +7,7 @@ else is.
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.model.workload import maps
+from krm_function.model.lookup import maps
 from krm_function.policy.pod_metadata import PodMetadata
 
 Json = dict[str, Any]

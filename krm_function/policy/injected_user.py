@@ -21,8 +21,9 @@ from typing import Any
 
 from krm_function.api.records import ImageFacts
 from krm_function.findings import Finding, finding
+from krm_function.model.lookup import mapping
 from krm_function.model.pods import sets_user
-from krm_function.model.workload import Workload, mapping
+from krm_function.model.workload import Workload
 from krm_function.policy.effective_user import HIGHEST, effective_identity
 from krm_function.policy.identity import Accounts, Identity
 from krm_function.policy.passwd import UnreadableError, numeric, users

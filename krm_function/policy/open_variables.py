@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, finding
-from krm_function.model.workload import Workload, dig, mapping, maps
+from krm_function.model.lookup import dig, mapping, maps
+from krm_function.model.workload import Workload
 from krm_function.policy.external_sources import namespace_of, sources_of
 from krm_function.policy.references import References
 from krm_function.policy.variable_expansion import OPEN

@@ -9,8 +9,9 @@ import re
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.lookup import mapping, maps
 from krm_function.model.owned import ANNOTATIONS
-from krm_function.model.workload import INITDATA, Workload, mapping, maps
+from krm_function.model.workload import INITDATA, Workload
 from krm_function.record import NamedTuple
 from krm_function.schema.types import a_type, type_name
 

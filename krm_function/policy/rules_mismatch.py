@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.findings import Cause, Finding, finding
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.profiles import CONTRAST, KATA, PROFILES, Profile
-from krm_function.model.workload import Workload, dig, mapping, maps
+from krm_function.model.workload import Workload
 from krm_function.policy.image_storage import DRIVER, SANDBOX, digest_suffix, images, is_bound, misshapen
 
 NAME = "io.kubernetes.cri.container-name"

@@ -18,8 +18,8 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.injected.image_store import IMAGE_STORE
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.owned import CONTAINERS
-from krm_function.model.workload import dig, mapping, maps
 from krm_function.policy.devices import announce_gpus
 from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.settings import Settings

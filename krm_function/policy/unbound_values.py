@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, finding
-from krm_function.model.workload import Workload, dig, mapping, maps
+from krm_function.model.lookup import dig, mapping, maps
+from krm_function.model.workload import Workload
 from krm_function.policy.chosen_programs import command_problems, steering_problem
 from krm_function.policy.open_variables import OpenVariable, open_text
 from krm_function.policy.pod_metadata import pod_metadata

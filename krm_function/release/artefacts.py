@@ -15,8 +15,8 @@ from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, finding
 from krm_function.manifest import ManifestError, decode
 from krm_function.model.finding_position import yaml_finding
+from krm_function.model.lookup import mapping
 from krm_function.model.objects import objects
-from krm_function.model.workload import mapping
 from krm_function.release.coordinator import coordinator_facts, is_coordinator
 from krm_function.release.facts import Fact, Facts
 from krm_function.release.measurements import handler_facts, is_by_handler, manifest_facts

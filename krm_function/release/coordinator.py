@@ -6,7 +6,8 @@ Rule of this file: only a pinned image is a fact. Source: docs/facts/contrast.md
 from typing import Any
 
 from krm_function.model.image import CONTRAST, Image, parse_image
-from krm_function.model.workload import POD_ROLE, dig, maps
+from krm_function.model.lookup import dig, maps
+from krm_function.model.workload import POD_ROLE
 from krm_function.release.facts import Fact, Facts
 from krm_function.release.version import version_facts
 

@@ -6,8 +6,8 @@ Rule of this file: the inverse of text.py.
 from collections.abc import Iterator
 from typing import Any
 
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.platforms import PLATFORMS
-from krm_function.model.workload import dig, mapping, maps
 from krm_function.release.facts import MEASURED, NO_VERSION, POLICY_PROFILE, Fact
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Finding, finding
+from krm_function.model.lookup import mapping, maps
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.runtime_class_names import is_placeholder, parse_runtime_class
-from krm_function.model.workload import mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.release.facts import MEASURED, Fact, Facts
 

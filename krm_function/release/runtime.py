@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from krm_function.findings import Finding, finding
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.objects import reference
 from krm_function.model.platforms import Platform
 from krm_function.model.runtime_class_names import Insecure, NotContrast, is_placeholder, parse_runtime_class
-from krm_function.model.workload import dig, mapping, maps
 from krm_function.release.facts import Fact, Facts
 from krm_function.release.version import version_facts
 

@@ -11,8 +11,8 @@ from krm_function.api.modeline import modeline
 from krm_function.api.records import API_VERSION
 from krm_function.findings import Path
 from krm_function.krm.kube_object import LOCAL_CONFIG
+from krm_function.model.lookup import mapping
 from krm_function.model.platforms import PLATFORMS
-from krm_function.model.workload import mapping
 from krm_function.record import NamedTuple
 from krm_function.release.combine import Combined
 from krm_function.release.facts import POLICY_PROFILE, Fact

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import dotted
-from krm_function.model.workload import Workload, dig, maps
+from krm_function.model.lookup import dig, maps
+from krm_function.model.workload import Workload
 from krm_function.record import NamedTuple
 from krm_function.replay.conditions import AGAIN, KINDS, STARTED, Condition, condition_of
 from krm_function.replay.differences import Compared, differences

@@ -7,7 +7,7 @@ groups, paths, options of mounts, drivers, images and their digests, and of argu
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from krm_function.model.workload import dig, maps
+from krm_function.model.lookup import dig, maps
 from krm_function.record import NamedTuple
 from krm_function.replay.conditions import Condition
 from krm_function.replay.shown import at, listed, short, shown, variable_name

@@ -6,7 +6,8 @@ the same container. In a log of one sandbox all belong to it; elsewhere the rest
 
 from typing import Any
 
-from krm_function.model.workload import Workload, dig
+from krm_function.model.lookup import dig
+from krm_function.model.workload import Workload
 from krm_function.record import NamedTuple
 from krm_function.replay.records import ANNOTATION, Log, Pod, Request
 

@@ -6,7 +6,7 @@ Rule of this file: a text is cut off after LONGEST characters, and of a variable
 import json
 from typing import Any
 
-from krm_function.model.workload import dig
+from krm_function.model.lookup import dig
 
 LONGEST = 200  # characters of a path, a reference or a list
 

@@ -14,7 +14,7 @@ from krm_function.measurement.vcpu_count import vcpus_text
 from krm_function.model.address import address_of
 from krm_function.model.edits import ABSENT, Edit
 from krm_function.model.kinds import KINDS as WORKLOADS
-from krm_function.model.workload import mapping
+from krm_function.model.lookup import mapping
 from krm_function.pipeline import Planned, Rendered
 from krm_function.report.machine import finding_data
 from krm_function.report.masking import masked

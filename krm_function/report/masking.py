@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from krm_function.findings import Path
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import objects
-from krm_function.model.workload import EMITTED, dig, mapping
+from krm_function.model.workload import EMITTED
 from krm_function.yamltext import Change, apply
 
 LONGEST = 64  # characters of an annotation

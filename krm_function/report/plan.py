@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Ref
-from krm_function.model.workload import mapping, maps
+from krm_function.model.lookup import mapping, maps
 from krm_function.pipeline import Planned, Rendered
 from krm_function.placement.nodes import Node
 from krm_function.placement.place import Placement

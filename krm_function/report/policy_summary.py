@@ -6,7 +6,8 @@ variables are shown, never their values; of a command line, the program alone.
 
 from typing import Any
 
-from krm_function.model.workload import INITDATA, Workload, dig, mapping, maps
+from krm_function.model.lookup import dig, mapping, maps
+from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy import decode_toml, from_annotation, read_policy_data
 from krm_function.policy.initdata import POLICY
 from krm_function.record import NamedTuple

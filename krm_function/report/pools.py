@@ -8,8 +8,8 @@ Without nodes, a pool is what a runtime class asks for, and says so.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from krm_function.model.lookup import maps
 from krm_function.model.quantity import NANO
-from krm_function.model.workload import maps
 from krm_function.pipeline import Planned
 from krm_function.placement.fit import amount_text
 from krm_function.placement.node_affinity import required_terms

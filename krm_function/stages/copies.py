@@ -19,9 +19,10 @@ from typing import Any
 
 from krm_function.findings import Path
 from krm_function.model.kinds import KINDS, template_paths
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Copy, Resource, Retired
-from krm_function.model.workload import INITDATA, dig, mapping, maps
+from krm_function.model.workload import INITDATA
 from krm_function.record import NamedTuple
 from krm_function.yamltext import YamlError
 

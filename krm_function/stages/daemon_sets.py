@@ -19,12 +19,13 @@ from krm_function.findings import Finding, finding
 from krm_function.model.draft import Draft
 from krm_function.model.edits import Outcome
 from krm_function.model.kinds import template_paths
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_admission import merge_node_selector
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.template_scheduling import Lacking, lacking, lost
-from krm_function.model.workload import Workload, dig, mapping
+from krm_function.model.workload import Workload
 from krm_function.yamltext.fast.values import read_value
 
 KIND = "DaemonSet"

@@ -23,10 +23,11 @@ from krm_function.findings.origin import position_text
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.helm_hooks import hook_of
 from krm_function.model.kinds import KINDS_BY_CONTENT
+from krm_function.model.lookup import dig
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import contrast_names_in, is_contrast_name
-from krm_function.model.workload import EMITTED, LOCAL_CONFIG, dig
+from krm_function.model.workload import EMITTED, LOCAL_CONFIG
 from krm_function.record import NamedTuple
 from krm_function.yamltext import YamlError, read_value
 

@@ -22,9 +22,10 @@ from typing import Any
 from krm_function.api.records import EMPTY, ImageFacts
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.guarded_places import guarded_place
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.mount_points import covers, deciding, mount_point, plain_point
 from krm_function.model.pods import claim_names, volume_sources
-from krm_function.model.workload import PodContainer, Workload, dig, mapping, maps
+from krm_function.model.workload import PodContainer, Workload
 from krm_function.record import NamedTuple
 
 Argv = tuple[str, ...]

@@ -28,13 +28,14 @@ from krm_function.model.injected.initializer import (
     read_secure_pv,
 )
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH, SERVICE_MESH_IMAGE, MeshConfig, service_mesh
+from krm_function.model.lookup import mapping, maps
 from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, asks_for_mesh, read_mesh
 from krm_function.model.mount_points import mount_point, touches
 from krm_function.model.pod_types import type_findings
 from krm_function.model.pods import claim_names, indexes_named, sets_user, volume_sources
 from krm_function.model.profiles import states_users
 from krm_function.model.quantity import nano
-from krm_function.model.workload import PREFIX, Workload, mapping, maps
+from krm_function.model.workload import PREFIX, Workload
 from krm_function.record import NamedTuple
 from krm_function.yamltext import same
 

@@ -23,8 +23,9 @@ from krm_function.manifest import (
 )
 from krm_function.manifest.gathered_values import ReferenceValues
 from krm_function.manifest.identity import Identities, object_key
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.sealed import SealedWorkload
-from krm_function.model.workload import INITDATA, POD_ROLE, dig, mapping
+from krm_function.model.workload import INITDATA, POD_ROLE
 from krm_function.record import NamedTuple
 
 

@@ -11,8 +11,9 @@ from krm_function.api.records import Config, Generate
 from krm_function.findings import Finding, finding
 from krm_function.manifest.ordered_fields import FILE
 from krm_function.model.annotations import TOTAL as APPLIED  # the annotation in which kubectl keeps what it applied
+from krm_function.model.lookup import dig
 from krm_function.model.sealed import SealedWorkload
-from krm_function.model.workload import EMITTED, LOCAL_CONFIG, dig
+from krm_function.model.workload import EMITTED, LOCAL_CONFIG
 
 MOST_DATA = 1 << 20  # bytes of the data of a ConfigMap that the API server accepts
 NEARLY = 90  # per cent of a limit from which on there is a warning

@@ -16,9 +16,10 @@ from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.edits import ABSENT, Edit
 from krm_function.model.kinds import KINDS, KINDS_BY_CONTENT
 from krm_function.model.listed_names import listed
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, LOCAL_CONFIG, Workload, dig, mapping
+from krm_function.model.workload import EMITTED, LOCAL_CONFIG, Workload
 from krm_function.yamltext import YamlError
 
 NAMESPACE: Path = ("metadata", "namespace")

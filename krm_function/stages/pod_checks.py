@@ -18,11 +18,12 @@ from krm_function.model.gpu import gpu_count, gpu_problems
 from krm_function.model.image import is_contrast_image, parse_image, printable_reference
 from krm_function.model.injected.initializer import INITIALIZER
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
+from krm_function.model.lookup import mapping, maps
 from krm_function.model.mesh_annotations import read_mesh
 from krm_function.model.pod_types import type_findings
 from krm_function.model.pods import claim_names, claim_templates, indexes_named, volume_sources
 from krm_function.model.runtime_annotations import refusal
-from krm_function.model.workload import POD_ROLE, Workload, mapping, maps
+from krm_function.model.workload import POD_ROLE, Workload
 
 # Volume sources that stay inside the VM or are checked there; all others are a file system of the host's.
 INSIDE = ("configMap", "downwardAPI", "emptyDir", "ephemeral", "projected", "secret")

@@ -25,12 +25,13 @@ from krm_function.model.inverse import (
 from krm_function.model.kinds import template_paths
 from krm_function.model.labels import is_dns_label
 from krm_function.model.listed_names import listed
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import parse_runtime_class
 from krm_function.model.runtime_class_objects import KIND
-from krm_function.model.workload import EMITTED, INITDATA, dig, mapping, maps
+from krm_function.model.workload import EMITTED, INITDATA
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, apply, same
 from krm_function.yamltext.fast.values import read_value

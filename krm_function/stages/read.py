@@ -12,9 +12,10 @@ from typing import Any
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.kinds import EDITED, KINDS, KINDS_BY_CONTENT, template_paths
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, ORIGINAL, dig, mapping
+from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, MemberUndo, YamlError, parse, read_undo, read_value, restore_members
 

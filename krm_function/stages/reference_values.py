@@ -10,8 +10,8 @@ from krm_function.api.records import Config
 from krm_function.findings import Finding, finding
 from krm_function.manifest import FieldProblem, Rtmr0, canonical, merged_reference_values
 from krm_function.manifest.gathered_values import ReferenceValues
+from krm_function.model.lookup import mapping, maps
 from krm_function.model.platforms import PLATFORMS, Platform
-from krm_function.model.workload import mapping, maps
 
 
 def gather_reference_values(

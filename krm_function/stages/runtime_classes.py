@@ -13,6 +13,7 @@ from typing import Any
 from krm_function.api.records import Config, Generate, PlatformRelease, Release, Scheduling
 from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
 from krm_function.model.edits import ABSENT, Edit, ObjectEdits
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.quantity import equal
@@ -25,7 +26,7 @@ from krm_function.model.runtime_class_objects import (
     RuntimeClass,
     parse_runtime_class_object,
 )
-from krm_function.model.workload import EMITTED, RESOURCE_POLICY, dig, mapping, maps
+from krm_function.model.workload import EMITTED, RESOURCE_POLICY
 from krm_function.record import NamedTuple
 from krm_function.yamltext import apply
 

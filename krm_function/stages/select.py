@@ -8,10 +8,11 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.kinds import EDITED, KINDS, template_paths
+from krm_function.model.lookup import dig
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import is_contrast_name
-from krm_function.model.workload import Workload, dig
+from krm_function.model.workload import Workload
 from krm_function.record import NamedTuple
 from krm_function.schema.types import a_type, type_name
 
@@ -96,11 +97,12 @@ def _ambiguous(document: Any, root: Path, ref: Ref) -> Finding | None:
 
 
 def _wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | None:
-    """Find the first step from the object to its pod spec that is neither a map nor absent."""
+    """Find the first step from the object to its pod spec that is neither a map nor absent; a list where one leads."""
     path = root
-    for part in steps:
+    for index, part in enumerate(steps):
         path = (*path, part)
         value = dig(document, path)
-        if value is not None and not isinstance(value, dict):
+        into_list = index + 1 < len(steps) and isinstance(steps[index + 1], int)  # which is there, or has no entries
+        if value is not None and not isinstance(value, dict) and not into_list:
             return path, type_name(value)
     return None

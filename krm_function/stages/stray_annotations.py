@@ -10,9 +10,10 @@ from typing import Any
 from krm_function.findings import Finding
 from krm_function.model.annotations import is_contrast_key, is_known, unread
 from krm_function.model.kinds import KINDS
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import PREFIX, Workload, dig, mapping
+from krm_function.model.workload import PREFIX, Workload
 from krm_function.yamltext import YamlError
 
 

@@ -13,11 +13,12 @@ from krm_function.krm.group_version import plain_api_version
 from krm_function.model.class_in_text import may_ask_for_contrast
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.kinds import KINDS
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import contrast_names_in, is_contrast_name
 from krm_function.model.runtime_class_objects import KIND
-from krm_function.model.workload import EMITTED, dig, mapping
+from krm_function.model.workload import EMITTED
 from krm_function.yamltext import YamlError
 
 CLASSES = ("List", KIND)  # kinds of documents that may have a RuntimeClass

@@ -13,10 +13,11 @@ from krm_function.hosts.emitted_annotations import without_added_separator
 from krm_function.model.annotations import TOTAL, annotations_size
 from krm_function.model.edits import ObjectEdits
 from krm_function.model.finding_position import yaml_finding
+from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.owned import ADDED_OBJECTS
 from krm_function.model.resource import Resource
-from krm_function.model.workload import LOCAL_CONFIG, ORIGINAL, RESOURCE_POLICY, dig, mapping
+from krm_function.model.workload import LOCAL_CONFIG, ORIGINAL, RESOURCE_POLICY
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, MemberChanges, YamlError, parse, splice, splice_members
 from krm_function.yamltext.edit.proof import to_json

@@ -8,7 +8,7 @@ from typing import Any
 
 from krm_function.findings import Path
 from krm_function.krm.kube_object import FUNCTION
-from krm_function.model.workload import dig
+from krm_function.model.lookup import dig
 from krm_function.yamltext import Change, parse, splice
 
 EXEC = "exec:\n  path: contrast-krm\n"  # a bare name: looked up on PATH

@@ -7,7 +7,7 @@ Rule of this file: a list is only ever appended to. kustomize runs transformers 
 from typing import Any
 
 from krm_function.findings import Finding, finding
-from krm_function.model.workload import mapping
+from krm_function.model.lookup import mapping
 from krm_function.wiring.records import Files, Wired
 from krm_function.yamltext import Change, parse, splice
 

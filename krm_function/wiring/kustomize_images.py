@@ -15,7 +15,7 @@ from typing import Any
 
 from krm_function.findings import Cause
 from krm_function.model.image import parse_image
-from krm_function.model.workload import mapping, maps
+from krm_function.model.lookup import mapping, maps
 from krm_function.wiring.pin import Pin, Pinned
 from krm_function.yamltext import Change, parse, splice
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from krm_function.api import is_config
 from krm_function.findings import Path
-from krm_function.model.workload import dig
+from krm_function.model.lookup import dig
 from krm_function.yamltext import Change, decode, encode, parse, splice, split_stream
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from krm_function.model.kinds import KINDS
-from krm_function.model.workload import INITDATA, ORIGINAL, dig
+from krm_function.model.lookup import dig
+from krm_function.model.workload import INITDATA, ORIGINAL
 from krm_function.policy.initdata import Initdata, annotation, decode_toml, from_annotation
 from tests import quick_yaml as yaml
 from tests.hosts.running import EXAMPLES, called

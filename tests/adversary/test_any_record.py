@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from krm_function.model.kinds import KINDS
-from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, dig
+from krm_function.model.lookup import dig
+from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL
 from krm_function.yamltext.edit.pointer import escape
 from tests.stages.deployment import LOCK, an_object, config, coordinator, good, pod_spec, run, values
 from tests.stages.example import HANDLERS, IMAGES, INGRESS, SKIP, WEB

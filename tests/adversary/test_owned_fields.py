@@ -18,9 +18,10 @@ from krm_function.api.records import Scheduling
 from krm_function.findings import has_errors
 from krm_function.model.inverse import any_image
 from krm_function.model.kinds import KINDS
+from krm_function.model.lookup import dig
 from krm_function.model.owned import OWNED, REPLACED_CONTAINERS
 from krm_function.model.runtime_class_names import is_contrast_name
-from krm_function.model.workload import ORIGINAL, dig
+from krm_function.model.workload import ORIGINAL
 from krm_function.stages.prove import prove
 from krm_function.stages.read import read
 from krm_function.yamltext import parse

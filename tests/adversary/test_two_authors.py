@@ -18,9 +18,9 @@ from krm_function.findings import Ref
 from krm_function.hosts.stream import decode_stream
 from krm_function.manifest import decode
 from krm_function.model.kinds import KINDS
+from krm_function.model.lookup import dig
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.workload import dig
 from krm_function.pipeline import Rendered, render
 from krm_function.stages.select import select
 from krm_function.yamltext import dump, parse

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from krm_function.model.lookup import dig
 from krm_function.model.profiles import CONTRAST, KATA, PROFILES, Profile
-from krm_function.model.workload import dig
 from krm_function.policy import default_settings, settings
 from krm_function.policy.genpolicy import settings_text
 from tests.cli.conftest import Shop

@@ -6,8 +6,9 @@ from hashlib import sha256
 from typing import Any
 
 from krm_function.model.kinds import KINDS
+from krm_function.model.lookup import dig
 from krm_function.model.objects import objects
-from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, dig
+from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL
 from krm_function.yamltext import decode, parse, split_stream
 
 

@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from krm_function.findings import finding
 from krm_function.findings.origin import Origin, position_text
 from krm_function.hosts.kpt import called_by_kpt
 from krm_function.model.origin import LONGEST, origin_of, origin_of_line
 from krm_function.model.resource import Resource
+from krm_function.yamltext import Document
 
 INTERNAL = "internal.config.kubernetes.io"
 KPT = {f"{INTERNAL}/path": "a/web.yaml", f"{INTERNAL}/index": "2"}
@@ -17,7 +19,8 @@ KUSTOMIZE = {"config.kubernetes.io/origin": "path: ../base/web.yaml\n"}
 
 def origin(annotations: dict[str, Any], comment: str = "", file: str = "") -> Origin | None:
     value = {"kind": "Pod", "metadata": {"annotations": annotations}}
-    return origin_of(Resource(f"{comment}kind: Pod\n", file=file), value)
+    text = f"{comment}kind: Pod\n"
+    return Resource(text, file=file, document=Document(text, None, value)).placed(finding("CC0101", problem="")).origin
 
 
 @pytest.mark.parametrize(
@@ -44,7 +47,7 @@ def test_a_file_that_was_read_needs_nobody_to_say_where_it_is() -> None:
 
 
 def test_a_comment_inside_of_an_object_says_nothing() -> None:
-    assert origin_of(Resource("kind: Pod\n# Source: shop/templates/web.yaml\n"), {"kind": "Pod"}) is None
+    assert origin_of("kind: Pod\n# Source: shop/templates/web.yaml\n", {"kind": "Pod"}) is None
 
 
 TWO = "---\n# Source: shop/a.yaml\na: {\n---\n# Source: shop/b.yaml\r\nb: {\n"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.workload import dig
+from krm_function.model.lookup import dig
 from krm_function.policy import Initdata, load_rules, read_policy_data, rego_document
 from krm_function.policy.compare.difference import Difference
 from krm_function.policy.compare.policy_data import compare_initdata

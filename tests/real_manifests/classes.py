@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from krm_function.model.kinds import KINDS
-from krm_function.model.workload import dig
+from krm_function.model.lookup import dig
 
 Json = Mapping[str, Any]
 

@@ -8,7 +8,7 @@ Rule of this file: a storage that binds an image is compared; the image's name i
 from collections.abc import Iterator
 from typing import Any
 
-from krm_function.model.workload import dig, mapping
+from krm_function.model.lookup import dig, mapping
 from krm_function.policy.compare.difference import (
     ARROW,
     CANNOT_TELL,

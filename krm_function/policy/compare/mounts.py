@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from krm_function.model.workload import maps
+from krm_function.model.lookup import maps
 from krm_function.policy.compare.difference import (
     CANNOT_TELL,
     DIFFERENT,

@@ -6,7 +6,7 @@ Rule of this file: fields have the names of the pod spec. What only the settings
 from typing import Any
 
 from krm_function.findings import Path
-from krm_function.model.workload import dig, mapping
+from krm_function.model.lookup import dig, mapping
 from krm_function.policy import genpolicy_variants
 from krm_function.policy.image_storage import images, is_bound, is_of, misshapen, without_images
 from krm_function.policy.shared_gpus import VARIABLE, shares_gpus

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Path, dotted
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.profiles import KATA
-from krm_function.model.workload import dig, mapping, maps
 from krm_function.policy.compare.difference import (
     CANNOT_TELL,
     DIFFERENT,
