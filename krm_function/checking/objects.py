@@ -43,7 +43,7 @@ def compare_objects(output: Output, rendered: Rendered) -> list[Finding]:
         if text == resource.text:
             continue
         try:
-            given = resource.given
+            given = resource.given()
         except YamlError as problem:
             findings.append(yaml_finding(problem, resource))
             continue

@@ -53,7 +53,7 @@ def parse_output(resources: Sequence[Resource]) -> Output:
         if not resource.may_be(LOOKED_AT) and not _may_name_contrast(resource.text):
             continue
         try:
-            every[-1] = resource.given._replace(position=position)
+            every[-1] = resource.given()._replace(position=position)
         except YamlError as problem:
             findings.append(yaml_finding(problem, resource))
     if not findings and not any(map(_is_document, resources)):

@@ -17,7 +17,6 @@ from krm_function.checking.output import Output
 from krm_function.findings import Finding, finding
 from krm_function.manifest import rtmr0_values
 from krm_function.measurement.vcpu_count import vcpus_text
-from krm_function.model.inverse import any_image
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import reference
 from krm_function.model.profiles import states_users
@@ -25,11 +24,11 @@ from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, Workload
 from krm_function.pipeline import Rendered, render
+from krm_function.pipeline.proof import unproven
 from krm_function.pipeline.sealer import Sealer
 from krm_function.policy import annotation, decode_toml, digest, encode_toml, from_annotation
 from krm_function.policy.initdata import POLICY
 from krm_function.stages.policy import Sealing
-from krm_function.stages.prove import prove
 from krm_function.stages.read import read
 from krm_function.yamltext.edit.pointer import pointer
 
@@ -139,7 +138,7 @@ def not_rendered_again(pods: Sequence[Pod], output: Output) -> list[Finding]:
     object that somebody had changed since.
     """
     restored = read(map(_as_rendered, output.resources), ())
-    findings = [*restored.findings, *prove(restored.resources, any_image)]
+    findings = [*restored.findings, *unproven(restored.resources, None, rendered=False, seals=False)]
     if pods or any(reference(value).kind == "RuntimeClass" for _, _, value in output.objects()):
         findings.append(finding("CC1117.no-configuration"))
     return findings

@@ -73,7 +73,7 @@ def _as_they_stand(resources: Sequence[Resource]) -> Needed:
         if not resource.may_be((*KINDS, "List")):
             continue
         try:
-            given = resource.given
+            given = resource.given()
         except YamlError as problem:
             findings.append(yaml_finding(problem, resource))
             continue

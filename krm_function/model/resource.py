@@ -5,7 +5,6 @@ resource holds asks it, so that no text is parsed twice: `document` if it was re
 """
 
 from collections.abc import Container, Mapping
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -88,13 +87,12 @@ class Resource(NamedTuple):
 
     def parsed(self) -> "Resource":
         """Return the resource with a document: what was read, else its text. Raises YamlError."""
-        return self if self.document is not None else self.given
+        return self if self.document is not None else self.given()
 
-    @cached_property
     def given(self) -> "Resource":
-        """The resource as it stands in the input, parsed, with the record of an earlier render in it.
+        """Return the resource as it stands in the input, parsed, with the record of an earlier render in it.
 
-        Raises YamlError.
+        Nothing keeps it, as the input may be large. Raises YamlError.
         """
         if self.state in ("given", "added") and self.document is not None and self.document.node is not None:
             return self

@@ -12,7 +12,8 @@ def unproven(
 ) -> tuple[Finding, ...]:
     """Return CC0115 for each undo record of the input that is not proven, and what such a record takes out for good.
 
-    rendered: whether the resources have their new texts. seals: whether the render writes initdata.
+    config: None if there is none: then a record may restore any image, and nothing of the result is deployed. rendered:
+    whether the resources have their new texts. seals: whether the render writes initdata.
     """
     if not any(resource.undone for resource in resources):
         return ()
@@ -21,8 +22,15 @@ def unproven(
     from krm_function.stages.prove import RenderOutcome, prove
 
     images = images_of(config.release.images) if config else any_image
-    if not rendered or config is None:
-        return prove(resources, images)
-    later = images_again(config.release.images, images)
-    made = RenderOutcome(later, seals, config.generate.scheduling)
-    return (*prove(resources, images, made), *taken_out(resources))
+    made = None
+    if config is not None and rendered:
+        made = RenderOutcome(images_again(config.release.images, images), seals, config.generate.scheduling)
+    wrong: list[Finding] = []
+    gone: list[Finding] = []
+    for resource in resources:
+        if not resource.undone or (made is not None and resource.output == resource.text):
+            continue  # without a record, or the record changes nothing
+        given = resource.given()
+        wrong += prove(resource, given, images, made)
+        gone += taken_out(resource, given) if made is not None else ()
+    return (*wrong, *gone)

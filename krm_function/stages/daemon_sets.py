@@ -13,7 +13,7 @@ nodeSelector and tolerations enter no policy. Source: docs/facts/kubernetes.md#s
     tolerations: none covers  a toleration         it is added behind the others
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from krm_function.findings import Finding, finding
 from krm_function.model.draft import Draft
@@ -68,25 +68,23 @@ def unscheduled_daemon_set(workload: Workload, runtime_class: RuntimeClass | Non
     return (finding("CC0321", workload.ref, workload.spec_path, what=missing, name=runtime_class.name),)
 
 
-def taken_out(resources: Iterable[Resource]) -> Iterator[Finding]:
+def taken_out(resource: Resource, given: Resource) -> Iterator[Finding]:
     """Report what an undo record took out of the template of a DaemonSet and this render does not write again.
 
-    resources: after the render. An earlier render wrote the entry while the class had another scheduling, or an author
-    of the input wrote the record: it is not known which, so it is never silent.
+    resource: after the render. given: the same as it stands in the input. An earlier render wrote the entry while the
+    class had another scheduling, or an author of the input wrote the record: it is not known which, so it is never
+    silent.
     """
-    for resource in resources:
-        text = resource.output
-        if not resource.undone or text is None or text == resource.text or not resource.may_be((KIND, "List")):
+    text = resource.output
+    if text is None or not resource.may_be((KIND, "List")):
+        return
+    after = {reference(value): value for _, value in objects(read_value(text))}
+    for root in resource.undone:
+        ref = reference(dig(given.value, root))
+        if ref.kind != KIND or ref not in after:
             continue
-        given = resource.given
-        after = {reference(value): value for _, value in objects(read_value(text))}
-        for root in resource.undone:
-            ref = reference(dig(given.value, root))
-            if ref.kind != KIND or ref not in after:
-                continue
-            for template in template_paths(KIND, after[ref]):
-                spec = mapping(dig(after[ref], (*template, "spec")))
-                path = (*root, *template, "spec")
-                if gone := lost(mapping(dig(given.value, path)), spec):
-                    wrong = finding("CC0322", ref, path, what=gone, name=spec.get("runtimeClassName"))
-                    yield given.placed(wrong)
+        for template in template_paths(KIND, after[ref]):
+            spec = mapping(dig(after[ref], (*template, "spec")))
+            path = (*root, *template, "spec")
+            if gone := lost(mapping(dig(given.value, path)), spec):
+                yield given.placed(finding("CC0322", ref, path, what=gone, name=spec.get("runtimeClassName")))

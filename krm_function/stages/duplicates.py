@@ -123,7 +123,7 @@ def _duplicate_findings(group: list[ObjectAt]) -> list[Finding]:
         first = next(iter(one.value), "") if isinstance(one.value, dict) else ""  # of a document: behind its comments
         path = one.root or (str(first),)
         placed.append(
-            one.resource.given.placed(finding("CC0118", one.ref, path, kind=one.ref.kind, name=one.ref, other=""))
+            one.resource.given().placed(finding("CC0118", one.ref, path, kind=one.ref.kind, name=one.ref, other=""))
         )
     said = []
     for index, (one, here) in enumerate(zip(group, placed, strict=True)):

@@ -52,16 +52,13 @@ class RenderOutcome(NamedTuple):
     scheduling: Mapping[str, Scheduling]
 
 
-def prove(resources: Iterable[Resource], images: Images, made: RenderOutcome | None = None) -> tuple[Finding, ...]:
-    """Return an error for every record that is not proven. made: None if nothing was rendered."""
-    findings: list[Finding] = []
-    for resource in resources:
-        if not resource.undone or (made is not None and resource.output == resource.text):
-            continue
-        given = resource.given
-        for root, path in _unproven_objects(resource, given.value, images, made):
-            findings.append(given.placed(_wrong(given.value, resource.value, root, path)))
-    return tuple(findings)
+def prove(resource: Resource, given: Resource, images: Images, made: RenderOutcome | None = None) -> list[Finding]:
+    """Return an error for every record of one resource that is not proven.
+
+    given: the same resource as it stands in the input. made: None if nothing was rendered.
+    """
+    unproven = _unproven_objects(resource, given.value, images, made)
+    return [given.placed(_wrong(given.value, resource.value, root, path)) for root, path in unproven]
 
 
 def taken_namespaces(resources: Iterable[Resource], namespace: str | None) -> tuple[Finding, ...]:
@@ -74,14 +71,14 @@ def taken_namespaces(resources: Iterable[Resource], namespace: str | None) -> tu
     unproven: dict[str, list[str]] = {}
     for resource in resources:
         for root in resource.undone:
-            ref = reference(dig(resource.given.value, root))
-            if not ref.namespace or dig(resource.value, (*root, *NAMESPACE)) not in (None, ""):
+            if dig(resource.value, (*root, *NAMESPACE)) not in (None, ""):
                 continue
-            if namespace is None:
+            ref = reference(dig(read_value(resource.text), root))
+            if namespace is None and ref.namespace:
                 unproven.setdefault(ref.namespace, []).append(f"{ref.kind}/{ref.name}")
-            elif ref.namespace != namespace:
+            elif ref.namespace not in ("", namespace):
                 wrong = finding("CC0115.namespace", ref, (*root, *RECORD), namespace=ref.namespace)
-                findings.append(resource.given.placed(wrong))
+                findings.append(resource.given().placed(wrong))
     for taken, names in unproven.items():
         findings.append(finding("CC0117", namespace=taken, names=listed(names)))
     return tuple(findings)

@@ -6,7 +6,7 @@ carry `contrast-krm.dev/emitted`. Any author of the input can write both: `emitt
 that a render adds, and what a record restores is a claim, which `prove` checks.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
@@ -40,7 +40,7 @@ def read(resources: Iterable[Resource], kinds: Iterable[str] = POD_KINDS) -> Rea
     findings: list[Finding] = []
     for position, resource in enumerate(resources):
         if resource.state == "unread" and (resource.may_be(wanted) or may_have_render_annotation(resource)):
-            read_one, problems = _read(resource._replace(position=position))
+            read_one, problems = _read(resource, position)
             every.append(read_one)
             findings += problems
         else:
@@ -48,18 +48,19 @@ def read(resources: Iterable[Resource], kinds: Iterable[str] = POD_KINDS) -> Rea
     return ReadResources(tuple(every), tuple(findings))
 
 
-def _read(resource: Resource) -> tuple[Resource, list[Finding]]:
+def _read(resource: Resource, position: int) -> tuple[Resource, Sequence[Finding]]:
     """Parse one resource, and undo what a render did to it; it stays unread if it cannot be parsed."""
     try:
         document = _parse_without_positions(resource) or parse(resource.text, line=resource.line)
     except YamlError as problem:
         return resource, [yaml_finding(problem, resource)]
-    resource = resource._replace(state="given", document=document)
-    findings = [*_not_emitted(resource, document)]
-    if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:
-        return resource._replace(state="added"), findings
-    resource, problems = _restored(resource, document)
-    return resource, [*findings, *problems]
+    added = dig(document.value, ("metadata", "annotations", EMITTED)) is not None
+    given = resource._replace(position=position, state="added" if added else "given", document=document)
+    findings = _not_emitted(given, document)
+    if added:
+        return given, findings
+    restored, problems = _restored(given, document)
+    return restored, (*findings, *problems) if findings else problems
 
 
 def read_values(resources: Iterable[Resource]) -> Iterator[Any]:
@@ -151,13 +152,13 @@ def _restored(resource: Resource, document: Document) -> tuple[Resource, tuple[F
             return resource, (resource.placed(wrong),)
         members.append(MemberUndo(root, undo))
         refs.append(ref)
+    if not members:
+        return resource, ()
     restored = restore_members(document, members)
     for (root, _), ref, unreadable in zip(members, refs, restored.problems, strict=True):
         if unreadable is not None:
             return resource, (yaml_finding(unreadable, resource, ref, _annotation(root, ORIGINAL)),)
     if restored.text is not document.text:
         document = parse(restored.text, line=document.line)
-    if not members:
-        return resource, ()
     undone = tuple(member.root for member in members)
     return resource._replace(state="restored", document=document, undone=undone), ()

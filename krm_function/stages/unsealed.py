@@ -34,7 +34,8 @@ def unsealed(resources: Iterable[Resource], handlers: Container[str] = ()) -> tu
     findings: list[Finding] = []
     asked: list[Finding] = []
     for resource in resources:
-        findings += _other_handlers(resource, handlers)
+        if resource.document is not None and resource.may_be(CLASSES):
+            findings += _other_handlers(resource, handlers)
         if _holds_text(resource) or not may_ask_for_contrast(resource.text):
             continue
         try:
@@ -49,9 +50,7 @@ def unsealed(resources: Iterable[Resource], handlers: Container[str] = ()) -> tu
 
 
 def _other_handlers(resource: Resource, handlers: Container[str]) -> Iterator[Finding]:
-    if resource.document is None or not resource.may_be(CLASSES):
-        return
-    for root, value in objects(resource.document.value):
+    for root, value in objects(resource.value):
         ref = reference(value)
         added = dig(value, ("metadata", "annotations", EMITTED)) is not None  # a render makes it again
         if ref.kind == KIND and ref.name not in handlers and not added:

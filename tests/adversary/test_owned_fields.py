@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 
 from krm_function.api.records import Scheduling
 from krm_function.findings import has_errors
-from krm_function.model.inverse import any_image
 from krm_function.model.kinds import KINDS
 from krm_function.model.lookup import dig
 from krm_function.model.owned import OWNED, REPLACED_CONTAINERS
 from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.workload import ORIGINAL
-from krm_function.stages.prove import prove
+from krm_function.pipeline.proof import unproven
 from krm_function.stages.read import read
 from krm_function.yamltext import parse
 from tests import quick_yaml as yaml
@@ -153,7 +152,7 @@ def test_uninject_changes_only_what_a_render_owns(name: str, data: st.DataObject
     value = marked(OBJECTS[name], data.draw(any_record(OBJECTS[name])))
     resources = stream(value)
     restored = read(resources, ())
-    if not has_errors((*restored.findings, *prove(restored.resources, any_image))):
+    if not has_errors((*restored.findings, *unproven(restored.resources, None, rendered=False, seals=False))):
         check(value, parse(documents(restored)[0].text).value)
 
 
@@ -181,5 +180,5 @@ def test_its_own_record_counts(name: str) -> None:
     resources = stream(OBJECTS[name])
     restored = read(resources, ())
     assert ORIGINAL in str(OBJECTS[name]["metadata"])
-    assert (*restored.findings, *prove(restored.resources, any_image)) == ()
+    assert (*restored.findings, *unproven(restored.resources, None, rendered=False, seals=False)) == ()
     assert run(coordinator(), OBJECTS[name], to=TO).failed is name.startswith("0.1.0")

@@ -33,7 +33,7 @@ def a_list(*items: Any) -> dict[str, Any]:
 def found(*values: Any) -> list[tuple[int, str]]:
     """Line and message of each finding; the documents of a List are parsed before, as a render does."""
     resources = decode_stream(yaml.safe_dump_all(values, sort_keys=False).encode(), "in.yaml").resources
-    said = duplicates([one.given if one.kind in ("List", "Pod") else one for one in resources])
+    said = duplicates([one.given() if one.kind in ("List", "Pod") else one for one in resources])
     assert all((one.code, one.file) == ("CC0118", "in.yaml") for one in said)
     return [(one.line, one.message) for one in said]
 

@@ -36,13 +36,13 @@ def run(options: Namespace) -> int:
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
-    from krm_function.model.inverse import any_image
-    from krm_function.stages.prove import prove, taken_namespaces
+    from krm_function.pipeline.proof import unproven
+    from krm_function.stages.prove import taken_namespaces
     from krm_function.stages.read import read
 
     inputs = read_inputs(options.paths)
     resources, findings = read(inputs.resources, ())
-    findings = (*inputs.findings, *findings, *prove(resources, any_image))
+    findings = (*inputs.findings, *findings, *unproven(resources, None, rendered=False, seals=False))
     if not has_errors(findings):
         findings += taken_namespaces(resources, options.namespace)
     if has_errors(findings):
