@@ -116,12 +116,14 @@ class Field(NamedTuple):
 class Record(NamedTuple):
     """A map of known fields. check: finds what is wrong between fields; called when nothing else is wrong.
 
-    closed: whether other fields are faults; else they are ignored.
+    closed: whether other fields are faults; else they are ignored. make: what `fill` calls with the fields that are
+    there, each filled.
     """
 
     fields: Mapping[str, Field]
     check: Callable[[dict[str, Any]], Problems] | None = None
     closed: bool = True
+    make: Callable[..., Any] | None = None
 
     @cached_property
     def required(self) -> tuple[str, ...]:
