@@ -10,15 +10,17 @@ Rule of this file: whoever declares a table says by `make` what becomes of a map
 
 from typing import Any
 
-from krm_function.schema.kinds import ListOf, MapOf, OneOrMany, Record, Spec
+from krm_function.schema.kinds import ListOf, MapOf, OneOrMany, OrNull, Record, Spec
 
 
 def filled(spec: Spec, value: Any) -> Any:
     """Make the value. It shares none of its maps and lists with the one that was read, but for those of no table."""
+    if value is None:  # of OrNull, or in a map that may have nulls
+        return None
     if isinstance(spec, Record):
         return _record(spec, value)
-    if value is None:  # an entry of a map that may be null
-        return None
+    if isinstance(spec, OrNull):
+        return filled(spec.spec, value)
     if isinstance(spec, MapOf):
         return {str(key): filled(spec.values, item) for key, item in value.items()}
     if isinstance(spec, ListOf):
@@ -32,5 +34,9 @@ def _record(spec: Record, value: Any) -> Any:
     fields = spec.fields
     if spec.make is None:
         return {name: filled(fields[name].spec, item) if name in fields else item for name, item in value.items()}
-    there = {name: field.spec for name, field in fields.items() if value.get(name) is not None}
-    return spec.make(**{name: filled(one, value[name]) for name, one in there.items()})
+    there = {
+        name: filled(field.spec, value[name])
+        for name, field in fields.items()
+        if value.get(name) is not None or (name in value and isinstance(field.spec, OrNull))
+    }
+    return spec.make(**there)

@@ -100,6 +100,12 @@ class OneOrMany(NamedTuple):
     items: "Spec"
 
 
+class OrNull(NamedTuple):
+    """A value or null. In a Record, where null is otherwise the same as leaving the field out, it is then a value."""
+
+    spec: "Spec"
+
+
 class Field(NamedTuple):
     """One field of a Record. A null is the same as leaving the field out. about, default: for readers of the schema.
 
@@ -132,7 +138,7 @@ class Record(NamedTuple):
 
 
 Spec = Union[  # noqa: UP007 (forward references)
-    Anything, Only, Text, Choice, Flag, Number, Scalar, JsonObject, MapOf, ListOf, OneOrMany, Record
+    Anything, Only, Text, Choice, Flag, Number, Scalar, JsonObject, MapOf, ListOf, OneOrMany, OrNull, Record
 ]
 
 ANY_TEXT = Text()

@@ -6,7 +6,7 @@ import pytest
 
 from krm_function.record import NamedTuple
 from krm_function.schema.fill import filled
-from krm_function.schema.kinds import ANY_TEXT, Anything, Field, ListOf, MapOf, OneOrMany, Record, Spec
+from krm_function.schema.kinds import ANY_TEXT, Anything, Field, ListOf, MapOf, OneOrMany, OrNull, Record, Spec
 
 
 class Point(NamedTuple):
@@ -28,6 +28,9 @@ POINT = Record({"x": Field(ANY_TEXT, required=True), "y": Field(ANY_TEXT)}, clos
         (ListOf(POINT), ({"x": "1"}, {"x": "2"}), [Point("1"), Point("2")]),
         (MapOf(Anything(), POINT), {1: {"x": "1"}}, {"1": Point("1")}),
         (MapOf(Anything(), ANY_TEXT, nulls=True), {"a": None}, {"a": None}),
+        (OrNull(POINT), None, None),
+        (OrNull(POINT), {"x": "1"}, Point("1")),
+        (Record({"p": Field(OrNull(POINT))}, make=dict), {"p": None}, {"p": None}),
         (OneOrMany(POINT), {"x": "1"}, [Point("1")]),
         (OneOrMany(POINT), [{"x": "1"}], [Point("1")]),
     ],
