@@ -13,12 +13,15 @@ from typing import Any
 from krm_function.schema.kinds import ListOf, MapOf, OneOrMany, OrNull, Record, Spec
 
 
-def filled(spec: Spec, value: Any) -> Any:
-    """Make the value. It shares none of its maps and lists with the one that was read, but for those of no table."""
+def filled(spec: Spec, value: Any, **more: Any) -> Any:
+    """Make the value. It shares none of its maps and lists with the one that was read, but for those of no table.
+
+    more: what the `make` of this Record gets beside its fields.
+    """
     if value is None:  # of OrNull, or in a map that may have nulls
         return None
     if isinstance(spec, Record):
-        return _record(spec, value)
+        return _record(spec, value, more)
     if isinstance(spec, OrNull):
         return filled(spec.spec, value)
     if isinstance(spec, MapOf):
@@ -30,13 +33,13 @@ def filled(spec: Spec, value: Any) -> Any:
     return value
 
 
-def _record(spec: Record, value: Any) -> Any:
+def _record(spec: Record, value: Any, more: dict[str, Any]) -> Any:
     fields = spec.fields
     if spec.make is None:
         return {name: filled(fields[name].spec, item) if name in fields else item for name, item in value.items()}
     there = {
-        name: filled(field.spec, value[name])
-        for name, field in fields.items()
-        if value.get(name) is not None or (name in value and isinstance(field.spec, OrNull))
+        name: filled(fields[name].spec, item)
+        for name, item in value.items()
+        if name in fields and (item is not None or isinstance(fields[name].spec, OrNull))
     }
-    return spec.make(**there)
+    return spec.make(**there, **more)
