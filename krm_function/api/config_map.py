@@ -9,9 +9,8 @@ that field holds, and everything else is left to the reader of ContrastGenerate.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from krm_function.api.contrast_generate import GENERATE, KIND
-from krm_function.api.document import ConfigDocument, unknown_field, wrong_value
-from krm_function.api.records import API_VERSION
+from krm_function.api.contrast_generate import GENERATE, KIND, SHORT
+from krm_function.api.document import API_VERSION, ConfigDocument, unknown_field, wrong_value
 from krm_function.api.strict_json import load_any
 from krm_function.findings import Finding, Path
 from krm_function.model.lookup import mapping
@@ -19,13 +18,13 @@ from krm_function.record import NamedTuple
 from krm_function.schema.kinds import Flag, ListOf, MapOf, Number, OneOrMany, Record, Spec, Text
 from krm_function.schema.nearest import nearest
 
-# Short names of what is set most often.
-SHORT: Mapping[str, str] = {
-    "initializer": "initializer.enabled",
-    "serviceMesh": "serviceMesh.enabled",
-    "imageStore": "imageStore.enabled",
-    "policy": "policy.engine",
-    "manifest": "manifest.emit",
+# Short names of what is set most often: `policy` for `policy.engine`.
+SHORT_NAMES: Mapping[str, str] = {
+    name: f"{name}.{inner}"
+    for name, field in GENERATE.fields.items()
+    if isinstance(field.spec, Record)
+    for inner, one in field.spec.fields.items()
+    if SHORT in one.marks
 }
 FIELDS = frozenset({"apiVersion", "kind", "metadata", "data", "immutable"})
 
@@ -56,9 +55,9 @@ def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tu
     sources: dict[Path, Path] = {}
     for key, text in mapping(data).items():
         source: Path = ("data", str(key))
-        found = field_at(SHORT.get(str(key), str(key)))
+        found = field_at(SHORT_NAMES.get(str(key), str(key)))
         if found is None:
-            meant = nearest(str(key), (*_names(GENERATE), *SHORT)) or "a field of ContrastGenerate"
+            meant = nearest(str(key), (*_names(GENERATE), *SHORT_NAMES)) or "a field of ContrastGenerate"
             findings.append(unknown_field(document, "ConfigMap", source, meant))
         elif _overlap(("spec", *found.path), sources):
             findings.append(wrong_value(document, "ConfigMap", source, "is given twice", "give the field once"))

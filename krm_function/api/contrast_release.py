@@ -1,25 +1,29 @@
-"""ContrastRelease: the facts of one Contrast release, as a table of fields, and from a document to the record.
+"""ContrastRelease: the facts of one Contrast release.
 
 Rule of this file: everything else is compared with the release, so a platform may only have what fits it: its own
 handler, its own kind of reference values.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Any, Literal
 
-from krm_function.api.document import ConfigDocument, ConfigKind, read_body
-from krm_function.api.records import InjectedMemory, PlatformRelease, Release
+from krm_function.api.document import API_VERSION, ConfigDocument, ConfigKind, read_kind
 from krm_function.api.reference_values import released
 from krm_function.api.strict_json import load_object
-from krm_function.findings import Finding, has_errors
+from krm_function.findings import Finding, Ref
 from krm_function.model import image
 from krm_function.model.labels import LABEL_KEY
 from krm_function.model.platforms import PLATFORMS, Platform
-from krm_function.model.profiles import RELEASED
+from krm_function.model.profiles import RELEASED, ProfileName
 from krm_function.model.quantity import GRAMMAR, LARGEST, LONGEST, NANO, nano
 from krm_function.model.runtime_class_names import placeholder
 from krm_function.model.runtime_class_objects import overhead_problems
+from krm_function.record import NamedTuple
 from krm_function.schema.kinds import Choice, Field, JsonObject, MapOf, Problems, Record, Scalar, Text, hexadecimal
+from krm_function.schema.table import EMPTY, table
 
+NO_VERSION = "v0.0.0"  # of the release that `init` writes before anything is imported
 KIND: ConfigKind = "ContrastRelease"
 VERSION = r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?"
 VCPUS = "[1-9]|[1-9][0-9]|1[0-9][0-9]|2[01][0-9]|220"
@@ -70,7 +74,18 @@ def _check_memory(memory: dict[str, Any]) -> Problems:
     return tuple(((name,), "must be more than 0") for name, amount in memory.items() if nano(amount) == 0)
 
 
+class PlatformRelease(NamedTuple):
+    """One platform of one Contrast release."""
+
+    handler: str
+    overhead: Mapping[str, Any] = EMPTY  # resource name -> quantity
+    snp: tuple[Mapping[str, Any], ...] = ()  # reference values in the manifest's own field names
+    tdx: tuple[Mapping[str, Any], ...] = ()
+    rtmr0_by_vcpu: Mapping[str, str] = EMPTY
+
+
 def _platform(platform: Platform) -> Record:
+    """Return what a release says of one platform: its own handler, and values of its own kind."""
     prefix = placeholder(platform)
     fields = {
         "handler": Field(
@@ -89,80 +104,80 @@ def _platform(platform: Platform) -> Record:
             MapOf(Text("a number of vCPUs from 1 to 220", VCPUS, example='"2"'), hexadecimal(48)),
             "RTMR0 by number of vCPUs",
         )
-    return Record(fields)
+    return Record(fields, make=partial(_release, platform.marker))
 
 
-_MEMORY = InjectedMemory()
-MEMORY = Record(
-    {
-        "initializer": Field(AMOUNT, "of the initializer", default=_MEMORY.initializer),
-        "securePv": Field(AMOUNT, "of the initializer that also opens an encrypted volume", default=_MEMORY.secure_pv),
-        "serviceMesh": Field(
+def _release(
+    marker: str,
+    handler: str,
+    overhead: Mapping[str, Any] = EMPTY,
+    referenceValues: Mapping[str, Any] = EMPTY,  # noqa: N803 (a field of the document)
+    rtmr0ByVCPU: Mapping[str, str] = EMPTY,  # noqa: N803 (a field of the document)
+) -> PlatformRelease:
+    entries = {tee: tuple({**entry, "Platform": marker} for entry in of_tee) for tee, of_tee in referenceValues.items()}
+    return PlatformRelease(handler, overhead, **entries, rtmr0_by_vcpu=rtmr0ByVCPU)
+
+
+class InjectedMemory(NamedTuple):
+    """What each injected container asks for, and may have, of the VM's memory: quantities as written."""
+
+    initializer: Annotated[Any, Field(AMOUNT, "of the initializer")] = "50Mi"
+    secure_pv: Annotated[Any, Field(AMOUNT, "of the initializer that also opens an encrypted volume")] = "100Mi"
+    service_mesh: Annotated[
+        Any,
+        Field(
             AMOUNT,
             "of the service mesh; the default was seen in a Contrast version of mid-2026 and not in 1.25 itself",
-            default=_MEMORY.service_mesh,
         ),
-        "pvcHolder": Field(AMOUNT, "of the container that holds the image store", default=_MEMORY.pvc_holder),
-    },
-    _check_memory,
-)
-RELEASE = Record(
-    {
-        "version": Field(Text("a version", VERSION, 64, "v1.25.0"), "the release's version", required=True),
-        "platforms": Field(
+    ] = "400Mi"
+    pvc_holder: Annotated[Any, Field(AMOUNT, "of the container that holds the image store")] = "50Mi"
+
+
+class Release(NamedTuple):
+    """ContrastRelease: the facts of one Contrast release. policy_profile: "" for that of the version."""
+
+    name: str
+    version: Annotated[str, Field(Text("a version", VERSION, 64, "v1.25.0"), "the release's version")]
+    platforms: Annotated[  # by lower-case platform name
+        Mapping[str, PlatformRelease],
+        Field(
             Record({name: Field(_platform(platform)) for name, platform in PLATFORMS.items()}),
             "the platforms that may be used",
             required=True,
         ),
-        "images": Field(MapOf(REFERENCE, PINNED), "image as a pod names it: the pinned image that takes its place"),
-        "policySettings": Field(
-            JsonObject("a map or a JSON object", load_object), "default settings of the policy generator"
-        ),
-        "policyProfile": Field(
+    ] = EMPTY
+    images: Annotated[
+        Mapping[str, str],
+        Field(MapOf(REFERENCE, PINNED), "image as a pod names it: the pinned image that takes its place"),
+    ] = EMPTY
+    policy_settings: Annotated[
+        Mapping[str, Any] | None,
+        Field(JsonObject("a map or a JSON object", load_object), "default settings of the policy generator"),
+    ] = None
+    policy_profile: Annotated[
+        ProfileName | Literal[""],
+        Field(
             Choice(tuple(profile.name for profile in RELEASED)),
             "what the nodes of this release need of a policy; absent: it follows from the version",
         ),
-        "memory": Field(MEMORY, "memory of the containers that are injected, their request and their limit"),
-    }
-)
+    ] = ""
+    memory: Annotated[
+        InjectedMemory,
+        Field(
+            table(InjectedMemory, _check_memory),
+            "memory of the containers that are injected, their request and their limit",
+        ),
+    ] = InjectedMemory()
+
+    @property
+    def ref(self) -> Ref:
+        """The object, for findings about it."""
+        return Ref(API_VERSION, "ContrastRelease", "", self.name)
+
+
+RELEASE = table(Release)
 
 
 def parse_release(document: ConfigDocument) -> tuple[Release | None, tuple[Finding, ...]]:
     """Read a ContrastRelease; None when a finding is an error."""
-    body = read_body(document, KIND, RELEASE)
-    if has_errors(body.findings):
-        return None, body.findings
-    spec = body.spec
-    made = Release(
-        name=body.name,
-        version=spec["version"],
-        platforms={name: _release(PLATFORMS[name], part) for name, part in spec["platforms"].items()},
-        images=spec.get("images", {}),
-        policy_settings=spec.get("policySettings"),
-        policy_profile=spec.get("policyProfile", ""),
-        memory=_memory(spec.get("memory", {})),
-    )
-    return made, body.findings
-
-
-def _memory(spec: dict[str, Any]) -> InjectedMemory:
-    default = InjectedMemory()
-    return InjectedMemory(
-        initializer=spec.get("initializer", default.initializer),
-        secure_pv=spec.get("securePv", default.secure_pv),
-        service_mesh=spec.get("serviceMesh", default.service_mesh),
-        pvc_holder=spec.get("pvcHolder", default.pvc_holder),
-    )
-
-
-def _release(platform: Platform, spec: dict[str, Any]) -> PlatformRelease:
-    entries = tuple(
-        {**entry, "Platform": platform.marker} for entry in spec.get("referenceValues", {}).get(platform.tee, ())
-    )
-    return PlatformRelease(
-        handler=spec["handler"],
-        overhead=spec.get("overhead", {}),
-        snp=entries if platform.tee == "snp" else (),
-        tdx=entries if platform.tee == "tdx" else (),
-        rtmr0_by_vcpu=spec.get("rtmr0ByVCPU", {}),
-    )
+    return read_kind(document, KIND, RELEASE)

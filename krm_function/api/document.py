@@ -6,17 +6,19 @@ Rule of this file: faults become findings here, with the object, the field and, 
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
-from krm_function.api.records import API_VERSION, GROUP
-from krm_function.findings import Finding, Path, Ref, dotted, finding
+from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
 from krm_function.krm.group_version import plain_api_version
-from krm_function.model.labels import DNS_SUBDOMAIN, LONGEST_SUBDOMAIN
+from krm_function.model.labels import DNS_LABEL, DNS_SUBDOMAIN, LONGEST_SUBDOMAIN
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.origin import origin_of_object
 from krm_function.record import NamedTuple
 from krm_function.schema.check import Fault
+from krm_function.schema.fill import filled
 from krm_function.schema.kinds import Choice, Field, Record, Text
 from krm_function.schema.read import read_value
 
+GROUP = "contrast-krm.dev"
+API_VERSION = GROUP + "/v1alpha1"
 ConfigKind = Literal["ContrastGenerate", "ContrastRelease", "ImageLock"]
 CONFIG_KINDS: tuple[ConfigKind, ...] = get_args(ConfigKind)
 LONGEST_SHOWN = 64  # characters of a field's name in a message
@@ -39,7 +41,9 @@ class Body(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-NAME = Field(Text("a DNS subdomain", DNS_SUBDOMAIN, LONGEST_SUBDOMAIN), "the object's name", required=True)
+SUBDOMAIN = Text("a DNS subdomain", DNS_SUBDOMAIN, LONGEST_SUBDOMAIN)
+NAMESPACE = Text("a namespace", DNS_LABEL, 63)
+NAME = Field(SUBDOMAIN, "the object's name", required=True)
 METADATA = Record({"name": NAME}, closed=False)
 
 
@@ -78,6 +82,15 @@ def read_body(document: ConfigDocument, kind: ConfigKind, spec: Record, *, requi
     root = mapping(reading.value)
     findings = tuple(_finding(document, kind, fault, reading.value) for fault in reading.faults)
     return Body(mapping(root.get("metadata")).get("name", ""), mapping(root.get("spec")), findings)
+
+
+def read_kind(
+    document: ConfigDocument, kind: ConfigKind, table: Record, *, required: bool = True
+) -> tuple[Any, tuple[Finding, ...]]:
+    """Read a document into the record of its kind, which has a name; None when a finding is an error."""
+    body = read_body(document, kind, table, required=required)
+    made = None if has_errors(body.findings) else filled(table, body.spec, name=body.name)
+    return made, body.findings
 
 
 def _finding(document: ConfigDocument, kind: str, fault: Fault, value: Any) -> Finding:

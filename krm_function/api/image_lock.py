@@ -1,19 +1,22 @@
-"""ImageLock: what is known of the images, as a table of fields, and from a document to the record.
+"""ImageLock: what is known of the images.
 
 Rule of this file: `config` has the field names of the OCI image specification and no others, so that a mistyped one is
 not silently an image without that setting. Layers are for people and other tools; a render does not read them.
 """
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from krm_function.api.contrast_release import REFERENCE
 from krm_function.api.document import ConfigDocument, ConfigKind, config_reference, located, read_body
-from krm_function.api.records import ImageFacts
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.model.image import DIGEST
 from krm_function.model.lookup import mapping
+from krm_function.record import NamedTuple
+from krm_function.schema.fill import filled
 from krm_function.schema.kinds import Field, Flag, ListOf, MapOf, Number, Record, Text
+from krm_function.schema.table import table
 
 KIND: ConfigKind = "ImageLock"
 DIGESTS = Text("a digest", DIGEST, example="sha256:<64 hex digits>")
@@ -48,15 +51,18 @@ LAYER = Record(
         "uncompressedSize": Field(Number(0), "bytes"),
     }
 )
-IMAGE = Record(
-    {
-        "digest": Field(DIGESTS, "digest of the image's manifest or index", required=True),
-        "config": Field(CONFIG, "the OCI image configuration's `config`", required=True),
-        "passwd": Field(Text(), 'the image\'s /etc/passwd; "" if it has none'),
-        "group": Field(Text(), 'the image\'s /etc/group; "" if it has none'),
-        "layers": Field(ListOf(LAYER), "in order, lowest first"),
-    }
-)
+
+
+class ImageFacts(NamedTuple):
+    """What is known of one image: its digest and its OCI image config, passwd/group as file text or None."""
+
+    digest: Annotated[str, Field(DIGESTS, "digest of the image's manifest or index")]
+    config: Annotated[Mapping[str, Any], Field(CONFIG, "the OCI image configuration's `config`")]
+    passwd: Annotated[str | None, Field(Text(), 'the image\'s /etc/passwd; "" if it has none')] = None
+    group: Annotated[str | None, Field(Text(), 'the image\'s /etc/group; "" if it has none')] = None
+
+
+IMAGE = table(ImageFacts, unread={"layers": Field(ListOf(LAYER), "in order, lowest first")})
 IMAGE_LOCK = Record(
     {"images": Field(MapOf(REFERENCE, IMAGE), "by reference, exactly as a pod names the image", required=True)}
 )
@@ -79,11 +85,7 @@ def parse_image_lock(document: ConfigDocument) -> tuple[dict[str, ImageFacts] | 
             findings.append(located(finding("CC0505", ref, path, locked=locked, image=name), document))
     if has_errors(findings):
         return None, tuple(findings)
-    made = {
-        name: ImageFacts(facts["digest"], facts["config"], facts.get("passwd"), facts.get("group"))
-        for name, facts in images.items()
-    }
-    return made, tuple(findings)
+    return filled(IMAGE_LOCK, body.spec)["images"], tuple(findings)
 
 
 def unknown_accounts(image: ImageFacts) -> str:

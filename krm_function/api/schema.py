@@ -24,6 +24,7 @@ from krm_function.schema.kinds import (
     Number,
     OneOrMany,
     Only,
+    OrNull,
     Record,
     Scalar,
     Spec,
@@ -78,6 +79,8 @@ def schema_of(spec: Spec) -> Schema:  # noqa: C901 (one case for each spec)
             return {"anyOf": [{"type": "object"}, {"type": "string", "contentMediaType": "application/json"}]}
         case OneOrMany():
             return {"anyOf": [schema_of(spec.items), {"type": "array", "items": schema_of(spec.items)}]}
+        case OrNull():
+            return _nullable(schema_of(spec.spec))
         case ListOf():
             length = {} if spec.length is None else {"minItems": spec.length, "maxItems": spec.length}
             return {"type": "array", "items": schema_of(spec.items), **length}
@@ -119,6 +122,8 @@ def _field(field: Field) -> Schema:
 
 
 def _nullable(made: Schema) -> Schema:
+    if not made:  # anything at all
+        return made
     if "type" in made:
         return {**made, "type": [made["type"], "null"]}
     if "enum" in made:

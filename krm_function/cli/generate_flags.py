@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from krm_function.api.contrast_generate import rules_problem
+from krm_function.api.policy_options import rules_problem
 from krm_function.api.records import Config, Generate
 from krm_function.cli.public_key import public_key
 from krm_function.cli.reading import Read, read_plainly

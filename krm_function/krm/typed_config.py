@@ -2,22 +2,26 @@
 
 Rule of this file: the fields come from `data` of a v1 ConfigMap (`kpt fn eval -- replicas=3`), whose texts are read as
 the types that the class declares, and from `spec` of any other kind. A field that is missing, unknown or of another
-type is an error that names it, all of them in one message; no message quotes a value.
+type is an error that names it, all of them in one message; no message quotes a value. The class is made to a table of
+the schema language, which finds what is wrong and fills the class; the words are those of this package.
 """
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
 from types import NoneType, UnionType
-from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from krm_function.krm.errors import FunctionError, MisuseError
-from krm_function.krm.field_path import TYPES, kind_of
+from krm_function.krm.field_path import ABSENT, TYPES, kind_of, look_up
 from krm_function.krm.function_config import config_map_data
 from krm_function.krm.kube_object import KubeObject
 from krm_function.krm.result import FieldPath, dotted
+from krm_function.schema.check import Fault, expected, faults
+from krm_function.schema.fill import filled
+from krm_function.schema.kinds import ANY_TEXT, Anything, Field, Flag, ListOf, MapOf, Only, OrNull, Record, Scalar, Spec
 
 T = TypeVar("T")
-_PLAIN = (Any, str, int, float, bool, list, dict)
 _SUPPORTED = (
     "supported are str, int, float, bool, Any, list[...], dict[str, ...], Literal[...], `... | None`,"
     " and a NamedTuple, dataclass or TypedDict"
@@ -31,149 +35,155 @@ def read_config(function_config: KubeObject | None, form: type[T]) -> T:
     Field types: str, int, float, bool, Any, list[...], dict[str, ...], Literal[...], `... | None`, and such classes
     again. Raises FunctionError for what does not fit, MisuseError for a class or type that cannot be filled.
     """
-    problems: list[str] = []
-    texts = config_map_data(function_config) if _is_config_map(function_config) else None
-    path: FieldPath = ("spec",) if texts is None else ("data",)
-    found: Any = texts
-    if texts is None and function_config is not None:
-        found = function_config.nested(path)
-    made = _Reader(problems, texts is not None).record(found if found is not None else {}, form, path)
-    if problems and function_config is None:
-        raise FunctionError(f"there is no functionConfig; it must give {_listed(sorted(_form(form).required))}")
-    if problems:
-        raise FunctionError(f"functionConfig: {'; '.join(problems)}")
-    result: T = made
-    return result
+    texts = function_config is not None and function_config.is_gvk("", "v1", "ConfigMap")
+    path: FieldPath = ("data",) if texts else ("spec",)
+    found: Any = config_map_data(function_config) if texts else function_config and function_config.nested(path)
+    table = Record(_Fields(form), make=form)
+    value = _read(table, {} if found is None else found, texts=texts)
+    wrong = faults(table, value)
+    if wrong and function_config is None:
+        raise FunctionError(f"there is no functionConfig; it must give {_listed(sorted(table.required))}")
+    if wrong:
+        said = (f"{dotted(path + one.path)} {_problem(one, look_up(value, one.path), texts=texts)}" for one in wrong)
+        raise FunctionError(f"functionConfig: {'; '.join(said)}")
+    made: T = filled(table, value)
+    return made
 
 
-def _is_config_map(config: KubeObject | None) -> bool:
-    return config is not None and config.is_gvk("", "v1", "ConfigMap")
+class _Fields(Mapping[str, Field]):
+    """The fields of a class, made when they are asked for: a class may hold its like, or one that no value is for."""
 
+    def __init__(self, form: Any) -> None:
+        self.form = form
 
-class _Form(NamedTuple):
-    """The fields of a class: the type of each field, which of them must be there, and how to make it."""
-
-    hints: dict[str, Any]
-    required: frozenset[str]
-    make: Callable[..., Any]
-
-
-class _Reader:
-    """Reads values as declared types, and collects what does not fit. texts: values are the texts of a ConfigMap."""
-
-    def __init__(self, problems: list[str], texts: bool) -> None:
-        self.problems = problems
-        self.texts = texts
-
-    def record(self, value: Any, form: Any, path: FieldPath) -> Any:
-        """Make an object of the class `form`; None after a problem."""
-        if not isinstance(value, dict):
-            return self._problem(path, f"is {kind_of(value)}, a map is expected")
-        hints, required, make = _form(form)
-        for name, hint in hints.items():
-            _check_type(hint, f"{_name(form)}.{name}")
-        before = len(self.problems)
-        for name in value:
-            if name not in hints:
-                self._problem((*path, name), f"is unknown; known are {_listed(hints)}")
-        fields = {
-            name: self.value(value[name], hint, (*path, name))
+    @cached_property
+    def made(self) -> dict[str, Field]:
+        """The table. Raises MisuseError for a class that cannot be filled."""
+        hints, required = _declared(self.form)
+        return {
+            name: Field(_spec(hint, f"{_name(self.form)}.{name}"), required=name in required)
             for name, hint in hints.items()
-            if name in value and (value[name] is not None or name in required or _takes_null(hint))
         }
-        for name in sorted(required.difference(fields)):
-            self._problem((*path, name), "is missing")
-        return make(**fields) if len(self.problems) == before else None
 
-    def value(self, value: Any, hint: Any, path: FieldPath) -> Any:
-        """Read one value as the type `hint`."""
-        origin, arguments = get_origin(hint), get_args(hint)
-        if hint is Any:
-            return value
-        if origin in (Union, UnionType):
-            return None if value is None else self.value(value, _not_none(arguments)[0], path)
-        if origin is Literal:
-            return self._literal(value, arguments, path)
-        if hint in (str, int, float, bool):
-            return self._scalar(value, hint, path)
-        if origin is list or hint is list:
-            return self._list(value, (arguments or (Any,))[0], path)
-        if origin is dict or hint is dict:
-            return self._map(value, (arguments or (str, Any))[1], path)
-        return self.record(value, hint, path)
+    def __getitem__(self, name: str) -> Field:
+        return self.made[name]
 
-    def _scalar(self, value: Any, kind: type, path: FieldPath) -> Any:
-        if self.texts and isinstance(value, str):
-            try:
-                return _TRUTH[value.strip().lower()] if kind is bool else kind(value)
-            except (ValueError, KeyError):
-                return self._problem(path, f"is not {TYPES[kind]}")
-        fits = isinstance(value, (int, float) if kind is float else kind)
-        if not fits or (isinstance(value, bool) and kind is not bool):
-            return self._problem(path, f"is {kind_of(value)}, {TYPES[kind]} is expected")
-        return float(value) if kind is float else value
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.made)
 
-    def _literal(self, value: Any, choices: tuple[Any, ...], path: FieldPath) -> Any:
-        for choice in choices:
-            if value == (str(choice) if self.texts else choice) and (self.texts or type(value) is type(choice)):
-                return choice
-        return self._problem(path, f"is none of {_listed(map(str, choices))}")
-
-    def _list(self, value: Any, hint: Any, path: FieldPath) -> Any:
-        if not isinstance(value, list):
-            return self._problem(path, self._unfit(value, "a list"))
-        return [self.value(item, hint, (*path, index)) for index, item in enumerate(value)]
-
-    def _map(self, value: Any, hint: Any, path: FieldPath) -> Any:
-        if not isinstance(value, dict):
-            return self._problem(path, self._unfit(value, "a map"))
-        return {key: self.value(item, hint, (*path, key)) for key, item in value.items()}
-
-    def _unfit(self, value: Any, wanted: str) -> str:
-        if self.texts:
-            return f"is {wanted}, which a ConfigMap cannot hold: use a kind of your own with a spec"
-        return f"is {kind_of(value)}, {wanted} is expected"
-
-    def _problem(self, path: FieldPath, problem: str) -> None:
-        self.problems.append(f"{dotted(path)} {problem}")
+    def __len__(self) -> int:
+        return len(self.made)
 
 
-def _form(form: Any) -> _Form:
-    """Return the fields of a class. Raises MisuseError for one that is no dataclass, NamedTuple or TypedDict."""
+def _declared(form: Any) -> tuple[dict[str, Any], Collection[str]]:
+    """Return the types of a class's fields, and which of them must be there. Raises MisuseError for another class."""
+    if not _is_form(form):
+        kinds = "a dataclass, a NamedTuple or a TypedDict"
+        raise MisuseError(f"{_name(form)} cannot be read from a functionConfig: write {kinds}")
+    hints = get_type_hints(form)
     if is_typeddict(form):
-        return _Form(get_type_hints(form), form.__required_keys__, form)
-    if hasattr(form, "__dataclass_fields__"):
-        missing = sys.modules["dataclasses"].MISSING  # loaded, since there is a dataclass
-        fields = [field for field in form.__dataclass_fields__.values() if field.init]
-        hints = get_type_hints(form)
-        required = {field.name for field in fields if field.default is missing and field.default_factory is missing}
-        return _Form({field.name: hints[field.name] for field in fields}, frozenset(required), form)
-    if isinstance(form, type) and issubclass(form, tuple) and hasattr(form, "_field_defaults"):
-        names: Iterable[str] = form._fields  # type: ignore[attr-defined]
-        return _Form(get_type_hints(form), frozenset(names) - set(form._field_defaults), form)
-    raise MisuseError(
-        f"{_name(form)} cannot be read from a functionConfig: write a dataclass, a NamedTuple or a TypedDict"
-    )
+        return hints, form.__required_keys__
+    if not hasattr(form, "__dataclass_fields__"):
+        return hints, set(form._fields) - set(form._field_defaults)
+    missing = sys.modules["dataclasses"].MISSING  # loaded, since there is a dataclass
+    fields = {name: field for name, field in form.__dataclass_fields__.items() if field.init}
+    required = [name for name, one in fields.items() if one.default is missing and one.default_factory is missing]
+    return {name: hints[name] for name in fields}, required
 
 
-def _check_type(hint: Any, field: str) -> None:
-    """Raise MisuseError, which names the field, for a type that no value can be read as."""
+def _spec(hint: Any, field: str) -> Spec:
+    """Return what a value of a type may be. Raises MisuseError, which names the field, for one that none can be."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        inner = _not_none(arguments)
+        inner = [argument for argument in arguments if argument is not NoneType]
         if len(inner) != 1:
             raise MisuseError(f"{field}: of a union only `... | None` can be read from a functionConfig")
-        _check_type(inner[0], field)
-    elif origin is list:
-        _check_type(arguments[0], field)
-    elif origin is dict and arguments[0] is str:
-        _check_type(arguments[1], field)
-    elif hint not in _PLAIN and origin is not Literal and not _is_form(hint):
-        raise MisuseError(f"{field}: {_name(hint)} cannot be read from a functionConfig; {_SUPPORTED}")
+        return OrNull(_spec(inner[0], field))
+    if origin is Literal:
+        return OrNull(Only(arguments)) if None in arguments else Only(arguments)
+    if origin is list:
+        return ListOf(_spec(arguments[0], field))
+    if origin is dict and arguments[0] is str:
+        return MapOf(Anything(), _spec(arguments[1], field))
+    if _is_form(hint):
+        return Record(_Fields(hint), make=hint)
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    raise MisuseError(f"{field}: {_name(hint)} cannot be read from a functionConfig; {_SUPPORTED}")
 
 
-def _not_none(arguments: tuple[Any, ...]) -> list[Any]:
-    return [argument for argument in arguments if argument is not NoneType]
+_INTEGER = Scalar(lambda value: "" if type(value) is int else "must be an integer", "", {"type": "integer"})
+_FLOAT = Scalar(lambda value: "" if type(value) in (int, float) else "must be a number", "", {"type": "number"})
+_ANY = OrNull(Anything())
+_PLAIN: dict[Any, Spec] = {
+    Any: _ANY,
+    str: ANY_TEXT,
+    int: _INTEGER,
+    float: _FLOAT,
+    bool: Flag(),
+    list: ListOf(_ANY),
+    dict: MapOf(Anything(), _ANY),
+}
+
+
+def _read(spec: Spec, value: Any, *, texts: bool) -> Any:
+    """Bring a value to the form that `faults` knows, fields in the order of the class. What does not fit stays."""
+    match spec:
+        case OrNull():
+            return None if value is None else _read(spec.spec, value, texts=texts)
+        case Record() if isinstance(value, dict):
+            there = {name: field for name, field in spec.fields.items() if name in value}
+            unknown = {name: item for name, item in value.items() if name not in there}
+            return unknown | {name: _read(field.spec, value[name], texts=texts) for name, field in there.items()}
+        case ListOf() if isinstance(value, list):
+            return [_read(spec.items, item, texts=texts) for item in value]
+        case MapOf() if isinstance(value, dict):
+            return {key: _read(spec.values, item, texts=texts) for key, item in value.items()}
+        case _ if texts and isinstance(value, str):
+            return _meant(spec, value)
+        case Scalar() if spec is _FLOAT and not spec.problem(value):
+            return float(value)
+        case _:
+            return value
+
+
+def _meant(spec: Spec, text: str) -> Any:
+    """Return the value that a text means; the text, where it means none."""
+    try:
+        match spec:
+            case Flag():
+                return _TRUTH[text.strip().lower()]
+            case Only():
+                return next(choice for choice in spec.values if str(choice) == text)
+            case Scalar():
+                return int(text) if spec is _INTEGER else float(text)
+            case _:
+                return text
+    except (ValueError, KeyError, StopIteration):
+        return text
+
+
+def _problem(fault: Fault, value: Any, *, texts: bool) -> str:
+    """Say what is wrong with a value, without the value."""
+    spec, known = fault.spec, fault.spec.fields if isinstance(fault.spec, Record) else {}
+    if fault.kind == "unknown":
+        return f"is unknown; known are {_listed(known)}"
+    if fault.kind == "missing" and value is ABSENT:
+        return "is missing"
+    if fault.kind == "missing":
+        spec = known[str(fault.path[-1])].spec
+    if fault.kind == "unicode":
+        return fault.problem
+    if isinstance(spec, Only):
+        return f"is none of {_listed(map(str, spec.values))}"
+    wanted = TYPES[bool] if isinstance(spec, Flag) else expected(spec)
+    if isinstance(spec, Scalar):
+        wanted = spec.problem(value).removeprefix("must be ")
+    if texts and isinstance(spec, ListOf | MapOf):
+        return f"is {wanted}, which a ConfigMap cannot hold: use a kind of your own with a spec"
+    if texts and not isinstance(spec, Record):
+        return f"is not {wanted}"
+    return f"is {kind_of(value)}, {wanted} is expected"
 
 
 def _is_form(hint: Any) -> bool:
@@ -183,10 +193,6 @@ def _is_form(hint: Any) -> bool:
 
 def _name(hint: Any) -> str:
     return str(getattr(hint, "__name__", None) or hint)
-
-
-def _takes_null(hint: Any) -> bool:
-    return hint is Any or NoneType in get_args(hint)
 
 
 def _listed(names: Iterable[str]) -> str:

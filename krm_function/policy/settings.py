@@ -1,19 +1,23 @@
 """Read policy settings, which are the same for every pod, to one checked, immutable record.
 
-Rule of this file: shapes are checked here once, so that the generator can trust them. A user's settings are a
-whole genpolicy-settings.json document, after its drop-ins (dropins.py); unknown keys are ignored as in genpolicy, an
-ill-typed one is CC0612, a missing one CC0641. The default values are in defaults.py.
+Rule of this file: a user's settings are held against the table SETTINGS once, so that the generator can trust them.
+They are a whole genpolicy-settings.json document, after its drop-ins (dropins.py); unknown keys are ignored as in
+genpolicy, an ill-typed one is CC0612, a missing one CC0641. The default values are in defaults.py, which the tests hold
+against the table.
 """
 
 import functools
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.findings import Finding, finding
+from krm_function.findings import Finding, dotted, finding
 from krm_function.model.profiles import DEFAULT, KATA, Profile
 from krm_function.policy.defaults import default_document
 from krm_function.policy.pretty import pretty
 from krm_function.record import NamedTuple
+from krm_function.schema.check import Fault, expected, faults
+from krm_function.schema.fill import filled
+from krm_function.schema.kinds import ANY_TEXT, Anything, Field, Flag, ListOf, MapOf, Number, Record, Spec
 
 Json = dict[str, Any]
 
@@ -42,34 +46,42 @@ def settings(override: Mapping[str, Any] | None, profile: Profile = DEFAULT) -> 
     """
     if override is None:
         return default_settings(profile), ()
-    problems: list[Finding] = []
-    missing: list[str] = []
-    document = _checked_copy(override, _DOCUMENT, "", problems, missing)
-    if missing:
-        found = [finding("CC0641", member=member) for member in missing]
-        return default_settings(profile), (*found, *problems)
-    if not problems:
-        if document["request_defaults"]["ExecProcessRequest"].pop("commands"):
-            problems.append(finding("CC0612.commands"))
-        if document["cluster_config"]["emptydir_type"] not in EMPTYDIR_TYPES:
-            problems.append(finding("CC0612.emptydir-type", known=", ".join(EMPTYDIR_TYPES)))
-        if profile.binds_images and not document["cluster_config"]["guest_pull"]:
-            problems.append(finding("CC0612.guest-pull", profile=profile.name))
-        if profile.narrowed:
-            unanchored = _unanchored(document)
-            problems += [finding("CC0612.anchor", member=member, profile=profile.name) for member in unanchored]
+    wrong = faults(SETTINGS, override)
+    if wrong:
+        missing = [finding("CC0641", member=dotted(fault.path)) for fault in wrong if fault.kind == "missing"]
+        return default_settings(profile), (*missing, *(_ill_typed(fault) for fault in wrong if fault.kind != "missing"))
+    document = filled(SETTINGS, override)
+    problems = _problems(document, profile)
     if problems:
-        return default_settings(profile), tuple(problems)
+        return default_settings(profile), problems
     return _settings(document, profile), ()
 
 
 @functools.cache
 def default_settings(profile: Profile = DEFAULT) -> Settings:
     """Return the default settings of a profile."""
-    found, problems = settings(default_document(profile), profile)
-    if problems:
-        raise AssertionError(problems)
-    return found
+    return _settings(filled(SETTINGS, default_document(profile)), profile)
+
+
+def _ill_typed(fault: Fault) -> Finding:
+    if fault.kind != "type":
+        wanted = fault.problem.removeprefix("must be ")  # valid Unicode, an integer from ... to ...
+    else:
+        wanted = "a boolean" if isinstance(fault.spec, Flag) else expected(fault.spec)
+    return finding("CC0612.type", member=dotted(fault.path) or "the document", expected=wanted)
+
+
+def _problems(document: Json, profile: Profile) -> tuple[Finding, ...]:
+    """Find the values that a policy of this profile cannot have."""
+    cluster, problems = document["cluster_config"], []
+    if document["request_defaults"]["ExecProcessRequest"]["commands"]:
+        problems.append(finding("CC0612.commands"))
+    if cluster["emptydir_type"] not in EMPTYDIR_TYPES:
+        problems.append(finding("CC0612.emptydir-type", known=", ".join(EMPTYDIR_TYPES)))
+    if profile.binds_images and not cluster["guest_pull"]:
+        problems.append(finding("CC0612.guest-pull", profile=profile.name))
+    unanchored = _unanchored(document) if profile.narrowed else []
+    return (*problems, *(finding("CC0612.anchor", member=member, profile=profile.name) for member in unanchored))
 
 
 def _unanchored(document: Json) -> list[str]:
@@ -88,6 +100,7 @@ def _unanchored(document: Json) -> list[str]:
 
 
 def _settings(document: Json, profile: Profile) -> Settings:
+    del document["request_defaults"]["ExecProcessRequest"]["commands"]  # none, and deprecated
     shared = {
         # tells `check` and readers the profile; kata-4.1 has no such member, because Kata's data have none
         **({} if profile is KATA else {"profile": profile.name}),
@@ -113,158 +126,122 @@ def _settings(document: Json, profile: Profile) -> Settings:
     )
 
 
-class _Optional(NamedTuple):
-    """A member that may be missing or null, and its default."""
-
-    shape: Any
-    default: Any
+def _whole(fields: Mapping[str, Field], **given: Any) -> Json:
+    """Make a map of all fields of a table, in its order; those that are absent have a copy of their default."""
+    return {name: given[name] if name in given else _default(field) for name, field in fields.items()}
 
 
-class _MapOf(NamedTuple):
-    """A map with any keys."""
-
-    shape: Any
+def _default(field: Field) -> Any:
+    return None if field.default is None else filled(field.spec, field.default)
 
 
-# A shape: str, int, bool; [shape] for a list; {name: shape} for a record, whose other members are dropped.
-_STORAGE: Json = {
-    "driver": str,
-    "driver_options": [str],
-    "source": str,
-    "fstype": str,
-    "options": [str],
-    "mount_point": str,
-    "fs_group": _Optional({"group_id": int, "group_change_policy": int}, None),
-    "shared": _Optional(bool, default=False),
-}
-_EMPTY_DIR: Json = {
-    "mount_type": str,
-    "mount_source": str,
-    "mount_point": str,
-    "driver": str,
-    "driver_options": [str],
-    "source": str,
-    "fstype": str,
-    "options": [str],
-    "shared": bool,
-}
-_CONFIG_MAP: Json = {
-    **{name: _EMPTY_DIR[name] for name in ("mount_type", "mount_source", "mount_point", "driver", "fstype", "options")},
-    "shared": _Optional(bool, default=False),
-}
-_IMAGE_VOLUME: Json = {
-    "mount_source": str,
-    "fstype": str,
-    "options": [str],
-}  # the members that are read here; Contrast's settings have no image_volume
-_MOUNT: Json = {"destination": str, "source": _Optional(str, ""), "type_": str, "options": [str]}
-_CONTAINER: Json = {
-    "Root": {"Path": str},
-    "Mounts": [_MOUNT],
-    "Annotations": _MapOf(str),
-    "Process": _Optional({"Args": _Optional([str], []), "Env": _Optional([str], [])}, {"Args": [], "Env": []}),
-    "Linux": _Optional(
-        {
-            "Sysctl": _Optional(_MapOf(str), {}),
-            "MaskedPaths": _Optional([str], []),
-            "ReadonlyPaths": _Optional([str], []),
-            "Devices": _Optional([{"Path": str}], []),
-        },
-        {"Sysctl": {}, "MaskedPaths": [], "ReadonlyPaths": [], "Devices": []},
+def _map(**fields: Spec | Field) -> Record:
+    """Return a table whose fields must be there, but for those given as a Field; other members are ignored."""
+    made = {name: one if isinstance(one, Field) else Field(one, required=True) for name, one in fields.items()}
+    return Record(made, closed=False, make=functools.partial(_whole, made))
+
+
+_TEXTS = ListOf(ANY_TEXT)
+_NO_TEXTS = Field(_TEXTS, default=[])
+_STORAGE = _map(
+    driver=ANY_TEXT,
+    driver_options=_TEXTS,
+    source=ANY_TEXT,
+    fstype=ANY_TEXT,
+    options=_TEXTS,
+    mount_point=ANY_TEXT,
+    fs_group=Field(_map(group_id=Number(), group_change_policy=Number())),
+    shared=Field(Flag(), default=False),
+)
+_EMPTY_DIR = _map(
+    mount_type=ANY_TEXT,
+    mount_source=ANY_TEXT,
+    mount_point=ANY_TEXT,
+    driver=ANY_TEXT,
+    driver_options=_TEXTS,
+    source=ANY_TEXT,
+    fstype=ANY_TEXT,
+    options=_TEXTS,
+    shared=Flag(),
+)
+_CONFIG_MAP = _map(
+    mount_type=ANY_TEXT,
+    mount_source=ANY_TEXT,
+    mount_point=ANY_TEXT,
+    driver=ANY_TEXT,
+    fstype=ANY_TEXT,
+    options=_TEXTS,
+    shared=Field(Flag(), default=False),
+)
+# the members that are read here; Contrast's settings have no image_volume
+_IMAGE_VOLUME = _map(mount_source=ANY_TEXT, fstype=ANY_TEXT, options=_TEXTS)
+_MOUNT = _map(destination=ANY_TEXT, source=Field(ANY_TEXT, default=""), type_=ANY_TEXT, options=_TEXTS)
+_CONTAINER = _map(
+    Root=_map(Path=ANY_TEXT),
+    Mounts=ListOf(_MOUNT),
+    Annotations=MapOf(Anything(), ANY_TEXT),
+    Process=Field(_map(Args=_NO_TEXTS, Env=_NO_TEXTS), default={}),
+    Linux=Field(
+        _map(
+            Sysctl=Field(MapOf(Anything(), ANY_TEXT), default={}),
+            MaskedPaths=_NO_TEXTS,
+            ReadonlyPaths=_NO_TEXTS,
+            Devices=Field(ListOf(_map(Path=ANY_TEXT)), default=[]),
+        ),
+        default={},
     ),
-}
-_DOCUMENT: Json = {
-    "pause_container": _CONTAINER,
-    "other_container": _CONTAINER,
-    "mount_destinations": [str],
-    "volumes": {
-        "emptyDir_encrypted": _EMPTY_DIR,
-        "emptyDir_plain": _EMPTY_DIR,
-        "emptyDir_memory": _EMPTY_DIR,
-        "configMap": _CONFIG_MAP,
-        "image_volume": _Optional(_IMAGE_VOLUME, None),
-    },
-    "devices": {
-        "vfio": {
-            "device_path": str,
-            "anno_key_regex": str,
-            "nvidia": {"gpu_anno_value_regex": str, "gpu_gk_device_type": str, "pgpu_resource_keys": [str]},
-        }
-    },
-    "sandbox": {"storages": [_STORAGE]},
-    "common": {
-        "cpath": str,
-        "root_path": str,
-        "sfprefix": str,
-        "spath": str,
-        "ipv4_a": str,
-        "ip_p": str,
-        "svc_name_downward_env": str,
-        "dns_label": str,
-        "default_caps": [str],
-        "privileged_caps": [str],
-    },
-    "kata_config": {"oci_version": str, "enable_configmap_secret_storages": bool},
-    "cluster_config": {
-        "pause_container_image": str,
-        "guest_pull": bool,
-        "emptydir_type": str,
-        "cgroup_mount_extras_allowed": _Optional([str], []),
-    },
-    "request_defaults": {
-        "CreateContainerRequest": {"allow_env_regex": [str]},
-        "CopyFileRequest": [str],
-        "ExecProcessRequest": {"commands": _Optional([str], []), "allowed_commands": [[str]], "regex": [str]},
-        "UpdateRoutesRequest": {"forbidden_device_names": [str], "forbidden_source_regex": [str]},
-        "UpdateInterfaceRequest": {"allow_raw_flags": int, "forbidden_names": [str], "forbidden_hw_addrs": [str]},
-        "AddARPNeighborsRequest": {
-            "forbidden_device_names": [str],
-            "forbidden_cidrs_regex": [str],
-            "allowed_states": [int],
-        },
-        "CloseStdinRequest": bool,
-        "ReadStreamRequest": bool,
-        "UpdateEphemeralMountsRequest": bool,
-        "WriteStreamRequest": bool,
-        "GetDiagnosticDataRequest": bool,
-    },
-}
-_NAMES = {str: "a string", int: "an integer", bool: "a boolean"}
-
-
-def _checked_copy(value: Any, shape: Any, where: str, problems: list[Finding], missing: list[str]) -> Any:
-    """Copy `value` with exactly the members of `shape`; appends what does not fit to `problems` and `missing`."""
-    if isinstance(shape, dict):
-        if not isinstance(value, Mapping):
-            problems.append(finding("CC0612.type", member=where or "the document", expected="a map"))
-            return {}
-        out = {}
-        for key, member in shape.items():
-            at = f"{where}.{key}" if where else key
-            entry = value.get(key)
-            if entry is None and isinstance(member, _Optional):
-                out[key] = member.default.copy() if isinstance(member.default, (dict, list)) else member.default
-            elif entry is None:
-                missing.append(at)
-            else:
-                shape_of = member.shape if isinstance(member, _Optional) else member
-                out[key] = _checked_copy(entry, shape_of, at, problems, missing)
-        return out
-    if isinstance(shape, _MapOf):
-        if not isinstance(value, Mapping):
-            problems.append(finding("CC0612.type", member=where, expected="a map"))
-            return {}
-        return {
-            str(key): _checked_copy(entry, shape.shape, f"{where}.{key}", problems, missing)
-            for key, entry in value.items()
-        }
-    if isinstance(shape, list):
-        if not isinstance(value, (list, tuple)):
-            problems.append(finding("CC0612.type", member=where, expected="a list"))
-            return []
-        return [
-            _checked_copy(entry, shape[0], f"{where}[{index}]", problems, missing) for index, entry in enumerate(value)
-        ]
-    if not isinstance(value, shape) or (shape is int and isinstance(value, bool)):
-        problems.append(finding("CC0612.type", member=where, expected=_NAMES[shape]))
-    return value
+)
+SETTINGS = _map(
+    pause_container=_CONTAINER,
+    other_container=_CONTAINER,
+    mount_destinations=_TEXTS,
+    volumes=_map(
+        emptyDir_encrypted=_EMPTY_DIR,
+        emptyDir_plain=_EMPTY_DIR,
+        emptyDir_memory=_EMPTY_DIR,
+        configMap=_CONFIG_MAP,
+        image_volume=Field(_IMAGE_VOLUME),
+    ),
+    devices=_map(
+        vfio=_map(
+            device_path=ANY_TEXT,
+            anno_key_regex=ANY_TEXT,
+            nvidia=_map(gpu_anno_value_regex=ANY_TEXT, gpu_gk_device_type=ANY_TEXT, pgpu_resource_keys=_TEXTS),
+        )
+    ),
+    sandbox=_map(storages=ListOf(_STORAGE)),
+    common=_map(
+        cpath=ANY_TEXT,
+        root_path=ANY_TEXT,
+        sfprefix=ANY_TEXT,
+        spath=ANY_TEXT,
+        ipv4_a=ANY_TEXT,
+        ip_p=ANY_TEXT,
+        svc_name_downward_env=ANY_TEXT,
+        dns_label=ANY_TEXT,
+        default_caps=_TEXTS,
+        privileged_caps=_TEXTS,
+    ),
+    kata_config=_map(oci_version=ANY_TEXT, enable_configmap_secret_storages=Flag()),
+    cluster_config=_map(
+        pause_container_image=ANY_TEXT,
+        guest_pull=Flag(),
+        emptydir_type=ANY_TEXT,
+        cgroup_mount_extras_allowed=_NO_TEXTS,
+    ),
+    request_defaults=_map(
+        CreateContainerRequest=_map(allow_env_regex=_TEXTS),
+        CopyFileRequest=_TEXTS,
+        ExecProcessRequest=_map(commands=_NO_TEXTS, allowed_commands=ListOf(_TEXTS), regex=_TEXTS),
+        UpdateRoutesRequest=_map(forbidden_device_names=_TEXTS, forbidden_source_regex=_TEXTS),
+        UpdateInterfaceRequest=_map(allow_raw_flags=Number(), forbidden_names=_TEXTS, forbidden_hw_addrs=_TEXTS),
+        AddARPNeighborsRequest=_map(
+            forbidden_device_names=_TEXTS, forbidden_cidrs_regex=_TEXTS, allowed_states=ListOf(Number())
+        ),
+        CloseStdinRequest=Flag(),
+        ReadStreamRequest=Flag(),
+        UpdateEphemeralMountsRequest=Flag(),
+        WriteStreamRequest=Flag(),
+        GetDiagnosticDataRequest=Flag(),
+    ),
+)

@@ -20,6 +20,7 @@ from krm_function.schema.kinds import (
     Number,
     OneOrMany,
     Only,
+    OrNull,
     Path,
     Problems,
     Record,
@@ -181,6 +182,10 @@ def _one_or_many(spec: OneOrMany, value: Any) -> Faults:
     return _list(ListOf(spec.items), value) if isinstance(value, list | tuple) else faults(spec.items, value)
 
 
+def _or_null(spec: OrNull, value: Any) -> Faults:
+    return NONE if value is None else faults(spec.spec, value)
+
+
 def _list(spec: ListOf, value: Any) -> Faults:
     if not isinstance(value, list | tuple):
         return (_mistyped(spec, value),)
@@ -225,7 +230,7 @@ def _record(spec: Record, value: Any) -> Faults:
     if strangers and spec.closed:
         out = [*unknown_fields(spec, value), *out]
     for name in spec.required:
-        if value.get(name) is None:
+        if value.get(name) is None and not (name in value and isinstance(fields[name].spec, OrNull)):
             out.append(Fault((name,), "missing", "is missing", spec))
     return out or (_checked(spec, spec.check(dict(value))) if spec.check else NONE)
 
@@ -253,6 +258,7 @@ _CHECKS: dict[type, Callable[[Any, Any], Faults]] = {
     Scalar: _scalar,
     JsonObject: _json_object,
     OneOrMany: _one_or_many,
+    OrNull: _or_null,
     ListOf: _list,
     MapOf: _map,
     Record: _record,

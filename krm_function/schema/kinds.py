@@ -100,6 +100,12 @@ class OneOrMany(NamedTuple):
     items: "Spec"
 
 
+class OrNull(NamedTuple):
+    """A value or null. In a Record, where null is otherwise the same as leaving the field out, it is then a value."""
+
+    spec: "Spec"
+
+
 class Field(NamedTuple):
     """One field of a Record. A null is the same as leaving the field out. about, default: for readers of the schema.
 
@@ -116,12 +122,14 @@ class Field(NamedTuple):
 class Record(NamedTuple):
     """A map of known fields. check: finds what is wrong between fields; called when nothing else is wrong.
 
-    closed: whether other fields are faults; else they are ignored.
+    closed: whether other fields are faults; else they are ignored. make: what `fill` calls with the fields that are
+    there, each filled.
     """
 
     fields: Mapping[str, Field]
     check: Callable[[dict[str, Any]], Problems] | None = None
     closed: bool = True
+    make: Callable[..., Any] | None = None
 
     @cached_property
     def required(self) -> tuple[str, ...]:
@@ -130,7 +138,7 @@ class Record(NamedTuple):
 
 
 Spec = Union[  # noqa: UP007 (forward references)
-    Anything, Only, Text, Choice, Flag, Number, Scalar, JsonObject, MapOf, ListOf, OneOrMany, Record
+    Anything, Only, Text, Choice, Flag, Number, Scalar, JsonObject, MapOf, ListOf, OneOrMany, OrNull, Record
 ]
 
 ANY_TEXT = Text()

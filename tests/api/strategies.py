@@ -18,6 +18,7 @@ from krm_function.schema.kinds import (
     Number,
     OneOrMany,
     Only,
+    OrNull,
     Record,
     Scalar,
     Spec,
@@ -46,6 +47,8 @@ def fitting(spec: Spec) -> st.SearchStrategy[Any]:  # noqa: C901 (one case for e
             return st.sampled_from([{}, "{}", {"a": [1, None, "x"]}, '{"Policies": {}}', {"configMap": "name"}])
         case OneOrMany():
             return fitting(spec.items) | st.lists(fitting(spec.items), max_size=MOST)
+        case OrNull():
+            return st.none() | fitting(spec.spec)
         case ListOf():
             least, most = (0, MOST) if spec.length is None else (spec.length, spec.length)
             return st.lists(fitting(spec.items), min_size=least, max_size=most)

@@ -77,7 +77,7 @@ def of_the_cluster(*sources: ExternalSource) -> str:
 
 def opened() -> str:
     """A variable that is open, in place of one that is left out."""
-    one, two = of_the_cluster(), of_the_cluster(ExternalSource("Secret", "db"))
+    one, two = of_the_cluster(), of_the_cluster(ExternalSource("Secret", name="db"))
     return two if one != two else rendered()
 
 

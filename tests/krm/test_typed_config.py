@@ -75,6 +75,28 @@ def test_a_typed_dict() -> None:
     assert read_config(own("{cpu: '1'}"), Limits) == {"cpu": "1"}
 
 
+class Tree(NamedTuple):
+    name: str
+    below: list["Tree"] = []  # noqa: RUF012 - a default of a NamedTuple
+    note: str | None = "none was given"
+    whatever: Any = 1
+
+
+def test_a_class_may_hold_its_like() -> None:
+    config = read_config(own("{name: a, below: [{name: b, below: [{name: c}]}]}"), Tree)
+    assert config == Tree("a", [Tree("b", [Tree("c")])])
+    with pytest.raises(FunctionError, match=r"spec\.below\[0\]\.below\[0\]\.name is missing"):
+        read_config(own("{name: a, below: [{name: b, below: [{}]}]}"), Tree)
+
+
+def test_a_null_is_a_value_where_the_class_says_so() -> None:
+    assert read_config(own("{name: a, note: null, whatever: null}"), Tree) == Tree("a", [], None, None)
+
+
+def test_a_number_of_any_size() -> None:
+    assert read_config(config_map(f"{{replicas: '{2**70}'}}"), SetReplicas) == SetReplicas(2**70)
+
+
 def test_without_a_config_the_defaults_hold() -> None:
     class Optional(NamedTuple):
         replicas: int = 1

@@ -16,7 +16,7 @@ from tests.policy.host import Agent, Host, Json
 CREATE = "CreateContainerRequest"
 EXEC = "ExecProcessRequest"
 OPEN = "$(text-pattern)$(external-source)"
-DB = ExternalSource("Secret", "db")
+DB = ExternalSource("Secret", name="db")
 NODES = pytest.mark.parametrize("profile", [CONTRAST, KATA], ids=lambda profile: profile.name)
 
 
@@ -67,9 +67,9 @@ def test_a_variable_of_a_named_secret_is_open_and_no_other() -> None:
 
 def test_without_an_entry_nothing_is_open() -> None:
     assert [code for code, _ in _codes(env=[PASSWORD])] == ["CC0602"]
-    assert [code for code, _ in _codes(ExternalSource("ConfigMap", "db"), env=[PASSWORD])] == ["CC0602"]
-    assert [code for code, _ in _codes(ExternalSource("Secret", "db2"), env=[PASSWORD])] == ["CC0602"]
-    assert _env(ExternalSource("Secret", "other"), env=[_from("A", optional=True)]) == []
+    assert [code for code, _ in _codes(ExternalSource("ConfigMap", name="db"), env=[PASSWORD])] == ["CC0602"]
+    assert [code for code, _ in _codes(ExternalSource("Secret", name="db2"), env=[PASSWORD])] == ["CC0602"]
+    assert _env(ExternalSource("Secret", name="other"), env=[_from("A", optional=True)]) == []
 
 
 def test_a_policy_without_open_variables_is_the_one_that_it_was() -> None:
@@ -106,7 +106,7 @@ def test_a_pattern_is_about_the_whole_name(pattern: str, name: str, *, opens: bo
 
 
 def test_what_is_in_the_input_keeps_its_value() -> None:
-    every = ExternalSource("Secret", name_pattern="k*"), ExternalSource("Secret", "keys", keys=("token", "other"))
+    every = ExternalSource("Secret", name_pattern="k*"), ExternalSource("Secret", name="keys", keys=("token", "other"))
     assert _env(*every, env=[_from("A", of="keys", key="token")]) == ["A=s3cr3t"]
     assert _env(*every, envFrom=[{"secretRef": {"name": "keys"}}]) == ["token=s3cr3t"]
     assert [code for code, _ in _codes(*every, env=[_from("A", of="keys", key="other")])] == ["CC0603"]
@@ -399,7 +399,12 @@ def test_data_with_the_token_and_rules_without_it_allow_nothing() -> None:
 def test_an_entry_that_opens_nothing_is_a_warning() -> None:
     subject = pods.simple(env=[PASSWORD, _from("A", of="keys", key="token")], envFrom=[{"secretRef": {"name": "env"}}])
     sources = (
-        *(DB, ExternalSource("Secret", "keys"), ExternalSource("ConfigMap", "db"), DB._replace(namespace="bank")),
+        *(
+            DB,
+            ExternalSource("Secret", name="keys"),
+            ExternalSource("ConfigMap", name="db"),
+            DB._replace(namespace="bank"),
+        ),
         *(ExternalSource("Secret", name_pattern="*e*"), ExternalSource("Secret", name_pattern="key*")),
     )
     found = idle_findings([subject], _known(*sources), subject.ref)

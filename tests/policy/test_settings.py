@@ -4,7 +4,16 @@ from typing import Any
 import pytest
 
 from krm_function.model.profiles import DEFAULT
-from krm_function.policy import CONTRAST, KATA, STRICT, default_settings, read_policy_data, settings
+from krm_function.policy import (
+    CONTRAST,
+    KATA,
+    PROFILES,
+    STRICT,
+    Profile,
+    default_settings,
+    read_policy_data,
+    settings,
+)
 from krm_function.policy.defaults import default_document
 from tests.policy import pods
 
@@ -20,6 +29,11 @@ def _with(*path: Any) -> dict[str, Any]:
 
 def test_none_is_our_own() -> None:
     assert settings(None) == (default_settings(), ())
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+def test_the_defaults_of_each_profile_are_settings_as_a_user_may_give_them(profile: Profile) -> None:
+    assert settings(default_document(profile), profile) == (default_settings(profile), ())
 
 
 def test_facts_of_kata_4_1() -> None:
@@ -90,7 +104,13 @@ def test_unknown_keys_are_dropped() -> None:
         (_with("cluster_config", "guest_pull", "true"), "cluster_config.guest_pull must be a boolean"),
         (_with("cluster_config", "emptydir_type", "disk"), "cluster_config.emptydir_type must be one of"),
         (_with("request_defaults", "AddARPNeighborsRequest", "allowed_states", [True]), "must be an integer"),
+        (_with("request_defaults", "AddARPNeighborsRequest", "allowed_states", [2**64]), "[0] must be an integer from"),
+        (_with("request_defaults", "UpdateInterfaceRequest", "allow_raw_flags", 2.0), "must be an integer"),
+        (_with("common", "cpath", "\ud800"), "common.cpath must be valid Unicode"),
+        (_with("common", "default_caps", [None]), "common.default_caps[0] must be a string"),
         (_with("other_container", "Annotations", []), "other_container.Annotations must be a map"),
+        (_with("other_container", "Annotations", {"a.b": 1}), 'other_container.Annotations["a.b"] must be a string'),
+        (_with("volumes", "image_volume", {"mount_source": 1, "fstype": "", "options": []}), "image_volume.mount_sou"),
         (_with("request_defaults", "ExecProcessRequest", "commands", ["sh"]), "use allowed_commands"),
     ],
 )

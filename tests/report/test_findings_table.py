@@ -69,7 +69,7 @@ PASSED_ON = {
     "CC0909.log-long": "replay/log_text",
     "CC0909.pins": "wiring/kustomize_images and wiring/helm_values",
     "CC0909.releases": "release/text",
-    "CC0909.rules": "api/contrast_generate",
+    "CC0909.rules": "api/policy_options",
     "CC0909.settings": "api/strict_json",
     "CC1006.load": "the engine's own first sentence, as cli/rego_engine cuts it out",
     "CC1204.field": "the schemas of krm_function/api",

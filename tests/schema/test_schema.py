@@ -17,6 +17,7 @@ from krm_function.schema.kinds import (
     Number,
     OneOrMany,
     Only,
+    OrNull,
     Record,
     Scalar,
     Spec,
@@ -49,6 +50,7 @@ TABLE = Record(
         "free": Field(MapOf(Anything(), ANY_TEXT, nulls=True)),
         "json": Field(JsonObject("a map", load)),
         "gone": Field(Only((False, []))),
+        "none": Field(OrNull(ListOf(OrNull(ANY_TEXT)))),
         "scalar": Field(Scalar(lambda value: "" if value == 1 else "is not one", "write 1", {"const": 1})),
     }
 )
@@ -72,6 +74,7 @@ def test_a_value_that_fits_has_no_fault() -> None:
         "free": {1: "x", "y": None},
         "json": {},
         "gone": False,
+        "none": [None, "x"],
         "scalar": 1,
     }
     assert found(value) == []
@@ -104,11 +107,18 @@ def test_a_value_that_fits_has_no_fault() -> None:
         ("json", 1, (), "type", "must be a map, not an integer"),
         ("json", "bad", (), "value", "is bad"),
         ("gone", 0, (), "value", "must not be set"),
+        ("none", [1], (0,), "type", "must be a string, not an integer"),
         ("scalar", 2, (), "value", "is not one"),
     ],
 )
 def test_each_kind_names_what_is_wrong_and_where(field: str, value: Any, path: Any, kind: str, problem: str) -> None:
     assert found({field: value}) == [((field, *path), kind, problem)]
+
+
+def test_a_field_that_must_be_there_may_be_null_where_null_is_a_value() -> None:
+    spec = Record({"a": Field(OrNull(ANY_TEXT), required=True)})
+    assert found({"a": None}, spec) == []
+    assert found({}, spec) == [(("a",), "missing", "is missing")]
 
 
 def test_every_fault_comes_at_once_and_unknown_fields_come_first() -> None:
