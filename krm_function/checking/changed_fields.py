@@ -29,8 +29,5 @@ def _same(ours: Any, theirs: Any, path: Path) -> bool:
     if theirs is None and not ours:
         return True
     if AMOUNTS.intersection(path[-2:]):
-        try:
-            return equal(ours, theirs)
-        except ValueError:
-            return False
+        return equal(ours, theirs)
     return type(ours) is type(theirs) and bool(ours == theirs)

@@ -42,12 +42,7 @@ def excused(path: Path, first: Any, second: Any) -> bool:
     around = next((part for part in reversed(path[:-1]) if isinstance(part, str)), "")
     if second is ABSENT:
         return bool(path) and any(same(first, one) for one in DEFAULTS.get(around, {}).get(str(path[-1]), ()))
-    if around in QUANTITIES:
-        try:
-            return equal(first, second)
-        except ValueError:
-            return False
-    return False
+    return around in QUANTITIES and equal(first, second)
 
 
 def comparable(value: Any) -> Any:

@@ -28,10 +28,7 @@ def _fields(first: RuntimeClass, second: RuntimeClass) -> Iterator[str]:
 
 
 def _same_amounts(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-    try:
-        return first.keys() == second.keys() and all(equal(first[name], second[name]) for name in first)
-    except ValueError:
-        return False
+    return first.keys() == second.keys() and all(equal(first[name], second[name]) for name in first)
 
 
 def _tolerations(one: RuntimeClass) -> set[tuple[str, str, str, str, int | None]]:

@@ -201,16 +201,9 @@ def _release_conflicts(one: RuntimeClassObject, facts: PlatformRelease) -> Itera
         yield _differs(one, ("handler",), handler, facts.handler)
     overhead = mapping(dig(one.value, ("overhead", "podFixed")))
     for resource in [*facts.overhead, *(key for key in overhead if key not in facts.overhead)]:
-        if facts.overhead and not _same(overhead.get(resource), facts.overhead.get(resource)):
+        if facts.overhead and not equal(overhead.get(resource), facts.overhead.get(resource)):
             wanted = facts.overhead.get(resource, "nothing")
             yield _differs(one, ("overhead", "podFixed", resource), overhead.get(resource), wanted)
-
-
-def _same(found: Any, wanted: Any) -> bool:
-    try:
-        return equal(found, wanted)
-    except ValueError:
-        return False
 
 
 def _problems(ref: Ref, root: Path, value: Any) -> Iterator[Finding]:
