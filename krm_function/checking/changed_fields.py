@@ -4,30 +4,34 @@ Rule of this file: whatever the API server writes by itself is an addition, so t
 empty or false may be missing there, and an amount is its value: the server writes 1024Mi as 1Gi.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from krm_function.findings import Path
 from krm_function.model.quantity import equal
+from krm_function.yamltext.comparison import ABSENT, Alike, differing_places
 
-AMOUNTS = frozenset(("limits", "requests", "sizeLimit", "divisor"))
+AMOUNTS: dict[Path, Alike] = {
+    **{("**", name, "*"): equal for name in ("limits", "requests")},
+    **{("**", name): equal for name in ("sizeLimit", "divisor")},
+}
 
 
-def changed_fields(ours: Any, theirs: Any, path: Path = ()) -> Iterator[Path]:
+def changed_fields(ours: Any, theirs: Any) -> list[Path]:
     """Return the deepest paths of ours at which theirs is otherwise; a list of another length is one as a whole."""
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        for key, value in ours.items():
-            yield from changed_fields(value, theirs.get(key), (*path, key))
-    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        for index, value in enumerate(ours):
-            yield from changed_fields(value, theirs[index], (*path, index))
-    elif not _same(ours, theirs, path):
-        yield path
+    return [
+        path
+        for path, value, live, same_amount in differing_places(
+            ours, theirs, AMOUNTS, pairs=_of_one_length, equal=_same_scalar
+        )
+        if value is not ABSENT
+        and (value or live not in (None, ABSENT))
+        and not (same_amount and same_amount(value, live))
+    ]
 
 
-def _same(ours: Any, theirs: Any, path: Path) -> bool:
-    if theirs is None and not ours:
-        return True
-    if AMOUNTS.intersection(path[-2:]):
-        return equal(ours, theirs)
-    return type(ours) is type(theirs) and bool(ours == theirs)
+def _of_one_length(ours: list[Any], theirs: list[Any]) -> bool:
+    return len(ours) == len(theirs)
+
+
+def _same_scalar(ours: Any, theirs: Any) -> bool:
+    return not isinstance(ours, dict | list) and type(ours) is type(theirs) and bool(ours == theirs)

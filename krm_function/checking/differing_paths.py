@@ -3,35 +3,32 @@
 Rule of this file: it answers paths only, never values, so that no value can get into a finding.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from krm_function.findings import Path, dotted
-from krm_function.model.edits import ABSENT
-from krm_function.yamltext import same
+from krm_function.yamltext.comparison import Alike, differing_places
 
-Excuse = Callable[[Path, Any, Any], bool]  # path, first, second (ABSENT for none) -> whether the two mean the same
+NO_EXCUSES: Mapping[Path, Alike] = MappingProxyType({})
 
 SHOWN = 4  # places in one sentence
 
 
-def never(_path: Path, _first: Any, _second: Any) -> bool:
-    """Excuse nothing."""
-    return False
+def differing_paths(first: Any, second: Any, excuses: Mapping[Path, Alike] = NO_EXCUSES) -> list[Path]:
+    """Return the deepest paths at which two values differ; lists with other names or another order differ as a whole.
+
+    excuses: by path, whether two different values mean the same there.
+    """
+    return [
+        path
+        for path, left, right, means_the_same in differing_places(first, second, excuses, pairs=_by_name)
+        if means_the_same is None or not means_the_same(left, right)
+    ]
 
 
-def differing_paths(first: Any, second: Any, excused: Excuse, path: Path = ()) -> Iterator[Path]:
-    """Yield the deepest paths at which two values differ; lists with other names or another order differ as a whole."""
-    if same(first, second) or excused(path, first, second):
-        return
-    if isinstance(first, dict) and isinstance(second, dict):
-        for key in {**first, **second}:
-            yield from differing_paths(first.get(key, ABSENT), second.get(key, ABSENT), excused, (*path, key))
-    elif isinstance(first, list) and isinstance(second, list) and _names(first) == _names(second):
-        for index, entry in enumerate(first):
-            yield from differing_paths(entry, second[index], excused, (*path, index))
-    else:
-        yield path
+def _by_name(first: list[Any], second: list[Any]) -> bool:
+    return _names(first) == _names(second)
 
 
 def _names(entries: list[Any]) -> list[Any]:

@@ -118,7 +118,7 @@ def _changed(ours: Workload, there: Workload, wanted: str, references: Reference
     """
     checked = check_workload(there, references)
     fields = list(checked.moved)
-    if not fields and (paths := list(changed_fields(_template(ours), _template(there)))):
+    if not fields and (paths := changed_fields(_template(ours), _template(there))):
         fields = [paths_text(paths)]
     counts = [vcpus(one) for one in (ours, there)]
     if counts[0] != counts[1] and all(isinstance(count, int) for count in counts):

@@ -7,7 +7,7 @@ differ are named for people.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_function.checking.differing_paths import differing_paths, never, paths_text
+from krm_function.checking.differing_paths import differing_paths, paths_text
 from krm_function.findings import Finding, Path, finding
 from krm_function.manifest import ManifestError, decode, validate
 from krm_function.manifest.last_of import last_of
@@ -94,7 +94,7 @@ def differing_manifest(manifests: Manifests, again: bytes, *, sealed_otherwise: 
     """
     if not manifests.texts or manifests.text == again:
         return []
-    paths = list(differing_paths(manifests.decoded, decode(again) if again else {}, never))
+    paths = differing_paths(manifests.decoded, decode(again) if again else {})
     fields = [_short(path) for path in paths if not (sealed_otherwise and path[0] == "Policies")]
     if paths and not fields:
         return []
@@ -108,7 +108,7 @@ def manifest_difference(ours: str, theirs: str) -> str:
         first, second = decode(ours.encode("utf-8")), decode(theirs.encode("utf-8"))
     except ManifestError:
         return "one of them is no manifest"
-    fields = [_short(path) for path in differing_paths(first, second, never)]
+    fields = [_short(path) for path in differing_paths(first, second)]
     return paths_text(fields) if fields else "the same values in other bytes"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from krm_function.checking.differing_paths import differing_paths, paths_text
 from krm_function.checking.drift import differing_fields
-from krm_function.checking.excused_differences import comparable, excused
+from krm_function.checking.excused_differences import EXCUSES, comparable
 from krm_function.checking.output import Output
 from krm_function.checking.seal_checks import stale
 from krm_function.findings import Finding, Path, dotted, finding
@@ -100,7 +100,7 @@ def _paired(before: list[ObjectAt], now: list[ObjectAt]) -> Iterator[tuple[Objec
 
 def _differing(root: Path, before: Any, now: Any) -> Iterator[Finding]:
     """Yield the findings of one object, which stands at `root` of its document."""
-    paths = list(differing_paths(comparable(before), comparable(now), excused))
+    paths = differing_paths(comparable(before), comparable(now), EXCUSES)
     ref = reference(before)
     initdata: Path = (*KINDS[ref.kind][1], "metadata", "annotations", INITDATA) if ref.kind in KINDS else ("",)
     policy = (*initdata, "data", POLICY)

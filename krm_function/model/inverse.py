@@ -25,7 +25,6 @@ from typing import Any
 
 from krm_function.findings import Path
 from krm_function.krm.kube_object import ID, INDEX, PATH
-from krm_function.model.edits import ABSENT
 from krm_function.model.image import Image, parse_image
 from krm_function.model.injected import SECRETS, is_memory_volume, is_secrets_mount
 from krm_function.model.injected.initializer import INITIALIZER, STATE_PATHS, asks_for_initializer, read_secure_pv
@@ -40,6 +39,7 @@ from krm_function.model.runtime_class_names import Bare, is_contrast_name, is_ha
 from krm_function.model.runtime_class_objects import API_VERSION, KIND
 from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, Workload, dig, mapping, maps
 from krm_function.yamltext import same
+from krm_function.yamltext.comparison import ABSENT
 
 POSITION_ANNOTATIONS = ("internal.config.kubernetes.io/", *PATH, *INDEX, *ID)  # where hosts keep an object's position
 RECORD: Path = ("metadata", "annotations", ORIGINAL)

@@ -9,10 +9,11 @@ from functools import cached_property
 from typing import Any
 
 from krm_function.findings import Path, Ref
-from krm_function.model.edits import ABSENT, Edit
+from krm_function.model.edits import Edit
 from krm_function.model.kinds import KINDS
 from krm_function.record import NamedTuple
 from krm_function.yamltext import apply
+from krm_function.yamltext.comparison import ABSENT
 
 PREFIX = "contrast.edgeless.systems/"
 POD_ROLE = PREFIX + "pod-role"

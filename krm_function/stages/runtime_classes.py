@@ -12,7 +12,7 @@ from typing import Any
 
 from krm_function.api.records import Config, Generate, PlatformRelease, Release, Scheduling
 from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
-from krm_function.model.edits import ABSENT, Edit, ObjectEdits
+from krm_function.model.edits import Edit, ObjectEdits
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
 from krm_function.model.quantity import equal
@@ -27,6 +27,7 @@ from krm_function.model.runtime_class_objects import (
 from krm_function.model.workload import EMITTED, RESOURCE_POLICY, dig, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.yamltext import apply
+from krm_function.yamltext.comparison import ABSENT
 
 NO_CLASSES: Mapping[str, RuntimeClass] = MappingProxyType({})
 
