@@ -8,7 +8,7 @@ from typing import Any
 
 from krm_function.findings import Path
 from krm_function.model.quantity import equal
-from krm_function.yamltext.comparison import ABSENT, Alike, differing_places
+from krm_function.yamltext.comparison import ABSENT, Alike, differing_paths
 
 AMOUNTS: dict[Path, Alike] = {
     **{("**", name, "*"): equal for name in ("limits", "requests")},
@@ -18,20 +18,14 @@ AMOUNTS: dict[Path, Alike] = {
 
 def changed_fields(ours: Any, theirs: Any) -> list[Path]:
     """Return the deepest paths of ours at which theirs is otherwise; a list of another length is one as a whole."""
-    return [
-        path
-        for path, value, live, same_amount in differing_places(
-            ours, theirs, AMOUNTS, pairs=_of_one_length, equal=_same_scalar
-        )
-        if value is not ABSENT
-        and (value or live not in (None, ABSENT))
-        and not (same_amount and same_amount(value, live))
-    ]
+    return differing_paths(ours, theirs, AMOUNTS, pairs=_of_one_length, equal=_kept)
 
 
 def _of_one_length(ours: list[Any], theirs: list[Any]) -> bool:
     return len(ours) == len(theirs)
 
 
-def _same_scalar(ours: Any, theirs: Any) -> bool:
+def _kept(ours: Any, theirs: Any) -> bool:
+    if ours is ABSENT or (not ours and theirs in (None, ABSENT)):
+        return True
     return not isinstance(ours, dict | list) and type(ours) is type(theirs) and bool(ours == theirs)

@@ -7,12 +7,13 @@ differ are named for people.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_function.checking.differing_paths import differing_paths, paths_text
+from krm_function.checking.paths_text import paths_text
 from krm_function.findings import Finding, Path, finding
 from krm_function.manifest import ManifestError, decode, validate
 from krm_function.manifest.last_of import last_of
 from krm_function.record import NamedTuple
 from krm_function.stages.manifest_config_map import manifest_of
+from krm_function.yamltext.comparison import differing_paths
 
 IN_THE_INPUT = "the input"
 DIGEST = 16  # letters of one in a path

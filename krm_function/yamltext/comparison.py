@@ -13,6 +13,7 @@ On the way to a rule that does not begin with `**`, null and no value at all are
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from krm_function.yamltext.changes import Path, same
@@ -36,6 +37,12 @@ Alike = Callable[[Any, Any], bool]
 def as_a_whole(_left: Any, _right: Any) -> bool:
     """Pair no lists: two that differ are one difference."""
     return False
+
+
+def have_the_same_names(left: list[Any], right: list[Any]) -> bool:
+    """Pair the entries of lists that have the same names in the same order."""
+    names = [[entry.get("name") if isinstance(entry, dict) else None for entry in side] for side in (left, right)]
+    return names[0] == names[1]
 
 
 def differing_places(
@@ -73,6 +80,22 @@ def differing_places(
             yield path, left, right, rule
 
     return walk((), left, right)
+
+
+def differing_paths(
+    left: Any,
+    right: Any,
+    excuses: Mapping[Path, Alike] = MappingProxyType({}),
+    *,
+    pairs: Alike = have_the_same_names,
+    equal: Alike = same,
+) -> list[Path]:
+    """Return the path of each place where two values differ and no excuse says that they mean the same there."""
+    return [
+        path
+        for path, first, second, excused in differing_places(left, right, excuses, pairs=pairs, equal=equal)
+        if excused is None or not excused(first, second)
+    ]
 
 
 def _fits(pattern: Path, path: Path) -> bool:
