@@ -64,8 +64,6 @@ def _path_of(key: str) -> Any:
 
 def _profile(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare the profiles' names. The line about the rules says what these allow."""
-    if equal_json(old, new):
-        return
     whose = "one of the data name no profile" if FOREIGN in (old, new) else "for other nodes, or narrower"
     yield FieldChange("changed", both_texts(old or KATA.name, new or KATA.name), DIFFERENT, whose)
 
