@@ -96,11 +96,8 @@ def differing_manifest(manifests: Manifests, again: bytes, *, sealed_otherwise: 
     if not manifests.texts or manifests.text == again:
         return []
     paths = differing_paths(manifests.decoded, decode(again) if again else {})
-    fields = [_short(path) for path in paths if not (sealed_otherwise and path[0] == "Policies")]
-    if paths and not fields:
-        return []
-    text = paths_text(fields) if fields else "the same values in other bytes"
-    return [finding("CC1113", fields=text, file=manifests.place)]
+    others = [path for path in paths if not (sealed_otherwise and path[0] == "Policies")]
+    return [finding("CC1113", fields=_fields_text(others), file=manifests.place)] if others or not paths else []
 
 
 def manifest_difference(ours: str, theirs: str) -> str:
@@ -109,8 +106,11 @@ def manifest_difference(ours: str, theirs: str) -> str:
         first, second = decode(ours.encode("utf-8")), decode(theirs.encode("utf-8"))
     except ManifestError:
         return "one of them is no manifest"
-    fields = [_short(path) for path in differing_paths(first, second)]
-    return paths_text(fields) if fields else "the same values in other bytes"
+    return _fields_text(differing_paths(first, second))
+
+
+def _fields_text(paths: Sequence[Path]) -> str:
+    return paths_text([_short(path) for path in paths]) if paths else "the same values in other bytes"
 
 
 def _short(path: Path) -> Path:

@@ -28,7 +28,7 @@ class AbsentType:
 
 
 ABSENT = AbsentType()
-ANY_DEPTH, ANY_KEY, ANY_ENTRY = "**", "*", "[]"
+WILDCARDS = frozenset(("**", "*", "[]"))
 
 Rule = TypeVar("Rule")  # what judges one place, in a form that the user of the walk chooses
 Alike = Callable[[Any, Any], bool]
@@ -59,17 +59,17 @@ def differing_places(
     Maps are walked by key, the left one's keys first. pairs: whether two lists are walked entry by entry. absent: what
     stands for a value that one side does not have.
     """
-    patterns = [path for path in rules if not {ANY_DEPTH, ANY_KEY, ANY_ENTRY}.isdisjoint(path)]
-    ways = {path[:size] for path in rules if path[0] != ANY_DEPTH for size in range(len(path))}
+    exact = {path: rule for path, rule in rules.items() if WILDCARDS.isdisjoint(path)}
+    ways = {path[:size] for path in rules if path[:1] != ("**",) for size in range(len(path))}
 
     def walk(path: Path, left: Any, right: Any) -> Iterator[tuple[Path, Any, Any, Rule | None]]:
         if equal(left, right):
             return
-        rule, first, second = rules.get(path), left, right
+        rule, first, second = exact.get(path), left, right
         if rule is None and any(_fits(way, path) for way in ways):
             first, second = ({} if side is None or side is absent else side for side in (left, right))
         elif rule is None:
-            rule = next((rules[pattern] for pattern in patterns if _fits(pattern, path)), None)
+            rule = next((rules[each] for each in rules if each not in exact and _fits(each, path)), None)
         if rule is None and isinstance(first, dict) and isinstance(second, dict):
             for key in {**first, **second}:
                 yield from walk((*path, key), first.get(key, absent), second.get(key, absent))
@@ -100,10 +100,11 @@ def differing_paths(
 
 def _fits(pattern: Path, path: Path) -> bool:
     """Tell whether a path of a table stands for this one."""
-    if pattern[:1] == (ANY_DEPTH,):
+    if pattern[:1] == ("**",):
         pattern = pattern[1:]
         path = path[max(len(path) - len(pattern), 0) :]
-    return len(pattern) == len(path) and all(
-        name in {part, ANY_KEY if isinstance(part, str) else ANY_ENTRY}
-        for name, part in zip(pattern, path, strict=True)
-    )
+    return len(pattern) == len(path) and all(map(_fits_part, pattern, path))
+
+
+def _fits_part(name: str | int, part: str | int) -> bool:
+    return name == ("*" if isinstance(part, str) else "[]") or (name == part and name not in WILDCARDS)

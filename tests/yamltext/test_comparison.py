@@ -75,3 +75,9 @@ def test_the_user_says_what_is_equal_and_what_stands_for_no_value() -> None:
         (("a",), 1, 1.0, None),
         (("b",), None, True, None),
     ]
+
+
+@pytest.mark.parametrize("key", ["[]", "**", "x"])
+def test_a_key_that_looks_like_a_wildcard_is_a_key(key: str) -> None:
+    rules = {("a", "[]", "b"): "entry", ("a", "**"): "depth"}
+    assert [rule for *_, rule in places({"a": {key: {"b": 1}}}, {"a": {key: {"b": 2}}}, rules)] == [None]
