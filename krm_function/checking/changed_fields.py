@@ -4,33 +4,28 @@ Rule of this file: whatever the API server writes by itself is an addition, so t
 empty or false may be missing there, and an amount is its value: the server writes 1024Mi as 1Gi.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from krm_function.findings import Path
 from krm_function.model.quantity import equal
+from krm_function.yamltext.comparison import ABSENT, Alike, differing_paths
 
-AMOUNTS = frozenset(("limits", "requests", "sizeLimit", "divisor"))
+AMOUNTS: dict[Path, Alike] = {
+    **{("**", name, "*"): equal for name in ("limits", "requests")},
+    **{("**", name): equal for name in ("sizeLimit", "divisor")},
+}
 
 
-def changed_fields(ours: Any, theirs: Any, path: Path = ()) -> Iterator[Path]:
+def changed_fields(ours: Any, theirs: Any) -> list[Path]:
     """Return the deepest paths of ours at which theirs is otherwise; a list of another length is one as a whole."""
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        for key, value in ours.items():
-            yield from changed_fields(value, theirs.get(key), (*path, key))
-    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        for index, value in enumerate(ours):
-            yield from changed_fields(value, theirs[index], (*path, index))
-    elif not _same(ours, theirs, path):
-        yield path
+    return differing_paths(ours, theirs, AMOUNTS, pairs=_of_one_length, equal=_kept)
 
 
-def _same(ours: Any, theirs: Any, path: Path) -> bool:
-    if theirs is None and not ours:
+def _of_one_length(ours: list[Any], theirs: list[Any]) -> bool:
+    return len(ours) == len(theirs)
+
+
+def _kept(ours: Any, theirs: Any) -> bool:
+    if ours is ABSENT or (not ours and theirs in (None, ABSENT)):
         return True
-    if AMOUNTS.intersection(path[-2:]):
-        try:
-            return equal(ours, theirs)
-        except ValueError:
-            return False
-    return type(ours) is type(theirs) and bool(ours == theirs)
+    return not isinstance(ours, dict | list) and type(ours) is type(theirs) and bool(ours == theirs)

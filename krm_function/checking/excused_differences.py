@@ -13,7 +13,6 @@ import json
 from typing import Any
 
 from krm_function.findings import Path
-from krm_function.model.edits import ABSENT
 from krm_function.model.kinds import template_paths
 from krm_function.model.lookup import dig
 from krm_function.model.objects import reference
@@ -21,34 +20,30 @@ from krm_function.model.quantity import equal
 from krm_function.model.workload import INITDATA, ORIGINAL
 from krm_function.policy import from_annotation
 from krm_function.yamltext import Change, YamlError, apply, same
+from krm_function.yamltext.comparison import ABSENT, Alike
 from krm_function.yamltext.edit.undo_records import read_raw
 
-CONTAINER = {
-    "terminationMessagePath": ("/dev/termination-log",),
-    "terminationMessagePolicy": ("File",),
-    "imagePullPolicy": ("IfNotPresent", "Always"),
+DEFAULTS: dict[Path, tuple[Any, ...]] = {  # what the API server writes there
+    ("initContainers", "[]", "terminationMessagePath"): ("/dev/termination-log",),
+    ("initContainers", "[]", "terminationMessagePolicy"): ("File",),
+    ("initContainers", "[]", "imagePullPolicy"): ("IfNotPresent", "Always"),
+    ("ports", "[]", "protocol"): ("TCP",),
+    ("startupProbe", "timeoutSeconds"): (1,),
+    ("startupProbe", "successThreshold"): (1,),
+    ("volumeClaimTemplate", "metadata"): ({},),
 }
-# The key around an object (of a list: the key of the list) -> its fields -> what the API server writes there.
-DEFAULTS: dict[str, dict[str, tuple[Any, ...]]] = {
-    "initContainers": CONTAINER,
-    "ports": {"protocol": ("TCP",)},
-    "startupProbe": {"timeoutSeconds": (1,), "successThreshold": (1,)},
-    "volumeClaimTemplate": {"metadata": ({},)},
-}
-QUANTITIES = frozenset(("limits", "requests", "podFixed"))
+QUANTITIES = ("limits", "requests", "podFixed")
 
 
-def excused(path: Path, first: Any, second: Any) -> bool:
-    """Tell whether two values mean the same. first: of the input; second: of a render; ABSENT for no value."""
-    around = next((part for part in reversed(path[:-1]) if isinstance(part, str)), "")
-    if second is ABSENT:
-        return bool(path) and any(same(first, one) for one in DEFAULTS.get(around, {}).get(str(path[-1]), ()))
-    if around in QUANTITIES:
-        try:
-            return equal(first, second)
-        except ValueError:
-            return False
-    return False
+def _is_default(values: tuple[Any, ...]) -> Alike:
+    """Make an excuse for values of the input that a render leaves out."""
+    return lambda first, second: second is ABSENT and any(same(first, value) for value in values)
+
+
+EXCUSES: dict[Path, Alike] = {  # first: of the input; second: of a render
+    **{("**", *path): _is_default(values) for path, values in DEFAULTS.items()},
+    **{("**", name, "*"): equal for name in QUANTITIES},
+}
 
 
 def comparable(value: Any) -> Any:

@@ -10,10 +10,10 @@ from hashlib import sha256
 from typing import Any
 
 from krm_function.checking.changed_fields import changed_fields
-from krm_function.checking.differing_paths import paths_text
 from krm_function.checking.drift import differing_fields
 from krm_function.checking.live_classes import differing_classes
 from krm_function.checking.manifests import manifest_difference
+from krm_function.checking.paths_text import paths_text
 from krm_function.checking.seal_checks import check_workload
 from krm_function.findings import Finding, Ref, finding
 from krm_function.manifest import ManifestError, decode
@@ -119,7 +119,7 @@ def _changed(ours: Workload, there: Workload, wanted: str, references: Reference
     """
     checked = check_workload(there, references)
     fields = list(checked.moved)
-    if not fields and (paths := list(changed_fields(_template(ours), _template(there)))):
+    if not fields and (paths := changed_fields(_template(ours), _template(there))):
         fields = [paths_text(paths)]
     counts = [vcpus(one) for one in (ours, there)]
     if counts[0] != counts[1] and all(isinstance(count, int) for count in counts):

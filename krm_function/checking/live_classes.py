@@ -9,15 +9,22 @@ from typing import Any
 
 from krm_function.findings import Finding, Ref, finding
 from krm_function.model.listed_names import listed
-from krm_function.model.runtime_class_difference import differing_fields
+from krm_function.model.quantity import equal
 from krm_function.model.runtime_class_names import is_contrast_name
-from krm_function.model.runtime_class_objects import API_VERSION, KIND, RuntimeClass, parse_runtime_class_object
+from krm_function.model.runtime_class_objects import (
+    API_VERSION,
+    KIND,
+    RuntimeClass,
+    parse_runtime_class_object,
+    toleration_parts,
+)
 from krm_function.model.workload import Workload
 from krm_function.pipeline import Planned
 from krm_function.record import NamedTuple
 from krm_function.stages.daemon_sets import unscheduled_daemon_set
 from krm_function.stages.schedule import schedule
 from krm_function.stages.unsealed import check_handler
+from krm_function.yamltext.comparison import differing_paths
 
 
 def differing_classes(
@@ -67,6 +74,28 @@ def planned_classes(plan: Sequence[Planned], live: Mapping[str, Any], applied: I
         if fields or wanted is None:
             findings += [each for workload in users for each in _admission(workload, there)]
     return LiveClasses(found, tuple(findings))
+
+
+def differing_fields(first: RuntimeClass, second: RuntimeClass) -> list[str]:
+    """Return the fields by which two classes differ for admission, such as `scheduling.nodeSelector`.
+
+    No difference: `250m` and `0.25`, an absent map and an empty one, tolerations in another order, an operator that is
+    absent and `Equal`.
+    """
+    paths = differing_paths(
+        _as_admission_reads(first), _as_admission_reads(second), {("overhead.podFixed", "*"): equal}
+    )
+    return list(dict.fromkeys(str(path[0]) for path in paths))
+
+
+def _as_admission_reads(cls: RuntimeClass) -> dict[str, Any]:
+    tolerations = map(toleration_parts, cls.tolerations)
+    return {
+        "handler": cls.handler,
+        "overhead.podFixed": dict(cls.overhead),
+        "scheduling.nodeSelector": dict(cls.node_selector),
+        "scheduling.tolerations": {(key, operator or "Equal", *rest) for key, operator, *rest in tolerations},
+    }
 
 
 def _admission(workload: Workload, cls: RuntimeClass) -> Iterator[Finding]:

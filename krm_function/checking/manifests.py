@@ -7,12 +7,13 @@ differ are named for people.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_function.checking.differing_paths import differing_paths, never, paths_text
+from krm_function.checking.paths_text import paths_text
 from krm_function.findings import Finding, Path, finding
 from krm_function.manifest import ManifestError, decode, validate
 from krm_function.manifest.last_of import last_of
 from krm_function.record import NamedTuple
 from krm_function.stages.manifest_config_map import manifest_of
+from krm_function.yamltext.comparison import differing_paths
 
 IN_THE_INPUT = "the input"
 DIGEST = 16  # letters of one in a path
@@ -94,12 +95,9 @@ def differing_manifest(manifests: Manifests, again: bytes, *, sealed_otherwise: 
     """
     if not manifests.texts or manifests.text == again:
         return []
-    paths = list(differing_paths(manifests.decoded, decode(again) if again else {}, never))
-    fields = [_short(path) for path in paths if not (sealed_otherwise and path[0] == "Policies")]
-    if paths and not fields:
-        return []
-    text = paths_text(fields) if fields else "the same values in other bytes"
-    return [finding("CC1113", fields=text, file=manifests.place)]
+    paths = differing_paths(manifests.decoded, decode(again) if again else {})
+    others = [path for path in paths if not (sealed_otherwise and path[0] == "Policies")]
+    return [finding("CC1113", fields=_fields_text(others), file=manifests.place)] if others or not paths else []
 
 
 def manifest_difference(ours: str, theirs: str) -> str:
@@ -108,8 +106,11 @@ def manifest_difference(ours: str, theirs: str) -> str:
         first, second = decode(ours.encode("utf-8")), decode(theirs.encode("utf-8"))
     except ManifestError:
         return "one of them is no manifest"
-    fields = [_short(path) for path in differing_paths(first, second, never)]
-    return paths_text(fields) if fields else "the same values in other bytes"
+    return _fields_text(differing_paths(first, second))
+
+
+def _fields_text(paths: Sequence[Path]) -> str:
+    return paths_text([_short(path) for path in paths]) if paths else "the same values in other bytes"
 
 
 def _short(path: Path) -> Path:

@@ -13,10 +13,10 @@ compared as plain data, and an object without a counterpart on the other side is
 from collections.abc import Iterator
 from typing import Any
 
-from krm_function.checking.differing_paths import differing_paths, paths_text
 from krm_function.checking.drift import differing_fields
-from krm_function.checking.excused_differences import comparable, excused
+from krm_function.checking.excused_differences import EXCUSES, comparable
 from krm_function.checking.output import Output
+from krm_function.checking.paths_text import paths_text
 from krm_function.checking.seal_checks import stale
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.manifest.ordered_fields import FILE
@@ -30,6 +30,7 @@ from krm_function.policy import decode_toml, from_annotation, read_policy_data
 from krm_function.policy.initdata import POLICY
 from krm_function.stages.manifest_config_map import manifest_of
 from krm_function.yamltext import Document, YamlError, parse
+from krm_function.yamltext.comparison import differing_paths
 
 MANIFEST: Path = ("data", FILE)
 
@@ -97,7 +98,7 @@ def _paired(before: list[ObjectAt], now: list[ObjectAt]) -> Iterator[tuple[Objec
 
 def _differing(root: Path, before: Any, now: Any) -> Iterator[Finding]:
     """Yield the findings of one object, which stands at `root` of its document."""
-    paths = list(differing_paths(comparable(before), comparable(now), excused))
+    paths = differing_paths(comparable(before), comparable(now), EXCUSES)
     ref = reference(before)
     fields = list(paths)
     for workload in workloads_of(before, root, ref):

@@ -94,7 +94,7 @@ def _entry(old: Partial, fresh: Partial | None, settings: Sequence[Partial], tee
     measured = {name: value for name, field in fields if MEASURED in field.marks and (value := (fresh or {}).get(name))}
     for index, setting in chosen:
         for name, value in measured.items():
-            if setting.get(name) and not _same(setting[name], value):
+            if setting.get(name) and not same_measurement(setting[name], value):
                 raise FieldProblem(
                     ManifestProblem((tee, index, name), "contradicts the release, which measures this value")
                 )
@@ -108,11 +108,13 @@ def _applies(setting: Partial, key: tuple[str, str]) -> bool:
     return all(not wanted or wanted == actual for wanted, actual in zip(_key(setting), key, strict=True))
 
 
-def _same(one: Any, two: Any) -> bool:
-    """Compare measured values, hex digits in any case."""
+def same_measurement(one: Any, two: Any) -> bool:
+    """Tell whether two measured values are equal, hex digits in any case."""
     if isinstance(one, str) and isinstance(two, str):
         return one.casefold() == two.casefold()
-    return len(one) == len(two) and all(_same(left, right) for left, right in zip(one, two, strict=True))
+    if isinstance(one, list | tuple) and isinstance(two, list | tuple):
+        return len(one) == len(two) and all(map(same_measurement, one, two))
+    return bool(one == two)
 
 
 def _as_lists(values: Any) -> Any:

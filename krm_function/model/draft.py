@@ -6,10 +6,11 @@ Rule of this file: each edit is made on the result of those before it, so that t
 from typing import Any
 
 from krm_function.findings import Path
-from krm_function.model.edits import ABSENT, Edit
+from krm_function.model.edits import Edit
 from krm_function.model.pods import indexes_named
 from krm_function.model.workload import Workload
 from krm_function.yamltext import Op
+from krm_function.yamltext.comparison import ABSENT
 
 
 class Draft:

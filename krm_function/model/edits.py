@@ -11,17 +11,6 @@ from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, Op
 
 
-class AbsentType:
-    """The type of ABSENT: no value, which is not the same as null."""
-
-    def __repr__(self) -> str:
-        """Name it in a test's output."""
-        return "ABSENT"
-
-
-ABSENT = AbsentType()
-
-
 class Edit(NamedTuple):
     """One change to one object. `path` starts at the root of the object's document."""
 

@@ -25,7 +25,6 @@ from typing import Any
 
 from krm_function.findings import Path
 from krm_function.krm.kube_object import ID, INDEX, PATH
-from krm_function.model.edits import ABSENT
 from krm_function.model.image import Image, parse_image
 from krm_function.model.injected import SECRETS, is_memory_volume, is_secrets_mount
 from krm_function.model.injected.initializer import INITIALIZER, STATE_PATHS, asks_for_initializer, read_secure_pv
@@ -41,9 +40,13 @@ from krm_function.model.runtime_class_names import Bare, is_contrast_name, is_ha
 from krm_function.model.runtime_class_objects import API_VERSION, KIND
 from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, Workload, workloads_of
 from krm_function.yamltext import same
+from krm_function.yamltext.comparison import ABSENT, as_a_whole, differing_places
 
 POSITION_ANNOTATIONS = ("internal.config.kubernetes.io/", *PATH, *INDEX, *ID)  # where hosts keep an object's position
-RECORD: Path = ("metadata", "annotations", ORIGINAL)
+ANNOTATIONS: Path = ("metadata", "annotations")
+RECORD: Path = (*ANNOTATIONS, ORIGINAL)
+NAMESPACE: Path = ("metadata", "namespace")
+ANYWHERE_ELSE: Path = ("**",)
 
 Images = Callable[[str, str], bool]  # the image now, the image before: whether a render may have replaced it
 Rule = Callable[[Any, Any], Path | None]  # now, before -> path of the first unexplained difference, None without one
@@ -58,64 +61,65 @@ def unexplained(now: Any, before: Any, images: Images) -> Path | None:
 def _changed(now: Any, before: Any, images: Images) -> Path | None:
     """Find the first unexplained difference, without the rule for the undo record itself."""
     ref = reference(now)
+    rules: dict[Path, Rule] = {ANNOTATIONS: _annotations((ORIGINAL,))}
     if ref.kind == KIND:
         if ref.api_version != API_VERSION or not is_handler(str(mapping(now).get("handler"))):
             return ("handler",)
-        return _maps({"metadata": _maps({"annotations": _annotations((ORIGINAL,))}), "scheduling": _scheduling})(
-            now, before
-        )
+        return _first_unexplained(now, before, rules | _below(("scheduling",), SCHEDULING_RULES))
     if ref.kind not in KINDS or ref.api_version != KINDS[ref.kind][0]:
         return ("kind",)
-    rules: dict[Path, dict[str, Rule]] = {}
-    for workload in workloads_of(now, (), ref):
-        if not is_contrast_name(workload.runtime_class):
-            continue
+    templates = template_paths(ref.kind, now)
+    sealed = [one for one in workloads_of(now, (), ref) if is_contrast_name(one.runtime_class)]
+    if not sealed:
+        return (*next(iter(templates), ()), "spec", "runtimeClassName")
+    rules[NAMESPACE] = _namespace
+    for workload in sealed:
         before_pod = mapping(dig(before, (*workload.template, "spec")))
-        pod: dict[str, Rule] = {
-            "runtimeClassName": _runtime_class,
-            "volumes": _volumes(workload, before_pod, images),
-            "initContainers": _init_containers(workload, images),
-            "containers": lambda left, right: _containers(left, right, images),
-        }
-        if ref.kind == "DaemonSet":
-            pod |= SCHEDULING_RULES
-        own = (INITDATA, *ID_BLOCKS) if workload.template else (INITDATA, *ID_BLOCKS, ORIGINAL)
-        rules[(*workload.template, "metadata")] = {"annotations": _annotations(own)}
-        rules[(*workload.template, "spec")] = pod
-    if not rules:
-        return (*next(iter(template_paths(ref.kind, now)), ()), "spec", "runtimeClassName")
-    rules.setdefault(("metadata",), {"annotations": _annotations((ORIGINAL,))})["namespace"] = _namespace
-    return _tree(rules)(now, before)
+        own = (INITDATA, *ID_BLOCKS, *(() if workload.template else (ORIGINAL,)))
+        rules[*workload.template, *ANNOTATIONS] = _annotations(own)
+        rules |= _below((*workload.template, "spec"), _pod_rules(workload, before_pod, images))
+    return _first_unexplained(now, before, rules)
 
 
-def _tree(rules: Mapping[Path, Mapping[str, Rule]], root: Path = ()) -> Rule:
-    """Make the rule for an object of rules for maps in it, by their paths; all else is equal."""
-    depth = len(root)
-    steps = {path[depth]: None for path in rules if len(path) > depth and path[:depth] == root}
-    below = {step: _tree(rules, (*root, step)) for step in steps}
-    if any(isinstance(step, int) for step in steps):
-        return _entries(below)
-    return _maps({str(step): rule for step, rule in below.items()} | dict(rules.get(root, {})))
+def _pod_rules(workload: Workload, before: dict[str, Any], images: Images) -> dict[str, Rule]:
+    """Return the rules for the fields of a pod spec. before: the pod spec with its record undone."""
+    rules: dict[str, Rule] = {
+        "runtimeClassName": _runtime_class,
+        "volumes": _volumes(workload, before, images),
+        "initContainers": _init_containers(workload, images),
+        "containers": lambda left, right: _pairs(left, right, images),
+    }
+    return rules | SCHEDULING_RULES if workload.ref.kind == "DaemonSet" else rules
 
 
-def _entries(rules: Mapping[str | int, Rule]) -> Rule:
-    """Make a rule for lists: of one length, each entry equal in both, or with a rule."""
+def _below(path: Path, rules: Mapping[str, Rule]) -> dict[Path, Rule]:
+    """Return the rules for the fields of the map at a path."""
+    return {(*path, field): rule for field, rule in rules.items()}
 
-    def rule(now: Any, before: Any) -> Path | None:
-        if not isinstance(now, list) or not isinstance(before, list) or len(now) != len(before):
-            return ()
-        for index, (left, right) in enumerate(zip(now, before, strict=True)):
-            below = rules[index](left, right) if index in rules else None if same(left, right) else ()
-            if below is not None:
-                return (index, *below)
-        return None
 
-    return rule
+def _first_unexplained(now: Any, before: Any, rules: Mapping[Path, Rule]) -> Path | None:
+    """Find the first difference at a place that the rules do not list, or that its rule does not explain."""
+    in_lists = any(isinstance(part, int) for path in rules for part in path)
+    pairs = _have_the_same_length if in_lists else as_a_whole
+    places = differing_places(now, before, {**rules, ANYWHERE_ELSE: _unexplained_here}, pairs=pairs)
+    for path, left, right, rule in places:
+        below = rule(left, right) if rule else ()
+        if below is not None:
+            return (*map(str, path), *below)
+    return None
+
+
+def _have_the_same_length(now: list[Any], before: list[Any]) -> bool:
+    return len(now) == len(before)
+
+
+def _unexplained_here(_now: Any, _before: Any) -> Path:
+    return ()
 
 
 def is_same_container(now: Any, before: Any, images: Images) -> bool:
     """Whether two containers differ only in what a render changes."""
-    return _container(images)(now, before) is None
+    return _container(now, before, images) is None
 
 
 def containers_of(pod_spec: Any, field: str, *, own: bool) -> list[Any]:
@@ -134,25 +138,6 @@ def secrets_mounts(container: Any) -> list[Any]:
 def _name(entry: Any) -> str:
     name = mapping(entry).get("name")
     return name if isinstance(name, str) else ""
-
-
-def _maps(rules: dict[str, Rule]) -> Rule:
-    """Make a rule for maps: each key is equal in both, or has a rule. An absent or null map has no keys."""
-
-    def rule(now: Any, before: Any) -> Path | None:
-        if not _all_of_type(dict, now, before):
-            return ()
-        left, right = mapping(now), mapping(before)
-        for key in left | right:
-            sides = left.get(key, ABSENT), right.get(key, ABSENT)
-            if sides[0] is not ABSENT and sides[1] is not ABSENT and same(*sides):
-                continue
-            below = rules[key](*sides) if key in rules else ()
-            if below is not None:
-                return (str(key), *below)
-        return None
-
-    return rule
 
 
 def _annotations(own: tuple[str, ...]) -> Rule:
@@ -183,11 +168,6 @@ def _namespace(now: Any, before: Any) -> Path | None:
 def _all_of_type(kind: type, *values: Any) -> bool:
     """Whether each value is of a type, absent or null."""
     return all(one is ABSENT or one is None or isinstance(one, kind) for one in values)
-
-
-def _scheduling(now: Any, before: Any) -> Path | None:
-    """Compare the scheduling of a RuntimeClass: a render only adds to it."""
-    return _maps(SCHEDULING_RULES)(now, before)
 
 
 def _fewer_keys(now: Any, before: Any) -> Path | None:
@@ -296,27 +276,22 @@ def runs_injected_process(container: Any) -> bool:
     return any(all(map(same, process, known)) for known in PROCESSES[_name(container)])
 
 
-def _containers(now: Any, before: Any, images: Images) -> Path | None:
-    if not isinstance(now, list) or not isinstance(before, list):
-        return ()
-    return _pairs(now, before, images)
-
-
-def _pairs(now: Sequence[Any], before: Sequence[Any], images: Images) -> Path | None:
-    if len(now) != len(before):
+def _pairs(now: Any, before: Any, images: Images) -> Path | None:
+    """Compare containers one by one."""
+    if not isinstance(now, list) or not isinstance(before, list) or len(now) != len(before):
         return ()
     for index, (left, right) in enumerate(zip(now, before, strict=True)):
-        below = None if same(left, right) else _container(images)(left, right)
+        below = _container(left, right, images)
         if below is not None:
             return (_name(left) or index, *below)
     return None
 
 
-def _container(images: Images) -> Rule:
+def _container(now: Any, before: Any, images: Images) -> Path | None:
     def image(now: Any, before: Any) -> Path | None:
         return None if isinstance(now, str) and isinstance(before, str) and images(now, before) else ()
 
-    return _maps({"image": image, "volumeMounts": _mounts})
+    return _first_unexplained(now, before, {("image",): image, ("volumeMounts",): _mounts})
 
 
 def _mounts(now: Any, before: Any) -> Path | None:

@@ -83,5 +83,8 @@ def _away(amount: int, step: int) -> int:
 
 
 def equal(first: Any, second: Any) -> bool:
-    """Tell whether two quantities are the same value. Raises ValueError like `nano`."""
-    return nano(first) == nano(second)
+    """Tell whether two quantities are the same value; False if one of them is no quantity."""
+    try:
+        return nano(first) == nano(second)
+    except ValueError:
+        return False

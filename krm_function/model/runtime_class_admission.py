@@ -120,7 +120,4 @@ def overhead_agrees(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> bool:
         return own is None or bool(cls.overhead)
     if not isinstance(own, dict) or own.keys() != cls.overhead.keys():
         return False
-    try:
-        return all(equal(own[key], cls.overhead[key]) for key in own)
-    except ValueError:
-        return False
+    return all(equal(own[key], cls.overhead[key]) for key in own)

@@ -10,12 +10,13 @@ from functools import cached_property
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref
-from krm_function.model.edits import ABSENT, Edit
+from krm_function.model.edits import Edit
 from krm_function.model.kinds import template_paths
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.resource import Resource
 from krm_function.record import NamedTuple
 from krm_function.yamltext import apply
+from krm_function.yamltext.comparison import ABSENT
 
 PREFIX = "contrast.edgeless.systems/"
 POD_ROLE = PREFIX + "pod-role"

@@ -11,6 +11,7 @@ docs/facts/contrast-node.md#generated-policy.
 from typing import Any, Final
 
 from krm_function.model.image import Image, parse_image
+from krm_function.yamltext import same
 
 Json = dict[str, Any]
 
@@ -66,16 +67,11 @@ def digest_suffix(reference: str) -> str:
 
 def misshapen(storage: Json) -> str:
     """Return the first member, by name, that an image storage must not have so, or ""; any source is allowed."""
-    wrong = [name for name, value in SHAPE.items() if name not in storage or not _same(storage[name], value)]
+    wrong = [name for name, value in SHAPE.items() if name not in storage or not same(storage[name], value)]
     wrong += storage.keys() - SHAPE.keys() - {"source"}
     if not isinstance(storage.get("source"), str):
         wrong.append("source")
     return min(wrong, default="")
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Tell whether two flat values are equal, including their types: false is not 0."""
-    return type(one) is type(other) and bool(one == other)
 
 
 def is_bound(storage: Json, *, sandbox: bool) -> bool:

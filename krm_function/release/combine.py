@@ -17,9 +17,10 @@ from collections.abc import Iterable, Mapping
 
 from krm_function.api.profile_of_version import profile_of_version
 from krm_function.findings import Finding, Path, finding
+from krm_function.manifest.merge_reference_values import same_measurement
 from krm_function.model.image import CONTRAST
 from krm_function.record import NamedTuple
-from krm_function.release.facts import MEASURED, NO_VERSION, POLICY_PROFILE, Fact, same_fact
+from krm_function.release.facts import MEASURED, NO_VERSION, POLICY_PROFILE, Fact
 
 ON_THE_COMMAND_LINE = "--release"
 MEASUREMENTS = frozenset(name for names in MEASURED.values() for name in names) - {"APEIP"}
@@ -72,7 +73,7 @@ def _once(stated: Iterable[Fact], findings: list[Finding]) -> dict[Path, Fact]:
         other = made.get(fact.path)
         if other is None or (other.weak and not fact.weak):
             made[fact.path] = fact
-        elif not fact.weak and not same_fact(fact.value, other.value):
+        elif not fact.weak and not same_measurement(fact.value, other.value):
             findings.append(_contradiction(other, fact))
     return made
 
@@ -80,7 +81,7 @@ def _once(stated: Iterable[Fact], findings: list[Finding]) -> dict[Path, Fact]:
 def _added(old: Mapping[Path, Fact], new: Mapping[Path, Fact], findings: list[Finding]) -> dict[Path, Fact]:
     """Return the existing facts, and those that are new."""
     for path, fact in new.items():
-        if path in old and not fact.weak and not same_fact(fact.value, old[path].value):
+        if path in old and not fact.weak and not same_measurement(fact.value, old[path].value):
             findings.append(_contradiction(old[path], fact))
     return {**new, **old}
 
@@ -117,7 +118,7 @@ def _left_over(old: Mapping[Path, Fact], new: Mapping[Path, Fact], before: str, 
         found = finding("CC1306", field=field, before=before, now=now, file=fact.file, line=fact.line)
         findings.append(found)
     for path, fact in new.items():
-        if fact.path[-1] in MEASUREMENTS and path in old and same_fact(fact.value, old[path].value):
+        if fact.path[-1] in MEASUREMENTS and path in old and same_measurement(fact.value, old[path].value):
             found = finding("CC1308", field=fact.field, before=before, now=now, file=fact.file, line=fact.line)
             findings.append(found)
     return findings

@@ -21,7 +21,7 @@ from krm_function.findings import Finding, Path
 from krm_function.manifest import ordered_fields as manifest
 from krm_function.record import NamedTuple
 
-__all__ = ["MEASURED", "NO_VERSION", "POLICY_PROFILE", "Fact", "Facts", "same_fact"]
+__all__ = ["MEASURED", "NO_VERSION", "POLICY_PROFILE", "Fact", "Facts"]
 
 POLICY_PROFILE: Path = ("policyProfile",)
 MEASURED = {
@@ -53,8 +53,3 @@ class Facts(NamedTuple):
 
     facts: tuple[Fact, ...] = ()
     findings: tuple[Finding, ...] = ()
-
-
-def same_fact(one: Any, two: Any) -> bool:
-    """Tell whether two values of a fact are equal; hex digits in any letter case."""
-    return one.casefold() == two.casefold() if isinstance(one, str) and isinstance(two, str) else bool(one == two)

@@ -12,7 +12,7 @@ from krm_function.findings import Finding, Path, Ref, dotted, has_errors, row
 from krm_function.findings.documentation import documentation_of
 from krm_function.measurement.vcpu_count import vcpus_text
 from krm_function.model.address import address_of
-from krm_function.model.edits import ABSENT, Edit
+from krm_function.model.edits import Edit
 from krm_function.model.kinds import KINDS as WORKLOADS
 from krm_function.model.lookup import mapping
 from krm_function.pipeline import Planned, Rendered
@@ -21,6 +21,7 @@ from krm_function.report.masking import masked
 from krm_function.report.open_variables import variables_text
 from krm_function.report.order import on_one_line
 from krm_function.report.text import render_text
+from krm_function.yamltext.comparison import ABSENT
 
 SIGNS = {"set": "~", "insert": "+", "remove": "-"}  # of a field that was there
 LONGEST = 160  # characters of a value in a line: an image with its digest fits

@@ -15,7 +15,7 @@ from krm_function.api.records import EMPTY, Generate, ImageFacts, Release
 from krm_function.findings import Cause, Finding, finding, has_errors
 from krm_function.model.annotations import KNOWN
 from krm_function.model.draft import Draft
-from krm_function.model.edits import ABSENT, Outcome
+from krm_function.model.edits import Outcome
 from krm_function.model.injected import SECRETS, SECRETS_PATH, memory_volume, secrets_mount
 from krm_function.model.injected.image_store import IMAGE_STORE_SIZE, PVC_HOLDER, image_store_volume, pvc_holder
 from krm_function.model.injected.initializer import (
@@ -38,6 +38,7 @@ from krm_function.model.quantity import nano
 from krm_function.model.workload import PREFIX, Workload
 from krm_function.record import NamedTuple
 from krm_function.yamltext import same
+from krm_function.yamltext.comparison import ABSENT
 
 STORE_SIZE = PREFIX + "image-store-size"
 DEVICES = ("persistentVolumeClaim", "iscsi")

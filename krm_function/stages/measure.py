@@ -10,11 +10,12 @@ from typing import Any
 from krm_function.findings import finding
 from krm_function.measurement import SIGNATURES, ap_eip_of, as_u64, extend, guest_policy, id_auth, id_block, seed_of
 from krm_function.measurement.vcpu_count import vcpus_text
-from krm_function.model.edits import ABSENT, Edit, Outcome
+from krm_function.model.edits import Edit, Outcome
 from krm_function.model.lookup import mapping
 from krm_function.model.platforms import Platform
 from krm_function.model.workload import ID_BLOCKS, Workload
 from krm_function.record import NamedTuple
+from krm_function.yamltext.comparison import ABSENT
 
 PRODUCTS = ("Genoa", "Milan")  # the order in which Contrast writes them (docs/facts/contrast-manifest.md#id-block)
 

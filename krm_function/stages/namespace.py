@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.edits import ABSENT, Edit
+from krm_function.model.edits import Edit
 from krm_function.model.kinds import KINDS, KINDS_BY_CONTENT
 from krm_function.model.listed_names import listed
 from krm_function.model.lookup import dig, mapping
@@ -21,6 +21,7 @@ from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, LOCAL_CONFIG, Workload
 from krm_function.yamltext import YamlError
+from krm_function.yamltext.comparison import ABSENT
 
 NAMESPACE: Path = ("metadata", "namespace")
 # Kinds of Kubernetes itself that belong to a namespace and that people deploy; the pods' own are in KINDS.

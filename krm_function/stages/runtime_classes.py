@@ -12,7 +12,7 @@ from typing import Any
 
 from krm_function.api.records import Config, Generate, PlatformRelease, Release, Scheduling
 from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
-from krm_function.model.edits import ABSENT, Edit, ObjectEdits
+from krm_function.model.edits import Edit, ObjectEdits
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
@@ -29,6 +29,7 @@ from krm_function.model.runtime_class_objects import (
 from krm_function.model.workload import EMITTED, RESOURCE_POLICY
 from krm_function.record import NamedTuple
 from krm_function.yamltext import apply
+from krm_function.yamltext.comparison import ABSENT
 
 NO_CLASSES: Mapping[str, RuntimeClass] = MappingProxyType({})
 
@@ -207,16 +208,9 @@ def _release_conflicts(one: RuntimeClassObject, facts: PlatformRelease) -> Itera
         yield _differs(one, ("handler",), handler, facts.handler)
     overhead = mapping(dig(one.value, ("overhead", "podFixed")))
     for resource in [*facts.overhead, *(key for key in overhead if key not in facts.overhead)]:
-        if facts.overhead and not _same(overhead.get(resource), facts.overhead.get(resource)):
+        if facts.overhead and not equal(overhead.get(resource), facts.overhead.get(resource)):
             wanted = facts.overhead.get(resource, "nothing")
             yield _differs(one, ("overhead", "podFixed", resource), overhead.get(resource), wanted)
-
-
-def _same(found: Any, wanted: Any) -> bool:
-    try:
-        return equal(found, wanted)
-    except ValueError:
-        return False
 
 
 def _problems(ref: Ref, root: Path, value: Any) -> Iterator[Finding]:

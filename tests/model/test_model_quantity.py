@@ -69,6 +69,11 @@ def test_different_values_are_not_equal() -> None:
     assert not equal("1Ki", "1k")
 
 
+@pytest.mark.parametrize("value", ["much", None, True, {}])
+def test_what_is_no_quantity_is_equal_to_none(value: object) -> None:
+    assert not equal(value, value)
+
+
 def test_units_round_up_to_whole_ones() -> None:
     assert [units(text) for text in ("1", "1.1", "1m", "0", "2Ki")] == [1, 2, 1, 0, 2048]
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krm_function.api.records import Generate, InjectedMemory
-from krm_function.model.edits import ABSENT
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import PREFIX, Workload
 from krm_function.stages.inject import inject
+from krm_function.yamltext.comparison import ABSENT
 from tests.stages.example import (
     ADMIN,
     COORDINATOR,

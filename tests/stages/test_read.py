@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.edits import ABSENT, Edit, ObjectEdits
+from krm_function.model.edits import Edit, ObjectEdits
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
@@ -16,6 +16,7 @@ from krm_function.stages.read import read
 from krm_function.stages.select import select
 from krm_function.stages.write import with_edits, write
 from krm_function.yamltext import parse
+from krm_function.yamltext.comparison import ABSENT
 from tests.stages.deployment import a_list, added, an_object, coordinator, documents, stream
 
 

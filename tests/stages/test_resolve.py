@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from krm_function.api.records import PlatformRelease, Release
-from krm_function.model.edits import ABSENT, Edit
+from krm_function.model.edits import Edit
 from krm_function.model.kinds import KINDS
 from krm_function.model.platforms import PLATFORMS
 from krm_function.stages import resolve as stage
 from krm_function.stages.resolve import Resolved, resolve
+from krm_function.yamltext.comparison import ABSENT
 from tests.stages.example import HANDLERS, RELEASE, WEB, pod_template, workload
 
 BARE = ("contrast-cc", "kata-cc-isolation")

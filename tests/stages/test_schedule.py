@@ -10,7 +10,7 @@ import pytest
 
 from krm_function.api.records import Generate, PlatformRelease, Scheduling
 from krm_function.findings import Finding, has_errors
-from krm_function.model.edits import ABSENT, ObjectEdits
+from krm_function.model.edits import ObjectEdits
 from krm_function.model.objects import reference
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.resource import Resource
@@ -19,6 +19,7 @@ from krm_function.model.workload import EMITTED, RESOURCE_POLICY
 from krm_function.stages.runtime_classes import RuntimeClasses, RuntimeClassObject, runtime_classes
 from krm_function.stages.schedule import schedule
 from krm_function.yamltext import apply
+from krm_function.yamltext.comparison import ABSENT
 from tests.stages.example import HANDLERS, RELEASE, pod_template, workload
 
 SNP = PLATFORMS["metal-qemu-snp"]

@@ -44,7 +44,7 @@ class FieldChange(NamedTuple):
     field: str = ""
 
 
-Compare = Callable[[Any, Any], Iterator[FieldChange]]
+Compare = Callable[[Any, Any], Iterator[FieldChange]]  # of two values that differ
 
 
 class FieldRule(NamedTuple):
@@ -87,6 +87,30 @@ def unknown_value(old: Any, new: Any) -> Iterator[FieldChange]:
         yield FieldChange("added" if old is None else "removed" if new is None else "changed", "", WEAKER, CANNOT_TELL)
 
 
+def expecting(expected: Callable[[Any], bool]) -> Callable[[Compare], Compare]:
+    """Make a comparator see only values of the shape that it expects; if a side has another, its effect is unknown."""
+
+    def guarded(compare: Compare) -> Compare:
+        return lambda old, new: compare(old, new) if expected(old) and expected(new) else unknown_value(old, new)
+
+    return guarded
+
+
+def absent_or(kind: type) -> Callable[[Any], bool]:
+    """Expect a value of a type, or none."""
+    return lambda value: value is None or isinstance(value, kind)
+
+
+def list_of(kind: type) -> Callable[[Any], bool]:
+    """Expect a list of values of a type, or none."""
+    return lambda value: value is None or (isinstance(value, list) and all(isinstance(one, kind) for one in value))
+
+
+def is_number(value: Any) -> bool:
+    """Expect a whole number."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def setting(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare a field of the settings like an unknown one, but show its values, since none is a variable's."""
     what = both_texts(old, new) if old is not None and new is not None else as_text(new if old is None else old)
@@ -95,37 +119,50 @@ def setting(old: Any, new: Any) -> Iterator[FieldChange]:
 
 def exact(why: str) -> Compare:
     """Compare a value that the host must match exactly: another value is neither weaker nor stronger."""
+    return lambda old, new: iter([FieldChange("changed", both_texts(old, new), DIFFERENT, why)])
 
+
+def _in_order(
+    expected: Callable[[Any], bool],
+    allows_more: Callable[[Any, Any], bool],
+    weaker: str,
+    stronger: str,
+    read: Callable[[Any], Any] = lambda value: value,
+) -> Compare:
+    """Compare values of which one allows more. allows_more: whether the new one does. read: what a value stands for."""
+
+    @expecting(expected)
     def compare(old: Any, new: Any) -> Iterator[FieldChange]:
-        if not equal_json(old, new):
-            yield FieldChange("changed", both_texts(old, new), DIFFERENT, why)
+        before, after = read(old), read(new)
+        if before != after:
+            verdict, why = (WEAKER, weaker) if allows_more(before, after) else (STRONGER, stronger)
+            yield FieldChange("changed", both_texts(before, after), verdict, why)
 
     return compare
 
 
 def flag(weaker: bool, opens: str, closes: str) -> Compare:
     """Compare a boolean, false when absent. weaker: the value that allows more."""
+    return _in_order(absent_or(bool), lambda _, new: bool(new == weaker), opens, closes, bool)
 
-    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
-        if not all(value is None or isinstance(value, bool) for value in (old, new)):
-            yield from unknown_value(old, new)
-        elif bool(old) != bool(new):
-            opened = bool(new) == weaker
-            yield FieldChange(
-                "changed", both_texts(bool(old), bool(new)), WEAKER if opened else STRONGER, opens if opened else closes
-            )
 
-    return compare
+def ranked(weakest_last: tuple[str, ...], weaker: str, stronger: str) -> Compare:
+    """Compare one of a few words in a known order."""
+    rank = weakest_last.index
+    return _in_order(weakest_last.__contains__, lambda old, new: rank(new) > rank(old), weaker, stronger)
+
+
+def bits(more: str, fewer: str) -> Compare:
+    """Compare a number whose bits are each allowed or not."""
+    return _in_order(is_number, lambda old, new: bool(new & ~old), more, fewer)
 
 
 def unordered_list(more: Verdict, added: str, removed: str, name: Callable[[Any], str] = as_text) -> Compare:
     """Compare a list whose order does not matter. more: the verdict on a policy that has more entries."""
     fewer = WEAKER if more == STRONGER else STRONGER
 
+    @expecting(absent_or(list))
     def compare(old: Any, new: Any) -> Iterator[FieldChange]:
-        if not all(value is None or isinstance(value, list) for value in (old, new)):
-            yield from unknown_value(old, new)
-            return
         before, after = Counter(map(canonical_json, old or ())), Counter(map(canonical_json, new or ()))
         shown = {canonical_json(value): name(value) for value in (*(old or ()), *(new or ()))}
         for text in sorted((before - after).keys()):
@@ -139,10 +176,8 @@ def unordered_list(more: Verdict, added: str, removed: str, name: Callable[[Any]
 def pairs(added: str, removed: str, changed: str) -> Compare:
     """Compare a map of what is allowed, by name; another value for a name counts as weaker."""
 
+    @expecting(absent_or(dict))
     def compare(old: Any, new: Any) -> Iterator[FieldChange]:
-        if not all(value is None or isinstance(value, dict) for value in (old, new)):
-            yield from unknown_value(old, new)
-            return
         before, after = old or {}, new or {}
         for key in sorted(before.keys() | after.keys()):
             if key not in after:
@@ -151,36 +186,6 @@ def pairs(added: str, removed: str, changed: str) -> Compare:
                 yield FieldChange("added", as_text(key), WEAKER, added)
             elif not equal_json(before[key], after[key]):
                 yield FieldChange("changed", f"{as_text(key)}: {both_texts(before[key], after[key])}", WEAKER, changed)
-
-    return compare
-
-
-def ranked(weakest_last: tuple[str, ...], weaker: str, stronger: str) -> Compare:
-    """Compare one of a few words in a known order."""
-
-    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
-        if old not in weakest_last or new not in weakest_last:
-            yield from unknown_value(old, new)
-        elif old != new:
-            down = weakest_last.index(new) > weakest_last.index(old)
-            yield FieldChange(
-                "changed", both_texts(old, new), WEAKER if down else STRONGER, weaker if down else stronger
-            )
-
-    return compare
-
-
-def bits(more: str, fewer: str) -> Compare:
-    """Compare a number whose bits are each allowed or not."""
-
-    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
-        if not all(isinstance(value, int) and not isinstance(value, bool) for value in (old, new)):
-            yield from unknown_value(old, new)
-        elif old != new:
-            opened = bool(new & ~old)
-            yield FieldChange(
-                "changed", both_texts(old, new), WEAKER if opened else STRONGER, more if opened else fewer
-            )
 
     return compare
 

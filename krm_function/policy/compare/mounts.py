@@ -15,11 +15,13 @@ from krm_function.policy.compare.difference import (
     WEAKER,
     FieldChange,
     Verdict,
+    absent_or,
     as_text,
     both_texts,
     canonical_json,
     equal_json,
-    unknown_value,
+    expecting,
+    list_of,
     worst,
 )
 
@@ -49,11 +51,15 @@ RUNTIME = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")  # al
 UNCHECKED = ("io.katacontainers.pkg.oci.bundle_path",)  # no rule reads it: docs/facts/kata-rules.md#create-container
 
 
+def _is_mount(one: dict[str, Any]) -> bool:
+    options = one.get("options")
+    texts = (one.get("destination"), one.get("source", ""))
+    return isinstance(options, list) and all(isinstance(text, str) for text in (*texts, *options))
+
+
+@expecting(lambda value: list_of(dict)(value) and all(map(_is_mount, value or ())))
 def compare_mounts(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare OCI.Mounts by destination; a host may omit each (docs/facts/kata-rules.md#mounts-and-storages)."""
-    if not all(value is None or (isinstance(value, list) and all(map(_a_mount, value))) for value in (old, new)):
-        yield from unknown_value(old, new)
-        return
     gone, came = _unmatched(maps(old), maps(new))
     for destination in sorted({one["destination"] for one in (*gone, *came)}):
         before = [one for one in gone if one["destination"] == destination]
@@ -66,11 +72,9 @@ def compare_mounts(old: Any, new: Any) -> Iterator[FieldChange]:
             yield FieldChange("added", as_text(destination), WEAKER, "the host may mount one thing more")
 
 
+@expecting(list_of(dict))
 def compare_storages(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare the volumes that the agent mounts for a container; image storages are compared in images.py."""
-    if not all(value is None or (isinstance(value, list) and all(map(_a_map, value))) for value in (old, new)):
-        yield from unknown_value(old, new)
-        return
     gone, came = _unmatched(maps(old), maps(new))
     for one in gone:
         yield FieldChange("removed", _volume(one), STRONGER, "the host may attach one volume less")
@@ -78,14 +82,12 @@ def compare_storages(old: Any, new: Any) -> Iterator[FieldChange]:
         yield FieldChange("added", _volume(one), WEAKER, "the host may attach one volume more")
 
 
+@expecting(absent_or(dict))
 def compare_annotations(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare OCI.Annotations: keys are allowed, values of the pod's own are not compared by the guest.
 
     Source: docs/facts/kata-rules.md#create-container.
     """
-    if not all(value is None or isinstance(value, dict) for value in (old, new)):
-        yield from unknown_value(old, new)
-        return
     before, after = old or {}, new or {}
     for key in sorted(before.keys() | after.keys()):
         if equal_json(before.get(key), after.get(key)):
@@ -178,18 +180,3 @@ def _volume(one: dict[str, Any]) -> str:
     encrypted = isinstance(options, list) and any(str(text).startswith("encryption_key=") for text in options)
     kind = "encrypted " if encrypted else ""
     return f"{kind}{as_text(one.get('fstype') or 'volume')} at {as_text(one.get('mount_point') or 'an unknown place')}"
-
-
-def _a_map(one: Any) -> bool:
-    return isinstance(one, dict)
-
-
-def _a_mount(one: Any) -> bool:
-    options = one.get("options") if isinstance(one, dict) else None
-    return (
-        isinstance(one, dict)
-        and isinstance(one.get("destination"), str)
-        and isinstance(one.get("source", ""), str)
-        and isinstance(options, list)
-        and all(isinstance(text, str) for text in options)
-    )

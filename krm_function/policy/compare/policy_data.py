@@ -46,6 +46,7 @@ from krm_function.policy.image_storage import images
 from krm_function.policy.initdata import POLICY, Initdata
 from krm_function.policy.rules import without_external_sources
 from krm_function.policy.shared_gpus import ALL, shares_gpus
+from krm_function.yamltext.comparison import differing_places
 
 FOREIGN = "none: the data are another program's"
 NAME = "io.kubernetes.cri.container-name"
@@ -63,8 +64,6 @@ def _path_of(key: str) -> Any:
 
 def _profile(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare the profiles' names. The line about the rules says what these allow."""
-    if equal_json(old, new):
-        return
     whose = "one of the data name no profile" if FOREIGN in (old, new) else "for other nodes, or narrower"
     yield FieldChange("changed", both_texts(old or KATA.name, new or KATA.name), DIFFERENT, whose)
 
@@ -232,7 +231,7 @@ def _compared(old: Initdata, new: Initdata, *, foreign: bool) -> tuple[Differenc
         one["profile"] = _named_profile(document.data[POLICY], data)
     if foreign and rest[0]["profile"] is None and rest[1]["profile"] is not None:
         rest[0]["profile"] = FOREIGN
-    found += _walk(SHARED, (), rest[0], rest[1], "")
+    found += _compare_fields(SHARED, rest[0], rest[1], "")
     if not found and old != new:
         found.append(Difference("", "text", "changed", "", DIFFERENT, "the same policy, written in another way"))
     values = _values(before) | _values(after)
@@ -251,7 +250,7 @@ def _containers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator
             changed = compare_images(old[key], new[key], sandbox=key == (PAUSE, 0))
             yield from (_difference(key[0], "image", change) for change in changed)
             yield from (_difference(key[0], "GPUs", change) for change in _shared_gpus(old[key], new[key]))
-            yield from _walk(CONTAINER, (), without_image(old[key]), without_image(new[key]), key[0])
+            yield from _compare_fields(CONTAINER, without_image(old[key]), without_image(new[key]), key[0])
 
 
 def _shared_gpus(old: Any, new: Any) -> Iterator[FieldChange]:
@@ -278,19 +277,12 @@ def _by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
     return out
 
 
-def _walk(table: Mapping[Path, FieldRule], path: Path, old: Any, new: Any, container: str) -> Iterator[Difference]:
-    """Apply the table to two values; a difference at a path that it does not have is weaker."""
-    rule = table.get(path)
-    if rule is not None:
-        yield from (_difference(container, rule.field, change) for change in rule.compare(old, new))
-    elif isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(old.keys() | new.keys()):
-            yield from _walk(table, (*path, key), old.get(key), new.get(key), container)
-    elif {type(old), type(new)} == {dict, type(None)} and any(known[: len(path)] == path for known in table):
-        yield from _walk(table, path, old or {}, new or {}, container)
-    elif not equal_json(old, new):
-        compare_it = setting if path[:1] in SETTINGS else unknown_value
-        yield from (_difference(container, as_text(dotted(path)), change) for change in compare_it(old, new))
+def _compare_fields(table: Mapping[Path, FieldRule], old: Any, new: Any, container: str) -> Iterator[Difference]:
+    """Yield the differences by the rules of a table, in the order of their paths; one that has no rule is weaker."""
+    places = differing_places(old, new, table, equal=equal_json, absent=None)
+    for path, before, after, rule in sorted(places, key=lambda place: place[0]):
+        known = rule or FieldRule(as_text(dotted(path)), setting if path[:1] in SETTINGS else unknown_value)
+        yield from (_difference(container, known.field, change) for change in known.compare(before, after))
 
 
 def _difference(container: str, field: str, change: FieldChange) -> Difference:

@@ -17,6 +17,9 @@ from krm_function.policy.compare.difference import (
     Verdict,
     as_text,
     both_texts,
+    expecting,
+    is_number,
+    list_of,
     unknown_value,
 )
 from krm_function.policy.variable_expansion import OPEN
@@ -24,14 +27,13 @@ from krm_function.policy.variable_expansion import OPEN
 # a token that a rule replaces by a value of the host; the two excluded ones are the pod's (docs/facts/kata.md#tokens)
 _TOKEN = re.compile(r"\$\((?!sandbox-name\)|sandbox-namespace\))[a-z][a-z0-9_-]*\)")
 BOUND = "the value is bound by its form"
+_texts = list_of(str)
 _CAPABILITY_SETS = ("Ambient", "Bounding", "Effective", "Inheritable", "Permitted")
 
 
+@expecting(_texts)
 def compare_command(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare Process.Args in order; a `$(node-name)` in a word allows any value."""
-    if not all(_texts(value) for value in (old, new)):
-        yield from unknown_value(old, new)
-        return
     before, after = old or [], new or []
     if before == after:
         return
@@ -49,6 +51,7 @@ def compare_command(old: Any, new: Any) -> Iterator[FieldChange]:
         yield FieldChange("changed", both_texts(before, after), DIFFERENT, "another program or other arguments run")
 
 
+@expecting(_texts)
 def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare Process.Env, a set of allowed `NAME=value`; a host may leave each out (docs/facts/kata-rules.md#process).
 
@@ -57,9 +60,6 @@ def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
     any value at all           weaker than each other choice of the host
     a token of Kata            weaker than the form of its value
     """
-    if not all(_texts(value) for value in (old, new)):
-        yield from unknown_value(old, new)
-        return
     before, after = _by_name(old or []), _by_name(new or [])
     for name in sorted(before.keys() | after.keys()):
         gone, came = before.get(name, set()) - after.get(name, set()), after.get(name, set()) - before.get(name, set())
@@ -90,14 +90,12 @@ def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
             yield FieldChange("changed" if known else "removed", as_text(name), STRONGER, why)
 
 
+@expecting(lambda value: isinstance(value, dict))
 def compare_user(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare Process.User, whose members are numbers; 0 is root."""
-    if not isinstance(old, dict) or not isinstance(new, dict):
-        yield from unknown_value(old, new)
-        return
     for key, who in (("UID", "root"), ("GID", "the root group")):
         before, after = old.get(key), new.get(key)
-        if not _number(before) or not _number(after):
+        if not is_number(before) or not is_number(after):
             yield from (change._replace(field=f"user {key}") for change in unknown_value(before, after))
         elif before != after:
             verdict: Verdict = WEAKER if after == 0 else STRONGER if before == 0 else DIFFERENT
@@ -105,7 +103,7 @@ def compare_user(old: Any, new: Any) -> Iterator[FieldChange]:
             text = why.get(verdict, "the process runs as someone else")
             yield FieldChange("changed", f"{key} {before} -> {after}", verdict, text)
     groups = [value.get("AdditionalGids") or [] for value in (old, new)]
-    if not all(isinstance(value, list) and all(map(_number, value)) for value in groups):
+    if not all(isinstance(value, list) and all(map(is_number, value)) for value in groups):
         yield from (change._replace(field="user AdditionalGids") for change in unknown_value(*groups))
     else:
         for number in sorted(set(groups[0]) ^ set(groups[1])):
@@ -117,14 +115,13 @@ def compare_user(old: Any, new: Any) -> Iterator[FieldChange]:
         yield from (change._replace(field=f"user {key}") for change in unknown_value(old.get(key), new.get(key)))
 
 
+def _are_capabilities(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() <= set(_CAPABILITY_SETS) and all(map(_texts, value.values()))
+
+
+@expecting(_are_capabilities)
 def compare_capabilities(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare Process.Capabilities, tokens expanded: one line per capability, with the sets that gained or lost it."""
-    shapes = [
-        isinstance(value, dict) and all(_texts(value.get(name)) for name in _CAPABILITY_SETS) for value in (old, new)
-    ]
-    if not all(shapes) or (old.keys() | new.keys()) - set(_CAPABILITY_SETS):
-        yield from unknown_value(old, new)
-        return
     came: dict[str, list[str]] = {}
     went: dict[str, list[str]] = {}
     for name in _CAPABILITY_SETS:
@@ -163,11 +160,3 @@ def _by_name(entries: list[str]) -> dict[str, set[str]]:
         name, _, value = entry.partition("=")
         out.setdefault(name, set()).add(value)
     return out
-
-
-def _texts(value: Any) -> bool:
-    return value is None or (isinstance(value, list) and all(isinstance(one, str) for one in value))
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
