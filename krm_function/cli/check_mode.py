@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from krm_function.api import ConfigDocument, collect, options_in
 from krm_function.cli.configuration import with_namespace
-from krm_function.cli.form import Form
-from krm_function.cli.messages import TEXT, print_findings
+from krm_function.cli.messages import TEXT, Form, print_findings
 from krm_function.findings import Finding, has_errors
 from krm_function.model.resource import Resource
 from krm_function.pipeline import NO_RELEASE

@@ -1,7 +1,7 @@
 """Read configuration: the functionConfig, items of its API group in the input, and files named by the operator.
 
 Rule of this file: only files that the operator named are read, on the command line or, for the commands that a person
-calls, in the environment (environment.py); a configuration can name none.
+calls, in the environment (arguments/environment_variables.py); a configuration can name none.
 """
 
 import os
@@ -21,7 +21,7 @@ from krm_function.model.resource import Resource
 from krm_function.yamltext import YamlError, locate, parse
 
 if TYPE_CHECKING:
-    from krm_function.cli.reading import ReadFile
+    from krm_function.cli.files.readers import ReadFile
 
 
 def with_namespace(config: Config | None, namespace: str | None) -> Config | None:

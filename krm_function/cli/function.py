@@ -15,8 +15,7 @@ from krm_function.api import CONFIG_KINDS, ConfigDocument, collect, is_config
 from krm_function.cli.check_mode import check_resources, print_verdict, wants_check
 from krm_function.cli.configuration import from_files, from_resources, with_namespace
 from krm_function.cli.exits import USAGE
-from krm_function.cli.form import Form
-from krm_function.cli.messages import TEXT, print_findings
+from krm_function.cli.messages import TEXT, Form, print_findings
 from krm_function.cli.streams import read_in, write_out, write_pieces
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import blank
@@ -51,7 +50,7 @@ def run_function(
     wrong: tuple[Finding, ...] = (),
     namespace: str | None = None,
 ) -> int:
-    """Turn standard input into standard output as a KRM function. engine, wrong: as `genpolicy.engine` gives them.
+    """Turn standard input into standard output as a KRM function. engine, wrong: of `genpolicy_program.engine`.
 
     namespace: of the command line, if one is given.
     """

@@ -44,7 +44,7 @@ def _named(arguments: Sequence[str]) -> list[str]:
     """Return the files of the `--config FILE` arguments."""
     if not arguments:
         return []
-    from krm_function.cli.argument_parser import Parser
+    from krm_function.cli.arguments.parser import Parser
 
     parser = Parser(prog="contrast-krm", add_help=False)
     parser.add_argument("--config", action="append", default=[])

@@ -2,19 +2,38 @@
 
 Rule of this file: standard output is data; everything said about it goes to standard error, once, and, because Helm 4
 hides that (docs/facts/helm.md#helm-4-stream), to the file that --report names. The exit code follows from the findings
-(exits.py), so that every host and command agrees.
+(exits.py), so that every host and command agrees. Only the text format has colours and shows more or less: the formats
+for machines, the report and the exit code are the same with -v and -q.
 """
 
 import os
 import sys
 from collections.abc import Iterable
+from typing import Literal
 
 from krm_function.cli.exits import exit_code
-from krm_function.cli.form import Form
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import EmptyProblem, FileProblem
+from krm_function.record import NamedTuple
 
 EXPLAIN_THEMSELVES = ("CC0909", "CC10")  # mistakes of the command line; what the system says of a file or a server
+
+Shown = Literal["error", "warning", "info"]
+
+
+class Form(NamedTuple):
+    """How findings are printed: `name` is one of options.FORMATS, the rest is of the text format alone.
+
+    shown      option    prints
+    error      -q        errors
+    warning              errors, warnings, and the closing lines of the command
+    info       -v        those, and infos: what was done
+    """
+
+    name: str = "text"
+    colour: bool = False
+    shown: Shown = "warning"
+
 
 TEXT = Form()
 FROM_ENVIRONMENT = "CC0911"  # an info that every format prints: what is set in the environment must not act unseen
@@ -31,10 +50,10 @@ def print_findings(
 ) -> int:
     """Print the findings; the exit code of a call that has these.
 
-    form: how they are printed (form.py). report: a file that gets all of them
-    as well, "" for none. summary: closing lines in the text format. shown_info: the code of the infos that every format
-    prints; others go to json, to the report, and to text with -v. in_results: the orchestrator shows the results of the
-    ResourceList, so the text format prints the summary alone. Raises FileProblem for a report that cannot be written.
+    report: a file that gets all of them as well, "" for none. summary: closing lines in the text format. shown_info:
+    the code of the infos that every format prints; others go to json, to the report, and to text with -v. in_results:
+    the orchestrator shows the results of the ResourceList, so the text format prints the summary alone. Raises
+    FileProblem for a report that cannot be written.
     """
     found = list(findings)
     chosen = [one for one in found if one.severity != "info" or one.code in (shown_info, FROM_ENVIRONMENT)]

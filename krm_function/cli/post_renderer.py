@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from krm_function.api import collect
 from krm_function.cli.configuration import from_files, from_resources, with_namespace
-from krm_function.cli.form import Form
-from krm_function.cli.messages import TEXT, print_findings
+from krm_function.cli.messages import TEXT, Form, print_findings
 from krm_function.cli.streams import write_pieces
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
@@ -20,7 +19,7 @@ from krm_function.yamltext import YamlError, decode
 
 if TYPE_CHECKING:
     from krm_function.api import Config
-    from krm_function.cli.attest import Attest
+    from krm_function.cli.attest.new_attestation import Attest
     from krm_function.pipeline import Rendered
     from krm_function.policy.genpolicy import Engine
 
@@ -35,7 +34,7 @@ def post_render(
     namespace: str | None = None,
     attest: "Attest | None" = None,
 ) -> int:
-    """Render a stream to standard output. engine, wrong: as `genpolicy.engine` gives them.
+    """Render a stream to standard output. engine, wrong: of `genpolicy_program.engine`.
 
     namespace: of the command line, if one is given; Helm passes none on. attest: collects the statement of --attest.
     """

@@ -130,7 +130,7 @@ ROWS: dict[str, Row] = {
         "name a Python that fits with --python",
         {
             "run": "it does not run: {error}",  # in the words of the operating system or of the copy itself
-            "copy": "{error}",  # in the words of cli/distributions
+            "copy": "{error}",  # in the words of cli/install/distributions
         },
     ),
     "CC1321": Row(

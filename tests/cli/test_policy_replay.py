@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.cli import rego_engine
-from krm_function.cli.rego_engine import COLUMNS
+from krm_function.cli.policy import rego_engine
+from krm_function.cli.policy.rego_engine import COLUMNS
 from krm_function.model.workload import INITDATA
 from krm_function.policy import Initdata, annotation, encode_toml
 from tests import quick_yaml as yaml

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from krm_function.cli.rego_engine import rego_engine
+from krm_function.cli.policy.rego_engine import rego_engine
 from krm_function.policy import read_policy_data
 from krm_function.replay.records import Ask
 from tools.real import tool

@@ -7,15 +7,15 @@ functions: a host that reads an empty answer would delete everything.
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_namespace, add_paths
+from krm_function.cli.arguments.options import add_config, add_findings, add_namespace, add_paths
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.api import Config
     from krm_function.checking import ManifestFile
-    from krm_function.cli.attestation import Given
-    from krm_function.cli.inputs import Inputs
-    from krm_function.cli.reading import ReadFile
+    from krm_function.cli.attest.given_attestation import Given
+    from krm_function.cli.files.inputs import Inputs
+    from krm_function.cli.files.readers import ReadFile
     from krm_function.findings import Finding
 
 DESCRIPTION = (
@@ -60,10 +60,10 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Check rendered output."""
     from krm_function.checking import ManifestFile, Verdict, beside_summary, check_output
-    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.files.inputs import read_inputs
+    from krm_function.cli.files.rendered_output import output_of
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.outputs import output_of
-    from krm_function.cli.policy_differences import STRONGER_FINDING, weaker_findings
+    from krm_function.cli.policy.differing_policies import STRONGER_FINDING, weaker_findings
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
     from krm_function.hosts.files import read_file
@@ -114,7 +114,7 @@ def _given(options: Namespace) -> "Given | None":
     """Return what --attestation is compared with, None without that option."""
     if not options.attestation:
         return None
-    from krm_function.cli.attestation import Given
+    from krm_function.cli.attest.given_attestation import Given
 
     return Given(options.attestation)
 
@@ -123,7 +123,7 @@ def _attested(
     given: "Given", options: Namespace, inputs: "Inputs", manifest: "ManifestFile | None"
 ) -> "tuple[tuple[Finding, ...], str]":
     """Return the findings of --attestation; as text, what was compared is a line of the summary and no finding."""
-    from krm_function.cli.attestation import attestation_findings
+    from krm_function.cli.attest.given_attestation import attestation_findings
     from krm_function.provenance.records import Artefact, digest_of
     from krm_function.report.order import on_one_line
 
@@ -139,7 +139,7 @@ def _compared_with_the_cluster(inputs: "Inputs", config: "Config | None") -> "tu
     """Return what a live cluster has otherwise, and the line that says what was compared."""
     from krm_function.checking.live import Rendered, compare_live, described
     from krm_function.checking.output import parse_output
-    from krm_function.cli.cluster import read_cluster_objects
+    from krm_function.cli.cluster.cluster_objects import read_cluster_objects
     from krm_function.model.objects import reference
     from krm_function.policy import References
     from krm_function.stages.manifest_config_map import manifest_of

@@ -8,11 +8,11 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_namespace, add_output_format, add_paths
+from krm_function.cli.arguments.options import add_config, add_findings, add_namespace, add_output_format, add_paths
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
-    from krm_function.cli.inputs import Inputs
+    from krm_function.cli.files.inputs import Inputs
     from krm_function.findings import Finding
 
 DESCRIPTION = (
@@ -55,9 +55,9 @@ def run(options: Namespace) -> int:
 
 def _diff_documents(options: Namespace) -> int:
     from krm_function.cli.exits import exit_code_of_differences
-    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.files.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.rendered import render_inputs
+    from krm_function.cli.rendering.render_inputs import render_inputs
     from krm_function.cli.streams import write_out
     from krm_function.cli.terminal import coloured
     from krm_function.report.diff import changed_documents, diff_text, identity_text
@@ -90,9 +90,9 @@ def _for_outputs(findings: "tuple[Finding, ...]", inputs: "Inputs") -> "tuple[Fi
 
 def _diff_policies(options: Namespace) -> int:
     from krm_function.cli.exits import exit_code_of_differences
+    from krm_function.cli.files.rendered_output import read_rendered_output
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.outputs import read_rendered_output
-    from krm_function.cli.policy_differences import differing_policies
+    from krm_function.cli.policy.differing_policies import differing_policies
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
     from krm_function.report.policy_diff import policy_diff_json, policy_diff_text

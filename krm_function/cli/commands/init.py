@@ -8,8 +8,8 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_findings
+from krm_function.cli.arguments.options import add_findings
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.findings import Finding
@@ -50,11 +50,11 @@ def run(options: Namespace) -> int:
     """Wire a directory. Raises FileProblem."""
     from krm_function.api import CONFIG_KINDS
     from krm_function.api.modeline import schema_file
-    from krm_function.cli.init_files import Wanted, find_target, wiring
-    from krm_function.cli.init_steps import steps
-    from krm_function.cli.init_values import operator_values
+    from krm_function.cli.files.schema_copies import write_all
+    from krm_function.cli.init.next_steps import steps
+    from krm_function.cli.init.operator_values import operator_values
+    from krm_function.cli.init.written_files import Wanted, find_target, wiring
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.schema_copies import write_all
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
     from krm_function.hosts.files import FileProblem

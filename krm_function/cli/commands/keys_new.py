@@ -8,8 +8,8 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_findings
+from krm_function.cli.arguments.options import add_findings
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.findings import Finding

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import LONGEST_TIMEOUT, add_config, add_findings, add_paths
+from krm_function.cli.arguments.options import LONGEST_TIMEOUT, add_config, add_findings, add_paths
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
-    from krm_function.cli.lock_file import WrittenLock
+    from krm_function.cli.lock.lock_file import WrittenLock
     from krm_function.findings import Finding
     from krm_function.lock import LockLimits, SourceOption
 
@@ -80,9 +80,9 @@ def run(options: Namespace) -> int:
     """Lock the images of some resources."""
     import gc
 
-    from krm_function.cli.lock_file import write_lock
-    from krm_function.cli.lock_pins import NOT_PINNED, pinned_files
-    from krm_function.cli.lock_task import completed, read_task
+    from krm_function.cli.lock.lock_file import write_lock
+    from krm_function.cli.lock.pinned_files import NOT_PINNED, pinned_files
+    from krm_function.cli.lock.task import completed, read_task
     from krm_function.cli.messages import print_findings
     from krm_function.findings import finding, has_errors
     from krm_function.lock import LockProblem, open_sources, resolve_all
@@ -99,7 +99,7 @@ def run(options: Namespace) -> int:
     if has_errors(findings) or not task.images:
         return print_findings(findings, options.format, options.report)
     if options.check:
-        from krm_function.cli.lock_check import check_lock
+        from krm_function.cli.lock.stale_lock import check_lock
 
         findings += check_lock(task, prune=options.prune)
         done = "" if has_errors(findings) else f"all images of the input are in {options.output}\n"
@@ -118,7 +118,7 @@ def run(options: Namespace) -> int:
         findings += [use.place(one) for one in found if one.code != done]
     findings += extra.findings
     if task.uses:
-        from krm_function.cli.lock_users import unstated_users
+        from krm_function.cli.lock.unstated_users import unstated_users
 
         findings += unstated_users(task.uses, run.entries, task.profile)
     summary = ""

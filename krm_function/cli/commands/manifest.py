@@ -6,11 +6,11 @@ Rule of this file: the bytes are signed and compared by Contrast, so they are pr
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_findings, add_paths
+from krm_function.cli.arguments.options import add_findings, add_paths
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
-    from krm_function.cli.inputs import Inputs
+    from krm_function.cli.files.inputs import Inputs
     from krm_function.findings import Finding
 
 DESCRIPTION = "These are what `contrast set` and `contrast verify` take."
@@ -27,7 +27,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print or validate a manifest."""
-    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.files.inputs import read_inputs
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors

@@ -4,17 +4,16 @@ Rule of this file: the plan is the render's own record; nothing is computed a se
 """
 
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_namespace, add_paths
-from krm_function.cli.plan_output import OutputChoices, format_and_file
+from krm_function.cli.arguments.options import add_config, add_findings, add_namespace, add_paths
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
-    from krm_function.cli.inputs import Inputs
-    from krm_function.cli.nodes import KnownNodes
+    from krm_function.cli.cluster.known_nodes import KnownNodes
+    from krm_function.cli.files.inputs import Inputs
     from krm_function.findings import Finding
     from krm_function.model.runtime_class_objects import RuntimeClass
     from krm_function.pipeline import Planned, Rendered
@@ -25,6 +24,20 @@ DESCRIPTION = (
     "Given nodes, also shows which of them take each pod, and why the others do not; a pod that fits no node is an "
     "error."
 )
+FORMATS = ("text", "json", "mermaid", "html")
+SUFFIXES = {".txt": "text", ".json": "json", ".mmd": "mermaid", ".html": "html"}
+
+
+class OutputChoices:
+    """The choices of --output for argparse, which iterates over them for messages and tests a value with `in`."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the formats, and an example of a file, for messages."""
+        return iter((*FORMATS, "FILE.html"))
+
+    def __contains__(self, value: object) -> bool:
+        """Tell whether it is a format, or a file with a known suffix."""
+        return value in FORMATS or (isinstance(value, str) and value.endswith(tuple(SUFFIXES)))
 
 
 def add_arguments(parser: Parser) -> None:
@@ -59,10 +72,10 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the plan or write it to a file; findings go to standard error as in a render."""
-    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.cluster.known_nodes import known_nodes
+    from krm_function.cli.files.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.nodes import known_nodes
-    from krm_function.cli.rendered import render_inputs
+    from krm_function.cli.rendering.render_inputs import render_inputs
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.files import find_files, same_file
@@ -174,3 +187,15 @@ def _located(planned: "Planned", inputs: "Inputs", found: "Finding") -> "Finding
 
     resource = inputs.resources[planned.resource]
     return with_position(found, resource, parse(resource.text, line=resource.line), planned.workload)
+
+
+def format_and_file(given: Sequence[str]) -> tuple[str, str]:
+    """Return the format and the file ("" for standard output) that the values name; of each the last one counts."""
+    chosen, file = "", ""
+    for value in given:
+        if value in FORMATS:
+            chosen = value
+        else:
+            file = value
+    by_suffix = next((known for suffix, known in SUFFIXES.items() if file.endswith(suffix)), "text")
+    return chosen or by_suffix, file

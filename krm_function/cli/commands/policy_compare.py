@@ -7,8 +7,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import (
+from krm_function.cli.arguments.options import (
     add_config,
     add_findings,
     add_genpolicy,
@@ -17,9 +16,10 @@ from krm_function.cli.options import (
     add_paths,
     add_workload,
 )
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
-    from krm_function.cli.inputs import Inputs
+    from krm_function.cli.files.inputs import Inputs
 
 DESCRIPTION = "Both get the same rules and settings. genpolicy pulls the pod's images."
 HEAD = "the native policy against genpolicy's; weaker: the native one allows more\n"
@@ -38,10 +38,10 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print where the native policy of one workload and that of genpolicy differ."""
-    from krm_function.cli.genpolicy import engine
-    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.files.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.sealed_workload import sealed_workload
+    from krm_function.cli.policy.genpolicy_program import engine
+    from krm_function.cli.policy.sealed_workload import sealed_workload
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
     from krm_function.policy import References, decode_toml, read_policy_data

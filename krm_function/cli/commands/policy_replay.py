@@ -6,8 +6,15 @@ Rule of this file: the engine judges; what a log has and cannot be judged is cou
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_namespace, add_output_format, add_paths, add_workload
+from krm_function.cli.arguments.options import (
+    add_config,
+    add_findings,
+    add_namespace,
+    add_output_format,
+    add_paths,
+    add_workload,
+)
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.findings import Finding
@@ -46,10 +53,10 @@ def run(options: Namespace) -> int:
     from functools import partial
 
     from krm_function.cli.exits import exit_code_of_differences
-    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.files.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.rego_engine import rego_engine
-    from krm_function.cli.sealed_workload import sealed_workload
+    from krm_function.cli.policy.rego_engine import rego_engine
+    from krm_function.cli.policy.sealed_workload import sealed_workload
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
     from krm_function.policy import decode_toml, digest, read_policy_data, rules_of

@@ -6,8 +6,8 @@ that one file with one owner says where confidential pods may run.
 
 from argparse import Namespace
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings
+from krm_function.cli.arguments.options import add_config, add_findings
+from krm_function.cli.arguments.parser import Parser
 
 DESCRIPTION = (
     "One object for each platform of the ContrastRelease, with the scheduling of the ContrastGenerate. They have no "
