@@ -29,7 +29,7 @@ from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
 from krm_function.pipeline import render
-from krm_function.report.krm import krm_results
+from krm_function.report.krm_results import krm_results
 from krm_function.yamltext import YamlError, decode, encode
 
 if TYPE_CHECKING:

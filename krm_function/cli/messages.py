@@ -77,7 +77,7 @@ def print_findings(
 def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = False) -> str:
     """Write findings in one of options.FORMATS. infos: with those of severity info; json has them in any case."""
     if form == "text":
-        from krm_function.report.text import render_text
+        from krm_function.report.findings_text import render_text
 
         return render_text(findings, infos=infos)
     if form == "sarif":
@@ -91,7 +91,7 @@ def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = Fal
 
 def _text(found: list[Finding], usual: list[Finding], summary: str, form: Form) -> str:
     """Write what a form shows as text, in its colours. found: all findings; usual: those of form.shown "warning"."""
-    from krm_function.report.text import render_text
+    from krm_function.report.findings_text import render_text
 
     behind = _where_explained(usual) + summary
     match form.shown:

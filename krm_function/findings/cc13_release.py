@@ -115,7 +115,7 @@ ROWS: dict[str, Row] = {
             "kptfile": "its kind is not Kptfile",
             "kustomization": "its kind is {kind}, and the function belongs into the outermost overlay",
             "taken": "it is there, and is no {kind}",
-            "content": "{error}",  # in the words of wiring/generate
+            "content": "{error}",  # in the words of wiring/generate_fields
         },
     ),
     "CC1312": Row(

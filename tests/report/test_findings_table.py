@@ -68,7 +68,7 @@ PASSED_ON = {
     "CC0909.key": "manifest/owner_keys",
     "CC0909.log-long": "replay/log_text",
     "CC0909.pins": "wiring/kustomize_images and wiring/helm_values",
-    "CC0909.releases": "release/text",
+    "CC0909.releases": "release/release_text",
     "CC0909.rules": "api/contrast_generate",
     "CC0909.settings": "api/strict_json",
     "CC1006.load": "the engine's own first sentence, as cli/policy/rego_engine cuts it out",
@@ -76,7 +76,7 @@ PASSED_ON = {
     "CC1204.json": "api/strict_json",
     "CC1304.json": "api/strict_json and manifest/decode",
     "CC1330.json": "api/strict_json",
-    "CC1311.content": "wiring/generate and yamltext",
+    "CC1311.content": "wiring/generate_fields and yamltext",
     "CC1320.copy": "cli/install/distributions",
     # put together of several parts
     "CC0604.accounts": "policy/passwd: which file, which line, what containerd does not take",

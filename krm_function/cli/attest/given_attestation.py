@@ -15,7 +15,7 @@ from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED
 from krm_function.provenance.compare import compare_inputs, compare_outputs
 from krm_function.provenance.parse import Statement, parse_attestation
-from krm_function.provenance.records import Artefact, Role, digest_of
+from krm_function.provenance.statement_parts import Artefact, Role, digest_of
 from krm_function.provenance.unwrap import LONGEST, AttestationProblem
 from krm_function.stages.manifest_config_map import manifest_of
 from krm_function.yamltext import YamlError, parse

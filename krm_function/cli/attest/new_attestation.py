@@ -18,8 +18,18 @@ from krm_function.cli.streams import write_pieces_first
 from krm_function.hosts.files import read_file
 from krm_function.hosts.write_together import NewFile, staged
 from krm_function.manifest.ordered_fields import FILE
-from krm_function.provenance.records import STREAM, Artefact, Call, Command, Material, Option, Role, Tool, digest_of
 from krm_function.provenance.statement import make_statement
+from krm_function.provenance.statement_parts import (
+    STREAM,
+    Artefact,
+    Call,
+    Command,
+    Material,
+    Option,
+    Role,
+    Tool,
+    digest_of,
+)
 
 if TYPE_CHECKING:
     from krm_function.api import Config

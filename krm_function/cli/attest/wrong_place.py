@@ -10,7 +10,7 @@ from argparse import Namespace
 from krm_function.cli.rendering.in_place import new_objects_file
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import SUFFIXES, same_file
-from krm_function.provenance.records import STREAM
+from krm_function.provenance.statement_parts import STREAM
 
 
 def wrong_place(options: Namespace) -> list[Finding]:

@@ -23,7 +23,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.util.ssl_ import create_urllib3_context
 
 from krm_function.lock.budget import Budget
-from krm_function.lock.problem import LockProblem
+from krm_function.lock.lock_problem import LockProblem
 from krm_function.lock.wire import CURRENT, POOLS, Pace, Wire, WireError, secured
 
 MOST_ANSWER = 64 << 20  # bytes: a page (answer.py) of objects as large as etcd takes them

@@ -13,7 +13,7 @@ from krm_function.cli.files.inputs import Inputs, read_inputs
 from krm_function.findings import Finding, Ref, finding
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.resource import Resource
-from krm_function.placement.nodes import KINDS, Node, read_nodes
+from krm_function.placement.node import KINDS, Node, read_nodes
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, YamlError, locate, parse
 

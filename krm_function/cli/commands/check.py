@@ -68,7 +68,7 @@ def run(options: Namespace) -> int:
     from krm_function.findings import has_errors
     from krm_function.hosts.files import read_file
     from krm_function.hosts.resource_list import DecodedList, encode_failure
-    from krm_function.report.krm import krm_results
+    from krm_function.report.krm_results import krm_results
 
     if options.namespace and not options.config:
         options.parser.error("--namespace is for rendering again, under --config")
@@ -124,7 +124,7 @@ def _attested(
 ) -> "tuple[tuple[Finding, ...], str]":
     """Return the findings of --attestation; as text, what was compared is a line of the summary and no finding."""
     from krm_function.cli.attest.given_attestation import attestation_findings
-    from krm_function.provenance.records import Artefact, digest_of
+    from krm_function.provenance.statement_parts import Artefact, digest_of
     from krm_function.report.order import on_one_line
 
     file = Artefact(manifest.name, digest_of(manifest.data)) if manifest else None

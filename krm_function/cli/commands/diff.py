@@ -60,7 +60,7 @@ def _diff_documents(options: Namespace) -> int:
     from krm_function.cli.rendering.render_inputs import render_inputs
     from krm_function.cli.streams import write_out
     from krm_function.cli.terminal import coloured
-    from krm_function.report.diff import changed_documents, diff_text, identity_text
+    from krm_function.report.changed_documents import changed_documents, diff_text, identity_text
 
     inputs = read_inputs(options.paths)
     rendered = render_inputs(options, inputs, live=True)

@@ -19,8 +19,8 @@ from krm_function.cli.arguments.parser import Parser
 if TYPE_CHECKING:
     from krm_function.findings import Finding
     from krm_function.model.workload import Workload
-    from krm_function.replay.pods import Sorted
-    from krm_function.replay.records import Denial, Log, Pod, Replayed
+    from krm_function.replay.judged_requests import Denial, Log, Pod, Replayed
+    from krm_function.replay.pods_of_log import Sorted
 
 DESCRIPTION = (
     "Says which field of which request was refused, and what in the pod decides it. The log is that of the agent at "
@@ -64,9 +64,9 @@ def run(options: Namespace) -> int:
     from krm_function.policy.initdata import POLICY
     from krm_function.replay.diagnose import Sealed, explain
     from krm_function.replay.judge import replay
-    from krm_function.replay.pods import pods_of
-    from krm_function.replay.records import Replayed
-    from krm_function.report.replay import Replay, replay_json, replay_text
+    from krm_function.replay.judged_requests import Replayed
+    from krm_function.replay.pods_of_log import pods_of
+    from krm_function.report.replay_forms import Replay, replay_json, replay_text
 
     workload, toml, _, findings = sealed_workload(options, read_inputs(options.paths))
     if workload is None or has_errors(findings):
@@ -130,8 +130,8 @@ def _read(path: str) -> "tuple[Log | None, tuple[Finding, ...]]":
 def _chosen(found: "Sorted", workload: "Workload", name: str) -> "tuple[tuple[Pod, ...], tuple[Finding, ...]]":
     """Return the pods to replay, or what is wrong."""
     from krm_function.findings import finding
-    from krm_function.replay.pods import meant
-    from krm_function.report.replay import name_of
+    from krm_function.replay.pods_of_log import meant
+    from krm_function.report.replay_forms import name_of
 
     pods = meant(found.pods, workload, name)
     if pods or not (found.pods or name):

@@ -80,7 +80,7 @@ def _finish(combined: "Combined", before: "Before", options: Namespace, findings
     from krm_function.hosts.streams_by_path import is_stream
     from krm_function.hosts.temporary_files import sweep
     from krm_function.release import missing, new_text, updated_text
-    from krm_function.release.text import KIND
+    from krm_function.release.release_text import KIND
     from krm_function.report.order import on_one_line
 
     as_stream = not options.output or is_stream(options.output)

@@ -28,7 +28,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
     from krm_function.release import missing
-    from krm_function.report.release import release_json, release_text
+    from krm_function.report.release_forms import release_json, release_text
 
     inputs = read_inputs(options.paths)
     documents, problems = from_resources(inputs.resources)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from krm_function.hosts.files import read_file
 
 if TYPE_CHECKING:
-    from krm_function.provenance.records import Role
+    from krm_function.provenance.statement_parts import Role
 
 
 class ReadFile(Protocol):

@@ -17,8 +17,7 @@ from krm_function.manifest import PRODUCTS
 from krm_function.model.finding_position import yaml_finding
 from krm_function.record import NamedTuple
 from krm_function.release import Combined, Fact, existing
-from krm_function.release.existing import known_facts
-from krm_function.release.text import KIND, Existing
+from krm_function.release.release_text import KIND, Existing, known_facts
 from krm_function.yamltext import YamlError
 
 

@@ -12,7 +12,7 @@ from krm_function.api.document import ConfigKind
 from krm_function.hosts.files import SUFFIXES, FileProblem, FoundFile, PlaceProblem, read_file
 from krm_function.model.objects import objects
 from krm_function.model.workload import POD_ROLE, mapping
-from krm_function.release.coordinator import is_coordinator
+from krm_function.release.coordinator_file import is_coordinator
 from krm_function.wiring import KUSTOMIZATIONS, listed
 from krm_function.wiring.new_files import HostName
 from krm_function.yamltext import Chunk, YamlError, decode, parse, split_stream

@@ -12,10 +12,11 @@ from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
 from krm_function.findings import Finding, finding
-from krm_function.policy.genpolicy import OUTPUT_LIMIT, Engine, GenpolicyInput, GenpolicyResult
 
 if TYPE_CHECKING:
     from subprocess import Popen
+
+    from krm_function.policy.genpolicy import Engine, GenpolicyInput, GenpolicyResult
 
 SECONDS = 300  # for one workload: a large layer takes minutes (docs/facts/contrast-manifest.md#policy-generator-call)
 LOG_LIMIT = 64 * 1024  # bytes of standard error that are kept: its end, where a panic is
@@ -32,7 +33,7 @@ PASSED_ON = frozenset(
 
 
 @contextmanager
-def engine(path: str, seconds: int = SECONDS) -> Iterator[tuple[Engine | None, tuple[Finding, ...]]]:
+def engine(path: str, seconds: int = SECONDS) -> Iterator[tuple["Engine | None", tuple[Finding, ...]]]:
     """Yield the engine for a program, or what is wrong with its path; neither for "". It works inside the block."""
     wrong = _wrong(path) if path else ""
     if wrong:
@@ -72,8 +73,10 @@ def arguments(directory: str, *, config: bool) -> list[str]:
     ]
 
 
-def _run(program: str, directory: str, task: GenpolicyInput, seconds: int) -> GenpolicyResult:
+def _run(program: str, directory: str, task: "GenpolicyInput", seconds: int) -> "GenpolicyResult":
     import subprocess
+
+    from krm_function.policy.genpolicy import GenpolicyResult
 
     files = {"workload.yaml": task.workload, "config.yaml": task.config_maps}
     files |= {"rules.rego": task.rules, "settings.json": task.settings}
@@ -106,10 +109,12 @@ def _run(program: str, directory: str, task: GenpolicyInput, seconds: int) -> Ge
                 stream.close()
 
 
-def _listen(process: "Popen[bytes]", seconds: int) -> GenpolicyResult:
+def _listen(process: "Popen[bytes]", seconds: int) -> "GenpolicyResult":
     """Read the output of the process, and return it with the exit code; too much time or output ends it."""
     import selectors
     import time
+
+    from krm_function.policy.genpolicy import OUTPUT_LIMIT, GenpolicyResult
 
     deadline = time.monotonic() + seconds
     read = {1: b"", 2: b""}

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from krm_function.findings import Finding, finding
 from krm_function.record import NamedTuple
-from krm_function.replay.records import Ask, Question, Unanswered
+from krm_function.replay.judged_requests import Ask, Question, Unanswered
 
 Kind = Literal["opa", "regorus"]
 KINDS: tuple[Kind, ...] = ("opa", "regorus")

@@ -16,11 +16,11 @@ from krm_function.cli.rendering.settings_files import SettingsProblem, read_sett
 from krm_function.findings import Finding, finding
 from krm_function.manifest import KeyProblem, ManifestError, decode, seedshare_owner, workload_owner
 from krm_function.model.platforms import PLATFORMS, find_platform
-from krm_function.release.replacements import replacements
+from krm_function.release.replacement_lines import replacements
 from krm_function.schema.nearest import nearest
 
 if TYPE_CHECKING:
-    from krm_function.provenance.records import Role
+    from krm_function.provenance.statement_parts import Role
 
 
 def apply_flags(config: Config, options: Namespace, read: Read = read_plainly) -> tuple[Config, tuple[Finding, ...]]:

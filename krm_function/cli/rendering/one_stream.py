@@ -13,7 +13,7 @@ from krm_function.findings import Finding, finding
 from krm_function.hosts.resource_list import DecodedList, encode_list
 from krm_function.hosts.stream import Stream, encode_stream
 from krm_function.pipeline import Rendered
-from krm_function.report.krm import krm_results
+from krm_function.report.krm_results import krm_results
 from krm_function.yamltext import parse
 from krm_function.yamltext.errors import LIMITS
 

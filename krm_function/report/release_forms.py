@@ -4,7 +4,7 @@ Rule of this file: measurements are named, not printed; the file has their 96 di
 version 1 only ever gains fields.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.api import Release
@@ -13,7 +13,7 @@ from krm_function.api.records import PlatformRelease
 from krm_function.manifest import merged_reference_values, unfilled, validate
 from krm_function.measurement import vcpus_text
 from krm_function.model.image import Image, parse_image
-from krm_function.report.text_table import table
+from krm_function.report.order import on_one_line
 
 SHOWN = 12  # hex digits of an image's digest
 SELECTORS = ("Platform", "ProductName")
@@ -53,7 +53,7 @@ def release_text(release: Release) -> str:
         ("holder of the image store", str(memory.pvc_holder)),
     ]
     title = f"release {release.version}, policy profile {_profile(release) or 'none'}"
-    parts = [title, *(table(rows) for rows in (platforms, values, images, injected) if len(rows) > 1)]
+    parts = [title, *(_table(rows) for rows in (platforms, values, images, injected) if len(rows) > 1)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -136,3 +136,10 @@ def _ranges(numbers: Iterable[int]) -> str:
         else:
             runs.append([number])
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
+    """Write a line per row, columns as wide as their widest cell, with two spaces between; rows have as many cells."""
+    cells = [tuple(on_one_line(cell) for cell in row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)

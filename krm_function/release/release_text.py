@@ -1,4 +1,4 @@
-"""Write a ContrastRelease: a new file, or an existing one updated in place.
+"""Write a ContrastRelease, a new file or an existing one updated in place; and read one back as facts.
 
 Rule of this file: an update changes values and adds missing ones; comments, order and unknown fields stay.
 """
@@ -12,10 +12,10 @@ from krm_function.api.records import API_VERSION
 from krm_function.findings import Path
 from krm_function.krm.kube_object import LOCAL_CONFIG
 from krm_function.model.platforms import PLATFORMS
-from krm_function.model.workload import mapping
+from krm_function.model.workload import dig, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.release.combine import Combined
-from krm_function.release.facts import POLICY_PROFILE, Fact
+from krm_function.release.facts import MEASURED, NO_VERSION, POLICY_PROFILE, Fact
 from krm_function.yamltext import Change, Chunk, decode, dump, encode, parse, splice, split_stream
 
 KIND = CONFIG_KINDS[1]
@@ -130,3 +130,31 @@ def _difference(before: Any, after: Any, path: Path) -> Iterator[Change]:
                 yield Change((*path, index), "insert", value)
     elif before != after:
         yield Change(path, "set", after)
+
+
+def known_facts(value: Any, file: str, line: int = 0) -> tuple[Fact, ...]:
+    """Return the facts of a valid ContrastRelease; its placeholder version is left out."""
+    spec = mapping(mapping(value).get("spec"))
+    return tuple(Fact(path, found, file, line) for path, found in _facts_in(spec) if found not in (None, NO_VERSION))
+
+
+def _facts_in(spec: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    yield ("version",), spec.get("version")
+    yield POLICY_PROFILE, spec.get("policyProfile")
+    for name, facts in mapping(spec.get("platforms")).items():
+        here = ("platforms", name)
+        tee = PLATFORMS[name].tee
+        yield (*here, "handler"), mapping(facts).get("handler")
+        yield (*here, "overhead"), mapping(facts).get("overhead")
+        for entry in maps(dig(facts, ("referenceValues", tee))):
+            place = (*here, tee, entry.get("ProductName") or "")
+            for field in MEASURED[tee]:
+                if field == "Rtmrs":
+                    yield from (((*place, field, index), one) for index, one in enumerate(entry.get(field) or ()))
+                else:
+                    yield (*place, field), entry.get(field)
+        yield from (
+            ((*here, "rtmr0ByVCPU", str(count)), one)
+            for count, one in mapping(mapping(facts).get("rtmr0ByVCPU")).items()
+        )
+    yield from ((("images", name), image) for name, image in mapping(spec.get("images")).items())

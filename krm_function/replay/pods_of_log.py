@@ -8,7 +8,7 @@ from typing import Any
 
 from krm_function.model.workload import Workload, dig
 from krm_function.record import NamedTuple
-from krm_function.replay.records import ANNOTATION, Log, Pod, Request
+from krm_function.replay.judged_requests import ANNOTATION, Log, Pod, Request
 
 
 class Sorted(NamedTuple):

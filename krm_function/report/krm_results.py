@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from krm_function.findings import Finding, dotted
 from krm_function.krm.result import Field, File, ResourceRef, Result
+from krm_function.report.findings_text import place_of
 from krm_function.report.order import on_one_line, ordered
-from krm_function.report.text import place_of
 
 
 def krm_results(findings: Iterable[Finding]) -> list[Result]:

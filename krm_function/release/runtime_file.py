@@ -13,7 +13,7 @@ from krm_function.model.platforms import Platform
 from krm_function.model.runtime_class_names import Insecure, NotContrast, is_placeholder, parse_runtime_class
 from krm_function.model.workload import dig, mapping, maps
 from krm_function.release.facts import Fact, Facts
-from krm_function.release.version import version_facts
+from krm_function.release.image_tags import version_facts
 
 INSTALLER = "installer"
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from krm_function.findings import Ref
 from krm_function.record import NamedTuple
-from krm_function.replay.pods import note
-from krm_function.replay.records import Denial, Judged, Log, Pod, Replayed
+from krm_function.replay.judged_requests import Denial, Judged, Log, Pod, Replayed
+from krm_function.replay.pods_of_log import note
 from krm_function.report.order import on_one_line
 
 NUMBERS = 10  # of lines that are named

@@ -13,7 +13,7 @@ from krm_function.findings import Finding, finding
 from krm_function.model.image import CONTRAST, Image, parse_image
 from krm_function.record import NamedTuple
 from krm_function.release.facts import Fact, Facts
-from krm_function.release.version import version_facts
+from krm_function.release.image_tags import version_facts
 
 LINE = re.compile(r"[ \t]*([^\s=]+)[ \t]*=[ \t]*(\S+)[ \t]*")
 

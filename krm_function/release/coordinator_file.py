@@ -8,7 +8,7 @@ from typing import Any
 from krm_function.model.image import CONTRAST, Image, parse_image
 from krm_function.model.workload import POD_ROLE, dig, maps
 from krm_function.release.facts import Fact, Facts
-from krm_function.release.version import version_facts
+from krm_function.release.image_tags import version_facts
 
 COORDINATOR = "coordinator"
 IMAGE = f"{CONTRAST}/{COORDINATOR}:latest"  # how coordinator.yml names it before a release is made of it

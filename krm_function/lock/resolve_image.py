@@ -13,8 +13,8 @@ from krm_function.lock.accounts import Shared, accounts
 from krm_function.lock.budget import Budget
 from krm_function.lock.decompress import decompressed
 from krm_function.lock.layer import Layer, scan
+from krm_function.lock.lock_problem import MALFORMED, MISSING, LockProblem, malformed
 from krm_function.lock.media import Descriptor, ImageConfig, Index, Manifest, choose, decode_manifest, image_config
-from krm_function.lock.problem import MALFORMED, MISSING, LockProblem, malformed
 from krm_function.lock.tar_stream import LAYER
 from krm_function.lock.verified import chunks, refuse_too_large, whole
 from krm_function.model.image import Image

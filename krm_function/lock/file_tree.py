@@ -10,7 +10,7 @@ import tarfile
 from collections.abc import Iterator
 from typing import Protocol
 
-from krm_function.lock.problem import LockProblem
+from krm_function.lock.lock_problem import LockProblem
 from krm_function.record import NamedTuple
 
 CHUNK = 1 << 16
