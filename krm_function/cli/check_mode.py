@@ -39,18 +39,18 @@ def check_resources(
 
     alone = options_in(options).keys() == {"mode"}
     config, unmet = collect(documents, "render" if alone else "check")
-    given = [options_in(document) for document in documents]
-    if alone and not any(spec and spec.get("mode") != "check" for spec in given):
+    specs = [options_in(document) for document in documents]
+    if alone and not any(spec and spec.get("mode") != "check" for spec in specs):
         config = None
     problems = tuple(found for found in unmet if found.code != NO_RELEASE)
     if has_errors(problems):
         return Verdict(problems)
-    made = check_output(resources, None, with_namespace(config, namespace), as_function=True)
-    return made._replace(findings=(*problems, *made.findings))
+    verdict = check_output(resources, None, with_namespace(config, namespace), as_function=True)
+    return verdict._replace(findings=(*problems, *verdict.findings))
 
 
 def print_verdict(
-    made: "Verdict",
+    verdict: "Verdict",
     before: tuple[Finding, ...] = (),
     form: Form = TEXT,
     report: str = "",
@@ -64,8 +64,8 @@ def print_verdict(
     """
     from krm_function.checking import beside_summary
 
-    every = (*before, *made.findings)
+    every = (*before, *verdict.findings)
     findings = beside_summary(every, form.name)
-    complete = made.workloads and len(findings) == len(every)
-    summary = "" if complete or has_errors(findings) else made.summary
+    complete = verdict.workloads and len(findings) == len(every)
+    summary = "" if complete or has_errors(findings) else verdict.summary
     return print_findings(findings, form, report, summary, in_results=in_results)

@@ -55,23 +55,23 @@ def print_findings(
     the orchestrator shows the results of the ResourceList, so the text format prints the summary alone. Raises
     FileProblem for a report that cannot be written.
     """
-    found = list(findings)
-    chosen = [one for one in found if one.severity != "info" or one.code in (shown_info, FROM_ENVIRONMENT)]
+    every = list(findings)
+    chosen = [one for one in every if one.severity != "info" or one.code in (shown_info, FROM_ENVIRONMENT)]
     if form.name != "text":
-        text = format_findings(found if form.name == "json" else chosen, form.name, infos=True)
+        text = format_findings(every if form.name == "json" else chosen, form.name, infos=True)
     elif in_results:
         text = summary
     else:
-        text = _text(found, chosen, summary, form)
+        text = _text(every, chosen, summary, form)
     printed = _printed(text)
     if report:
         from krm_function.hosts.write_together import write_file
 
-        complete = format_findings(found, form.name, infos=True)
+        complete = format_findings(every, form.name, infos=True)
         if form.name == "text":
-            complete += _where_explained(found) + summary
+            complete += _where_explained(every) + summary
         write_file(report, complete.encode("utf-8"))
-    return exit_code(found, printed=printed)
+    return exit_code(every, printed=printed)
 
 
 def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = False) -> str:
@@ -89,16 +89,16 @@ def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = Fal
     return render_json(findings) if form == "json" else render_github(findings, infos=infos)
 
 
-def _text(found: list[Finding], usual: list[Finding], summary: str, form: Form) -> str:
-    """Write what a form shows as text, in its colours. found: all findings; usual: those of form.shown "warning"."""
+def _text(every: list[Finding], usual: list[Finding], summary: str, form: Form) -> str:
+    """Write what a form shows as text, in its colours. every: all findings; usual: those of form.shown "warning"."""
     from krm_function.report.findings_text import render_text
 
     behind = _where_explained(usual) + summary
     match form.shown:
         case "error":
-            usual, behind = [one for one in found if one.severity == "error"], ""
+            usual, behind = [one for one in every if one.severity == "error"], ""
         case "info":
-            usual = found
+            usual = every
         case "warning":
             pass
     if not form.colour:
@@ -110,8 +110,8 @@ def _text(found: list[Finding], usual: list[Finding], summary: str, form: Form) 
 
 def _where_explained(findings: Iterable[Finding]) -> str:
     """Return the line that says where the errors and warnings are explained, "" if there is nothing to explain."""
-    said = {found.code for found in findings if found.severity != "info"}
-    codes = sorted(code for code in said if not code.startswith(EXPLAIN_THEMSELVES))
+    raised = {found.code for found in findings if found.severity != "info"}
+    codes = sorted(code for code in raised if not code.startswith(EXPLAIN_THEMSELVES))
     if not codes:
         return ""
     from krm_function.findings.documentation import documentation_of_all

@@ -90,12 +90,12 @@ def _add_commands(parser: Parser, names: Iterable[str], words: Container[str]) -
         command = load_command(name) if word in words and not below else None
         more = command.DESCRIPTION if command else ""
         description = f"{summary[0].upper()}{summary[1:]}. {more}".rstrip()
-        made = choices.add_parser(word, help=summary, description=description)
-        made.set_defaults(parser=made, run=command.run if command else _print_usage)
+        subparser = choices.add_parser(word, help=summary, description=description)
+        subparser.set_defaults(parser=subparser, run=command.run if command else _print_usage)
         if command:
-            command.add_arguments(made)
+            command.add_arguments(subparser)
         if below:
-            _add_commands(made, below, words)
+            _add_commands(subparser, below, words)
 
 
 def _run_without_command(options: argparse.Namespace) -> int:

@@ -52,25 +52,25 @@ class Parser(argparse.ArgumentParser):
 
     def refuse_unknown(self, words: Sequence[str]) -> NoReturn:
         """Refuse the first of these arguments, which no command takes."""
-        known = [option for action in self._actions for option in action.option_strings]
+        names = [option for action in self._actions for option in action.option_strings]
         word = words[0].partition("=")[0]
-        self.refuse(f"unknown argument {_escaped(word)}", _suggestion(word, known) or f"see {self.prog} --help")
+        self.refuse(f"unknown argument {_escaped(word)}", _suggestion(word, names) or f"see {self.prog} --help")
 
-    def refuse_value(self, name: str, value: str, known: Sequence[str]) -> NoReturn:
+    def refuse_value(self, name: str, value: str, values: Sequence[str]) -> NoReturn:
         """Refuse a value of an option or variable that is none of the known ones."""
-        hint = _suggestion(value, known) or f"use one of {', '.join(known)}"
+        hint = _suggestion(value, values) or f"use one of {', '.join(values)}"
         self.refuse(f"{name} {_escaped(value)} is not known", hint)
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         """Refuse what is none of the choices; argparse would list them all in one line."""
         if action.choices is None or value in action.choices:
             return
-        known = [str(choice) for choice in action.choices]
+        choices = [str(choice) for choice in action.choices]
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 (argparse has no public name for it)
-            hint = _suggestion(str(value), known) or f"use one of {', '.join(known)}"
+            hint = _suggestion(str(value), choices) or f"use one of {', '.join(choices)}"
             self.refuse(f"unknown command {_escaped(str(value))}", hint)
         name = action.option_strings[-1] if action.option_strings else str(action.metavar).lower()
-        self.refuse_value(name, str(value), known)
+        self.refuse_value(name, str(value), choices)
 
     def refuse(self, message: str, hint: str) -> NoReturn:
         """Print one line and one hint; exit code 2."""
@@ -78,11 +78,11 @@ class Parser(argparse.ArgumentParser):
         raise Exit(USAGE)
 
 
-def _suggestion(word: str, known: Sequence[str]) -> str:
+def _suggestion(word: str, words: Sequence[str]) -> str:
     """Return the hint for a mistyped word, "" where no known word is near."""
     from krm_function.schema.nearest import nearest
 
-    close = nearest(word, known)
+    close = nearest(word, words)
     return f"did you mean {close}?" if close else ""
 
 

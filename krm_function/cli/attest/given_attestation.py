@@ -34,11 +34,11 @@ class Given:
 
     def reader(self, role: Role) -> "ReadFile":
         """Return a reader that remembers the digests of what it reads. Raises FileProblem."""
-        made = self.files.setdefault(role, [])
+        artefacts = self.files.setdefault(role, [])
 
         def read(path: str, root: str = "") -> bytes:
             data = read_file(path, root)
-            made.append(Artefact(path, digest_of(data)))
+            artefacts.append(Artefact(path, digest_of(data)))
             return data
 
         return read
@@ -59,31 +59,31 @@ def attestation_findings(
         return [finding("CC0909.stdin-no-file", option="--attestation" if given.file == "-" else "--input")]
     if inputs:
         read = given.reader("input")
-        for one in find_files(inputs):
-            read(one.path, one.root)
+        for file in find_files(inputs):
+            read(file.path, file.root)
     try:
         statement = parse_attestation(read_file(given.file, most=LONGEST + 1))
     except AttestationProblem as problem:
         return [finding(problem.cause.code, file=given.file, **problem.cause.values)]
-    outputs = [Artefact(one.file, digest_of(one.data)) for one in sources]
+    outputs = [Artefact(file.file, digest_of(file.data)) for file in sources]
     beside = [manifest] if manifest else []
-    found = compare_outputs(statement, given.file, [*outputs, *beside], map(digest_of, _manifests(resources)))
+    findings = compare_outputs(statement, given.file, [*outputs, *beside], map(digest_of, _manifests(resources)))
     for role, files in given.files.items():
-        found += compare_inputs(statement, given.file, role, files)
-    return found or [_as_attested(statement, given)]
+        findings += compare_inputs(statement, given.file, role, files)
+    return findings or [_as_attested(statement, given)]
 
 
 def _manifests(resources: Iterable[Resource]) -> list[bytes]:
     """Return the manifests in an output, as `contrast-krm manifest` prints them."""
-    found: list[bytes] = []
+    manifests: list[bytes] = []
     for resource in resources:
         if EMITTED in resource.text:
             try:
                 values = [value for _, value in objects(parse(resource.text).value)]
             except YamlError:
                 continue  # which the rest of the check reports
-            found += [text.encode("utf-8") for text in map(manifest_of, values) if text is not None]
-    return found
+            manifests += [text.encode("utf-8") for text in map(manifest_of, values) if text is not None]
+    return manifests
 
 
 def _as_attested(statement: Statement, given: Given) -> Finding:

@@ -51,8 +51,8 @@ class Attest:
 
     def add_inputs(self, inputs: "Inputs") -> None:
         """Remember what is rendered."""
-        for one in inputs.sources:
-            self.add_input(one.file, one.data)
+        for source in inputs.sources:
+            self.add_input(source.file, source.data)
 
     def add_input(self, name: str, data: bytes) -> None:
         """Remember a part of what is rendered. name: "" for standard input."""

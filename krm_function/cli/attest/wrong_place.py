@@ -41,11 +41,11 @@ def _outputs(options: Namespace) -> dict[str, str]:
 
 def _inputs(options: Namespace) -> list[tuple[str, tuple[str, ...]]]:
     """Return what is read, files and directories, `-` for standard input; and the ends of names that count in one."""
-    given = vars(options)
-    keys = given.get("add_workload_owner_key", []) + given.get("add_seedshare_owner_key", [])
-    single = [given.get(name, "") for name in ("policy", "image_replacements", "genpolicy")]
-    read = [*(given.get("paths") or [STREAM]), *options.config, *keys, *filter(None, single)]
-    settings = given.get("settings", "")
+    values = vars(options)
+    keys = values.get("add_workload_owner_key", []) + values.get("add_seedshare_owner_key", [])
+    single = [values.get(name, "") for name in ("policy", "image_replacements", "genpolicy")]
+    read = [*(values.get("paths") or [STREAM]), *options.config, *keys, *filter(None, single)]
+    settings = values.get("settings", "")
     return [*((path, SUFFIXES) for path in read), *([(settings, (".json",))] if settings else [])]
 
 

@@ -122,8 +122,8 @@ def _name(value: Any, number: int, wanted: Wanted) -> str:
     name = metadata.get("name")
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise RefusalError("CC1003.item", what=wanted.what, number=number)
-    said = (value.get("apiVersion", wanted.version), value.get("kind", wanted.kind), metadata.get("namespace", ""))
-    if said != (wanted.version, wanted.kind, wanted.namespace):
+    identity = (value.get("apiVersion", wanted.version), value.get("kind", wanted.kind), metadata.get("namespace", ""))
+    if identity != (wanted.version, wanted.kind, wanted.namespace):
         raise RefusalError("CC1003.other", what=wanted.what, name=name)
     return name
 

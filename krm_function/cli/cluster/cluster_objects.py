@@ -45,8 +45,8 @@ def read_cluster_nodes() -> ClusterNodes:
 def _nodes(lists: "Lists") -> Any:
     from krm_function.cli.cluster.answer import Wanted
 
-    wanted = Wanted("v1", "Node", "the nodes")
-    return {"apiVersion": "v1", "kind": "NodeList", "items": list(lists.objects(wanted))}
+    nodes = Wanted("v1", "Node", "the nodes")
+    return {"apiVersion": "v1", "kind": "NodeList", "items": list(lists.objects(nodes))}
 
 
 class ClusterObjects(NamedTuple):
@@ -63,8 +63,8 @@ class ClusterObjects(NamedTuple):
 
 def read_cluster_objects(namespaces: Iterable[str]) -> ClusterObjects:
     """Read the objects of the current context. Never raises."""
-    wanted = list(namespaces)
-    answer, context, findings = _asked(lambda lists: (tuple(_objects(lists, wanted)), _runtime_classes(lists)))
+    names = list(namespaces)
+    answer, context, findings = _asked(lambda lists: (tuple(_objects(lists, names)), _runtime_classes(lists)))
     objects, classes = answer or (None, ClusterClasses())
     return ClusterObjects(objects, classes, context, findings)
 
@@ -84,9 +84,9 @@ def _runtime_classes(lists: "Lists") -> ClusterClasses:
     from krm_function.cli.cluster.answer import Wanted
     from krm_function.cli.cluster.connection import RefusalError
 
-    wanted = Wanted("node.k8s.io/v1", "RuntimeClass", "the RuntimeClasses")
+    classes = Wanted("node.k8s.io/v1", "RuntimeClass", "the RuntimeClasses")
     try:
-        return ClusterClasses({one["metadata"]["name"]: one for one in lists.objects(wanted)})
+        return ClusterClasses({one["metadata"]["name"]: one for one in lists.objects(classes)})
     except RefusalError as problem:
         if problem.status != FORBIDDEN:
             raise

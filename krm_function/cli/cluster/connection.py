@@ -105,10 +105,10 @@ class ApiServer:
 
     def _read(self, piece: Callable[[], bytes], what: str) -> bytes:
         data = bytearray()
-        while found := piece():
+        while part := piece():
             self._budget.check()
-            data += found
-            self._bytes += len(found)
+            data += part
+            self._bytes += len(part)
             if len(data) > MOST_ANSWER:
                 raise RefusalError("CC1003.size", what=what, limit=_size(MOST_ANSWER))
             if self._bytes > MOST_BYTES:
@@ -119,8 +119,8 @@ class ApiServer:
 def _must_be_json(reply: Any, what: str) -> None:
     """Refuse an answer by its head."""
     if not 200 <= reply.status <= 299:
-        said = f"{reply.status} {responses.get(reply.status, '')}".strip()  # not in the words of the server
-        raise RefusalError("CC1003.status", reply.status, answer=said, what=what)
+        status = f"{reply.status} {responses.get(reply.status, '')}".strip()  # not in the words of the server
+        raise RefusalError("CC1003.status", reply.status, answer=status, what=what)
     if reply.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity"):
         raise RefusalError("CC1003.compressed", what=what)
     kind = reply.headers.get("Content-Type", "").partition(";")[0].strip().lower()
@@ -138,13 +138,13 @@ def _bounded(manager: Any, configuration: Any) -> Any:
     """Count each read of the client's connections. Those of a SOCKS proxy keep their own class."""
     if type(manager) not in (urllib3.PoolManager, urllib3.ProxyManager):
         return manager
-    given = manager.connection_pool_kw
-    context = given.get("ssl_context")
+    settings = manager.connection_pool_kw
+    context = settings.get("ssl_context")
     if context is None:
-        context = create_urllib3_context(cert_reqs=given["cert_reqs"])
-        if not configuration.ssl_ca_cert and not given.get("ca_cert_data"):
+        context = create_urllib3_context(cert_reqs=settings["cert_reqs"])
+        if not configuration.ssl_ca_cert and not settings.get("ca_cert_data"):
             context.load_default_certs()
-        given["ssl_context"] = context
+        settings["ssl_context"] = context
     secured(context)
     manager.pool_classes_by_scheme = POOLS
     return manager

@@ -38,26 +38,26 @@ def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
         cluster = read_cluster_nodes()
         if cluster.findings:
             return KnownNodes(findings=cluster.findings)
-        known = _named("--cluster", f"context {cluster.context}", _read(cluster.document))
+        live = _named("--cluster", f"context {cluster.context}", _read(cluster.document))
         classes = cluster.classes
-        return known._replace(findings=(*known.findings, *classes.findings), classes=classes.objects)
+        return live._replace(findings=(*live.findings, *classes.findings), classes=classes.objects)
     if options.nodes:
         if "-" in options.nodes and (not options.paths or "-" in options.paths):
             return KnownNodes(findings=(finding("CC0909.stdin-resources", option="--nodes"),))
         read = read_inputs(options.nodes)
-        found, problems = _from(read.resources)
+        nodes, problems = _from(read.resources)
         source = ", ".join("standard input" if name == "-" else name for name in options.nodes)
-        return _named("--nodes", source, (found, [*read.findings, *problems]))
-    found, problems = _from(inputs.resources)
-    return KnownNodes(tuple(found) if found else None, "the resources" if found else "", tuple(problems))
+        return _named("--nodes", source, (nodes, [*read.findings, *problems]))
+    nodes, problems = _from(inputs.resources)
+    return KnownNodes(tuple(nodes) if nodes else None, "the resources" if nodes else "", tuple(problems))
 
 
 def _named(option: str, source: str, read: tuple[list[Node], list[Finding]]) -> KnownNodes:
     """Return the nodes of a source that an option names."""
-    found, problems = read
-    if not found and not problems:
+    nodes, problems = read
+    if not nodes and not problems:
         problems = [finding("CC0909.no-node", option=option)]
-    return KnownNodes(tuple(found), source, tuple(problems))
+    return KnownNodes(tuple(nodes), source, tuple(problems))
 
 
 def _from(resources: Iterable[Resource]) -> tuple[list[Node], list[Finding]]:
@@ -73,8 +73,8 @@ def _from(resources: Iterable[Resource]) -> tuple[list[Node], list[Finding]]:
             if resource.kind in KINDS:  # a broken List is a finding of the render
                 findings.append(yaml_finding(problem, resource))
             continue
-        found, problems = _read(document.value, document, resource.file)
-        nodes += found
+        read, problems = _read(document.value, document, resource.file)
+        nodes += read
         findings += problems
     names = [node.name for node in nodes]
     twice = sorted({name for name in names if names.count(name) > 1})

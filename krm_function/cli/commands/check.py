@@ -75,8 +75,10 @@ def run(options: Namespace) -> int:
     if options.input and not options.attestation:
         options.parser.error("--input is for comparing with an attestation, under --attestation")
     inputs = read_inputs(options.paths)
-    given = _given(options)
-    config, findings = _config(options, inputs, given.reader("config") if given and options.config else read_file)
+    attestation = _given(options)
+    config, findings = _config(
+        options, inputs, attestation.reader("config") if attestation and options.config else read_file
+    )
     file = ManifestFile(options.manifest, read_file(options.manifest)) if options.manifest else None
     checked = Verdict() if has_errors(findings) else check_output(inputs.resources, file, config)
     findings += checked.findings
@@ -86,15 +88,15 @@ def run(options: Namespace) -> int:
     if options.cluster and not has_errors(findings):
         compared, line = _compared_with_the_cluster(inputs, config)
         findings += compared
-    said = ""
-    if given and not has_errors(inputs.findings):
-        attested, said = _attested(given, options, inputs, file)
+    told = ""
+    if attestation and not has_errors(inputs.findings):
+        attested, told = _attested(attestation, options, inputs, file)
         findings += attested
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
             write_out(encode_failure(source.decoded, krm_results(findings)))
     printed = beside_summary(findings, options.format.name)
-    summary = checked.summary + line + said
+    summary = checked.summary + line + told
     return print_findings(printed, options.format, options.report, summary, shown_info=STRONGER_FINDING)
 
 
@@ -120,7 +122,7 @@ def _given(options: Namespace) -> "Given | None":
 
 
 def _attested(
-    given: "Given", options: Namespace, inputs: "Inputs", manifest: "ManifestFile | None"
+    attestation: "Given", options: Namespace, inputs: "Inputs", manifest: "ManifestFile | None"
 ) -> "tuple[tuple[Finding, ...], str]":
     """Return the findings of --attestation; as text, what was compared is a line of the summary and no finding."""
     from krm_function.cli.attest.given_attestation import attestation_findings
@@ -128,11 +130,11 @@ def _attested(
     from krm_function.report.order import on_one_line
 
     file = Artefact(manifest.name, digest_of(manifest.data)) if manifest else None
-    found = attestation_findings(given, inputs.sources, inputs.resources, file, options.input)
+    findings = attestation_findings(attestation, inputs.sources, inputs.resources, file, options.input)
     if options.format.name != "text":
-        return tuple(found), ""
-    errors = tuple(one for one in found if one.severity == "error")
-    return errors, "".join(f"{on_one_line(f'{one.file}: {one.message}')}\n" for one in found if one not in errors)
+        return tuple(findings), ""
+    errors = tuple(one for one in findings if one.severity == "error")
+    return errors, "".join(f"{on_one_line(f'{one.file}: {one.message}')}\n" for one in findings if one not in errors)
 
 
 def _compared_with_the_cluster(inputs: "Inputs", config: "Config | None") -> "tuple[tuple[Finding, ...], str]":

@@ -99,8 +99,8 @@ def _diff_policies(options: Namespace) -> int:
 
     old_path, new_path = options.policy
     if old_path == new_path == "-":
-        found = finding("CC0909.stdin-twice", option="--policy")
-        return print_findings([found], options.format, options.report)
+        twice = finding("CC0909.stdin-twice", option="--policy")
+        return print_findings([twice], options.format, options.report)
     old, new = read_rendered_output([old_path]), read_rendered_output([new_path])
     compared, findings = differing_policies(old, new)
     if not has_errors(findings):

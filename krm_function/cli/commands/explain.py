@@ -78,8 +78,8 @@ def _explain_code(options: Namespace) -> int:
     if not is_code(code):
         codes = list(every_row())
         near = nearest(code, [known for known in codes if known[:4] == code[:4]] or codes)
-        wrong = finding("CC0909.no-code-near" if near else "CC0909.no-code", option="CODE", text=code, near=near)
-        return print_findings([wrong], options.format, options.report)
+        unknown = finding("CC0909.no-code-near" if near else "CC0909.no-code", option="CODE", text=code, near=near)
+        return print_findings([unknown], options.format, options.report)
     about = explanation(code)
     if options.output == "json":
         text = f"{json.dumps(explanation_data(about), indent=2)}\n"

@@ -98,8 +98,8 @@ def run(options: Namespace) -> int:
         return _generate(options, *chosen)
 
 
-def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding, ...]") -> int:
-    """Render by the options of one call. engine, wrong: of `genpolicy_program.engine`."""
+def _generate(options: Namespace, engine: "Engine | None", engine_findings: "tuple[Finding, ...]") -> int:
+    """Render by the options of one call. engine, engine_findings: of `genpolicy_program.engine`."""
     from krm_function.cli.files.inputs import read_inputs
     from krm_function.cli.files.readers import read_plainly
     from krm_function.cli.messages import print_findings
@@ -113,8 +113,8 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
     from krm_function.pipeline import render
 
     if options.in_place and (not options.paths or "-" in options.paths):
-        found = [finding("CC0909.stdin-in-place", option="--in-place")]
-        return print_findings(found, options.format, options.report)
+        printed = [finding("CC0909.stdin-in-place", option="--in-place")]
+        return print_findings(printed, options.format, options.report)
     if options.manifest:
         must_be_regular(options.manifest)
     attest, wrong_output = _attest(options)
@@ -127,13 +127,13 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
     config, findings = configured(options, inputs, attest.read if attest else read_plainly)
     if attest and engine:
         attest.read_program()
-    rendered = render(inputs.resources, config, findings + wrong, engine)
-    found = [*rendered.findings, *_wrong_files(options, rendered)]
+    rendered = render(inputs.resources, config, findings + engine_findings, engine)
+    printed = [*rendered.findings, *_wrong_files(options, rendered)]
     if not options.in_place:
-        found += open_ends(inputs, rendered)
-    in_place = changed_files(inputs, rendered, options.paths) if options.in_place and not has_errors(found) else {}
-    if has_errors(found):
-        return print_findings(found, options.format, options.report)
+        printed += open_ends(inputs, rendered)
+    in_place = changed_files(inputs, rendered, options.paths) if options.in_place and not has_errors(printed) else {}
+    if has_errors(printed):
+        return print_findings(printed, options.format, options.report)
     vouching = [NewFile(options.manifest, rendered.manifest)] if options.manifest else []
     stream = b"" if options.in_place else one_stream(inputs, rendered)
     if attest:
@@ -143,12 +143,12 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
         sweep(one.file for one in inputs.sources)
         write_files([*itertools.starmap(NewFile, in_place.items()), *vouching])
     else:
-        found += too_large(len(stream))
+        printed += too_large(len(stream))
         if options.output:
             write_files([NewFile(options.output, stream), *vouching])
         else:
             _print(stream, vouching)
-    return print_findings(found, options.format, options.report)
+    return print_findings(printed, options.format, options.report)
 
 
 def _output_among_inputs(options: Namespace) -> "list[Finding]":
@@ -175,12 +175,12 @@ def _wrong_files(options: Namespace, rendered: "Rendered") -> "list[Finding]":
     """Return what is wrong with the files of --output and --manifest."""
     from krm_function.findings import finding, has_errors
 
-    found: list[Finding] = []
-    if options.manifest and not rendered.manifest and not has_errors((*rendered.findings, *found)):
-        found.append(finding("CC0909.no-manifest", option="--manifest"))
+    findings: list[Finding] = []
+    if options.manifest and not rendered.manifest and not has_errors((*rendered.findings, *findings)):
+        findings.append(finding("CC0909.no-manifest", option="--manifest"))
     if options.output and options.manifest and os.path.realpath(options.output) == os.path.realpath(options.manifest):
-        found.append(finding("CC0909.manifest-too", option="--output"))
-    return found
+        findings.append(finding("CC0909.manifest-too", option="--output"))
+    return findings
 
 
 def _attest(options: Namespace) -> "tuple[Attest | None, list[Finding]]":

@@ -36,12 +36,12 @@ def run(options: Namespace) -> int:
     if options.validate:
         return print_findings(_problems(options.validate), options.format, options.report)
     inputs = read_inputs(options.paths)
-    found, findings = _manifests(inputs)
+    texts, findings = _manifests(inputs)
     if not has_errors(findings):
-        if not found:
+        if not texts:
             findings += (finding("CC1106.not-emitted" if _rendered(inputs) else "CC1106.not-rendered"),)
-        elif (last := last_of([text.encode("utf-8") for text in found])) is None:
-            findings += (finding("CC0108.manifests", count=len(found)),)
+        elif (last := last_of([text.encode("utf-8") for text in texts])) is None:
+            findings += (finding("CC0108.manifests", count=len(texts)),)
         else:
             write_out(last)
     return print_findings(findings, options.format, options.report)
@@ -76,6 +76,6 @@ def _problems(path: str) -> "list[Finding]":
     try:
         manifest = decode(read_file(path))
     except ManifestError as problem:
-        found = finding("CC0702", field="manifest.json", problem=str(problem), file=path)
-        return [found._replace(line=problem.line, column=problem.column)]
+        broken = finding("CC0702", field="manifest.json", problem=str(problem), file=path)
+        return [broken._replace(line=problem.line, column=problem.column)]
     return manifest_findings(manifest, path)

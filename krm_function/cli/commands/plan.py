@@ -87,17 +87,17 @@ def run(options: Namespace) -> int:
     if file and same_file(
         file, [*(one.path for one in find_files([*options.config, *named])), *(one.file for one in inputs.sources)]
     ):
-        wrong = finding("CC0909.input", option="--output")
-        return print_findings([wrong], options.format, options.report)
-    known = known_nodes(options, inputs)
-    if has_errors(known.findings):
-        return print_findings(known.findings, options.format, options.report)
+        overwritten = finding("CC0909.input", option="--output")
+        return print_findings([overwritten], options.format, options.report)
+    node_list = known_nodes(options, inputs)
+    if has_errors(node_list.findings):
+        return print_findings(node_list.findings, options.format, options.report)
     rendered = render_inputs(options, inputs, live=True)
-    classes, found = _classes(rendered, known, inputs)
-    placements, about = _place(rendered, known, classes, inputs)
-    found += about
-    found += _refusals(rendered, inputs)
-    plan = make_plan(rendered, known.nodes, placements, found, known.source)
+    classes, printed = _classes(rendered, node_list, inputs)
+    placements, about = _place(rendered, node_list, classes, inputs)
+    printed += about
+    printed += _refusals(rendered, inputs)
+    plan = make_plan(rendered, node_list.nodes, placements, printed, node_list.source)
     text = _writer(chosen, options, file=file)(plan).encode("utf-8")
     if file:
         from krm_function.hosts.write_together import write_file
@@ -105,7 +105,7 @@ def run(options: Namespace) -> int:
         write_file(file, text)
     else:
         write_out(text)
-    return print_findings([*rendered.findings, *found], options.format, options.report)
+    return print_findings([*rendered.findings, *printed], options.format, options.report)
 
 
 def _writer(chosen: str, options: Namespace, *, file: str) -> "Callable[[Plan], str]":
@@ -138,27 +138,27 @@ def _writer(chosen: str, options: Namespace, *, file: str) -> "Callable[[Plan], 
 
 
 def _classes(
-    rendered: "Rendered", known: "KnownNodes", inputs: "Inputs"
+    rendered: "Rendered", node_list: "KnownNodes", inputs: "Inputs"
 ) -> "tuple[Mapping[str, RuntimeClass], list[Finding]]":
     """Return a cluster's RuntimeClasses by name, without those that this deployment applies; and what is wrong."""
-    if known.classes is None:
-        return {}, list(known.findings)
+    if node_list.classes is None:
+        return {}, list(node_list.findings)
     from krm_function.checking.live_classes import planned_classes
     from krm_function.model.objects import reference
 
     applied = {one.name for one in map(reference, rendered.added) if one.kind == "RuntimeClass"}
     applied |= {one.name for one in inputs.resources if one.kind == "RuntimeClass"}
-    live = planned_classes(rendered.plan, known.classes, applied)
-    return live.classes, [*known.findings, *live.findings]
+    live = planned_classes(rendered.plan, node_list.classes, applied)
+    return live.classes, [*node_list.findings, *live.findings]
 
 
 def _place(
-    rendered: "Rendered", known: "KnownNodes", classes: "Mapping[str, RuntimeClass]", inputs: "Inputs"
+    rendered: "Rendered", node_list: "KnownNodes", classes: "Mapping[str, RuntimeClass]", inputs: "Inputs"
 ) -> "tuple[dict[int, Placement], list[Finding]]":
     """Find the nodes that take each workload that got its runtime class, by position. classes: of the cluster."""
     from krm_function.placement.place import place
 
-    if known.nodes is None:
+    if node_list.nodes is None:
         return {}, []
     broken = {found.ref for found in rendered.findings if found.severity == "error"}
     placements: dict[int, Placement] = {}
@@ -167,7 +167,7 @@ def _place(
         if planned.workload is None or (planned.scheduled is None and planned.ref in broken):
             continue
         cls = classes.get(planned.workload.runtime_class, planned.scheduled)
-        answer = place(planned.workload, cls, known.nodes)
+        answer = place(planned.workload, cls, node_list.nodes)
         placements[index] = answer.placement
         findings += map(partial(_located, planned, inputs), answer.findings)
     return placements, findings
@@ -189,10 +189,10 @@ def _located(planned: "Planned", inputs: "Inputs", found: "Finding") -> "Finding
     return with_position(found, resource, parse(resource.text, line=resource.line), planned.workload)
 
 
-def format_and_file(given: Sequence[str]) -> tuple[str, str]:
+def format_and_file(values: Sequence[str]) -> tuple[str, str]:
     """Return the format and the file ("" for standard output) that the values name; of each the last one counts."""
     chosen, file = "", ""
-    for value in given:
+    for value in values:
         if value in FORMATS:
             chosen = value
         else:

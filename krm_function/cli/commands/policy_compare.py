@@ -57,8 +57,8 @@ def run(options: Namespace) -> int:
 
     inputs = read_inputs(options.paths)
     workload, toml, output, findings = sealed_workload(options, inputs)
-    with engine(options.genpolicy, options.genpolicy_timeout) as (run, wrong):
-        findings += wrong
+    with engine(options.genpolicy, options.genpolicy_timeout) as (run, engine_findings):
+        findings += engine_findings
         if workload is None or run is None or has_errors(findings):
             return print_findings(findings, options.format, options.report)
         try:
@@ -76,13 +76,13 @@ def run(options: Namespace) -> int:
             return print_findings(findings, options.format, options.report)
         settings = settings_text(_settings(options, inputs), profile)
         answer = run(genpolicy_input(workload, references, rules_of(rego), settings))
-    made, problems = read_result(answer, workload, references)
+    answered, problems = read_result(answer, workload, references)
     findings += problems
-    if made is not None:
+    if answered is not None:
         try:
             # the other files of the initdata are the configuration's, whichever generator makes the policy
             compared = compare_initdata(
-                made._replace(data={**native.data, POLICY: made.data[POLICY]}), native, foreign=True
+                answered._replace(data={**native.data, POLICY: answered.data[POLICY]}), native, foreign=True
             )
         except ValueError as problem:
             return print_findings((*findings, unreadable(workload, problem)), options.format, options.report)

@@ -32,13 +32,10 @@ def run(options: Namespace) -> int:
         from krm_function.cli.attest.wrong_place import wrong_place
         from krm_function.cli.messages import print_findings
 
-        attest, found = Attest(options, "post-render"), wrong_place(options)
-        if found:
-            return print_findings(found, options.format, options.report)
-    with engine(options.genpolicy, options.genpolicy_timeout) as (
-        generator,
-        wrong,
-    ):  # a call with *both holds the input
-        return post_render(
-            read_in(), options.config, options.format, options.report, generator, wrong, options.namespace, attest
-        )
+        attest, misplaced = Attest(options, "post-render"), wrong_place(options)
+        if misplaced:
+            return print_findings(misplaced, options.format, options.report)
+    # not by `*arguments`, which would hold the input until the end
+    with engine(options.genpolicy, options.genpolicy_timeout) as (generator, engine_findings):
+        form, report, namespace = options.format, options.report, options.namespace
+        return post_render(read_in(), options.config, form, report, generator, engine_findings, namespace, attest)

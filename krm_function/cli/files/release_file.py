@@ -44,9 +44,9 @@ def read_before(path: str) -> tuple[Before, Sequence[Finding]]:
     if document is None:
         return Before(), [finding("CC0909.no-release", option="--output", file=path)]
     findings = [*problems]
-    for one in read:
-        if isinstance(one.value, dict) and one.value.get("kind") == KIND:
-            findings += parse_release(one._replace(file=path))[1]
+    for release in read:
+        if isinstance(release.value, dict) and release.value.get("kind") == KIND:
+            findings += parse_release(release._replace(file=path))[1]
     facts = () if has_errors(findings) else known_facts(document.value, path, document.line)
     return Before(data, document, facts), findings
 
@@ -67,7 +67,7 @@ def parsed(data: bytes, combined: Combined) -> tuple[Release | None, list[Findin
 def _is_about(fact: Fact, problem: Finding) -> bool:
     """Tell whether a finding at `spec.platforms.x.referenceValues.snp.0.APEIP` is about a fact with these names."""
     names = [part for part in problem.path if part not in {"spec", "referenceValues"}]
-    wanted = [part for part in fact.path if part not in {*PRODUCTS, ""}]
+    of_fact = [part for part in fact.path if part not in {*PRODUCTS, ""}]
     if "snp" in names or "tdx" in names:
         names = [part for place, part in enumerate(names) if not (isinstance(part, int) and place == 3)]
-    return bool(names) and wanted[: len(names)] == names[: len(wanted)]
+    return bool(names) and of_fact[: len(names)] == names[: len(of_fact)]

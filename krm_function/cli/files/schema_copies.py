@@ -17,12 +17,12 @@ from krm_function.hosts.write_together import NewFile, write_files
 
 def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:
     """Return the copies that a directory lacks: path -> bytes."""
-    made: dict[str, bytes] = {}
+    copies: dict[str, bytes] = {}
     for kind in kinds:
         path, text = os.path.join(directory, schema_file(kind)), schema_text(kind).encode()
         if not _holds(path, text):
-            made[path] = text
-    return made
+            copies[path] = text
+    return copies
 
 
 def write_all(files: Mapping[str, bytes], new: str = "") -> None:
@@ -34,14 +34,14 @@ def write_all(files: Mapping[str, bytes], new: str = "") -> None:
     missing = [
         name for name in directories if (os.path.basename(name) == DIRECTORY or name == new) and not os.path.isdir(name)
     ]
-    made: list[str] = []
+    created: list[str] = []
     try:
         for directory in missing:
             _make(directory)
-            made.append(directory)
+            created.append(directory)
         write_files(itertools.starmap(NewFile, files.items()))
     except BaseException:
-        for directory in reversed(made):
+        for directory in reversed(created):
             with suppress(OSError):  # it has files in it, or was not made
                 os.rmdir(directory)
         raise

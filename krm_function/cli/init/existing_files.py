@@ -59,8 +59,8 @@ def resource_files(directory: str, host: HostName, chart: str, text: str) -> lis
     """
     if host == "helm":
         templates = os.path.join(chart, "templates")
-        found = sorted(os.listdir(templates)) if os.path.isdir(templates) else []
-        return [FoundFile(os.path.join(templates, name), chart) for name in found]
+        names = sorted(os.listdir(templates)) if os.path.isdir(templates) else []
+        return [FoundFile(os.path.join(templates, name), chart) for name in names]
     if host == "kpt":
         return [FoundFile(os.path.join(directory, name), directory) for name in yaml_files(directory)]
     return list(_listed_files(directory, listed(parse(text).value, "resources"), set()))

@@ -94,8 +94,8 @@ def _options(paths: Sequence[str]) -> str:
 
 def _only(state: State) -> bool:
     """Tell whether a directory holds no other documents than the configuration."""
-    there = os.listdir(state.directory) if os.path.isdir(state.directory) else []
-    return {name for name in there if name.endswith(SUFFIXES)} <= set(state.files)
+    names = os.listdir(state.directory) if os.path.isdir(state.directory) else []
+    return {name for name in names if name.endswith(SUFFIXES)} <= set(state.files)
 
 
 def _coordinator(state: State, place: _Places) -> str:
@@ -121,13 +121,13 @@ def _keys(options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[s
 def _reference_values(state: State, options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[str, str]]:
     """Yield the steps for values that only an operator knows, for the kinds of hardware that are in use."""
     tees = {platform.tee for platform in map(PLATFORMS.get, _platforms(state, options)) if platform}
-    given = [mapping(dig(value, ("spec", "manifest", "referenceValues"))) for value in options]
-    if "snp" in tees and not any(key == "snp" or "-snp" in key for one in given for key in one):
+    stated = [mapping(dig(value, ("spec", "manifest", "referenceValues"))) for value in options]
+    if "snp" in tees and not any(key == "snp" or "-snp" in key for one in stated for key in one):
         yield (
             "name the firmware that you accept at least: numbers for B, T, S and M, as snphost show tcb prints them",
             f"{place.again} --minimum-tcb {TCB}",
         )
-    if "tdx" in tees and not any(key == "tdx" or "-tdx" in key for one in given for key in one):
+    if "tdx" in tees and not any(key == "tdx" or "-tdx" in key for one in stated for key in one):
         yield "name the TDX module that you accept: its MrSeam for HEX", f"{place.again} --mr-seam HEX"
 
 
@@ -202,8 +202,8 @@ def _in_git() -> bool:
 
 def _ignore() -> str:
     """Return the command that lets Git leave the private keys out; "" if .gitignore of the working directory does."""
-    there = text_of(FoundFile(".gitignore", "."))
-    if IGNORES_KEYS & set(there.split()):
+    ignored = text_of(FoundFile(".gitignore", "."))
+    if IGNORES_KEYS & set(ignored.split()):
         return ""
-    line = f"echo '{PRIVATE_KEYS}'" if not there or there.endswith("\n") else f"printf '\\n%s\\n' '{PRIVATE_KEYS}'"
+    line = f"echo '{PRIVATE_KEYS}'" if not ignored or ignored.endswith("\n") else f"printf '\\n%s\\n' '{PRIVATE_KEYS}'"
     return f"{line} >> .gitignore && "

@@ -32,8 +32,8 @@ def operator_values(minimum_tcb: str, mr_seam: str) -> tuple[Mapping[str, Any], 
 def _versions(text: str) -> dict[str, int] | None:
     """Return the four versions of `Name=number,...` in their order, None if that is not what the text says."""
     pairs = re.findall(r"(\w+)=([0-9]{1,3})(?:,|\Z)", text)
-    found = {name: int(number) for name, number in pairs}
+    versions = {name: int(number) for name, number in pairs}
     whole = ",".join(f"{name}={number}" for name, number in pairs) == text
-    if not whole or len(pairs) != len(VERSIONS) or found.keys() != set(VERSIONS) or max(found.values()) > LARGEST:
+    if not whole or len(pairs) != len(VERSIONS) or versions.keys() != set(VERSIONS) or max(versions.values()) > LARGEST:
         return None
-    return {name: found[name] for name in VERSIONS}
+    return {name: versions[name] for name in VERSIONS}

@@ -70,16 +70,16 @@ def find_target(directory: str, options: Namespace) -> tuple[TargetFile | None, 
         if not os.path.isfile(os.path.join(options.helm, CHART)):
             return None, [finding("CC1310.no-chart", directory=options.helm)]
         return TargetFile("helm", "", chart=options.helm), []
-    there = [name for name in KUSTOMIZATIONS if os.path.lexists(os.path.join(directory, name))]
+    kustomizations = [name for name in KUSTOMIZATIONS if os.path.lexists(os.path.join(directory, name))]
     package = os.path.lexists(os.path.join(directory, KPTFILE))
-    if len(there) > 1 and not options.kpt:
-        return None, [finding("CC1313", kind="Kustomization", files=", ".join(there))]
-    if not options.kpt and not options.kustomize and bool(there) == package:
+    if len(kustomizations) > 1 and not options.kpt:
+        return None, [finding("CC1313", kind="Kustomization", files=", ".join(kustomizations))]
+    if not options.kpt and not options.kustomize and bool(kustomizations) == package:
         chart = os.path.isfile(os.path.join(directory, CHART))
         problem = "CC1310.both" if package else "CC1310.chart" if chart else "CC1310.neither"
         return None, [finding(problem, directory=directory)]
     host: HostName = "kpt" if options.kpt or (package and not options.kustomize) else "kustomize"
-    name = KPTFILE if host == "kpt" else (*there, KUSTOMIZATIONS[0])[0]
+    name = KPTFILE if host == "kpt" else (*kustomizations, KUSTOMIZATIONS[0])[0]
     path = os.path.join(directory, name)
     return TargetFile(host, name, read_file(path, directory) if os.path.lexists(path) else b""), []
 
@@ -102,18 +102,18 @@ def wiring(directory: str, target: TargetFile, wanted: Wanted) -> Wiring:
     value = parse(text).value if text.strip() else {}
     names: dict[ConfigKind, str] = {}
     for kind in CONFIG_KINDS:
-        there = files_of_kind(directory, kind, value, target.host)
-        names[kind] = there[0] if there else NEW_FILES[kind]
+        present = files_of_kind(directory, kind, value, target.host)
+        names[kind] = present[0] if present else NEW_FILES[kind]
         path = os.path.join(directory, names[kind])
-        if len(there) > 1 and kind != "ImageLock":
-            findings.append(finding("CC1313", kind=kind, files=", ".join(there)))
-        elif not there and os.path.lexists(path):
+        if len(present) > 1 and kind != "ImageLock":
+            findings.append(finding("CC1313", kind=kind, files=", ".join(present)))
+        elif not present and os.path.lexists(path):
             findings.append(finding("CC1311.taken", file=path, kind=kind))
-        elif not there:
+        elif not present:
             files[path] = new_file(kind, target.host, wanted.platform).encode()
             changes.append(f"made {path}")
-    made = Files(names["ContrastGenerate"], names["ContrastRelease"], names["ImageLock"])
-    generate = os.path.join(directory, made.generate)
+    config_files = Files(names["ContrastGenerate"], names["ContrastRelease"], names["ImageLock"])
+    generate = os.path.join(directory, config_files.generate)
     new = files.get(generate)
     if new is not None or os.path.isfile(generate):
         try:
@@ -123,7 +123,7 @@ def wiring(directory: str, target: TargetFile, wanted: Wanted) -> Wiring:
         else:
             files |= {generate: data} if added else {}
             changes += [f"changed {generate}: {one}" for one in added]
-    wired = _wire(directory, target, text, made)
+    wired = _wire(directory, target, text, config_files)
     path = os.path.join(directory, target.name)
     findings += [one._replace(file=path) for one in wired.findings]
     schemas = missing_schemas(directory, CONFIG_KINDS)
@@ -135,10 +135,11 @@ def wiring(directory: str, target: TargetFile, wanted: Wanted) -> Wiring:
         files[path] = encode(wired.text, decode(target.data).bom)
         changes.append(f"{'changed' if target.data else 'made'} {path}: {'; '.join(wired.added)}")
     generate_text, release_text, lock_text = (
-        files.get(path) or read_file(path, directory) for path in (os.path.join(directory, name) for name in made)
+        files.get(path) or read_file(path, directory)
+        for path in (os.path.join(directory, name) for name in config_files)
     )
     resources = resource_files(directory, target.host, target.chart, wired.text)
-    state = State(directory, target.host, made, generate_text, release_text, lock_text, resources, target.chart)
+    state = State(directory, target.host, config_files, generate_text, release_text, lock_text, resources, target.chart)
     return Wiring(files, changes, state, findings)
 
 

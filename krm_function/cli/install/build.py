@@ -66,10 +66,10 @@ def _is_copy(directory: str) -> bool:
 def _noted(version: str, note: str | None) -> Build:
     """Return the build as pip has noted it. note: the text of direct_url.json, None if there is none."""
     try:
-        said: Any = json.loads(note or "{}")
+        noted: Any = json.loads(note or "{}")
     except ValueError:
-        said = {}
-    match said:
+        noted = {}
+    match noted:
         case {"vcs_info": {"commit_id": str() as commit}}:
             return Build(version, "git", commit)
         case {"dir_info": {"editable": True}}:

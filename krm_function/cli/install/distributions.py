@@ -34,10 +34,10 @@ class NotCopied(Exception):
 def installed_files() -> list[Member]:
     """Return every file, sorted by name. Raises NotCopied."""
     program = distribution(PROGRAM)
-    found = [*_program_files(), *_program_metadata(program)]
+    members = [*_program_files(), *_program_metadata(program)]
     for name in _needed(program):
-        found += _files(distribution(name))
-    return sorted(set(found))
+        members += _files(distribution(name))
+    return sorted(set(members))
 
 
 def _program_files() -> Iterator[Member]:
@@ -69,21 +69,21 @@ def _needed(program: Distribution) -> list[str]:
     while waiting:
         wanting = waiting.pop()
         for line in wanting.requires or ():
-            wanted, _, marker = line.partition(";")
+            requirement, _, marker = line.partition(";")
             extra = _EXTRA.search(marker)
             if extra and (extra[1] not in EXTRAS or wanting is not program):
                 continue
-            name = re.split(r"[^A-Za-z0-9._-]", wanted.strip(), maxsplit=1)[0]
+            name = re.split(r"[^A-Za-z0-9._-]", requirement.strip(), maxsplit=1)[0]
             if _normalised(name) in needed:
                 continue
             try:
-                found = distribution(name)
+                installed = distribution(name)
             except PackageNotFoundError:
                 if marker:  # not for this Python or system, or of an extra that is not installed
                     continue
                 raise
             needed[_normalised(name)] = None
-            waiting.append(found)
+            waiting.append(installed)
     return list(needed)
 
 
@@ -92,10 +92,10 @@ def _normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _files(found: Distribution) -> Iterator[Member]:
+def _files(installed: Distribution) -> Iterator[Member]:
     """Yield the files of an installed distribution, without its scripts."""
-    if not found.files:
-        raise NotCopied(f"{found.name} does not say which files it has; install it with pip")
-    for file in found.files:
+    if not installed.files:
+        raise NotCopied(f"{installed.name} does not say which files it has; install it with pip")
+    for file in installed.files:
         if ".." not in file.parts and CACHE not in file.parts and not file.name.endswith(".pyc"):
             yield Member(str(file), str(file.locate()))

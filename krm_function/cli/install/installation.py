@@ -45,8 +45,8 @@ def install(directory: str, python: str) -> tuple[bool, list[Finding]]:
     target = _prepare(directory)
     library = _copy(directory, installed_files(), _fill_with_code)
     text = launcher(python, library).encode()
-    there = os.path.exists(target) and not os.path.islink(target)
-    changed = not there or read_file(target, os.path.dirname(target) or ".") != text
+    installed = os.path.exists(target) and not os.path.islink(target)
+    changed = not installed or read_file(target, os.path.dirname(target) or ".") != text
     findings = _exchange(target, lambda trial: create_file(trial, text, EXECUTABLE), python) if changed else []
     return _complete(directory, library, findings, changed=changed)
 
@@ -112,8 +112,8 @@ def _fill_with_code(place: str, files: Sequence[Member]) -> None:
                 py_compile.compile(path, dfile=file.name, doraise=True, invalidation_mode=mode)
     for path, _, names in os.walk(place):
         os.chmod(path, EXECUTABLE)
-        for one in names:
-            os.chmod(os.path.join(path, one), READABLE)
+        for name in names:
+            os.chmod(os.path.join(path, name), READABLE)
 
 
 def _fill_with_bundle(place: str, files: Sequence[Member]) -> None:

@@ -59,12 +59,13 @@ def _rendered(resources: Sequence[Resource], config: Config) -> Needed:
     forged = unproven(resources, source, config, None, (), seals=False)
     log.add(forged)
     uses: list[tuple[Image, Use]] = []
-    for one in injected.workloads if injected and not forged else ():  # a forged record may name an image of anybody's
-        resource, document = resources[one.resource], source.documents[one.resource]
-        log.add(one.placed_findings(resource, document))
-        if not one.failed:
-            found, problems = _uses(one.workload, resource, document)
-            uses += found
+    # a forged record may name an image of anybody's
+    for outcome in injected.workloads if injected and not forged else ():
+        resource, document = resources[outcome.resource], source.documents[outcome.resource]
+        log.add(outcome.placed_findings(resource, document))
+        if not outcome.failed:
+            used, problems = _uses(outcome.workload, resource, document)
+            uses += used
             log.add(problems)
     return _needed(uses, log.located(config))
 
@@ -84,11 +85,11 @@ def _as_they_stand(resources: Sequence[Resource]) -> Needed:
         selection = select(document.value)
         findings += [with_position(problem, resource, document) for problem in selection.findings]
         for workload in selection.workloads:
-            wrong = type_findings(workload)
-            findings += [with_position(problem, resource, document, workload) for problem in wrong]
-            if not has_errors(wrong):
-                found, problems = _uses(workload, resource, document)
-                uses += found
+            type_problems = type_findings(workload)
+            findings += [with_position(problem, resource, document, workload) for problem in type_problems]
+            if not has_errors(type_problems):
+                used, problems = _uses(workload, resource, document)
+                uses += used
                 findings += problems
     return _needed(uses, findings)
 
@@ -104,15 +105,15 @@ def _uses(
     workload: Workload, resource: Resource, document: Document
 ) -> tuple[list[tuple[Image, Use]], tuple[Finding, ...]]:
     """Find the images of one workload, and CC0503 for each text that is none."""
-    uses, wrong = [], []
+    uses, problems = [], []
     for path, text in _images(workload):
         image = parse_image(text)
         if isinstance(image, Image):
             uses.append((image, Use(path, workload, resource, document)))
         else:
             problem = finding("CC0503", workload.ref, path, image=printable_reference(text), problem=image)
-            wrong.append(with_position(problem, resource, document, workload))
-    return uses, tuple(wrong)
+            problems.append(with_position(problem, resource, document, workload))
+    return uses, tuple(problems)
 
 
 def _images(workload: Workload) -> Iterator[tuple[Path, str]]:

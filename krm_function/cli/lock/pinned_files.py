@@ -44,26 +44,26 @@ def pinned_files(options: Namespace, pins: Sequence[Pin], resources: Sequence[Re
         targets.append(("--write-values", options.write_values, lambda text: pin_in_values(text, pins)))
     files: list[NewFile] = []
     done: set[Image] = set()
-    found: list[Finding] = []
+    findings: list[Finding] = []
     lines: list[str] = []
     for option, file, edited in targets:
         if options.output and os.path.realpath(file) == os.path.realpath(options.output):
-            found.append(finding("CC0909.lock-too", option=option))
+            findings.append(finding("CC0909.lock-too", option=option))
             continue
         try:
             source = decode(read_file(file, os.path.dirname(file) or "." if option == "--write-kustomize" else ""))
-            made = edited(source.text)
+            pinned = edited(source.text)
         except YamlError as problem:
-            found.append(yaml_finding(problem, file))
+            findings.append(yaml_finding(problem, file))
             continue
         except ValueError as problem:
-            found.append(finding("CC0909.pins", option=option, error=str(problem), file=file))
+            findings.append(finding("CC0909.pins", option=option, error=str(problem), file=file))
             continue
-        files += [NewFile(file, encode(made.text, source.bom))] if made.text != source.text else []
-        done |= {pin.image for pin in made.made}
-        found += [_left(pin, cause, file) for pin, cause in made.left]
-        lines += [f"{file}: {pin.image} is pinned to {pin.digest}\n" for pin in made.made]
-    return PinnedFiles(tuple(files), frozenset(done), tuple(found), "".join(lines))
+        files += [NewFile(file, encode(pinned.text, source.bom))] if pinned.text != source.text else []
+        done |= {pin.image for pin in pinned.made}
+        findings += [_left(pin, cause, file) for pin, cause in pinned.left]
+        lines += [f"{file}: {pin.image} is pinned to {pin.digest}\n" for pin in pinned.made]
+    return PinnedFiles(tuple(files), frozenset(done), tuple(findings), "".join(lines))
 
 
 def _left(pin: Pin, cause: Cause, file: str) -> Finding:
@@ -74,10 +74,10 @@ def kustomization_file(path: str) -> str:
     """Return the kustomization in a directory, or the file itself. Raises FileProblem."""
     if not os.path.isdir(path):
         return path
-    there = [name for name in KUSTOMIZATIONS if os.path.isfile(os.path.join(path, name))]
-    if len(there) != 1:
-        raise FileProblem(path, f"it has {len(there) or 'no'} kustomization{'s' if there else ''}")
-    return os.path.join(path, there[0])
+    names = [name for name in KUSTOMIZATIONS if os.path.isfile(os.path.join(path, name))]
+    if len(names) != 1:
+        raise FileProblem(path, f"it has {len(names) or 'no'} kustomization{'s' if names else ''}")
+    return os.path.join(path, names[0])
 
 
 def _references(resources: Sequence[Resource]) -> Iterator[str]:

@@ -43,8 +43,8 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
     documents, problems = from_files_and_resources(options.config, inputs.resources, options.config_from)
     file, more = open_lock(options.output)
     config, unmet = collect(documents)
-    entries, wrong = known_entries([*documents, *([file.lock] if file.lock else [])])
-    findings = [*inputs.findings, *problems, *more, *unmet, *wrong]
+    entries, lock_findings = known_entries([*documents, *([file.lock] if file.lock else [])])
+    findings = [*inputs.findings, *problems, *more, *unmet, *lock_findings]
     if not inputs.findings and not any(resource.kind or not resource.certain for resource in inputs.resources):
         findings.append(finding("CC0108.no-document"))  # the command before failed
     findings = [finding("CC1211") if found.code == NO_RELEASE else found for found in dict.fromkeys(findings)]
@@ -52,18 +52,18 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
     partial = {name: entry for name, entry in entries.items() if silent(entry)}
     if has_errors(findings):
         return Task({}, full, partial, file), findings
-    wanted = needed(inputs.resources, config)
+    needs = needed(inputs.resources, config)
     profile = config.generate.policy.profile if config is not None else None
-    uses = wanted.uses if states_users(profile) else ()
-    return Task(wanted.images, full, partial, file, uses, profile or "", inputs.resources), [
+    uses = needs.uses if states_users(profile) else ()
+    return Task(needs.images, full, partial, file, uses, profile or "", inputs.resources), [
         *findings,
-        *wanted.findings,
+        *needs.findings,
     ]
 
 
-def completed(found: dict[str, dict[str, Any]], partial: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def completed(fetched: dict[str, dict[str, Any]], partial: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Complete entries that were known in part with what was found; what people wrote in them counts."""
     return {
         name: {**entry, **{key: value for key, value in partial.get(name, {}).items() if value is not None}}
-        for name, entry in found.items()
+        for name, entry in fetched.items()
     }

@@ -23,7 +23,7 @@ def unstated_users(
 
     entries: of the lock, by reference. profile: the name of the policy profile.
     """
-    found: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     for image, use in uses:
         container = mapping(use.workload.at(use.path[:-1]))
         entry = entries.get(str(image)) or next(
@@ -36,8 +36,8 @@ def unstated_users(
         cause = _unstated(facts, mapping(container.get("securityContext")), pod)
         if cause is not None:
             about = finding(cause.code, image=str(image), profile=profile, **cause.values)
-            found.setdefault(f"{about.message}\n{about.hint}", use.place(about))
-    return list(found.values())
+            findings.setdefault(f"{about.message}\n{about.hint}", use.place(about))
+    return list(findings.values())
 
 
 def _unstated(image: ImageFacts, container: dict[str, Any], pod: dict[str, Any]) -> Cause | None:

@@ -35,9 +35,9 @@ PASSED_ON = frozenset(
 @contextmanager
 def engine(path: str, seconds: int = SECONDS) -> Iterator[tuple["Engine | None", tuple[Finding, ...]]]:
     """Yield the engine for a program, or what is wrong with its path; neither for "". It works inside the block."""
-    wrong = _wrong(path) if path else ""
-    if wrong:
-        yield None, (finding(wrong, option="--genpolicy", program=path),)
+    code = _wrong(path) if path else ""
+    if code:
+        yield None, (finding(code, option="--genpolicy", program=path),)
     elif path:
         from tempfile import TemporaryDirectory
 

@@ -53,41 +53,41 @@ class Engine(NamedTuple):
 
 
 @contextmanager
-def rego_engine(wanted: str, policy: str, data: Any) -> Iterator[tuple[Ask | None, str, tuple[Finding, ...]]]:
+def rego_engine(named: str, policy: str, data: Any) -> Iterator[tuple[Ask | None, str, tuple[Finding, ...]]]:
     """Yield how to ask a policy, what the engine is called, and what is wrong. It works inside the block.
 
-    wanted: `opa`, `regorus`, a path, or "" for the first that is on PATH. data: the policy_data of the policy.
+    named: `opa`, `regorus`, a path, or "" for the first that is on PATH. data: the policy_data of the policy.
     """
-    found = _found(wanted)
-    if isinstance(found, Finding):
-        yield None, "", (found,)
+    program = _found(named)
+    if isinstance(program, Finding):
+        yield None, "", (program,)
         return
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="contrast-krm-") as directory:
-        engine = _Evaluation(found, directory)
+        engine = _Evaluation(program, directory)
         try:
             engine.load(policy, data)
             engine.ask(Question(("true",), {}))
         except Unanswered as problem:
-            yield None, "", (finding("CC1006.load", engine=found.kind, error=str(problem)),)
+            yield None, "", (finding("CC1006.load", engine=program.kind, error=str(problem)),)
             return
-        yield engine.ask, found.kind, ()
+        yield engine.ask, program.kind, ()
 
 
-def _found(wanted: str) -> Engine | Finding:
+def _found(named: str) -> Engine | Finding:
     """Return the engine that is meant."""
-    if os.sep in wanted:
-        if not os.path.isfile(wanted):
-            return finding("CC0909.engine-file", option="--engine", program=wanted)
-        if not os.access(wanted, os.X_OK):
-            return finding("CC0909.engine-mode", option="--engine", program=wanted)
-        kind: Kind = "regorus" if "regorus" in os.path.basename(wanted) else "opa"
-        return Engine(kind, os.path.abspath(wanted), kind)
+    if os.sep in named:
+        if not os.path.isfile(named):
+            return finding("CC0909.engine-file", option="--engine", program=named)
+        if not os.access(named, os.X_OK):
+            return finding("CC0909.engine-mode", option="--engine", program=named)
+        kind: Kind = "regorus" if "regorus" in os.path.basename(named) else "opa"
+        return Engine(kind, os.path.abspath(named), kind)
     for name in KINDS:
-        if wanted in ("", name) and (path := shutil.which(name)):
+        if named in ("", name) and (path := shutil.which(name)):
             return Engine(name, os.path.abspath(path), name)
-    return finding("CC1006.none", names=wanted or " or ".join(KINDS))
+    return finding("CC1006.none", names=named or " or ".join(KINDS))
 
 
 class _Evaluation:
@@ -120,9 +120,9 @@ class _Evaluation:
             files.append(self._write("probes.rego", question.module))
         entry = self._write("input.json", json.dumps(question.input))
         query = ",\n".join(f"[contrast_krm_term | contrast_krm_term := {term}]" for term in question.terms)
-        given = [part for file in files for part in ("--data", file)]
+        options = [part for file in files for part in ("--data", file)]
         format_ = ["--format", "json", *self._options] if self._engine.kind == "opa" else ["--non-strict"]
-        text = self._run(["eval", *format_, *given, "--input", entry, f"[{query}]"])
+        text = self._run(["eval", *format_, *options, "--input", entry, f"[{query}]"])
         try:
             (result,) = json.loads(text)["result"]
             values = result["expressions"][0]["value"]
@@ -162,20 +162,20 @@ class _Evaluation:
             out.seek(0)
             text = out.read(OUTPUT_LIMIT + 1)
             log.seek(0)
-            said = log.read(1 << 20)
+            errors = log.read(1 << 20)
         if len(text) > OUTPUT_LIMIT:
             raise Unanswered("it prints too much")
         if done.returncode != 0:
-            raise Unanswered(_message(text, said) or f"exit status {done.returncode}")
+            raise Unanswered(_message(text, errors) or f"exit status {done.returncode}")
         return text
 
 
-def _message(text: bytes, said: bytes) -> str:
+def _message(text: bytes, errors: bytes) -> str:
     """Return what is wrong in an engine's words, OPA's first error or regorus' line `error: …`; "" for neither."""
     try:
         message = str(json.loads(text)["errors"][0]["message"])
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
-        lines = said.decode("utf-8", "replace").splitlines()
+        lines = errors.decode("utf-8", "replace").splitlines()
         message = next((line.removeprefix("error: ") for line in lines if line.startswith("error: ")), "")
     return " ".join(message.split())[:SAID]
 
@@ -183,11 +183,11 @@ def _message(text: bytes, said: bytes) -> str:
 def _capabilities(told: bytes) -> str:
     """Return OPA's capabilities with the agent's builtins alone. Raises Unanswered."""
     try:
-        known = json.loads(told)
-        kept = [one for one in known["builtins"] if _permitted(one["name"])]
+        capabilities = json.loads(told)
+        kept = [one for one in capabilities["builtins"] if _permitted(one["name"])]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Unanswered("it does not tell its capabilities") from None
-    return json.dumps({**known, "builtins": kept, "allow_net": []})
+    return json.dumps({**capabilities, "builtins": kept, "allow_net": []})
 
 
 def _permitted(name: str) -> bool:

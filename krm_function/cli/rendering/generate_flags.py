@@ -88,8 +88,8 @@ def _manifest(generate: Generate, options: Namespace, read: Read) -> tuple[Gener
             try:
                 manifest = manifest._replace(base=decode(read("manifest", options.manifest)))
             except ManifestError as problem:
-                found = finding("CC0909.base", option="--manifest", error=str(problem))
-                findings.append(found._replace(line=problem.line, file=options.manifest))
+                unread = finding("CC0909.base", option="--manifest", error=str(problem))
+                findings.append(unread._replace(line=problem.line, file=options.manifest))
     return generate._replace(manifest=manifest), findings
 
 

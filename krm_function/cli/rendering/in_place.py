@@ -54,8 +54,8 @@ def _is_generated(path: str) -> bool:
         resources = decode_stream(read_file(path, os.path.dirname(path) or ".")).resources
     except YamlError:
         return False
-    known = read(resources, ())
-    return len(known.emitted) == len(resources) and not known.findings
+    documents = read(resources, ())
+    return len(documents.emitted) == len(resources) and not documents.findings
 
 
 def _encode(source: InputFile, rendered: Rendered, added: Sequence[Any]) -> bytes:

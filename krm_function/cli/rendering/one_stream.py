@@ -45,7 +45,7 @@ def too_large(size: int) -> list[Finding]:
 
 def open_ends(inputs: Inputs, rendered: Rendered) -> list[Finding]:
     """Report files whose last string would change if anything followed: a block scalar without a line end."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     lists = [range(one.start, one.end) for one in inputs.sources if isinstance(one.decoded, DecodedList)]
     ordered = list(_in_order(inputs, rendered))
     for number, (index, text) in enumerate(ordered, 1):
@@ -53,8 +53,8 @@ def open_ends(inputs: Inputs, rendered: Rendered) -> list[Finding]:
         if not followed or text.endswith("\n") or any(index in one for one in lists):
             continue
         if parse(text).value != parse(text + "\n").value:
-            found.append(finding("CC0108.open-end", file=inputs.resources[index].file))
-    return found
+            findings.append(finding("CC0108.open-end", file=inputs.resources[index].file))
+    return findings
 
 
 def _in_order(inputs: Inputs, rendered: Rendered) -> Iterator[tuple[int, str]]:
@@ -65,5 +65,5 @@ def _in_order(inputs: Inputs, rendered: Rendered) -> Iterator[tuple[int, str]]:
         if text and not is_config(inputs.resources[index].api_version)
     ]
     if len(inputs.sources) > 1:
-        kept.sort(key=lambda one: FIRST.get(inputs.resources[one[0]].kind, len(FIRST)))
+        kept.sort(key=lambda pair: FIRST.get(inputs.resources[pair[0]].kind, len(FIRST)))
     yield from kept

@@ -21,17 +21,17 @@ def render_inputs(
     options: Namespace,
     inputs: Inputs,
     engine: Engine | None = None,
-    wrong: tuple[Finding, ...] = (),
+    engine_findings: tuple[Finding, ...] = (),
     *,
     live: bool = False,
 ) -> Rendered:
-    """Render all resources. engine, wrong: of `genpolicy_program.engine`. Raises FileProblem.
+    """Render all resources. engine, engine_findings: of `genpolicy_program.engine`. Raises FileProblem.
 
     live: what controllers made of workloads of the input is skipped; otherwise it is an error.
     Options of `contrast generate` count where the command has them.
     """
     config, findings = configured(options, inputs)
-    findings += wrong
+    findings += engine_findings
     if not live:
         return render(inputs.resources, config, findings, engine)
     from krm_function.pipeline.live import copies_in

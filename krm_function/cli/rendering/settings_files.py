@@ -47,8 +47,8 @@ def read_settings(path: str, read: "ReadFile" = read_file) -> dict[str, Any]:
             raise SettingsProblem("CC0909.drop-in", dropin, str(wrong)) from None
         if not isinstance(document, dict):
             raise SettingsProblem("CC0909.drop-in-root", dropin)
-    made: dict[str, Any] = document
-    return made
+    settings: dict[str, Any] = document
+    return settings
 
 
 def _dropins(directory: str) -> list[str]:
